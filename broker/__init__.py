@@ -1,0 +1,1 @@
+"""The broker: sockets to handlers to partition logs."""

@@ -1,0 +1,1 @@
+"""Group and offset coordination."""

@@ -1,0 +1,1 @@
+"""Bytes to messages and back: the wire types, the generated messages and the record batches."""
