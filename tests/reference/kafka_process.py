@@ -1,0 +1,95 @@
+"""A real Kafka in a process of its own, for the tests that put the same questions to it as to fauxka."""
+
+import random
+import shutil
+import socket
+import struct
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+SCRIPT = Path(__file__).parent / "kafka"
+
+# A broker and its controller take a port and the next one. They are drawn from below the range that the kernel gives to
+# outgoing connections: a client that polls a port in that range before anybody listens can connect to itself.
+FIRST_PORT = 20_000
+LAST_PORT = 30_000
+PORT_DRAWS_MAX = 50
+
+# Kafka takes about five seconds on a quiet machine; ten times that on one that does much else.
+START_SECONDS_MAX = 60
+STOP_SECONDS_MAX = 20
+
+# ApiVersions version 0, correlation id 7, client id null, behind the four bytes of its size.
+API_VERSIONS_REQUEST = struct.pack(">ihhih", 10, 18, 0, 7, -1)
+API_VERSIONS_ANSWER = struct.Struct(">iih")
+
+
+def missing_programs() -> list[str]:
+    """Return what the reference needs and this machine lacks."""
+    return [program for program in ("bash", "java", "mvn") if shutil.which(program) is None]
+
+
+def reference_jars() -> str:
+    """Return the folder of Kafka's jars, after a download where there was none."""
+    return subprocess.run([str(SCRIPT), "jars"], check=True, capture_output=True, text=True).stdout.strip()
+
+
+@contextmanager
+def running_kafka(log_file: Path, config: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Run a real Kafka with these server properties for the length of the block, and yield its bootstrap address."""
+    port = _free_pair_of_ports()
+    properties = [f"{key}={value}" for key, value in (config or {}).items()]
+    with log_file.open("wb") as log:
+        process = subprocess.Popen(
+            [str(SCRIPT), "run", str(port), *properties], stdin=subprocess.DEVNULL, stdout=log, stderr=log
+        )
+        try:
+            _wait_until_it_answers(process, port, log_file)
+            yield f"127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            process.wait(STOP_SECONDS_MAX)
+
+
+def _free_pair_of_ports() -> int:
+    for _ in range(PORT_DRAWS_MAX):
+        port = random.randrange(FIRST_PORT, LAST_PORT, 2)
+        if _is_free(port) and _is_free(port + 1):
+            return port
+    raise RuntimeError(f"no two free ports in a row in {PORT_DRAWS_MAX} draws from {FIRST_PORT}..{LAST_PORT}")
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def _wait_until_it_answers(process: subprocess.Popen[bytes], port: int, log_file: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS_MAX
+    while not _answers_api_versions(port):
+        ended = process.poll()
+        if ended is not None or time.monotonic() > deadline:
+            last_lines = log_file.read_text(errors="replace")[-2000:]
+            raise RuntimeError(f"Kafka on port {port} does not answer (exit code {ended}):\n{last_lines}")
+        time.sleep(0.1)
+
+
+def _answers_api_versions(port: int) -> bool:
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=1) as connection:
+            connection.settimeout(START_SECONDS_MAX)
+            connection.sendall(API_VERSIONS_REQUEST)
+            answer = connection.recv(API_VERSIONS_ANSWER.size, socket.MSG_WAITALL)
+    except OSError:
+        return False
+    if len(answer) < API_VERSIONS_ANSWER.size:
+        return False
+    _size, correlation_id, error_code = API_VERSIONS_ANSWER.unpack(answer)
+    return bool(correlation_id == 7 and error_code == 0)
