@@ -1,0 +1,243 @@
+"""Kafka's wire types, written; primitives reads them and is where both are imported from.
+
+A value that does not fit its wire type raises ValueError before anything of it is written.
+"""
+
+import struct
+from collections.abc import Sequence
+from struct import Struct
+from typing import TypeVar
+
+T = TypeVar("T")
+
+Buffer = bytes | bytearray | memoryview
+
+UUID_BYTES = 16
+ZERO_UUID = bytes(UUID_BYTES)
+
+INT8 = Struct(">b")
+INT16 = Struct(">h")
+INT32 = Struct(">i")
+INT64 = Struct(">q")
+UINT16 = Struct(">H")
+UINT32 = Struct(">I")
+FLOAT64 = Struct(">d")
+
+UINT32_MAX = 2**32 - 1
+UINT64_MAX = 2**64 - 1
+
+# Kafka allows no longer string in any encoding, also where the length would have room.
+STRING_BYTES_MAX = 2**15 - 1
+# Lengths are an int32 or an unsigned varint that Kafka keeps in one, and the compact ones are sent plus 1.
+DATA_BYTES_MAX = 2**31 - 2
+
+NAMES = {"b": "int8", "h": "int16", "i": "int32", "q": "int64", "H": "uint16", "I": "uint32", "d": "float64"}
+
+
+def required(value: T | None, name: str) -> T:
+    """Return value, or raise ValueError when it is null in a version of the message that cannot say so."""
+    if value is None:
+        raise ValueError(f"{name} is null, which this version of the message cannot carry")
+    return value
+
+
+def _misfit(layout: str, values: Sequence[float]) -> ValueError:
+    wanted = " ".join(NAMES[code] for code in layout.lstrip(">0123456789"))
+    shown = ", ".join(map(repr, values[:8]))
+    return ValueError(f"{shown} cannot be written as {wanted}")
+
+
+class Writer:
+    """Appends Kafka's wire types to buffer; every method raises ValueError for a value that does not fit."""
+
+    __slots__ = ("buffer",)
+
+    def __init__(self) -> None:
+        """Start with nothing written."""
+        self.buffer = bytearray()
+
+    def getvalue(self) -> bytes:
+        """Return a copy of all that was written."""
+        return bytes(self.buffer)
+
+    def integers(self, layout: Struct, *values: int) -> None:
+        """Write a run of integers laid out as the struct says."""
+        try:
+            self.buffer += layout.pack(*values)
+        except struct.error:
+            raise _misfit(layout.format, values) from None
+
+    def _number(self, layout: Struct, value: float) -> None:
+        try:
+            self.buffer += layout.pack(value)
+        except struct.error:
+            raise _misfit(layout.format, (value,)) from None
+
+    def int8(self, value: int) -> None:
+        """Write one signed byte."""
+        self._number(INT8, value)
+
+    def int16(self, value: int) -> None:
+        """Write two bytes, signed."""
+        self._number(INT16, value)
+
+    def int32(self, value: int) -> None:
+        """Write four bytes, signed."""
+        self._number(INT32, value)
+
+    def int64(self, value: int) -> None:
+        """Write eight bytes, signed."""
+        self._number(INT64, value)
+
+    def uint16(self, value: int) -> None:
+        """Write two bytes, unsigned."""
+        self._number(UINT16, value)
+
+    def uint32(self, value: int) -> None:
+        """Write four bytes, unsigned."""
+        self._number(UINT32, value)
+
+    def float64(self, value: float) -> None:
+        """Write an IEEE 754 double."""
+        self._number(FLOAT64, value)
+
+    def boolean(self, value: bool) -> None:
+        """Write 1 or 0 in one byte."""
+        self.buffer.append(1 if value else 0)
+
+    def uuid(self, value: bytes) -> None:
+        """Write the 16 bytes of a uuid."""
+        if len(value) != UUID_BYTES:
+            raise ValueError(f"a uuid has {UUID_BYTES} bytes, this one has {len(value)}")
+        self.buffer += value
+
+    def unsigned_varint(self, value: int) -> None:
+        """Write an unsigned number of up to 32 bits in one to five bytes."""
+        if 0 <= value < 0x80:
+            self.buffer.append(value)
+        else:
+            self._long_varint(value, UINT32_MAX)
+
+    def _long_varint(self, value: int, value_max: int) -> None:
+        if not 0 <= value <= value_max:
+            raise ValueError(f"{value} cannot be written as a varint of up to {value_max}")
+        while value >= 0x80:
+            self.buffer.append(value & 0x7F | 0x80)
+            value >>= 7
+        self.buffer.append(value)
+
+    def varint(self, value: int) -> None:
+        """Write a signed number of 32 bits, zigzag encoded."""
+        self._long_varint(value << 1 if value >= 0 else (~value << 1) + 1, UINT32_MAX)
+
+    def varlong(self, value: int) -> None:
+        """Write a signed number of 64 bits, zigzag encoded."""
+        self._long_varint(value << 1 if value >= 0 else (~value << 1) + 1, UINT64_MAX)
+
+    def string(self, value: str) -> None:
+        """Write text behind an int16 length."""
+        encoded = _encoded(value)
+        self.buffer += INT16.pack(len(encoded))
+        self.buffer += encoded
+
+    def nullable_string(self, value: str | None) -> None:
+        """Write text behind an int16 length, or the length -1 for null."""
+        if value is None:
+            self.buffer += b"\xff\xff"
+        else:
+            self.string(value)
+
+    def compact_string(self, value: str) -> None:
+        """Write text behind a varint of its length plus 1."""
+        encoded = _encoded(value)
+        self.unsigned_varint(len(encoded) + 1)
+        self.buffer += encoded
+
+    def compact_nullable_string(self, value: str | None) -> None:
+        """Write text behind a varint of its length plus 1, or 0 for null."""
+        if value is None:
+            self.buffer.append(0)
+        else:
+            self.compact_string(value)
+
+    def data(self, value: Buffer) -> None:
+        """Write bytes behind an int32 length."""
+        self.buffer += INT32.pack(_size(value))
+        self.buffer += value
+
+    def nullable_data(self, value: Buffer | None) -> None:
+        """Write bytes behind an int32 length, or the length -1 for null."""
+        if value is None:
+            self.buffer += b"\xff\xff\xff\xff"
+        else:
+            self.data(value)
+
+    def compact_data(self, value: Buffer) -> None:
+        """Write bytes behind a varint of their length plus 1."""
+        self.unsigned_varint(_size(value) + 1)
+        self.buffer += value
+
+    def compact_nullable_data(self, value: Buffer | None) -> None:
+        """Write bytes behind a varint of their length plus 1, or 0 for null."""
+        if value is None:
+            self.buffer.append(0)
+        else:
+            self.compact_data(value)
+
+    def array_length(self, count: int) -> None:
+        """Write the int32 count of the elements that follow."""
+        self._number(INT32, count)
+
+    def null_array(self) -> None:
+        """Write the int32 count -1 of an array that is null."""
+        self.buffer += b"\xff\xff\xff\xff"
+
+    def compact_array_length(self, count: int) -> None:
+        """Write a varint of the count of the elements that follow plus 1."""
+        self.unsigned_varint(count + 1)
+
+    def compact_null_array(self) -> None:
+        """Write the varint 0 of an array that is null."""
+        self.buffer.append(0)
+
+    def integer_list(self, element: Struct, values: Sequence[int]) -> None:
+        """Write integers, each laid out as element says, without a count."""
+        layout = f">{len(values)}{element.format[1:]}"
+        try:
+            self.buffer += struct.pack(layout, *values)
+        except struct.error:
+            raise _misfit(layout, values) from None
+
+    def null_struct(self) -> None:
+        """Write the byte that stands for a nullable struct that is null."""
+        self.buffer.append(0xFF)
+
+    def present_struct(self) -> None:
+        """Write the byte before a nullable struct that is not null."""
+        self.buffer.append(1)
+
+    def no_tagged_fields(self) -> None:
+        """Write that no tagged field follows."""
+        self.buffer.append(0)
+
+    def tagged_fields(self, fields: Sequence[tuple[int, "Writer"]]) -> None:
+        """Write tagged fields, (tag, what was written of its value) in ascending order of tags."""
+        self.unsigned_varint(len(fields))
+        for tag, field in fields:
+            self.unsigned_varint(tag)
+            self.unsigned_varint(len(field.buffer))
+            self.buffer += field.buffer
+
+
+def _encoded(value: str) -> bytes:
+    encoded = value.encode()
+    if len(encoded) > STRING_BYTES_MAX:
+        raise ValueError(f"a string has at most {STRING_BYTES_MAX} bytes, this one has {len(encoded)}")
+    return encoded
+
+
+def _size(value: Buffer) -> int:
+    size = len(value)
+    if size > DATA_BYTES_MAX:
+        raise ValueError(f"data has at most {DATA_BYTES_MAX} bytes, this has {size}")
+    return size
