@@ -1,0 +1,108 @@
+"""The types of configuration values, how their text is read, and what Kafka says of text it cannot take."""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+
+ConfigValue = bool | int | float | str | list[str] | None
+
+INTEGER = re.compile(r"[+-]?\d+")
+# What Java's Double.parseDouble takes, so without Python's underscores.
+FLOAT = re.compile(r"[+-]?(NaN|Infinity|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)[fFdD]?")
+
+
+class ConfigError(ValueError):
+    """A configuration that Kafka would refuse; the message is Kafka's."""
+
+
+class UnknownConfigKey(ConfigError):
+    """A key that Kafka does not know."""
+
+
+class ConfigType(IntEnum):
+    """The types of a DescribeConfigs answer."""
+
+    BOOLEAN = 1
+    STRING = 2
+    INT = 3
+    SHORT = 4
+    LONG = 5
+    DOUBLE = 6
+    LIST = 7
+    CLASS = 8
+    PASSWORD = 9
+
+
+INTEGER_BITS = {ConfigType.SHORT: 16, ConfigType.INT: 32, ConfigType.LONG: 64}
+
+
+def invalid_value(name: str, value: ConfigValue, reason: str) -> ConfigError:
+    """Return the error that Kafka raises for a value (ConfigException)."""
+    return ConfigError(f"Invalid value {java_text_of(value)} for configuration {name}: {reason}")
+
+
+def java_text_of(value: ConfigValue) -> str:
+    """Return value as Java prints it in a message."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case list():
+            return f"[{', '.join(value)}]"
+        case None:
+            return "null"
+        case _:
+            return str(value)
+
+
+def text_of(value: ConfigValue) -> str | None:
+    """Return value as DescribeConfigs answers it (ConfigDef.convertToString)."""
+    match value:
+        case None:
+            return None
+        case list():
+            return ",".join(value)
+        case _:
+            return java_text_of(value)
+
+
+def parse_value(name: str, config_type: ConfigType, text: str) -> ConfigValue:
+    """Return the value that text stands for.
+
+    Raises ConfigError. Source: ConfigDef.parseType, Kafka 4.3.0.
+    """
+    trimmed = text.strip()
+    match config_type:
+        case ConfigType.BOOLEAN:
+            return parse_boolean(name, trimmed)
+        case ConfigType.INT | ConfigType.SHORT | ConfigType.LONG:
+            return parse_integer(name, config_type, trimmed)
+        case ConfigType.DOUBLE:
+            if FLOAT.fullmatch(trimmed) is None:
+                raise invalid_value(name, text, "Not a number of type DOUBLE")
+            return float(trimmed.rstrip("fFdD") if trimmed[-1:] in "fFdD" else trimmed)
+        case ConfigType.LIST:
+            return re.split(r"\s*,\s*", trimmed) if trimmed else []
+        case ConfigType.STRING | ConfigType.CLASS | ConfigType.PASSWORD:
+            return trimmed
+
+
+def parse_boolean(name: str, text: str) -> bool:
+    """Return whether text says true."""
+    match text.lower():
+        case "true":
+            return True
+        case "false":
+            return False
+        case _:
+            raise invalid_value(name, text, "Expected value to be either true or false")
+
+
+def parse_integer(name: str, config_type: ConfigType, text: str) -> int:
+    """Return the number that text holds, if it fits the type."""
+    bound = 1 << (INTEGER_BITS[config_type] - 1)
+    # No number of more digits fits; Python would read on for as long as the text is.
+    digits_max = 64
+    if INTEGER.fullmatch(text) is None or len(text) > digits_max or not -bound <= int(text) < bound:
+        raise invalid_value(name, text, f"Not a number of type {config_type.name}")
+    return int(text)
