@@ -8,11 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Generic, TypeVar, overload
 
-from .config_keys import BROKER_KEYS, TOPIC_KEYS, ConfigError, ConfigValue, UnknownConfigKey, broker_key_of
+from .config_keys import (
+    BROKER_KEYS,
+    TOPIC_KEYS,
+    ConfigError,
+    ConfigKey,
+    ConfigValue,
+    UnknownConfigKey,
+    broker_key_of,
+    topic_key_of,
+)
 
 T = TypeVar("T")
 
-__all__ = ["BrokerConfig", "ConfigError", "UnknownConfigKey"]
+__all__ = ["BrokerConfig", "ConfigError", "UnknownConfigKey", "keys_with_effect", "topic_default_of", "topic_value_of"]
 
 
 class Setting(Generic[T]):
@@ -137,13 +146,40 @@ class BrokerConfig:
         raise AssertionError("log.dir has a default")
 
 
+def topic_value_of(config: BrokerConfig, overrides: Mapping[str, str], name: str) -> ConfigValue:
+    """Return what a topic key is worth for a topic with overrides: its own value, or the default the broker gives.
+
+    Raises UnknownConfigKey, and ConfigError for an override that Kafka refuses.
+    """
+    key = topic_key_of(name)
+    return key.parse(overrides[name]) if name in overrides else topic_default_of(config, key)
+
+
+def topic_default_of(config: BrokerConfig, key: ConfigKey) -> ConfigValue:
+    """Return the default of a topic key: the first of its broker keys that has a value, else Kafka's.
+
+    Milliseconds go before minutes, and minutes before hours. Source: KafkaConfig.extractLogConfigMap, Kafka 4.3.0.
+    """
+    for synonym in key.synonyms:
+        value = config.value_of(synonym.name)
+        if value is None:
+            continue
+        if isinstance(value, int) and synonym.factor != 1:
+            # Whatever is below zero means no limit, in any unit (KafkaConfig.logRetentionTimeMillis).
+            return value * synonym.factor if value >= 0 else -1
+        return value
+    return key.default_value
+
+
+# Read by properties above, or before a broker is made.
+READ_ELSEWHERE = {"advertised.listeners", "broker.id", "broker.rack", "listeners", "log.dir", "log.dirs"}
+
+
 def keys_with_effect() -> frozenset[str]:
     """Return the broker keys that something here reads: the attributes above, and the defaults of topics."""
     own = {setting.name for setting in vars(BrokerConfig).values() if isinstance(setting, Setting)}
     topics = {synonym.name for key in TOPIC_KEYS.values() for synonym in key.synonyms}
-    return frozenset(
-        own | topics | {"broker.id", "broker.rack", "log.dir", "log.dirs", "listeners", "advertised.listeners"}
-    )
+    return frozenset(own | topics | READ_ELSEWHERE)
 
 
 assert keys_with_effect() <= BROKER_KEYS.keys(), "an attribute of BrokerConfig names a key that Kafka does not have"

@@ -21,7 +21,10 @@ class Scope(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Synonym:
-    """A broker key that a topic or group key takes its default from; factor is what one of its units is worth (hours: 3600000 ms)."""
+    """A broker key that a topic or group key takes its default from.
+
+    factor: what one unit of it is worth in the key's own (log.retention.hours for retention.ms: 3600000).
+    """
 
     name: str
     factor: int

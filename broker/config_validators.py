@@ -1,7 +1,8 @@
 """What a parsed value must satisfy, with the words that Kafka refuses it with.
 
-The rules are the fourth column of broker/config_table.py: "range 1 -", "in a,b", "in_any_case a,b", "list empty null in:a,b", "other ...".
-Source: ConfigDef.Range, ValidString, CaseInsensitiveValidString, ValidList and the validators of single keys, Kafka 4.3.0.
+The rules are the fourth column of broker/config_table.py: "range 1 -", "in a,b", "in_any_case a,b",
+"list empty null in:a,b", "other ...".
+Source: ConfigDef.Range, ValidString, CaseInsensitiveValidString, ValidList and validators of single keys, Kafka 4.3.0.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def check_other(name: str, value: ConfigValue, rest: str) -> None:
         case _ if rest == THROTTLED_REPLICAS:
             check_throttled_replicas(name, value)
         case _:
-            # Rules about what does not exist here: a controller quorum, an authorizer class, the durations of share groups.
+            # Rules about what does not exist here: a controller quorum, an authorizer, durations of share groups.
             pass
 
 
