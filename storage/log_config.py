@@ -1,0 +1,82 @@
+"""What a partition's log keeps to: the topic's configuration as typed values, with Kafka's defaults.
+
+Milliseconds and bytes, as Kafka's keys have them. The words of the keys are read elsewhere; nothing here knows a string from the user.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from ..protocol.record_batch import Compression, TimestampType
+
+# Java's Long.MAX_VALUE, which Kafka's defaults use for "no bound".
+LONG_MAX = 2**63 - 1
+
+
+class CleanupPolicy(Enum):
+    """How old data goes (cleanup.policy); a topic may have both."""
+
+    DELETE = "delete"
+    COMPACT = "compact"
+
+
+class RecordValidation(Enum):
+    """How closely a produced batch is looked at (fauxka.record.validation).
+
+    FULL reads each record as Kafka does. BATCH trusts the header's count and timestamps; CRC, sizes and producer state are checked all the same.
+    """
+
+    FULL = "full"
+    BATCH = "batch"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogConfig:
+    """The configuration of one log; replaced as a whole when the topic is altered.
+
+    compression_type: None is "producer": what came is stored as it came.
+    retention_ms, retention_bytes: -1 is without limit.
+    compression_*_level: as the codec counts; they matter only where the broker compresses itself.
+    producer_id_expiration_ms, record_validation: the broker's, the same for all of its logs.
+    Source: the defaults of LogConfig and TopicConfig, Kafka 4.3.0.
+    """
+
+    cleanup_policies: frozenset[CleanupPolicy] = frozenset({CleanupPolicy.DELETE})
+    compression_type: Compression | None = None
+    compression_gzip_level: int = -1
+    compression_lz4_level: int = 9
+    compression_zstd_level: int = 3
+    delete_retention_ms: int = 86_400_000
+    file_delete_delay_ms: int = 60_000
+    flush_messages: int = LONG_MAX
+    flush_ms: int = LONG_MAX
+    index_interval_bytes: int = 4096
+    max_compaction_lag_ms: int = LONG_MAX
+    max_message_bytes: int = 1_048_588
+    message_timestamp_after_max_ms: int = 3_600_000
+    message_timestamp_before_max_ms: int = LONG_MAX
+    message_timestamp_type: TimestampType = TimestampType.CREATE_TIME
+    min_cleanable_dirty_ratio: float = 0.5
+    min_compaction_lag_ms: int = 0
+    min_insync_replicas: int = 1
+    preallocate: bool = False
+    producer_id_expiration_ms: int = 86_400_000
+    record_validation: RecordValidation = RecordValidation.FULL
+    retention_bytes: int = -1
+    retention_ms: int = 604_800_000
+    segment_bytes: int = 1_073_741_824
+    segment_index_bytes: int = 10_485_760
+    segment_jitter_ms: int = 0
+    segment_ms: int = 604_800_000
+    unclean_leader_election_enable: bool = False
+
+    @property
+    def is_compacted(self) -> bool:
+        """Whether the topic is compacted, so that every record needs a key."""
+        return CleanupPolicy.COMPACT in self.cleanup_policies
+
+    @property
+    def is_deleting(self) -> bool:
+        """Whether segments go by retention_ms and retention_bytes."""
+        return CleanupPolicy.DELETE in self.cleanup_policies
