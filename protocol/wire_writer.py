@@ -188,17 +188,17 @@ class Writer:
         """Write the int32 count of the elements that follow."""
         self._number(INT32, count)
 
-    def null_array(self) -> None:
-        """Write the int32 count -1 of an array that is null."""
-        self.buffer += b"\xff\xff\xff\xff"
+    def nullable_array_length(self, count: int | None) -> None:
+        """Write the int32 count of the elements that follow, or -1 for an array that is null."""
+        self._number(INT32, -1 if count is None else count)
 
     def compact_array_length(self, count: int) -> None:
         """Write a varint of the count of the elements that follow plus 1."""
         self.unsigned_varint(count + 1)
 
-    def compact_null_array(self) -> None:
-        """Write the varint 0 of an array that is null."""
-        self.buffer.append(0)
+    def compact_nullable_array_length(self, count: int | None) -> None:
+        """Write a varint of the count of the elements that follow plus 1, or 0 for an array that is null."""
+        self.unsigned_varint(0 if count is None else count + 1)
 
     def integer_list(self, element: Struct, values: Sequence[int]) -> None:
         """Write integers, each laid out as element says, without a count."""

@@ -1,0 +1,1 @@
+"""Writes protocol/messages/ from kio's entities: read the definitions, merge their versions, lay out the code."""

@@ -1,0 +1,88 @@
+"""What the reader's and the writer's code have in common: which fields go together, and which cases a field has."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from .definitions import MessageField, MessageStruct, Primitive, Versions
+
+
+@dataclass(frozen=True, slots=True)
+class FieldGroup:
+    """Fields that stand side by side in the same versions."""
+
+    versions: Versions
+    fields: tuple[MessageField, ...]
+
+    def parts(self) -> Iterator[list[MessageField]]:
+        """Yield runs of plain integers, which one struct unpacks, and all other fields one by one."""
+        for is_integer, run in groupby(self.fields, lambda field: format_code(field) is not None):
+            if is_integer:
+                yield list(run)
+            else:
+                for field in run:
+                    yield [field]
+
+
+def groups_of(struct: MessageStruct) -> list[FieldGroup]:
+    """Return the fields that are not tagged, in wire order."""
+    in_line = [field for field in struct.fields if field.untagged]
+    return [FieldGroup(versions, tuple(run)) for versions, run in groupby(in_line, lambda field: field.untagged)]
+
+
+def tagged_fields_of(struct: MessageStruct) -> list[MessageField]:
+    """Return the tagged fields in ascending order of tags, which is the order on the wire."""
+    tagged = [(field.tag, field) for field in struct.fields if field.tag is not None]
+    assert len({tag for tag, _ in tagged}) == len(tagged), f"{struct.name} has a tag twice"
+    return [field for _, field in sorted(tagged, key=lambda pair: pair[0])]
+
+
+def format_code(field: MessageField) -> str | None:
+    """Return the struct module's code of a field that is one plain integer."""
+    return field.type.format_code if isinstance(field.type, Primitive) and not field.is_array else None
+
+
+def run_name(run: list[MessageField]) -> str:
+    """Return the name of the constant that lays out a run of integers: INT16_INT32."""
+    return "_".join(constant_of(field) for field in run)
+
+
+def run_format(run: list[MessageField]) -> str:
+    """Return the layout of a run of integers, as the struct module writes it."""
+    return ">" + "".join(format_code(field) or "" for field in run)
+
+
+def constant_of(field: MessageField) -> str:
+    """Return the constant of the primitives that lays out one integer of the field."""
+    assert isinstance(field.type, Primitive)
+    return field.type.value.upper()
+
+
+def method_of(primitive: Primitive, *, flexible: bool, nullable: bool) -> str:
+    """Return the name of the method of Reader and Writer for one value."""
+    match primitive:
+        case Primitive.STRING | Primitive.DATA:
+            return f"{'compact_' if flexible else ''}{'nullable_' if nullable else ''}{primitive.value}"
+        case Primitive.HEADER_STRING:
+            return "nullable_string" if nullable else "string"
+        case _:
+            assert not nullable, f"{primitive} cannot be null"
+            return str(primitive.value)
+
+
+def array_length_method(*, flexible: bool, nullable: bool) -> str:
+    """Return the name of the method of Reader and Writer for the count of an array."""
+    return f"{'compact_' if flexible else ''}{'nullable_' if nullable else ''}array_length"
+
+
+def cases_of(
+    field: MessageField, domain: Versions, flexible: Versions, code: Callable[[bool, bool], str]
+) -> dict[str, Versions]:
+    """Return which versions of the domain need which code, given (is flexible, is nullable)."""
+    cases: defaultdict[str, set[int]] = defaultdict(set)
+    for version in sorted(domain):
+        cases[code(version in flexible, version in field.nullable)].add(version)
+    return {case: frozenset(versions) for case, versions in cases.items()}

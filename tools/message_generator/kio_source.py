@@ -1,0 +1,275 @@
+"""Reads kio's entities, one class a version, and merges the versions of each message into one definition.
+
+kio names what Kafka counts in milliseconds without the unit, and types it as a timedelta or a datetime; here it gets
+Kafka's name back and is an int. A uuid of zeros, which kio calls None, stays a uuid of zeros.
+"""
+
+from __future__ import annotations
+
+import datetime
+import importlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from graphlib import TopologicalSorter
+from types import NoneType, UnionType
+from typing import Any, TypeVar, get_args, get_origin
+
+from kio.schema.index import LoadableEntityType, schema_name_map
+from kio.static.constants import EntityType
+
+from .definitions import Message, MessageField, MessageKind, MessageStruct, Primitive, Versions
+
+T = TypeVar("T")
+
+ENTITY_TYPES: Mapping[MessageKind, LoadableEntityType] = {
+    MessageKind.REQUEST: EntityType.request,
+    MessageKind.RESPONSE: EntityType.response,
+    MessageKind.HEADER: EntityType.header,
+    MessageKind.DATA: EntityType.data,
+}
+PRIMITIVES = {
+    "bool": Primitive.BOOLEAN,
+    "int8": Primitive.INT8,
+    "int16": Primitive.INT16,
+    "int32": Primitive.INT32,
+    "int64": Primitive.INT64,
+    "uint16": Primitive.UINT16,
+    "float64": Primitive.FLOAT64,
+    "uuid": Primitive.UUID,
+    "string": Primitive.STRING,
+    "bytes": Primitive.DATA,
+    "records": Primitive.DATA,
+    "error_code": Primitive.INT16,
+    "timedelta_i32": Primitive.INT32,
+    "timedelta_i64": Primitive.INT64,
+    "datetime_i64": Primitive.INT64,
+}
+# A moment that is not known; Kafka's default for each field that kio calls a nullable datetime.
+NO_TIMESTAMP = -1
+# What kio leaves out of a field's definition: Kafka's default where the definition names none.
+IMPLICIT_DEFAULTS = {
+    Primitive.BOOLEAN: "False",
+    Primitive.FLOAT64: "0.0",
+    Primitive.UUID: "ZERO_UUID",
+    Primitive.STRING: '""',
+    Primitive.HEADER_STRING: '""',
+    Primitive.DATA: 'b""',
+}
+
+
+@dataclass(frozen=True, slots=True)
+class VersionedField:
+    """One field in one version."""
+
+    version: int
+    name: str
+    kafka_type: str
+    entity: type[Any] | None
+    is_array: bool
+    is_nullable: bool
+    tag: int | None
+    default: object
+
+    @property
+    def primitive(self) -> Primitive:
+        """The wire type of a field that is no struct."""
+        return PRIMITIVES[self.kafka_type]
+
+
+def message_names() -> list[str]:
+    """Return the names of kio's packages, one an API, a header or a record, sorted."""
+    return sorted(schema_name_map)
+
+
+def messages_of(name: str) -> list[Message]:
+    """Return the messages of one of kio's packages: an API's request and response, or one header or record.
+
+    A struct that request and response have under one name, with different contents, is called Request... or Response...
+    """
+    versions_of_kind = {kind: entities for kind in MessageKind if (entities := _entities(name, kind))}
+    structs: dict[str, MessageStruct] = {}
+    ambiguous: set[str] = set()
+    for entities in versions_of_kind.values():
+        for struct in VersionMerger(entities, {}).message().nested():
+            if structs.setdefault(struct.name, struct) != struct:
+                ambiguous.add(struct.name)
+    return [
+        _message(kind, entities, {each: kind.value.capitalize() + each for each in ambiguous})
+        for kind, entities in versions_of_kind.items()
+    ]
+
+
+def _entities(name: str, kind: MessageKind) -> dict[int, type[Any]]:
+    entity_type = ENTITY_TYPES[kind]
+    in_versions = sorted(schema_name_map[name].items())
+    return {version: _entity_at(paths[entity_type]) for version, paths in in_versions if entity_type in paths}
+
+
+def _message(kind: MessageKind, entities: dict[int, type[Any]], names: Mapping[str, str]) -> Message:
+    api_key: int | None = getattr(next(iter(entities.values())), "__api_key__", None)
+    struct = VersionMerger(entities, names).message()
+    return Message(kind=kind, api_key=None if api_key is None else int(api_key), struct=struct)
+
+
+def _entity_at(path: str) -> type[Any]:
+    module, name = path.split(":")
+    entity = getattr(importlib.import_module(module), name)
+    assert isinstance(entity, type), f"{path} is no class"
+    return entity
+
+
+class VersionMerger:
+    """Merges the versions of one message.
+
+    A struct that stands in several places of a message, in other versions in each, is one struct with all of them.
+    """
+
+    def __init__(self, entities: dict[int, type[Any]], names: Mapping[str, str]) -> None:
+        """Take the message's class of each version, and what structs are to be called instead of kio's name."""
+        self._name = _only({entity.__name__ for entity in entities.values()})
+        self._names = names
+        self._in_versions: defaultdict[str, dict[int, type[Any]]] = defaultdict(dict)
+        self._merged: dict[str, MessageStruct] = {}
+        for version, entity in entities.items():
+            self._collect(version, entity)
+
+    def _collect(self, version: int, entity: type[Any]) -> None:
+        self._in_versions[entity.__name__][version] = entity
+        for field in fields(entity):
+            nested = _versioned(version, field).entity
+            if nested is not None:
+                self._collect(version, nested)
+
+    def message(self) -> MessageStruct:
+        """Return the whole message."""
+        return self._struct(self._name)
+
+    def _struct(self, name: str) -> MessageStruct:
+        if name not in self._merged:
+            self._merged[name] = self._merge(name)
+        return self._merged[name]
+
+    def _merge(self, name: str) -> MessageStruct:
+        """Return a struct with the fields of all versions, in an order that every version agrees with."""
+        entities = self._in_versions[name]
+        by_name: defaultdict[str, list[VersionedField]] = defaultdict(list)
+        order: TopologicalSorter[str] = TopologicalSorter()
+        for version, entity in sorted(entities.items(), reverse=True):
+            versioned = [_versioned(version, field) for field in fields(entity)]
+            for index, field in enumerate(versioned):
+                by_name[field.name].append(field)
+                order.add(field.name, *(before.name for before in versioned[:index]))
+        return MessageStruct(
+            name=self._names.get(name, name),
+            versions=frozenset(entities),
+            flexible=frozenset(version for version, entity in entities.items() if entity.__flexible__),
+            fields=tuple(self._field(name, by_name[field_name]) for field_name in order.static_order()),
+        )
+
+    def _field(self, owner: str, versioned: list[VersionedField]) -> MessageField:
+        name = versioned[0].name
+        nullable = _versions(field for field in versioned if field.is_nullable)
+        tagged = [field for field in versioned if field.tag is not None]
+        field_type = self._type(owner, name, versioned)
+        return MessageField(
+            name=name,
+            type=field_type,
+            is_array=_only({field.is_array for field in versioned}),
+            default=_default(versioned, field_type, is_nullable=bool(nullable)),
+            present=_versions(versioned),
+            nullable=nullable,
+            tagged=_versions(tagged),
+            tag=_only({field.tag for field in tagged}) if tagged else None,
+        )
+
+    def _type(self, owner: str, name: str, versioned: list[VersionedField]) -> Primitive | MessageStruct:
+        if (owner, name) == ("RequestHeader", "client_id"):
+            return Primitive.HEADER_STRING
+        entities = {field.entity for field in versioned}
+        if entities == {None}:
+            return _only({field.primitive for field in versioned})
+        return self._struct(_only({entity.__name__ for entity in entities if entity is not None}))
+
+
+def _versioned(version: int, field: Field[Any]) -> VersionedField:
+    kafka_type: str = field.metadata.get("kafka_type", "")
+    whole, is_nullable = _without_none(field.type)
+    is_array = get_origin(whole) is tuple
+    element = _without_none(get_args(whole)[0])[0] if is_array else whole
+    # kio writes None for the zero uuid and for the timestamp -1; on the wire both are plain values.
+    is_nullable = is_nullable and (is_array or kafka_type not in ("uuid", "datetime_i64"))
+    # An array of uuids that may be null is typed by kio as one of uuids that may be None; its default tells.
+    is_nullable = is_nullable or (is_array and field.default is None)
+    return VersionedField(
+        version=version,
+        name=f"{field.name}_ms" if kafka_type.startswith(("timedelta", "datetime")) else field.name,
+        kafka_type=kafka_type,
+        entity=element if is_dataclass(element) and isinstance(element, type) else None,
+        is_array=is_array,
+        is_nullable=is_nullable,
+        tag=field.metadata.get("tag"),
+        default=field.default,
+    )
+
+
+def _without_none(annotation: object) -> tuple[object, bool]:
+    if get_origin(annotation) is not UnionType:
+        return annotation, False
+    return _only({argument for argument in get_args(annotation) if argument is not NoneType}), True
+
+
+def _versions(versioned: Iterable[VersionedField]) -> Versions:
+    return frozenset(field.version for field in versioned)
+
+
+def _default(versioned: list[VersionedField], field_type: Primitive | MessageStruct, *, is_nullable: bool) -> str:
+    given = [field.default for field in versioned if field.default is not MISSING]
+    expressions = {_default_expression(default, field_type, is_nullable=is_nullable) for default in given}
+    if expressions:
+        return _only(expressions)
+    if versioned[0].is_array:
+        return "[]"
+    if isinstance(field_type, MessageStruct):
+        return f"{field_type.name}()"
+    # Kafka's record sets are null unless told otherwise, where they may be.
+    if versioned[0].kafka_type == "records" and is_nullable:
+        return "None"
+    return IMPLICIT_DEFAULTS.get(field_type, "0")
+
+
+def _default_expression(default: object, field_type: Primitive | MessageStruct, *, is_nullable: bool) -> str:
+    if default == ():
+        return "[]"
+    if isinstance(field_type, MessageStruct):
+        return "None" if default is None else _struct_default(default, field_type)
+    match default:
+        case None if is_nullable:
+            return "None"
+        case None:
+            return "ZERO_UUID" if field_type is Primitive.UUID else str(NO_TIMESTAMP)
+        case datetime.timedelta():
+            return str(default // datetime.timedelta(milliseconds=1))
+        case bool() | bytes():
+            return repr(default)
+        case str():
+            return '"' + repr(str(default))[1:-1] + '"'
+        case int():
+            return str(int(default))
+        case _:
+            raise TypeError(f"no expression for the default {default!r}")
+
+
+def _struct_default(default: object, struct: MessageStruct) -> str:
+    for field in struct.fields:
+        value: object = getattr(default, field.name)
+        nullable = bool(field.nullable)
+        assert _default_expression(value, field.type, is_nullable=nullable) == field.default, (
+            f"{struct.name}.{field.name} defaults to {field.default}, but to {value} inside its owner"
+        )
+    return f"{struct.name}()"
+
+
+def _only(values: set[T]) -> T:
+    (value,) = values
+    return value
