@@ -1,0 +1,265 @@
+"""Fetch (1) on the hot path: what is asked as tuples, the answer as pieces with the log's own memory between them.
+
+The generated messages decode and encode the same bytes; tests hold the two against each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from struct import Struct
+from struct import error as StructError
+from typing import NamedTuple
+
+from .frames import FRAME_SIZE_BYTES, FrameError
+from .varints import decode_unsigned_varint, encode_unsigned_varint, skip_tagged_fields
+
+FLEXIBLE_SINCE = 12
+TOPIC_IDS_SINCE = 13
+TOPIC_ID_BYTES = 16
+# Sessions (KIP-227) have been there since this version; before it no answer has an error of its own.
+SESSIONS_SINCE = 7
+# The replica id moved to a tagged field.
+REPLICA_STATE_SINCE = 15
+
+NO_EPOCH = -1
+
+_INT16 = Struct(">h")
+_INT32 = Struct(">i")
+# max wait, min bytes, max bytes, isolation level; in front of them the replica id up to version 14.
+_HEAD = Struct(">iiib")
+_HEAD_WITH_REPLICA = Struct(">iiiib")
+_SESSION = Struct(">ii")
+# index, leader epoch, fetch offset, last fetched epoch, log start offset, max bytes: what each version has of these.
+_PARTITION_4 = Struct(">iqi")
+_PARTITION_5 = Struct(">iqqi")
+_PARTITION_9 = Struct(">iiqqi")
+_PARTITION_12 = Struct(">iiqiqi")
+_SIZE_AND_CORRELATION_ID = Struct(">ii")
+# index, error code, high watermark, last stable offset; with log start offset.
+_ANSWER_4 = Struct(">ihqq")
+_ANSWER_5 = Struct(">ihqqq")
+_ABORTED = Struct(">qq")
+
+
+class FetchPartition(NamedTuple):
+    """What is asked of one partition. A tuple, since a fetch of hundreds of partitions makes one of each."""
+
+    index: int
+    current_leader_epoch: int
+    fetch_offset: int
+    max_bytes: int
+
+
+# For each topic its key (the name's bytes, or the 16 bytes of its id from version 13 on) and what is asked of it.
+FetchTopics = list[tuple[bytes, list[FetchPartition]]]
+
+
+@dataclass(slots=True)
+class FetchRequest:
+    """What a Fetch request asks; forgotten are the partitions that leave the session."""
+
+    max_wait_ms: int
+    min_bytes: int
+    max_bytes: int
+    isolation_level: int
+    session_id: int
+    session_epoch: int
+    topics: FetchTopics
+    forgotten: list[tuple[bytes, list[int]]]
+
+
+@dataclass(slots=True)
+class FetchedPartition:
+    """What is answered for one partition; records are views of the log's memory, and are not copied."""
+
+    index: int
+    error_code: int = 0
+    high_watermark: int = -1
+    last_stable_offset: int = -1
+    log_start_offset: int = -1
+    aborted_transactions: list[tuple[int, int]] | None = None
+    records: list[memoryview] = field(default_factory=list[memoryview])
+    records_bytes: int = 0
+
+
+FetchedTopics = list[tuple[bytes, list[FetchedPartition]]]
+
+
+def decode_request(frame: memoryview, position: int, end: int, version: int) -> FetchRequest:
+    """Decode the body in frame[position:end], versions 4-18; raises FrameError."""
+    try:
+        request, position = _decode(frame, position, end, version)
+    except (IndexError, StructError) as error:
+        raise FrameError(f"Fetch version {version} ends within a field") from error
+    if position > end:
+        raise FrameError(f"Fetch version {version} goes {position - end} bytes beyond its frame")
+    return request
+
+
+def _decode(frame: memoryview, position: int, end: int, version: int) -> tuple[FetchRequest, int]:
+    if version < REPLICA_STATE_SINCE:
+        _, max_wait_ms, min_bytes, max_bytes, isolation_level = _HEAD_WITH_REPLICA.unpack_from(frame, position)
+        position += _HEAD_WITH_REPLICA.size
+    else:
+        max_wait_ms, min_bytes, max_bytes, isolation_level = _HEAD.unpack_from(frame, position)
+        position += _HEAD.size
+    session_id, session_epoch = 0, NO_EPOCH
+    if version >= SESSIONS_SINCE:
+        session_id, session_epoch = _SESSION.unpack_from(frame, position)
+        position += _SESSION.size
+    topics, position = _decode_topics(frame, position, end, version)
+    forgotten: list[tuple[bytes, list[int]]] = []
+    if version >= SESSIONS_SINCE:
+        forgotten, position = _decode_forgotten(frame, position, end, version)
+    if version >= 11:
+        _, position = _decode_string(frame, position, end, version)
+    if version >= FLEXIBLE_SINCE:
+        position = skip_tagged_fields(frame, position, end)
+    request = FetchRequest(
+        max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten
+    )
+    return request, position
+
+
+def _decode_topics(frame: memoryview, position: int, end: int, version: int) -> tuple[FetchTopics, int]:
+    topics: FetchTopics = []
+    topic_count, position = _decode_count(frame, position, end, version)
+    for _ in range(topic_count):
+        key, position = _decode_topic_key(frame, position, end, version)
+        partition_count, position = _decode_count(frame, position, end, version)
+        partitions: list[FetchPartition] = []
+        for _ in range(partition_count):
+            partition, position = _decode_partition(frame, position, version)
+            partitions.append(partition)
+            if version >= FLEXIBLE_SINCE:
+                position = position + 1 if not frame[position] else skip_tagged_fields(frame, position, end)
+        topics.append((key, partitions))
+        if version >= FLEXIBLE_SINCE:
+            position = position + 1 if not frame[position] else skip_tagged_fields(frame, position, end)
+    return topics, position
+
+
+def _decode_partition(frame: memoryview, position: int, version: int) -> tuple[FetchPartition, int]:
+    leader_epoch = NO_EPOCH
+    if version >= FLEXIBLE_SINCE:
+        index, leader_epoch, fetch_offset, _, _, max_bytes = _PARTITION_12.unpack_from(frame, position)
+        size = _PARTITION_12.size
+    elif version >= 9:
+        index, leader_epoch, fetch_offset, _, max_bytes = _PARTITION_9.unpack_from(frame, position)
+        size = _PARTITION_9.size
+    elif version >= 5:
+        index, fetch_offset, _, max_bytes = _PARTITION_5.unpack_from(frame, position)
+        size = _PARTITION_5.size
+    else:
+        index, fetch_offset, max_bytes = _PARTITION_4.unpack_from(frame, position)
+        size = _PARTITION_4.size
+    return FetchPartition(index, leader_epoch, fetch_offset, max_bytes), position + size
+
+
+def _decode_forgotten(
+    frame: memoryview, position: int, end: int, version: int
+) -> tuple[list[tuple[bytes, list[int]]], int]:
+    forgotten: list[tuple[bytes, list[int]]] = []
+    topic_count, position = _decode_count(frame, position, end, version)
+    for _ in range(topic_count):
+        key, position = _decode_topic_key(frame, position, end, version)
+        count, position = _decode_count(frame, position, end, version)
+        if count * _INT32.size > end - position:
+            raise FrameError(f"Fetch: {count} forgotten partitions; {end - position} bytes are left")
+        forgotten.append((key, [_INT32.unpack_from(frame, position + 4 * at)[0] for at in range(count)]))
+        position += count * _INT32.size
+        if version >= FLEXIBLE_SINCE:
+            position = skip_tagged_fields(frame, position, end)
+    return forgotten, position
+
+
+def _decode_topic_key(frame: memoryview, position: int, end: int, version: int) -> tuple[bytes, int]:
+    if version < TOPIC_IDS_SINCE:
+        return _decode_string(frame, position, end, version)
+    return bytes(frame[position : position + TOPIC_ID_BYTES]), position + TOPIC_ID_BYTES
+
+
+def _decode_string(frame: memoryview, position: int, end: int, version: int) -> tuple[bytes, int]:
+    if version >= FLEXIBLE_SINCE:
+        size, position = decode_unsigned_varint(frame, position, end)
+        size -= 1
+    else:
+        (size,) = _INT16.unpack_from(frame, position)
+        position += _INT16.size
+    if not 0 <= size <= end - position:
+        raise FrameError(f"Fetch: a string of {size} bytes; {end - position} are left")
+    return bytes(frame[position : position + size]), position + size
+
+
+def _decode_count(frame: memoryview, position: int, end: int, version: int) -> tuple[int, int]:
+    if version >= FLEXIBLE_SINCE:
+        count, position = decode_unsigned_varint(frame, position, end)
+        count -= 1
+    else:
+        (count,) = _INT32.unpack_from(frame, position)
+        position += _INT32.size
+    # Every element takes at least a byte, so a count above the bytes that are left cannot be true.
+    if not 0 <= count <= end - position:
+        raise FrameError(f"Fetch: an array of {count}; {end - position} bytes are left")
+    return count, position
+
+
+def encode_response(
+    correlation_id: int, version: int, topics: FetchedTopics, *, error_code: int = 0, session_id: int = 0
+) -> list[bytes | bytearray | memoryview]:
+    """Return the whole answer, size and response header included, in pieces; topic keys are written as they came."""
+    is_flexible = version >= FLEXIBLE_SINCE
+    pieces: list[bytes | bytearray | memoryview] = []
+    # Size, correlation id, response header; then throttle_time_ms.
+    head = piece = bytearray(9 + 4 if is_flexible else 8 + 4)
+    if version >= SESSIONS_SINCE:
+        piece += _INT16.pack(error_code) + _INT32.pack(session_id)
+    piece += _encode_count(len(topics), is_flexible)
+    records_bytes = 0
+    for key, partitions in topics:
+        if version < TOPIC_IDS_SINCE:
+            piece += encode_unsigned_varint(len(key) + 1) if is_flexible else _INT16.pack(len(key))
+        piece += key
+        piece += _encode_count(len(partitions), is_flexible)
+        for partition in partitions:
+            _encode_partition(piece, partition, version)
+            if partition.records:
+                pieces.append(piece)
+                pieces += partition.records
+                records_bytes += partition.records_bytes
+                piece = bytearray()
+            if is_flexible:
+                piece += b"\0"
+        if is_flexible:
+            piece += b"\0"
+    if is_flexible:
+        piece += b"\0"
+    if piece:
+        pieces.append(piece)
+    size = sum(len(written) for written in pieces if isinstance(written, bytearray)) + records_bytes
+    _SIZE_AND_CORRELATION_ID.pack_into(head, 0, size - FRAME_SIZE_BYTES, correlation_id)
+    return pieces
+
+
+def _encode_partition(piece: bytearray, partition: FetchedPartition, version: int) -> None:
+    """Append all of a partition's answer up to its records."""
+    is_flexible = version >= FLEXIBLE_SINCE
+    head = (partition.index, partition.error_code, partition.high_watermark, partition.last_stable_offset)
+    piece += _ANSWER_4.pack(*head) if version < 5 else _ANSWER_5.pack(*head, partition.log_start_offset)
+    aborted = partition.aborted_transactions
+    if aborted is None:
+        piece += b"\0" if is_flexible else b"\xff\xff\xff\xff"
+    else:
+        piece += _encode_count(len(aborted), is_flexible)
+        for producer_id, first_offset in aborted:
+            piece += _ABORTED.pack(producer_id, first_offset)
+            if is_flexible:
+                piece += b"\0"
+    if version >= 11:
+        # preferred_read_replica: none.
+        piece += b"\xff\xff\xff\xff"
+    piece += _encode_count(partition.records_bytes, is_flexible)
+
+
+def _encode_count(count: int, is_flexible: bool) -> bytes:
+    return encode_unsigned_varint(count + 1) if is_flexible else _INT32.pack(count)

@@ -1,0 +1,202 @@
+"""The hand-written Fetch path against the generated messages: the same bytes, in both directions."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fauxka.protocol import fetch_codec
+from fauxka.protocol.frames import FrameError
+from fauxka.protocol.messages.fetch import (
+    AbortedTransaction,
+    FetchableTopicResponse,
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    FetchTopic,
+    ForgottenTopic,
+    PartitionData,
+)
+from fauxka.protocol.primitives import Reader, Writer
+
+VERSIONS = st.integers(4, 18)
+NAMES = st.text(min_size=1, max_size=200)
+INT8 = st.integers(-128, 127)
+INT16 = st.integers(-(2**15), 2**15 - 1)
+INT32 = st.integers(-(2**31), 2**31 - 1)
+INT64 = st.integers(-(2**63), 2**63 - 1)
+IDS = st.binary(min_size=16, max_size=16)
+PARTITIONS = st.builds(
+    FetchPartition,
+    partition=INT32,
+    current_leader_epoch=INT32,
+    fetch_offset=INT64,
+    last_fetched_epoch=INT32,
+    log_start_offset=INT64,
+    partition_max_bytes=INT32,
+    replica_directory_id=IDS,
+    high_watermark=INT64,
+)
+REQUESTS = st.builds(
+    FetchRequest,
+    cluster_id=st.none() | NAMES,
+    replica_id=INT32,
+    max_wait_ms=INT32,
+    min_bytes=INT32,
+    max_bytes=INT32,
+    isolation_level=INT8,
+    session_id=INT32,
+    session_epoch=INT32,
+    topics=st.lists(
+        st.builds(FetchTopic, topic=NAMES, topic_id=IDS, partitions=st.lists(PARTITIONS, max_size=3)), max_size=3
+    ),
+    forgotten_topics_data=st.lists(
+        st.builds(ForgottenTopic, topic=NAMES, topic_id=IDS, partitions=st.lists(INT32, max_size=3)), max_size=2
+    ),
+    rack_id=st.text(max_size=20),
+)
+ANSWERS = st.builds(
+    fetch_codec.FetchedPartition,
+    index=INT32,
+    error_code=INT16,
+    high_watermark=INT64,
+    last_stable_offset=INT64,
+    log_start_offset=INT64,
+    aborted_transactions=st.none() | st.lists(st.tuples(INT64, INT64), max_size=2),
+    records=st.lists(st.binary(min_size=1, max_size=200).map(memoryview), max_size=3),
+)
+
+
+def encoded(request: FetchRequest, version: int) -> bytes:
+    writer = Writer()
+    request.write(writer, version)
+    return bytes(writer.buffer)
+
+
+def decoded(frame: bytes, version: int) -> fetch_codec.FetchRequest:
+    return fetch_codec.decode_request(memoryview(frame), 0, len(frame), version)
+
+
+@given(REQUESTS, VERSIONS)
+def test_request_decodes_to_what_the_generated_message_holds(request: FetchRequest, version: int) -> None:
+    by_hand = decoded(encoded(request, version), version)
+
+    has_sessions, has_epochs = version >= 7, version >= 9
+    assert by_hand == fetch_codec.FetchRequest(
+        request.max_wait_ms,
+        request.min_bytes,
+        request.max_bytes,
+        request.isolation_level,
+        request.session_id if has_sessions else 0,
+        request.session_epoch if has_sessions else -1,
+        [
+            (
+                key_of(topic, version),
+                [
+                    fetch_codec.FetchPartition(
+                        asked.partition,
+                        asked.current_leader_epoch if has_epochs else -1,
+                        asked.fetch_offset,
+                        asked.partition_max_bytes,
+                    )
+                    for asked in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ],
+        [(key_of(topic, version), topic.partitions) for topic in request.forgotten_topics_data] if has_sessions else [],
+    )
+
+
+def key_of(topic: FetchTopic | ForgottenTopic, version: int) -> bytes:
+    return topic.topic_id if version >= 13 else topic.topic.encode()
+
+
+@given(REQUESTS, VERSIONS, st.data())
+def test_request_cut_anywhere_is_a_frame_error(request: FetchRequest, version: int, data: st.DataObject) -> None:
+    frame = encoded(request, version)
+    cut = data.draw(st.integers(0, len(frame) - 1))
+
+    with pytest.raises(FrameError):
+        decoded(frame[:cut], version)
+
+
+@given(REQUESTS, VERSIONS, st.data())
+def test_request_that_ends_within_a_larger_buffer_never_reads_beyond_its_end(
+    request: FetchRequest, version: int, data: st.DataObject
+) -> None:
+    frame = encoded(request, version)
+    end = data.draw(st.integers(0, len(frame) - 1))
+
+    with pytest.raises(FrameError):
+        fetch_codec.decode_request(memoryview(frame + bytes(64)), 0, end, version)
+
+
+@given(st.binary(max_size=200), VERSIONS)
+def test_any_bytes_give_a_request_or_a_frame_error(frame: bytes, version: int) -> None:
+    try:
+        request = decoded(frame, version)
+    except FrameError:
+        return
+
+    assert sum(len(partitions) for _, partitions in request.topics) <= len(frame)
+
+
+@given(st.lists(st.tuples(NAMES, IDS, st.lists(ANSWERS, max_size=3)), max_size=3), VERSIONS, INT32, INT32)
+def test_response_is_what_the_generated_message_writes(
+    topics: list[tuple[str, bytes, list[fetch_codec.FetchedPartition]]],
+    version: int,
+    correlation_id: int,
+    session_id: int,
+) -> None:
+    for _, _, answers in topics:
+        for answer in answers:
+            answer.records_bytes = sum(map(len, answer.records))
+    body = Writer()
+    FetchResponse(
+        session_id=session_id,
+        responses=[
+            FetchableTopicResponse(topic=name, topic_id=topic_id, partitions=[generated(answer) for answer in answers])
+            for name, topic_id, answers in topics
+        ],
+    ).write(body, version)
+    by_key = [(topic_id if version >= 13 else name.encode(), answers) for name, topic_id, answers in topics]
+
+    pieces = fetch_codec.encode_response(correlation_id, version, by_key, session_id=session_id)
+
+    frame = b"".join(pieces)
+    reader = Reader(frame)
+    assert reader.int32() == len(frame) - 4
+    assert reader.int32() == correlation_id
+    if version >= 12:
+        reader.skip_tagged_fields()
+    assert frame[reader.position :] == bytes(body.buffer)
+
+
+def test_records_are_answered_with_the_very_memory_they_were_given_in() -> None:
+    stored = memoryview(bytearray(b"records of a log"))
+    answer = fetch_codec.FetchedPartition(0, records=[stored], records_bytes=len(stored))
+
+    pieces = fetch_codec.encode_response(1, 12, [(b"t", [answer])])
+
+    assert any(piece is stored for piece in pieces)
+
+
+def generated(answer: fetch_codec.FetchedPartition) -> PartitionData:
+    aborted = answer.aborted_transactions
+    return PartitionData(
+        partition_index=answer.index,
+        error_code=answer.error_code,
+        high_watermark=answer.high_watermark,
+        last_stable_offset=answer.last_stable_offset,
+        log_start_offset=answer.log_start_offset,
+        aborted_transactions=None
+        if aborted is None
+        else [
+            AbortedTransaction(producer_id=producer_id, first_offset=first_offset)
+            for producer_id, first_offset in aborted
+        ],
+        preferred_read_replica=-1,
+        records=b"".join(answer.records),
+    )

@@ -1,0 +1,168 @@
+"""The hand-written Produce path against the generated messages: the same bytes, in both directions."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fauxka.protocol import produce_codec
+from fauxka.protocol.frames import FrameError
+from fauxka.protocol.messages.produce import (
+    BatchIndexAndErrorMessage,
+    PartitionProduceData,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+    TopicProduceResponse,
+)
+from fauxka.protocol.primitives import Reader, Writer
+
+VERSIONS = st.integers(3, 13)
+NAMES = st.text(min_size=1, max_size=200)
+INT16 = st.integers(-(2**15), 2**15 - 1)
+INT32 = st.integers(-(2**31), 2**31 - 1)
+INT64 = st.integers(-(2**63), 2**63 - 1)
+IDS = st.binary(min_size=16, max_size=16)
+PARTITION_DATA = st.builds(PartitionProduceData, index=INT32, records=st.none() | st.binary(max_size=300))
+TOPIC_DATA = st.builds(
+    TopicProduceData,
+    topic_id=IDS,
+    name=NAMES,
+    partition_data=st.lists(PARTITION_DATA, max_size=3, unique_by=lambda data: data.index),
+)
+REQUESTS = st.builds(
+    ProduceRequest,
+    transactional_id=st.none() | NAMES,
+    acks=INT16,
+    timeout_ms=INT32,
+    topic_data=st.lists(TOPIC_DATA, max_size=3, unique_by=(lambda topic: topic.name, lambda topic: topic.topic_id)),
+)
+PARTITION_ANSWERS = st.builds(
+    produce_codec.PartitionAnswer,
+    index=INT32,
+    error_code=INT16,
+    base_offset=INT64,
+    log_append_time_ms=INT64,
+    log_start_offset=INT64,
+    error_message=st.none() | NAMES,
+    record_errors=st.lists(st.tuples(INT32, st.none() | NAMES), max_size=2),
+)
+
+
+def encoded(request: ProduceRequest, version: int) -> bytes:
+    writer = Writer()
+    request.write(writer, version)
+    return bytes(writer.buffer)
+
+
+def decoded(frame: bytes, version: int) -> produce_codec.ProduceRequest:
+    return produce_codec.decode_request(memoryview(frame), 0, len(frame), version)
+
+
+@given(REQUESTS, VERSIONS)
+def test_request_decodes_to_what_the_generated_message_holds(request: ProduceRequest, version: int) -> None:
+    by_hand = decoded(encoded(request, version), version)
+
+    assert (by_hand.transactional_id, by_hand.acks, by_hand.timeout_ms) == (
+        request.transactional_id,
+        request.acks,
+        request.timeout_ms,
+    )
+    assert [
+        (key, [(index, None if records is None else bytes(records)) for index, records in partitions])
+        for key, partitions in by_hand.topics
+    ] == [
+        (
+            topic.topic_id if version >= 13 else topic.name.encode(),
+            [(data.index, data.records) for data in topic.partition_data],
+        )
+        for topic in request.topic_data
+    ]
+
+
+@given(REQUESTS, VERSIONS, st.data())
+def test_request_cut_anywhere_is_a_frame_error(request: ProduceRequest, version: int, data: st.DataObject) -> None:
+    frame = encoded(request, version)
+    cut = data.draw(st.integers(0, len(frame) - 1))
+
+    with pytest.raises(FrameError):
+        decoded(frame[:cut], version)
+
+
+@given(REQUESTS, VERSIONS, st.data())
+def test_request_that_ends_within_a_larger_buffer_never_reads_beyond_its_end(
+    request: ProduceRequest, version: int, data: st.DataObject
+) -> None:
+    frame = encoded(request, version)
+    end = data.draw(st.integers(0, len(frame) - 1))
+
+    with pytest.raises(FrameError):
+        produce_codec.decode_request(memoryview(frame + bytes(64)), 0, end, version)
+
+
+@given(st.binary(max_size=200), VERSIONS)
+def test_any_bytes_give_a_request_or_a_frame_error(frame: bytes, version: int) -> None:
+    try:
+        request = decoded(frame, version)
+    except FrameError:
+        return
+
+    assert sum(len(partitions) for _, partitions in request.topics) <= len(frame)
+
+
+@pytest.mark.parametrize("version", [3, 9])
+def test_of_a_partition_named_twice_the_last_records_count(version: int) -> None:
+    twice = [PartitionProduceData(index=0, records=b"first"), PartitionProduceData(index=0, records=b"last")]
+    request = ProduceRequest(acks=1, topic_data=[TopicProduceData(name="t", partition_data=twice)])
+
+    topics = decoded(encoded(request, version), version).topics
+
+    assert [(key, [(index, bytes(records or b"")) for index, records in partitions]) for key, partitions in topics] == [
+        (b"t", [(0, b"last")])
+    ]
+
+
+@given(
+    st.lists(st.tuples(NAMES, IDS, st.lists(PARTITION_ANSWERS, max_size=3)), max_size=3),
+    VERSIONS,
+    INT32,
+)
+def test_response_is_what_the_generated_message_writes(
+    topics: list[tuple[str, bytes, list[produce_codec.PartitionAnswer]]], version: int, correlation_id: int
+) -> None:
+    by_key = [(topic_id if version >= 13 else name.encode(), answers) for name, topic_id, answers in topics]
+    body = Writer()
+    ProduceResponse(
+        responses=[
+            TopicProduceResponse(
+                name=name, topic_id=topic_id, partition_responses=[generated(answer) for answer in answers]
+            )
+            for name, topic_id, answers in topics
+        ]
+    ).write(body, version)
+
+    frame = bytes(produce_codec.encode_response(correlation_id, version, by_key))
+
+    reader = Reader(frame)
+    assert reader.int32() == len(frame) - 4
+    assert reader.int32() == correlation_id
+    if version >= 9:
+        reader.skip_tagged_fields()
+    assert frame[reader.position :] == bytes(body.buffer)
+
+
+def generated(answer: produce_codec.PartitionAnswer) -> PartitionProduceResponse:
+    return PartitionProduceResponse(
+        index=answer.index,
+        error_code=answer.error_code,
+        base_offset=answer.base_offset,
+        log_append_time_ms=answer.log_append_time_ms,
+        log_start_offset=answer.log_start_offset,
+        error_message=answer.error_message,
+        record_errors=[
+            BatchIndexAndErrorMessage(batch_index=batch_index, batch_index_error_message=message)
+            for batch_index, message in answer.record_errors
+        ],
+    )
