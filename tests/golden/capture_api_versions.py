@@ -1,0 +1,66 @@
+"""Writes api_versions-4.3.0.json anew from a real Kafka: python -m tests.golden.capture_api_versions."""
+
+import json
+import socket
+import struct
+import tempfile
+from pathlib import Path
+
+from fauxka.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from fauxka.protocol.messages.request_header import RequestHeader
+from fauxka.protocol.primitives import Reader, Writer
+
+from ..reference.kafka_process import running_kafka
+
+FILE = Path(__file__).parent / "api_versions-4.3.0.json"
+API_KEY = 18
+VERSION = 4
+REQUEST_HEADER_VERSION = 2
+ANSWER_SECONDS_MAX = 20.0
+HOW = (
+    "What a broker of Kafka 4.3.0 (KRaft, one node, default configuration) answered to ApiVersions v4; "
+    "captured by python -m tests.golden.capture_api_versions"
+)
+
+
+def ask(bootstrap: str) -> ApiVersionsResponse:
+    """Return the answer of the broker at "host:port"."""
+    writer = Writer()
+    header = RequestHeader(request_api_key=API_KEY, request_api_version=VERSION, correlation_id=1, client_id="capture")
+    header.write(writer, REQUEST_HEADER_VERSION)
+    ApiVersionsRequest(client_software_name="capture", client_software_version="1").write(writer, VERSION)
+    host, port = bootstrap.rsplit(":", 1)
+    with socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS_MAX) as connection:
+        connection.sendall(struct.pack(">i", len(writer.buffer)) + writer.buffer)
+        with connection.makefile("rb") as stream:
+            (size,) = struct.unpack(">i", stream.read(4))
+            reader = Reader(stream.read(size))
+    # The header of this response is never flexible: a client that knows nothing yet must be able to read it.
+    assert reader.int32() == 1, "the answer has another correlation id"
+    response = ApiVersionsResponse.read(reader, VERSION)
+    assert reader.remaining == 0, f"{reader.remaining} bytes behind the answer"
+    return response
+
+
+def main() -> None:
+    """Start a broker, ask it and write the file."""
+    with tempfile.TemporaryDirectory() as folder, running_kafka(Path(folder) / "kafka.log") as bootstrap:
+        response = ask(bootstrap)
+    features = {each.name: [each.min_version, each.max_version] for each in response.supported_features}
+    finalized = {each.name: [each.min_version_level, each.max_version_level] for each in response.finalized_features}
+    captured = {
+        "captured": HOW,
+        "error_code": response.error_code,
+        "throttle_time_ms": response.throttle_time_ms,
+        "zk_migration_ready": response.zk_migration_ready,
+        "api_keys": [[each.api_key, each.min_version, each.max_version] for each in response.api_keys],
+        "supported_features": features,
+        "finalized_features": finalized,
+        "finalized_features_epoch": response.finalized_features_epoch,
+    }
+    rows = [f"  {json.dumps(name)}: {json.dumps(value)}" for name, value in captured.items()]
+    FILE.write_text("{\n" + ",\n".join(rows) + "\n}\n")
+
+
+if __name__ == "__main__":
+    main()

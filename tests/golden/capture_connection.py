@@ -1,0 +1,117 @@
+"""One blocking connection to a broker: a request out, its response in. For the capture programs."""
+
+import importlib
+import socket
+import struct
+from typing import Protocol
+
+from fauxka.protocol.api_keys import APIS, Api
+
+from fauxka.protocol.primitives import Reader, Writer
+
+# Longer than any max_wait that the programs send.
+ANSWER_SECONDS_MAX = 20.0
+CLIENT_ID = "capture"
+
+
+class Request(Protocol):
+    """A generated request message."""
+
+    def write(self, writer: Writer, version: int) -> None:
+        """Write the fields of that version."""
+        ...
+
+
+class ResponseClass(Protocol):
+    """A generated response class."""
+
+    def read(self, reader: Reader, version: int) -> object:
+        """Read the fields of that version."""
+        ...
+
+
+class ConnectionClosedError(Exception):
+    """The broker closed the connection instead of answering."""
+
+
+class Connection:
+    """A connection that has one request under way at a time."""
+
+    def __init__(self, bootstrap: str, client_id: str = CLIENT_ID) -> None:
+        """Connect to "host:port"."""
+        host, port = bootstrap.rsplit(":", 1)
+        self._socket = socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS_MAX)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._client_id = client_id
+        self._correlation_id = 0
+
+    def close(self) -> None:
+        """Close the socket."""
+        self._socket.close()
+
+    def call(self, request: Request, version: int) -> object:
+        """Return the response message.
+
+        Raises ConnectionClosedError when the broker closed the connection, TimeoutError after ANSWER_SECONDS_MAX.
+        """
+        self.start(request, version)
+        return self.finish(request, version)
+
+    def start(self, request: Request, version: int) -> None:
+        """Send the request; its answer is what the next finish returns."""
+        api = api_of(request)
+        is_flexible = version >= api.flexible_since
+        self._correlation_id += 1
+        writer = Writer()
+        writer.int16(int(api.key))
+        writer.int16(version)
+        writer.int32(self._correlation_id)
+        writer.nullable_string(self._client_id)
+        if is_flexible:
+            writer.unsigned_varint(0)
+        request.write(writer, version)
+        frame = writer.getvalue()
+        self._socket.sendall(struct.pack(">i", len(frame)) + frame)
+
+    def finish(self, request: Request, version: int) -> object:
+        """Wait for the answer to the request that was started; raises as call does."""
+        api = api_of(request)
+        answer = self._frame()
+        reader = Reader(answer)
+        correlation_id = reader.int32()
+        assert correlation_id == self._correlation_id, f"asked {self._correlation_id}, answered {correlation_id}"
+        if version >= api.flexible_since and api.name != "ApiVersions":
+            assert reader.unsigned_varint() == 0, "a tagged field in the response header"
+        response = response_class_of(api.module, api.name).read(reader, version)
+        assert reader.position == len(answer), f"{len(answer) - reader.position} bytes after the response of {api.name}"
+        return response
+
+    def _frame(self) -> bytes:
+        (size,) = struct.unpack(">i", self._exactly(4))
+        return self._exactly(size)
+
+    def _exactly(self, size: int) -> bytes:
+        received = bytearray()
+        while len(received) < size:
+            try:
+                part = self._socket.recv(size - len(received))
+            except ConnectionResetError as error:
+                raise ConnectionClosedError from error
+            if not part:
+                raise ConnectionClosedError
+            received += part
+        return bytes(received)
+
+
+def api_of(request: Request) -> Api:
+    """Return the API that a request message belongs to."""
+    name = type(request).__name__.removesuffix("Request")
+    return next(api for api in APIS.values() if api.name == name)
+
+
+def response_class_of(module: str, name: str) -> ResponseClass:
+    """Return the response class of an API, for example of ("metadata", "Metadata")."""
+    response_class: ResponseClass = getattr(
+        importlib.import_module(f"fauxka.protocol.messages.{module}"), f"{name}Response"
+    )
+    return response_class

@@ -1,0 +1,162 @@
+"""Messages as JSON values that are the same in every run: what is volatile gets a name.
+
+Topic ids become "id of NAME" or "unknown id", fetch session ids "session 1" in the order of their appearance, the
+broker's port "PORT", its cluster id "CLUSTER_ID", the folder of its logs "LOG_DIR", times of the last minutes "now".
+Topics of a Metadata answer stand in the order of a hash map there, in that of the alphabet here.
+Fields that have their default are left out, so that a field that a version does not carry is too; error_code stays.
+Records become one entry a batch: its header fields, and how many bytes follow that are no whole batch.
+"""
+
+import base64
+import dataclasses
+import struct
+import time
+from typing import TYPE_CHECKING, TypeAlias
+
+import crc32c
+
+from fauxka.protocol.messages.metadata import MetadataResponse, MetadataResponseTopic
+from fauxka.protocol.primitives import ZERO_UUID
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
+
+NOW_MS_RANGE = 10 * 60 * 1000
+BATCH_HEADER = struct.Struct(">qiibIhiqqqhii")
+LOG_OVERHEAD = 12
+# Batch attributes in bytes 21 and up are what the checksum covers.
+CHECKED_FROM = 21
+TIMES = {"timestamp", "last_timestamp", "log_append_time_ms", "base_timestamp", "max_timestamp"}
+DISK_SIZES = {"total_bytes", "usable_bytes"}
+
+
+class NormalForm:
+    """Turns messages into JSON values; remembers the names given so far."""
+
+    def __init__(self, bootstrap: str) -> None:
+        """bootstrap: "host:port"; the port is what is replaced."""
+        self._port = int(bootstrap.rsplit(":", 1)[1])
+        self._topic_ids: dict[bytes, str] = {ZERO_UUID: "zero"}
+        self._sessions: dict[int, str] = {}
+
+    def name_topic_id(self, topic_id: bytes, name: str) -> None:
+        """Write that topic id as "id of NAME" from now on."""
+        self._topic_ids[topic_id] = f"id of {name}"
+
+    def learn_topic_ids(self, message: object) -> None:
+        """Name every topic id that stands beside a topic name in the message."""
+        if isinstance(message, list):
+            for entry in message:  # pyright: ignore[reportUnknownVariableType]
+                self.learn_topic_ids(entry)  # pyright: ignore[reportUnknownArgumentType]
+        elif dataclasses.is_dataclass(message) and not isinstance(message, type):
+            values = {field.name: getattr(message, field.name) for field in dataclasses.fields(message)}
+            topic_id, name = values.get("topic_id"), values.get("name")
+            if isinstance(topic_id, bytes) and isinstance(name, str) and name and topic_id not in self._topic_ids:
+                self.name_topic_id(topic_id, name)
+            for value in values.values():
+                self.learn_topic_ids(value)
+
+    def of(self, value: object, *, name: str = "") -> Json:
+        """Return the value of the field with that name; a message has no field name."""
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            return self._message(value)
+        if isinstance(value, list):
+            entries: list[object] = value  # pyright: ignore[reportUnknownVariableType]
+            return [self.of(entry, name=name) for entry in entries]
+        if isinstance(value, bytes | bytearray | memoryview):
+            return self._bytes(bytes(value), name)
+        if isinstance(value, bool) or value is None:
+            return value
+        if isinstance(value, int):
+            return self._number(int(value), name)
+        if isinstance(value, str):
+            return self._text(value, name)
+        assert isinstance(value, float), f"a field of type {type(value)}"
+        return value
+
+    def _message(self, message: "DataclassInstance") -> Json:
+        defaults: object = type(message)()
+        answer: dict[str, Json] = {}
+        for field in dataclasses.fields(message):
+            value: object = getattr(message, field.name)
+            if field.name == "error_code" or value != getattr(defaults, field.name):
+                answer[field.name] = self.of(value, name=field.name)
+        if isinstance(message, MetadataResponse):
+            answer["topics"] = [self.of(topic) for topic in sorted(message.topics, key=_name_and_id)]
+        return answer
+
+    def _bytes(self, value: bytes, name: str) -> Json:
+        if name == "records":
+            return self._records(value)
+        if len(value) == len(ZERO_UUID):
+            return self._topic_ids.get(value, "unknown id")
+        return value.hex()
+
+    def _number(self, value: int, name: str) -> Json:
+        if name == "port" and value == self._port:
+            return "PORT"
+        if name == "session_id" and value > 0:
+            return self._sessions.setdefault(value, f"session {len(self._sessions) + 1}")
+        if name in DISK_SIZES and value > 0:
+            return "positive"
+        if name in TIMES and abs(value - time.time() * 1000) < NOW_MS_RANGE:
+            return "now"
+        return value
+
+    def _text(self, value: str, name: str) -> Json:
+        if name == "cluster_id":
+            return "CLUSTER_ID"
+        if name == "log_dir":
+            return "LOG_DIR"
+        for topic_id, topic_name in self._topic_ids.items():
+            value = value.replace(base64.urlsafe_b64encode(topic_id).decode().rstrip("="), f"({topic_name})")
+        return value.replace(str(self._port), "PORT")
+
+    def _records(self, value: bytes) -> Json:
+        answer: list[Json] = []
+        position = 0
+        while position + BATCH_HEADER.size <= len(value):
+            size = LOG_OVERHEAD + struct.unpack_from(">i", value, position + 8)[0]
+            if position + size > len(value):
+                break
+            answer.append(self._batch(value[position : position + size]))
+            position += size
+        if position < len(value):
+            answer.append(f"{len(value) - position} bytes of a batch")
+        return answer
+
+    def _batch(self, batch: bytes) -> Json:
+        (
+            base_offset,
+            batch_length,
+            leader_epoch,
+            magic,
+            crc,
+            attributes,
+            last_offset_delta,
+            base_timestamp,
+            max_timestamp,
+            producer_id,
+            producer_epoch,
+            base_sequence,
+            record_count,
+        ) = BATCH_HEADER.unpack_from(batch)
+        return {
+            "base_offset": base_offset,
+            "batch_length": batch_length,
+            "partition_leader_epoch": leader_epoch,
+            "magic": magic,
+            "crc_is_right": crc == crc32c.crc32c(batch[CHECKED_FROM:]),
+            "attributes": attributes,
+            "last_offset_delta": last_offset_delta,
+            "base_timestamp": self._number(base_timestamp, "base_timestamp"),
+            "max_timestamp": self._number(max_timestamp, "max_timestamp"),
+            "producer": [producer_id, producer_epoch, base_sequence],
+            "record_count": record_count,
+        }
+
+
+def _name_and_id(topic: MetadataResponseTopic) -> tuple[str, bytes]:
+    return topic.name or "", topic.topic_id
