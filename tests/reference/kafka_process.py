@@ -1,16 +1,18 @@
 """A real Kafka in a process of its own, for the tests that put the same questions to it as to fauxka."""
 
 import random
-import shutil
 import socket
 import struct
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 SCRIPT = Path(__file__).parent / "kafka"
+
+# What the script needs.
+PROGRAMS = ("bash", "java", "mvn")
 
 # A broker and its controller take a port and the next one. They are drawn from below the range that the kernel gives to
 # outgoing connections: a client that polls a port in that range before anybody listens can connect to itself.
@@ -27,18 +29,13 @@ API_VERSIONS_REQUEST = struct.pack(">ihhih", 10, 18, 0, 7, -1)
 API_VERSIONS_ANSWER = struct.Struct(">iih")
 
 
-def missing_programs() -> list[str]:
-    """Return what the reference needs and this machine lacks."""
-    return [program for program in ("bash", "java", "mvn") if shutil.which(program) is None]
-
-
 def reference_jars() -> str:
     """Return the folder of Kafka's jars, after a download where there was none."""
     return subprocess.run([str(SCRIPT), "jars"], check=True, capture_output=True, text=True).stdout.strip()
 
 
 @contextmanager
-def running_kafka(log_file: Path, config: Mapping[str, str] | None = None) -> Iterator[str]:
+def running_kafka(log_file: Path, config: Mapping[str, str] | None = None) -> Generator[str, None, None]:
     """Run a real Kafka with these server properties for the length of the block, and yield its bootstrap address."""
     port = _free_pair_of_ports()
     properties = [f"{key}={value}" for key, value in (config or {}).items()]

@@ -1,0 +1,177 @@
+"""The Java client, through ClientDriver.java in one virtual machine."""
+
+import base64
+import json
+import queue
+import subprocess
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ..reference.kafka_process import reference_jars
+from .client import (
+    REQUEST_BYTES_MAX,
+    REQUEST_TIMED_OUT,
+    STEP_SECONDS_MAX,
+    UNKNOWN_TOPIC_MS,
+    ClientError,
+    GroupMember,
+)
+from .records import Record, StoredRecord
+
+PROGRAM = Path(__file__).parent / "java" / "ClientDriver.java"
+
+# The first answer comes after the start of the virtual machine and the compilation of the program.
+ANSWER_SECONDS_MAX = 2 * STEP_SECONDS_MAX
+
+
+class JavaClient:
+    """Drives KafkaProducer, KafkaConsumer and Admin."""
+
+    # It asks for the metadata again and again, and gives up after max.block.ms with a TimeoutException.
+    unknown_topic_code: ClassVar[int] = REQUEST_TIMED_OUT
+
+    def __init__(self, bootstrap: str) -> None:
+        """bootstrap: "host:port"."""
+        limits = [UNKNOWN_TOPIC_MS, REQUEST_BYTES_MAX, int(STEP_SECONDS_MAX * 1000)]
+        self._process = subprocess.Popen(
+            ["java", "-cp", f"{reference_jars()}/*", str(PROGRAM), bootstrap, *map(str, limits)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        self._answers: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._reader = threading.Thread(target=self._read_answers, name="java-answers")
+        self._reader.start()
+
+    def close(self) -> None:
+        """End the program by the end of its input, and wait for it."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.wait(STEP_SECONDS_MAX)
+        self._reader.join(STEP_SECONDS_MAX)
+        self._process.stdout.close()
+
+    def call(self, name: str, **arguments: object) -> Any:
+        """Return the result of one call. Raises ClientError with the code that the program answers."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps({"call": name, **arguments}) + "\n")
+        self._process.stdin.flush()
+        answer: dict[str, Any] = json.loads(self._answers.get(timeout=ANSWER_SECONDS_MAX))
+        if "error" in answer:
+            raise ClientError(answer["error"], answer["message"])
+        return answer["result"]
+
+    def produce(self, topic: str, records: Sequence[Record], compression: str = "none") -> list[int]:
+        """Send all, and wait for the answer of each."""
+        encoded = [_encoded(record) for record in records]
+        offsets: list[int] = self.call("produce", topic=topic, records=encoded, compression=compression)
+        return offsets
+
+    def consume(self, topic: str) -> list[StoredRecord]:
+        """Read each partition up to the high watermark that it has now."""
+        return [_stored(record) for record in self.call("consume", topic=topic)]
+
+    def offset_for_timestamp(self, topic: str, partition: int, timestamp_ms: int) -> int | None:
+        """Ask with a consumer."""
+        found: int | None = self.call(
+            "offset_for_timestamp", topic=topic, partition=partition, timestamp_ms=timestamp_ms
+        )
+        return found
+
+    def producer_states(self, topic: str, partition: int) -> list[dict[str, int]]:
+        """Return what the broker remembers of each idempotent producer of a partition."""
+        states: list[dict[str, int]] = self.call("producer_states", topic=topic, partition=partition)
+        return states
+
+    def join(self, group: str, topic: str) -> GroupMember:
+        """Subscribe with a new consumer."""
+        return JavaMember(self, self.call("join", group=group, topic=topic))
+
+    def create_topic(self, topic: str, partition_count: int, configs: Mapping[str, str]) -> None:
+        """Create a topic with one replica."""
+        self.call("create_topic", topic=topic, partition_count=partition_count, configs=dict(configs))
+
+    def delete_topic(self, topic: str) -> None:
+        """Delete a topic."""
+        self.call("delete_topic", topic=topic)
+
+    def add_partitions(self, topic: str, total: int) -> None:
+        """Raise the number of partitions."""
+        self.call("add_partitions", topic=topic, total=total)
+
+    def partition_counts(self) -> dict[str, int]:
+        """List all topics and describe each."""
+        counts: dict[str, int] = self.call("partition_counts")
+        return counts
+
+    def topic_config(self, topic: str, key: str) -> str:
+        """Describe the topic, which brings all keys."""
+        value: str = self.call("topic_config", topic=topic, key=key)
+        return value
+
+    def alter_topic_config(self, topic: str, key: str, value: str) -> None:
+        """Set one key, and leave the others."""
+        self.call("alter_topic_config", topic=topic, key=key, value=value)
+
+    def _read_answers(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._answers.put(line)
+
+
+class JavaMember:
+    """A consumer of a group."""
+
+    def __init__(self, client: JavaClient, member: int) -> None:
+        """member: its number in the program."""
+        self._client = client
+        self._member = member
+
+    def poll(self) -> list[StoredRecord]:
+        """Return what came."""
+        return [_stored(record) for record in self._client.call("poll", member=self._member)]
+
+    def assigned_partitions(self) -> set[int]:
+        """Return the partitions of the last rebalance."""
+        return set(self._client.call("assigned_partitions", member=self._member))
+
+    def commit(self) -> None:
+        """Commit positions."""
+        self._client.call("commit", member=self._member)
+
+    def close(self) -> None:
+        """Leave the group."""
+        self._client.call("leave", member=self._member)
+
+
+def _encoded(record: Record) -> dict[str, object]:
+    return {
+        "partition": record.partition,
+        "timestamp_ms": record.timestamp_ms,
+        "key": _text_of(record.key),
+        "value": _text_of(record.value),
+        "headers": [[name, _text_of(value)] for name, value in record.headers],
+    }
+
+
+def _stored(record: dict[str, Any]) -> StoredRecord:
+    return StoredRecord(
+        record["offset"],
+        Record(
+            partition=record["partition"],
+            key=_bytes_of(record["key"]),
+            value=_bytes_of(record["value"]),
+            headers=tuple((name, _bytes_of(value)) for name, value in record["headers"]),
+            timestamp_ms=record["timestamp_ms"],
+        ),
+    )
+
+
+def _text_of(data: bytes | None) -> str | None:
+    return None if data is None else base64.b64encode(data).decode()
+
+
+def _bytes_of(text: str | None) -> bytes | None:
+    return None if text is None else base64.b64decode(text)

@@ -1,0 +1,304 @@
+"""kafka-python 3."""
+
+import importlib
+import time
+import warnings
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+from .client import REQUEST_BYTES_MAX, REQUEST_TIMED_OUT, STEP_SECONDS_MAX, UNKNOWN_TOPIC_MS, ClientError, GroupMember
+from .records import Headers, Record, StoredRecord
+
+# The package has no types; what is used of it is said below. It reads files by a function that Python is giving up.
+with warnings.catch_warnings():
+    warnings.filterwarnings("ignore", message="(read|open)_text is deprecated", category=DeprecationWarning)
+    kafka = importlib.import_module("kafka")
+    kafka_admin = importlib.import_module("kafka.admin")
+    kafka_errors = importlib.import_module("kafka.errors")
+
+POLL_MS = 100
+
+
+class TopicPartition(NamedTuple):
+    """kafka.TopicPartition, which is a named tuple as well and equal to this one."""
+
+    topic: str
+    partition: int
+
+
+class FoundOffset(Protocol):
+    """A record found by its timestamp."""
+
+    offset: int
+
+
+class ConsumerRecord(Protocol):
+    """A record as the consumer returns it."""
+
+    partition: int
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: Sequence[tuple[str, bytes | None]]
+
+
+class RecordMetadata(Protocol):
+    """Where a record went."""
+
+    offset: int
+
+
+class SendFuture(Protocol):
+    """The answer for one record."""
+
+    def get(self, timeout: float) -> RecordMetadata:
+        """Wait for it."""
+        ...
+
+
+class Producer(Protocol):
+    """kafka.KafkaProducer."""
+
+    def send(
+        self,
+        topic: str,
+        *,
+        value: bytes | None,
+        key: bytes | None,
+        headers: list[tuple[str, bytes | None]],
+        partition: int,
+        timestamp_ms: int,
+    ) -> SendFuture:
+        """Queue one record."""
+        ...
+
+    def close(self, timeout: float | None = None) -> None:
+        """Send what is queued, and close."""
+        ...
+
+
+class Consumer(Protocol):
+    """kafka.KafkaConsumer."""
+
+    def assign(self, partitions: list[TopicPartition]) -> None:
+        """Read these partitions, without a group."""
+        ...
+
+    def subscribe(self, topics: list[str]) -> None:
+        """Join the group for these topics."""
+        ...
+
+    def assignment(self) -> set[TopicPartition]:
+        """Return the partitions assigned by the user or by the group."""
+        ...
+
+    def end_offsets(self, partitions: list[TopicPartition]) -> dict[TopicPartition, int]:
+        """Return the high watermarks."""
+        ...
+
+    def offsets_for_times(self, timestamps: dict[TopicPartition, int]) -> dict[TopicPartition, FoundOffset | None]:
+        """Return the first record at each timestamp or after it."""
+        ...
+
+    def poll(self, timeout_ms: int) -> dict[TopicPartition, list[ConsumerRecord]]:
+        """Return what came."""
+        ...
+
+    def commit(self) -> None:
+        """Commit the positions."""
+        ...
+
+    def close(self) -> None:
+        """Leave the group, and close."""
+        ...
+
+
+class Admin(Protocol):
+    """kafka.KafkaAdminClient: raises for what was refused."""
+
+    def create_topics(self, new_topics: Mapping[str, Mapping[str, object]]) -> object:
+        """Take the options of each topic."""
+        ...
+
+    def delete_topics(self, topics: list[str]) -> object:
+        """Take names."""
+        ...
+
+    def create_partitions(self, topic_partitions: Mapping[str, object]) -> object:
+        """Take NewPartitions objects."""
+        ...
+
+    def describe_topics(self) -> list[dict[str, Any]]:
+        """Return the metadata of all topics."""
+        ...
+
+    def describe_configs(
+        self, config_resources: list[object], *, config_filter: str
+    ) -> dict[str, dict[str, dict[str, dict[str, object]]]]:
+        """Return type, name, key and what is known of the key."""
+        ...
+
+    def alter_configs(self, config_resources: list[object]) -> object:
+        """Set the keys of ConfigResource objects."""
+        ...
+
+    def close(self) -> None:
+        """Close the connections."""
+        ...
+
+
+class KafkaPythonClient:
+    """Drives kafka.KafkaProducer, KafkaConsumer and KafkaAdminClient."""
+
+    # It asks for the metadata again and again, and gives up after max_block_ms without the broker's reason.
+    unknown_topic_code: ClassVar[int] = REQUEST_TIMED_OUT
+
+    def __init__(self, bootstrap: str) -> None:
+        """bootstrap: "host:port"."""
+        self._bootstrap = bootstrap
+        self._admin: Admin = kafka.KafkaAdminClient(bootstrap_servers=bootstrap)
+
+    def close(self) -> None:
+        """Close the administrator."""
+        self._admin.close()
+
+    def produce(self, topic: str, records: Sequence[Record], compression: str = "none") -> list[int]:
+        """Send all, and wait for the answer of each."""
+        producer: Producer = kafka.KafkaProducer(
+            bootstrap_servers=self._bootstrap,
+            compression_type=None if compression == "none" else compression,
+            max_request_size=REQUEST_BYTES_MAX,
+            max_block_ms=UNKNOWN_TOPIC_MS,
+            enable_idempotence=True,
+        )
+        with _reporting_errors():
+            try:
+                futures = [_send(producer, topic, record) for record in records]
+                return [future.get(STEP_SECONDS_MAX).offset for future in futures]
+            finally:
+                producer.close(STEP_SECONDS_MAX)
+
+    def consume(self, topic: str) -> list[StoredRecord]:
+        """Read each partition up to the high watermark that it has now."""
+        consumer: Consumer = self._consumer(None)
+        partitions = [TopicPartition(topic, index) for index in range(self.partition_counts()[topic])]
+        consumer.assign(partitions)
+        count = sum(consumer.end_offsets(partitions).values())
+        stored: list[StoredRecord] = []
+        deadline = time.monotonic() + STEP_SECONDS_MAX
+        while len(stored) < count:
+            assert time.monotonic() < deadline, f"{len(stored)} of {count} records"
+            stored.extend(_poll(consumer))
+        consumer.close()
+        return stored
+
+    def offset_for_timestamp(self, topic: str, partition: int, timestamp_ms: int) -> int | None:
+        """Ask with a consumer."""
+        consumer: Consumer = self._consumer(None)
+        asked = TopicPartition(topic, partition)
+        found = consumer.offsets_for_times({asked: timestamp_ms})[asked]
+        consumer.close()
+        return None if found is None else found.offset
+
+    def join(self, group: str, topic: str) -> GroupMember:
+        """Subscribe with a new consumer."""
+        return KafkaPythonMember(self._consumer(group), topic)
+
+    def create_topic(self, topic: str, partition_count: int, configs: Mapping[str, str]) -> None:
+        """Create a topic with one replica."""
+        with _reporting_errors():
+            options = {"num_partitions": partition_count, "replication_factor": 1, "configs": dict(configs)}
+            self._admin.create_topics({topic: options})
+
+    def delete_topic(self, topic: str) -> None:
+        """Delete a topic."""
+        with _reporting_errors():
+            self._admin.delete_topics([topic])
+
+    def add_partitions(self, topic: str, total: int) -> None:
+        """Raise the number of partitions."""
+        with _reporting_errors():
+            self._admin.create_partitions({topic: kafka_admin.NewPartitions(total)})
+
+    def partition_counts(self) -> dict[str, int]:
+        """Ask for the metadata of all topics."""
+        return {described["name"]: len(described["partitions"]) for described in self._admin.describe_topics()}
+
+    def topic_config(self, topic: str, key: str) -> str:
+        """Describe one key."""
+        resource = kafka_admin.ConfigResource("TOPIC", topic, [key])
+        described = self._admin.describe_configs([resource], config_filter="all")
+        value = described["topic"][topic][key]["value"]
+        assert isinstance(value, str), f"{key} has no value"
+        return value
+
+    def alter_topic_config(self, topic: str, key: str, value: str) -> None:
+        """Set one key, and leave the others."""
+        with _reporting_errors():
+            self._admin.alter_configs([kafka_admin.ConfigResource("TOPIC", topic, {key: value})])
+
+    def _consumer(self, group: str | None) -> Consumer:
+        consumer: Consumer = kafka.KafkaConsumer(
+            bootstrap_servers=self._bootstrap,
+            group_id=group,
+            auto_offset_reset="earliest",
+            enable_auto_commit=False,
+        )
+        return consumer
+
+
+class KafkaPythonMember:
+    """A consumer of a group."""
+
+    def __init__(self, consumer: Consumer, topic: str) -> None:
+        """Subscribe."""
+        self._consumer = consumer
+        self._consumer.subscribe([topic])
+
+    def poll(self) -> list[StoredRecord]:
+        """Return what came."""
+        return _poll(self._consumer)
+
+    def assigned_partitions(self) -> set[int]:
+        """Return the partitions of the last rebalance."""
+        return {assigned.partition for assigned in self._consumer.assignment()}
+
+    def commit(self) -> None:
+        """Commit positions."""
+        self._consumer.commit()
+
+    def close(self) -> None:
+        """Leave the group."""
+        self._consumer.close()
+
+
+def _send(producer: Producer, topic: str, record: Record) -> SendFuture:
+    return producer.send(
+        topic,
+        value=record.value,
+        key=record.key,
+        headers=list(record.headers),
+        partition=record.partition,
+        timestamp_ms=record.timestamp_ms,
+    )
+
+
+def _poll(consumer: Consumer) -> list[StoredRecord]:
+    return [_stored(record) for records in consumer.poll(POLL_MS).values() for record in records]
+
+
+def _stored(record: ConsumerRecord) -> StoredRecord:
+    headers: Headers = tuple((name, value) for name, value in record.headers)
+    return StoredRecord(record.offset, Record(record.partition, record.key, record.value, headers, record.timestamp))
+
+
+@contextmanager
+def _reporting_errors() -> Generator[None, None, None]:
+    try:
+        yield
+    except kafka_errors.BrokerResponseError as error:
+        raise ClientError(error.errno, str(error)) from error
+    except kafka_errors.KafkaTimeoutError as error:
+        raise ClientError(REQUEST_TIMED_OUT, str(error)) from error
