@@ -64,9 +64,8 @@ class BrokerHeartbeatRequest:
             tagged.append((0, offline_log_dirs_field))
         if version >= 2 and self.cordoned_log_dirs is not None:
             cordoned_log_dirs_field = Writer()
-            cordoned_log_dirs_count = None if self.cordoned_log_dirs is None else len(self.cordoned_log_dirs)
-            cordoned_log_dirs_field.compact_nullable_array_length(cordoned_log_dirs_count)
-            for cordoned_log_dirs_element in self.cordoned_log_dirs or ():
+            cordoned_log_dirs_field.compact_array_length(len(self.cordoned_log_dirs))
+            for cordoned_log_dirs_element in self.cordoned_log_dirs:
                 cordoned_log_dirs_field.uuid(cordoned_log_dirs_element)
             tagged.append((1, cordoned_log_dirs_field))
         writer.tagged_fields(tagged)

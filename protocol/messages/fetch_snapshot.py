@@ -139,7 +139,7 @@ class FetchSnapshotRequest:
         tagged: list[tuple[int, Writer]] = []
         if self.cluster_id is not None:
             cluster_id_field = Writer()
-            cluster_id_field.compact_nullable_string(self.cluster_id)
+            cluster_id_field.compact_string(self.cluster_id)
             tagged.append((0, cluster_id_field))
         writer.tagged_fields(tagged)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .definitions import MessageField, MessageStruct, Primitive, Versions
 from .field_groups import (
     FieldGroup,
@@ -109,10 +111,15 @@ def _tagged(tagged: list[MessageField], struct: MessageStruct) -> list[str]:
         lines += [
             f"if {' and '.join(part for part in conditions if part)}:",
             f"    {field.name}_field = Writer()",
-            *indented(_field(field, field.tagged, struct, f"{field.name}_field")),
+            *indented(_field(_never_null(field), field.tagged, struct, f"{field.name}_field")),
             f"    tagged.append(({field.tag}, {field.name}_field))",
         ]
     return [*lines, "writer.tagged_fields(tagged)"]
+
+
+def _never_null(field: MessageField) -> MessageField:
+    """Return the field as it stands where its default, null, has been left out."""
+    return replace(field, nullable=Versions()) if field.default == "None" else field
 
 
 def _differs_from_default(field: MessageField) -> str:
