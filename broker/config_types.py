@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from enum import IntEnum
 
@@ -51,8 +52,25 @@ def java_text_of(value: ConfigValue) -> str:
             return f"[{', '.join(value)}]"
         case None:
             return "null"
+        case float():
+            return java_text_of_float(value)
         case _:
             return str(value)
+
+
+def java_text_of_float(value: float) -> str:
+    """Return value as Double.toString does: with an exponent below 0.001 and from 10000000 on."""
+    if math.isnan(value) or math.isinf(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
+        return repr(value)
+    # Loaded only for such a number, which hardly anybody configures.
+    from decimal import Decimal
+
+    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    assert isinstance(exponent, int), "neither infinite nor not a number"
+    fraction = "".join(map(str, digits[1:])) or "0"
+    return f"{'-' if sign else ''}{digits[0]}.{fraction}E{exponent + len(digits) - 1}"
 
 
 def text_of(value: ConfigValue) -> str | None:

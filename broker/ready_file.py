@@ -1,0 +1,38 @@
+"""The file that tells whoever started the broker that clients can connect, and where."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+
+class ReadyFile:
+    """One JSON object in a file that is there, whole, from the moment clients can connect until the broker stops."""
+
+    def __init__(self, path: Path) -> None:
+        """Name the file; nothing is written yet."""
+        self._path = path
+        self._is_written = False
+
+    def write(self, bootstrap: str, pid: int) -> None:
+        """Write it in one step, so that a reader finds all of it or none. Raises OSError.
+
+        bootstrap: "host:port" of the first listener. admin: where the admin API is, null as there is none.
+        """
+        content = json.dumps({"bootstrap": bootstrap, "admin": None, "pid": pid}) + "\n"
+        # Beside the file, as a rename is one step only within a file system.
+        partial = self._path.with_name(f".{self._path.name}.{pid}")
+        try:
+            partial.write_text(content, encoding="utf-8")
+            os.replace(partial, self._path)
+        except OSError:
+            partial.unlink(missing_ok=True)
+            raise
+        self._is_written = True
+
+    def remove(self) -> None:
+        """Remove the file if write made it; without effect where somebody else removed it."""
+        if self._is_written:
+            self._path.unlink(missing_ok=True)
+            self._is_written = False

@@ -1,0 +1,104 @@
+"""Keys and values as Kafka 4.3.0 takes and refuses them.
+
+config_values_4.3.0.jsonl was printed by programs/ConfigValues.java in a real Kafka's class path.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fauxka.broker.config_keys import (
+    BROKER_KEYS,
+    GROUP_KEYS,
+    TOPIC_KEYS,
+    ConfigType,
+    Synonym,
+    UnknownConfigKey,
+    broker_key_of,
+    topic_key_of,
+)
+from fauxka.broker.config_types import ConfigError, java_text_of, text_of
+
+CAPTURED = Path(__file__).parent / "config_values_4.3.0.jsonl"
+CASES: list[list[str]] = [json.loads(line) for line in CAPTURED.read_text().splitlines()]
+
+
+@pytest.mark.parametrize(("scope", "name", "text", "verdict", "shown"), CASES)
+def test_value_is_taken_or_refused_with_the_words_of_kafka(
+    scope: str, name: str, text: str, verdict: str, shown: str
+) -> None:
+    key = (TOPIC_KEYS if scope == "topic" else BROKER_KEYS)[name]
+
+    try:
+        answer = ("ok", java_text_of(key.parse(text)))
+    except ConfigError as error:
+        answer = ("error", str(error))
+
+    assert answer == (verdict, shown)
+
+
+@pytest.mark.parametrize("key", [*BROKER_KEYS.values(), *TOPIC_KEYS.values(), *GROUP_KEYS.values()])
+def test_every_default_is_a_value_that_the_key_takes(key: object) -> None:
+    known = {id(each): each for keys in (BROKER_KEYS, TOPIC_KEYS, GROUP_KEYS) for each in keys.values()}[id(key)]
+
+    assert known.default is None or known.parse(known.default) == known.default_value
+
+
+@pytest.mark.parametrize("key", [*TOPIC_KEYS.values(), *GROUP_KEYS.values()])
+def test_every_synonym_is_a_broker_key(key: object) -> None:
+    known = {id(each): each for keys in (TOPIC_KEYS, GROUP_KEYS) for each in keys.values()}[id(key)]
+
+    assert [synonym.name for synonym in known.synonyms if synonym.name not in BROKER_KEYS] == []
+
+
+def test_retention_is_asked_for_in_milliseconds_then_minutes_then_hours() -> None:
+    assert TOPIC_KEYS["retention.ms"].synonyms == (
+        Synonym("log.retention.ms", 1),
+        Synonym("log.retention.minutes", 60_000),
+        Synonym("log.retention.hours", 3_600_000),
+    )
+
+
+def test_only_passwords_are_sensitive() -> None:
+    assert BROKER_KEYS["ssl.key.password"].is_sensitive
+    assert not BROKER_KEYS["ssl.keystore.location"].is_sensitive
+
+
+def test_topic_key_that_kafka_does_not_know_is_refused_with_its_words() -> None:
+    with pytest.raises(UnknownConfigKey, match=r"^Unknown topic config name: nope$"):
+        topic_key_of("nope")
+
+
+def test_broker_key_that_kafka_does_not_know_is_refused() -> None:
+    with pytest.raises(UnknownConfigKey, match="nope"):
+        broker_key_of("nope")
+
+
+def test_number_of_more_digits_than_any_type_has_is_refused_without_being_read() -> None:
+    with pytest.raises(ConfigError, match="Not a number of type LONG"):
+        TOPIC_KEYS["retention.ms"].parse("9" * 100_000)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (True, "true"),
+        (None, None),
+        (["a", "b"], "a,b"),
+        (0.0005, "5.0E-4"),
+        (12345678.5, "1.23456785E7"),
+        (float("inf"), "Infinity"),
+        (-2.0, "-2.0"),
+    ],
+)
+def test_value_is_shown_as_describe_configs_answers_it(
+    value: bool | float | list[str] | None, shown: str | None
+) -> None:
+    assert text_of(value) == shown
+
+
+def test_types_have_the_codes_of_describe_configs() -> None:
+    assert [config_type.name for config_type in sorted(ConfigType)] == [
+        "BOOLEAN", "STRING", "INT", "SHORT", "LONG", "DOUBLE", "LIST", "CLASS", "PASSWORD",
+    ]  # fmt: skip
