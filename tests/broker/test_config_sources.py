@@ -1,0 +1,95 @@
+"""A file, the environment and the command line become one configuration; the later wins."""
+
+import pytest
+
+from fauxka.broker.config_keys import ConfigError, UnknownConfigKey
+from fauxka.broker.config_sources import gather_config, key_of_variable
+
+
+def test_the_command_line_goes_before_the_environment_and_that_before_the_file() -> None:
+    gathered = gather_config(
+        {"num.partitions": "1", "message.max.bytes": "1", "group.max.size": "1"},
+        {"KAFKA_NUM_PARTITIONS": "2", "KAFKA_MESSAGE_MAX_BYTES": "2"},
+        ["num.partitions=3"],
+    )
+
+    config = gathered.config
+    assert (config.num_partitions, config.message_max_bytes, config.group_max_size) == (3, 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("variable", "key"),
+    [
+        ("KAFKA_NUM_PARTITIONS", "num.partitions"),
+        ("KAFKA_LOG4J__ROOT", "log4j_root"),
+        ("KAFKA_SOME___KEY__OF_MINE", "some-key_of.mine"),
+        ("KAFKA_A____B", "a____b"),
+    ],
+)
+def test_variable_names_a_key_as_in_the_kafka_image(variable: str, key: str) -> None:
+    assert key_of_variable(variable) == key
+
+
+@pytest.mark.parametrize("source", ["file", "command line"])
+def test_unknown_key_of_file_and_command_line_is_refused_with_what_was_meant(source: str) -> None:
+    entries = {"num.partition": "1"} if source == "file" else {}
+    assignments = ["num.partition=1"] if source == "command line" else []
+
+    with pytest.raises(
+        UnknownConfigKey, match=r"^unknown configuration key num\.partition \(is num\.partitions meant\?\)$"
+    ):
+        gather_config(entries, {}, assignments)
+
+
+def test_key_of_a_topic_is_refused_with_its_name_for_a_broker() -> None:
+    with pytest.raises(UnknownConfigKey, match=r"is log\.retention\.ms meant"):
+        gather_config({}, {}, ["retention.ms=1"])
+
+
+def test_unknown_key_of_the_environment_is_a_note() -> None:
+    gathered = gather_config({}, {"KAFKA_PORT_9092_TCP": "tcp://10.0.0.1:9092", "PATH": "/bin"}, [])
+
+    assert gathered.notes == ["ignored KAFKA_PORT_9092_TCP of the environment: Kafka has no key port.9092.tcp"]
+
+
+def test_variables_for_the_scripts_of_the_image_are_passed_over_in_silence() -> None:
+    gathered = gather_config({}, {"KAFKA_OPTS": "-Dx=y", "KAFKA_HEAP_OPTS": "-Xmx1g"}, [])
+
+    assert gathered.notes == []
+
+
+def test_keys_that_mean_nothing_here_are_taken_with_one_note() -> None:
+    environment = {
+        "KAFKA_PROCESS_ROLES": "broker,controller",
+        "KAFKA_CONTROLLER_QUORUM_VOTERS": "1@localhost:9093",
+        "KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR": "1",
+    }
+
+    gathered = gather_config({}, environment, [])
+
+    expected = "controller.quorum.voters, offsets.topic.replication.factor, process.roles"
+    assert gathered.notes == [f"accepted, and without effect here: {expected}"]
+
+
+def test_key_of_one_listener_is_taken_with_a_note() -> None:
+    gathered = gather_config({"listener.name.external.ssl.keystore.location": "x"}, {}, [])
+
+    assert gathered.notes == ["accepted, and without effect here: listener.name.external.ssl.keystore.location"]
+
+
+def test_wrong_value_of_the_environment_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"Invalid value many for configuration num\.partitions"):
+        gather_config({}, {"KAFKA_NUM_PARTITIONS": "many"}, [])
+
+
+@pytest.mark.parametrize("text", ["num.partitions", "=3", ""])
+def test_assignment_without_key_or_sign_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="expected key=value"):
+        gather_config({}, {}, [text])
+
+
+def test_value_may_hold_an_equals_sign_and_be_empty() -> None:
+    config = gather_config({}, {}, ["broker.rack=a=b", "log.cleanup.policy="]).config
+
+    assert config.broker_rack == "a=b"
+    assert config.value_of("log.cleanup.policy") == []
