@@ -1,0 +1,135 @@
+"""The command line: `fauxka serve` runs a broker, `fauxka health` asks one whether it answers.
+
+Whatever is wrong with what the user asked for is one line on standard error and exit code 2. What serving needs is
+imported only to serve.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from . import __version__
+
+EXIT_USAGE = 2
+EXIT_UNHEALTHY = 1
+# As shells report a process that ended by SIGINT.
+EXIT_INTERRUPTED = 130
+
+HEALTH_TIMEOUT_SECONDS = 3.0
+
+
+def main() -> None:
+    """Run the command line, and exit."""
+    try:
+        commands.main(prog_name="fauxka", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        sys.exit(EXIT_USAGE)
+    except click.ClickException as error:
+        click.echo(f"fauxka: {one_line(error.format_message())}", err=True)
+        sys.exit(EXIT_USAGE)
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit(EXIT_INTERRUPTED)
+
+
+def one_line(text: str) -> str:
+    """Return text without line breaks."""
+    return " ".join(text.split())
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
+@click.version_option(__version__, prog_name="fauxka")
+def commands() -> None:
+    """A mock broker for Apache Kafka clients: exact on the wire, and it fails on demand."""
+
+
+@commands.command()
+@click.option("--host", envvar="FAUXKA_HOST", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 takes any free one.  [default: 9092]")
+@click.option(
+    "listeners",
+    "--listener",
+    multiple=True,
+    metavar="NAME://HOST:PORT[,HOST:PORT]",
+    help="Listen here, in place of --host and --port; after the comma the address that clients are told. Repeatable.",
+)
+@click.option("--ready-file", type=click.Path(path_type=Path), help="Write the address here when clients can connect.")
+@click.option(
+    "assignments", "-c", "--set", multiple=True, metavar="KEY=VALUE", help="Set one of Kafka's keys. Repeatable."
+)
+@click.option(
+    "config_file", "--config", type=click.Path(path_type=Path), help="Read Kafka's keys from this properties file."
+)
+@click.option("--as-version", metavar="VERSION", help="Judge producers as this version of Kafka does.  [default: 4.3]")
+@click.option(
+    "seed_topics", "--seed-topic", multiple=True, metavar="NAME[:PARTITIONS]", help="Start with this topic. Repeatable."
+)
+@click.option("--cluster-id", envvar="CLUSTER_ID", help="Id of the cluster.  [default: a random one]")
+@click.option(
+    "log_level",
+    "-l",
+    "--log-level",
+    envvar="FAUXKA_LOG_LEVEL",
+    default="info",
+    show_default=True,
+    type=click.Choice(["trace", "debug", "info", "warn", "warning", "error"], case_sensitive=False),
+    help="Least level of what is logged.",
+)
+def serve(
+    host: str,
+    port: int | None,
+    listeners: tuple[str, ...],
+    ready_file: Path | None,
+    assignments: tuple[str, ...],
+    config_file: Path | None,
+    as_version: str | None,
+    seed_topics: tuple[str, ...],
+    cluster_id: str | None,
+    log_level: str,
+) -> None:
+    """Run a broker until SIGTERM or SIGINT.
+
+    Kafka's keys come from --config, then from KAFKA_* variables of the environment, then from -c; the later wins.
+    """
+    from .broker import foreground, log_output
+
+    log_output.set_up_logging(log_output.level_of(log_level))
+    options = foreground.ServeOptions(
+        environment=os.environ,
+        config_file=config_file,
+        assignments=assignments,
+        host=host,
+        port=port,
+        listeners=listeners,
+        ready_file=ready_file,
+        as_version=as_version,
+        seed_topics=seed_topics,
+        cluster_id=cluster_id,
+    )
+    try:
+        foreground.serve(options)
+    except foreground.StartError as error:
+        raise click.ClickException(str(error)) from error
+
+
+@commands.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where the broker listens.")
+@click.option("--port", type=click.IntRange(1, 65535), help="Its port.  [default: of KAFKA_LISTENERS, else 9092]")
+@click.option("--timeout", "timeout_seconds", type=float, default=HEALTH_TIMEOUT_SECONDS, show_default=True)
+def health(host: str, port: int | None, timeout_seconds: float) -> None:
+    """Ask a broker for its API versions: exit code 0 if it answers, 1 with the reason if not."""
+    from .broker.health import UnhealthyError, check_health, port_of_environment
+
+    try:
+        check_health(host, port or port_of_environment(os.environ), timeout_seconds)
+    except UnhealthyError as error:
+        click.echo(f"fauxka: {one_line(str(error))}", err=True)
+        sys.exit(EXIT_UNHEALTHY)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,176 @@
+"""A broker in the foreground: from what the user asked for to a process that serves until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..storage.emulated_version import EmulatedVersion
+from .cluster import Cluster
+from .config import BrokerConfig, ConfigError
+from .config_sources import gather_config
+from .event_loop import new_event_loop
+from .listener_options import check_listeners, listeners_of_keys, parse_listener
+from .listeners import DEFAULT_HOST, DEFAULT_PORT, ListenerConfig
+from .properties_file import PROPERTIES_BYTES_MAX, PropertiesError, parse_properties
+from .ready_file import ReadyFile
+from .seed_topics import SeedTopic, create_seed_topics, parse_seed_topic
+from .server import Server
+
+logger = logging.getLogger(__name__)
+
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+class StartError(Exception):
+    """The broker cannot start as asked; the message is one line for the user."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """What the command line and the environment said.
+
+    port: None where it was not given, so that the keys may say it.
+    """
+
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    config_file: Path | None = None
+    assignments: Sequence[str] = ()
+    host: str = DEFAULT_HOST
+    port: int | None = None
+    listeners: Sequence[str] = ()
+    ready_file: Path | None = None
+    as_version: str | None = None
+    seed_topics: Sequence[str] = ()
+    cluster_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A node that is ready to be started, and what to log about how it was made."""
+
+    cluster: Cluster
+    listeners: list[ListenerConfig]
+    seed_topics: list[SeedTopic]
+    notes: list[str]
+
+
+def serve(options: ServeOptions) -> None:
+    """Serve until SIGTERM or SIGINT. Raises StartError where that cannot begin."""
+    prepared = prepare(options)
+    for note in prepared.notes:
+        logger.info("%s", note)
+    ready_file = ReadyFile(options.ready_file) if options.ready_file else None
+    # What was imported lives as long as the process: the collector need not look at it again.
+    gc.freeze()
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(serve_until_stopped(prepared, ready_file))
+
+
+def prepare(options: ServeOptions) -> Prepared:
+    """Return the node that options describe; raises StartError."""
+    try:
+        gathered = gather_config(read_properties(options.config_file), options.environment, options.assignments)
+        listeners = listeners_of(options, gathered.config)
+        check_listeners(listeners, gathered.config)
+        cluster = Cluster(gathered.config, emulated_version=emulated_version_of(options.as_version))
+        seed_topics = [parse_seed_topic(text) for text in options.seed_topics]
+    except ConfigError as error:
+        raise StartError(str(error)) from error
+    if options.cluster_id:
+        cluster.cluster_id = options.cluster_id
+    return Prepared(cluster, listeners, seed_topics, gathered.notes)
+
+
+def read_properties(path: Path | None) -> dict[str, str]:
+    """Return the entries of a properties file, none where there is none; raises ConfigError."""
+    if path is None:
+        return {}
+    try:
+        with path.open("rb") as file:
+            content = file.read(PROPERTIES_BYTES_MAX + 1)
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}") from error
+    if len(content) > PROPERTIES_BYTES_MAX:
+        raise ConfigError(f"{path} has more than {PROPERTIES_BYTES_MAX} bytes; is it a properties file?")
+    try:
+        # Java reads properties files as Latin-1, in which every byte is a character.
+        return parse_properties(content.decode("latin-1"))
+    except PropertiesError as error:
+        raise ConfigError(f"{path}: {error}") from error
+
+
+def listeners_of(options: ServeOptions, config: BrokerConfig) -> list[ListenerConfig]:
+    """Return where to listen: --listener, else --port, else Kafka's keys, else PLAINTEXT on the default port.
+
+    Raises ConfigError.
+    """
+    if options.listeners and options.port is not None:
+        raise ConfigError("--port and --listener exclude each other: write the port into the listener")
+    if options.listeners:
+        return [parse_listener(text) for text in options.listeners]
+    by_keys = [] if options.port is not None else listeners_of_keys(config, options.host)
+    port = DEFAULT_PORT if options.port is None else options.port
+    return by_keys or [ListenerConfig("PLAINTEXT", options.host, port)]
+
+
+def emulated_version_of(text: str | None) -> EmulatedVersion | None:
+    """Return the version whose rules hold, None for the newest; raises ConfigError."""
+    try:
+        return None if text is None else EmulatedVersion.parse(text)
+    except ValueError as error:
+        raise ConfigError(f"--as-version: {error}") from error
+
+
+async def serve_until_stopped(prepared: Prepared, ready_file: ReadyFile | None) -> None:
+    """Start the node, say so, wait for a signal, and stop it. Raises StartError."""
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    # Installed by hand, as process 1 of a container has no default action for either.
+    for number in STOP_SIGNALS:
+        loop.add_signal_handler(number, stop_on, number, stopping)
+    server = Server(prepared.cluster, prepared.listeners)
+    try:
+        create_seed_topics(prepared.cluster, prepared.seed_topics)
+        await server.start()
+        announce(server, ready_file)
+        await stopping.wait()
+    except OSError as error:
+        raise StartError(reason_of(error)) from error
+    finally:
+        if ready_file is not None:
+            ready_file.remove()
+        await server.stop()
+    logger.info("stopped")
+
+
+def announce(server: Server, ready_file: ReadyFile | None) -> None:
+    """Say where clients can connect: on standard output, in the log, and in the ready file."""
+    for listener in server.listeners:
+        print(f"{listener.name}://{listener.address}", flush=True)
+    # The second half is what those wait for who expect a Kafka container (testcontainers and others).
+    node_id = server.cluster.node_id
+    logger.info(
+        "serving %s; [KafkaServer id=%d] started: Kafka Server started, Transitioning from RECOVERY to RUNNING",
+        server.bootstrap_servers,
+        node_id,
+    )
+    if ready_file is not None:
+        ready_file.write(server.bootstrap_servers, os.getpid())
+
+
+def stop_on(number: signal.Signals, stopping: asyncio.Event) -> None:
+    """Have the node stopped."""
+    logger.info("received %s: stopping", number.name)
+    stopping.set()
+
+
+def reason_of(error: OSError) -> str:
+    """Return in one line why the system refused."""
+    return " ".join(str(error).split())

@@ -1,0 +1,49 @@
+"""Where the broker listens, and the address it tells to the clients that came in there (Kafka: advertised.listeners)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# A test broker is for its own machine, unless told otherwise; the port is Kafka's.
+DEFAULT_HOST = "127.0.0.1"
+DEFAULT_PORT = 9092
+
+# Addresses that mean "every interface": no client can connect to them, so they are never advertised.
+WILDCARD_HOSTS = frozenset({"", "0.0.0.0", "::"})
+
+
+@dataclass(frozen=True, slots=True)
+class ListenerConfig:
+    """A listener as it is asked for.
+
+    host, port: where to bind; port 0 takes any free one.
+    advertised_host, advertised_port: what clients of this listener are told; None means the bound address.
+    """
+
+    name: str = "PLAINTEXT"
+    host: str = DEFAULT_HOST
+    port: int = DEFAULT_PORT
+    advertised_host: str | None = None
+    advertised_port: int | None = None
+
+    def bound_to(self, port: int) -> Listener:
+        """Return the listener as it came to be on port."""
+        host = "localhost" if self.host in WILDCARD_HOSTS else self.host
+        return Listener(self.name, self.host, port, self.advertised_host or host, self.advertised_port or port)
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """A listener that accepts connections: where it is bound, and what its clients are told."""
+
+    name: str
+    host: str
+    port: int
+    advertised_host: str
+    advertised_port: int
+
+    @property
+    def address(self) -> str:
+        """The advertised address as "host:port", with brackets around an IPv6 address."""
+        host = f"[{self.advertised_host}]" if ":" in self.advertised_host else self.advertised_host
+        return f"{host}:{self.advertised_port}"
