@@ -1,0 +1,43 @@
+"""Groups of tests: what each needs that no Python package brings, and what a run leaves out, said by name."""
+
+import pytest
+
+from .runtimes import need
+
+# A test with one of these marks needs these programs. docs/testing.md has the same table, with the minutes.
+PROGRAMS_OF_GROUP = {
+    "java": ("java", "mvn"),
+    "kcat": ("kcat",),
+    "reference": ("bash", "java", "mvn"),
+    "spark": ("java",),
+}
+GROUPS = ("clients", "java", "kcat", "reference", "spark", "image", "slow")
+
+left_out: pytest.StashKey[dict[str, int]] = pytest.StashKey()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip by name, or fail in CI, where the runtime of a group is missing."""
+    for group, programs in PROGRAMS_OF_GROUP.items():
+        if item.get_closest_marker(group) is not None:
+            need(*programs)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[left_out] = {}
+
+
+@pytest.hookimpl
+def pytest_deselected(items: list[pytest.Item]) -> None:
+    """Count what was left out of each group."""
+    for item in items:
+        counts = item.config.stash[left_out]
+        for group in GROUPS:
+            if item.get_closest_marker(group) is not None:
+                counts[group] = counts.get(group, 0) + 1
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say which groups this run left out, so that nobody takes them for passed."""
+    for group, count in sorted(config.stash[left_out].items()):
+        terminalreporter.write_line(f"left out: {count} tests of the group {group} (make test-all runs them)")
