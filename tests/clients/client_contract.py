@@ -31,8 +31,12 @@ from .records import (
     thousand_records,
 )
 from .records import by_partition as records_by_partition
+from .stored_batches import COMPRESSIONS, StoredBatch, stored_batches
 
-COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
+
+def batches_of(bootstrap: str, topic: str) -> list[StoredBatch]:
+    """Return the batches of all partitions."""
+    return [batch for partition in range(PARTITION_COUNT) for batch in stored_batches(bootstrap, topic, partition)]
 
 
 def read_until(members: Sequence[GroupMember], count: int) -> list[list[StoredRecord]]:
@@ -75,6 +79,21 @@ class Records:
         assert stored_by_partition(stored) == records_by_partition(sent)
         assert offsets_by_partition(stored) == offsets_from_zero(sent)
         assert acknowledged == [number // PARTITION_COUNT for number in range(len(sent))]
+
+    @pytest.mark.parametrize("compression", COMPRESSIONS)
+    def test_the_batches_are_an_idempotent_producers_and_compressed_as_asked(
+        self, client: Client, bootstrap: str, topic: str, compression: str
+    ) -> None:
+        client.produce(topic, thousand_records(), compression)
+
+        batches = batches_of(bootstrap, topic)
+        # A client leaves a batch as it is where compression makes it no smaller, such as one of a single small record.
+        assert compression in {batch.compression for batch in batches} <= {compression, "none"}
+        [producer_id] = {batch.producer_id for batch in batches}
+        assert producer_id >= 0
+        # The log was empty and the producer new: offsets and sequences both count from 0, and nothing was given up.
+        assert {batch.producer_epoch for batch in batches} == {0}
+        assert [batch.base_sequence for batch in batches] == [batch.base_offset for batch in batches]
 
     def test_a_timestamp_finds_the_first_record_at_it_or_after_it(self, client: Client, topic: str) -> None:
         client.produce(topic, thousand_records())

@@ -10,6 +10,8 @@ from .records import PARTITION_COUNT
 
 __all__ = ["bootstrap"]
 
+pytest.register_assert_rewrite(f"{__package__}.client_contract")
+
 
 @pytest.fixture
 def topic(client: Client) -> Iterator[str]:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from ..runtimes import need
 from .client import Client
 from .client_contract import ClientContract
 from .java_client import JavaClient
@@ -15,7 +14,6 @@ pytestmark = pytest.mark.java
 
 @pytest.fixture(scope="module")
 def java(bootstrap: str) -> Iterator[JavaClient]:
-    need("java", "mvn")
     driver = JavaClient(bootstrap)
     yield driver
     driver.close()

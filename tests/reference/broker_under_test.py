@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ..runtimes import need
-from .kafka_process import PROGRAMS, running_kafka
+from .kafka_process import running_kafka
 
 # What both brokers are started with. A mistyped topic has to stay unknown; a group need not wait for latecomers.
 CONFIG = {"auto.create.topics.enable": "false", "group.initial.rebalance.delay.ms": "0"}
@@ -20,7 +19,6 @@ def bootstrap(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     """The address of a broker that runs for the whole session, so tests take names of their own."""
     given = os.environ.get(BOOTSTRAP_VARIABLE)
     if request.param == "kafka":
-        need(*PROGRAMS)
         with running_kafka(tmp_path_factory.mktemp("kafka") / "kafka.log", CONFIG) as address:
             yield address
     elif given:

@@ -11,9 +11,6 @@ from pathlib import Path
 
 SCRIPT = Path(__file__).parent / "kafka"
 
-# What the script needs.
-PROGRAMS = ("bash", "java", "mvn")
-
 # A broker and its controller take a port and the next one. They are drawn from below the range that the kernel gives to
 # outgoing connections: a client that polls a port in that range before anybody listens can connect to itself.
 FIRST_PORT = 20_000
