@@ -10,6 +10,10 @@ from pathlib import Path
 from ..reference.kafka_process import running_kafka
 from .capture_recorder import Recorder
 from .captures import CAPTURES, golden_file
+from .replay import run_all_programs, write_cases
+
+# The cases of programs/; the others are those of captures.py.
+PROGRAMS_NAME = "golden"
 
 
 def regenerate(name: str, target: Path) -> None:
@@ -19,6 +23,9 @@ def regenerate(name: str, target: Path) -> None:
         running_kafka(Path(folder) / "kafka.log") as bootstrap,
         target.open("w") as output,
     ):
+        if name == PROGRAMS_NAME:
+            write_cases(run_all_programs(bootstrap), output)
+            return
         recorder = Recorder(bootstrap, output)
         CAPTURES[name](recorder)
         recorder.connection.close()
@@ -26,10 +33,11 @@ def regenerate(name: str, target: Path) -> None:
 
 def main() -> None:
     """Regenerate the files named on the command line."""
-    names = sys.argv[1:] or list(CAPTURES)
-    unknown = sorted(set(names) - CAPTURES.keys())
+    known = [PROGRAMS_NAME, *CAPTURES]
+    names = sys.argv[1:] or known
+    unknown = sorted(set(names) - set(known))
     if unknown:
-        raise SystemExit(f"no golden file called {', '.join(unknown)}; there are {', '.join(CAPTURES)}")
+        raise SystemExit(f"no golden file called {', '.join(unknown)}; there are {', '.join(known)}")
     for name in names:
         regenerate(name, golden_file(name))
         print(f"{golden_file(name).name}: {len(golden_file(name).read_text().splitlines())} cases")
