@@ -1,0 +1,230 @@
+"""One client's connection: bytes in, frames to dispatch, answers out in order, and a limit on what waits on either side.
+
+Frames are parsed where they lie in the receive buffer. One request is worked on at a time: while its answer is not
+there (Deferred), or while the client does not read what it was sent, later frames stay in the buffer, and once that is
+full the socket is no longer read. So neither side of a connection can make the broker's memory grow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from struct import Struct
+from typing import TYPE_CHECKING, cast
+
+from ..protocol.frames import FRAME_SIZE_BYTES, FrameError
+from .request_context import Buffers, Deferred, RequestContext
+
+if TYPE_CHECKING:
+    from .dispatch import Dispatcher
+
+logger = logging.getLogger(__name__)
+
+# What a connection reads ahead. Large enough for a client's usual five batches of 16 KiB in flight with one system call.
+RECEIVE_BUFFER_BYTES = 256 * 1024
+# A buffer that grew beyond this for one large frame is given back when it is empty.
+RECEIVE_BUFFER_BYTES_KEPT = 4 * 1024 * 1024
+# The room below which the unread rest is moved to the front, so that a read is never for a handful of bytes.
+RECEIVE_ROOM_BYTES_MIN = 16 * 1024
+# Bytes of answers that may wait for a client that does not read, before its next request is looked at.
+# One answer may be larger (fetch.max.bytes): its record bytes are not copied, they stay where the log keeps them.
+RESPONSE_BYTES_WAITING_MAX = 1024 * 1024
+# Buffers of answers gathered before they are written together: requests that came in one read are answered in one
+# write, but the transport must get the chance to say that the client does not read.
+RESPONSE_BUFFERS_GATHERED_MAX = 64
+
+_SIZE = Struct(">i")
+
+
+class Connection(asyncio.BufferedProtocol):
+    """The protocol of one accepted socket."""
+
+    def __init__(self, dispatcher: Dispatcher, context: RequestContext, frame_bytes_max: int) -> None:
+        self._dispatcher = dispatcher
+        self._context = context
+        self._frame_bytes_max = frame_bytes_max
+        self._transport: asyncio.Transport | None = None
+        self._view = memoryview(b"")
+        self._start = 0
+        self._end = 0
+        self._read_end = 0
+        self._pending: Deferred[Buffers] | None = None
+        self._is_writing_paused = False
+        self._is_reading_paused = False
+
+    # -- asyncio.BufferedProtocol
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the transport of the accepted socket."""
+        # Only asyncio's own type, uvloop's transports do not derive from asyncio.Transport.
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.set_write_buffer_limits(high=RESPONSE_BYTES_WAITING_MAX)
+        peer = transport.get_extra_info("peername")
+        self._context.client_host = str(peer[0]) if peer else ""
+        self._dispatcher.connection_opened(self)
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Return where the next bytes go; never empty, see _make_room."""
+        if not self._view:
+            self._view = memoryview(bytearray(RECEIVE_BUFFER_BYTES))
+            self._read_end = RECEIVE_BUFFER_BYTES
+        return self._view[self._end : self._read_end]
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Work on what is complete."""
+        self._end += nbytes
+        self._answer_frames()
+
+    def eof_received(self) -> bool:
+        """Close: a client that will not send any more is, to Kafka, gone."""
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the client; a request that still waits is abandoned."""
+        self._transport = None
+        self._view = memoryview(b"")
+        self._dispatcher.connection_closed(self)
+        if self._pending is not None:
+            pending, self._pending = self._pending, None
+            pending.abandon()
+
+    def pause_writing(self) -> None:
+        """Answer no more: the client does not read."""
+        self._is_writing_paused = True
+
+    def resume_writing(self) -> None:
+        """Go on: the client has read."""
+        self._is_writing_paused = False
+        self._answer_frames()
+
+    # -- for the dispatcher and the server
+
+    def close(self) -> None:
+        """Close after what was already answered has been written."""
+        if self._transport is not None:
+            self._transport.close()
+
+    def abort(self) -> None:
+        """Close at once."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    # -- frames
+
+    def _answer_frames(self) -> None:
+        """Answer the complete frames in the buffer until one has to wait; then make room for what comes next."""
+        answers: Buffers = []
+        try:
+            while self._pending is None and not self._is_writing_paused and (frame_end := self._next_frame_end()):
+                body_start = self._start + FRAME_SIZE_BYTES
+                self._start = frame_end
+                answer = self._dispatcher.answer(self._context, self._view, body_start, frame_end)
+                if isinstance(answer, Deferred):
+                    answer = self._answer_or_wait(answer)
+                if answer is not None:
+                    answers += answer
+                if len(answers) > RESPONSE_BUFFERS_GATHERED_MAX:
+                    self._write(answers)
+                    answers = []
+        except FrameError as error:
+            logger.warning(
+                "connection %d of %s closed: %s", self._context.connection_id, self._context.client_host, error
+            )
+            self._write(answers)
+            self.close()
+            return
+        self._write(answers)
+        self._make_room()
+
+    def _write(self, answers: Buffers) -> None:
+        if answers and self._transport is not None and not self._transport.is_closing():
+            self._transport.writelines(answers)
+
+    def _next_frame_end(self) -> int:
+        """Return where the frame at _start ends, or 0 while it is not complete.
+
+        Raises FrameError when its size, known from four bytes on, is not one that is accepted.
+        """
+        if self._end - self._start < FRAME_SIZE_BYTES or self._transport is None:
+            return 0
+        (size,) = _SIZE.unpack_from(self._view, self._start)
+        if not 0 <= size <= self._frame_bytes_max:
+            raise FrameError(f"a frame of {size} bytes; socket.request.max.bytes allows 0 to {self._frame_bytes_max}")
+        frame_end = self._start + FRAME_SIZE_BYTES + int(size)
+        return frame_end if frame_end <= self._end else 0
+
+    def _make_room(self) -> None:
+        """Have room for the next read, or stop reading where the buffered requests must wait."""
+        if self._start == self._end:
+            self._start = self._end = 0
+            if len(self._view) > RECEIVE_BUFFER_BYTES_KEPT:
+                self._view = memoryview(b"")
+        elif len(self._view) - self._end < RECEIVE_ROOM_BYTES_MIN:
+            self._move_to_front()
+        self._read_end = self._end_of_next_read()
+        if self._read_end == self._end and self._view:
+            self._pause_reading()
+        elif self._is_reading_paused:
+            self._resume_reading()
+
+    def _end_of_next_read(self) -> int:
+        """Return how far the next read may go.
+
+        Where a large frame has begun it ends with that frame: the next one then begins at the front, and its bytes
+        never have to be moved there.
+        """
+        lacking = self._lacking_bytes()
+        if lacking > RECEIVE_ROOM_BYTES_MIN:
+            return min(self._end + lacking, len(self._view))
+        return len(self._view)
+
+    def _lacking_bytes(self) -> int:
+        """Return how many bytes the frame that has begun still lacks; 0 where it has not, or must wait."""
+        if self._end - self._start < FRAME_SIZE_BYTES or self._is_blocked():
+            return 0
+        (size,) = _SIZE.unpack_from(self._view, self._start)
+        return max(0, self._start + FRAME_SIZE_BYTES + int(size) - self._end)
+
+    def _is_blocked(self) -> bool:
+        return self._pending is not None or self._is_writing_paused
+
+    def _move_to_front(self) -> None:
+        """Move the unread bytes to the front, into a larger buffer where the frame that has begun does not fit.
+
+        The buffer at most doubles: a size that a client claims is not memory until its bytes have come.
+        """
+        unread = self._end - self._start
+        wanted = unread + max(RECEIVE_ROOM_BYTES_MIN, self._lacking_bytes())
+        if wanted > len(self._view) and not self._is_blocked():
+            larger = memoryview(bytearray(min(wanted, 2 * len(self._view))))
+            larger[:unread] = self._view[self._start : self._end]
+            self._view = larger
+        elif self._start > 0:
+            self._view[:unread] = self._view[self._start : self._end]
+        self._start, self._end = 0, unread
+
+    def _pause_reading(self) -> None:
+        if self._transport is not None and not self._is_reading_paused:
+            self._is_reading_paused = True
+            self._transport.pause_reading()
+
+    def _resume_reading(self) -> None:
+        if self._transport is not None and not self._transport.is_closing():
+            self._is_reading_paused = False
+            self._transport.resume_reading()
+
+    # -- answers that come later
+
+    def _answer_or_wait(self, pending: Deferred[Buffers]) -> Buffers | None:
+        """Return the answer if it is there already, else None; then it is written when it comes."""
+        answer = pending.response()
+        if answer is None:
+            self._pending = pending
+            pending.deliver_to(self._answer_later)
+        return answer
+
+    def _answer_later(self, answer: Buffers) -> None:
+        """Write the answer that was waited for, then go on with the requests behind it."""
+        self._pending = None
+        self._write(answer)
+        self._answer_frames()

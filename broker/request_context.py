@@ -1,0 +1,210 @@
+"""What a handler is given, what it may give back, and how a message handler becomes bytes in and bytes out.
+
+Handlers know this module, the protocol and the coordinators, and never a socket.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from importlib import import_module
+from struct import pack_into
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from ..protocol.error_codes import ErrorCode
+from ..protocol.frames import FRAME_SIZE_BYTES, FrameError
+from ..protocol.primitives import Reader, Writer
+
+if TYPE_CHECKING:
+    from .cluster import Cluster
+    from .listeners import Listener
+
+logger = logging.getLogger(__name__)
+
+# One answer on the wire, size prefix included, in pieces: they are written as they are and never joined.
+Buffers = list[bytes | bytearray | memoryview]
+
+
+class RequestContext:
+    """Who asks, over which connection, and in which version.
+
+    There is one for each connection, and it is filled anew for each request: a connection is worked on one request at
+    a time (Kafka mutes the channel meanwhile), so it stays true for as long as a request is being answered.
+    """
+
+    __slots__ = (
+        "_client_id_bytes",
+        "api_key",
+        "api_version",
+        "client_host",
+        "client_id",
+        "client_software",
+        "cluster",
+        "connection_id",
+        "correlation_id",
+        "is_flexible",
+        "listener",
+    )
+
+    def __init__(self, cluster: Cluster, listener: Listener, connection_id: int, client_host: str) -> None:
+        self.cluster = cluster
+        self.listener = listener
+        self.connection_id = connection_id
+        self.client_host = client_host
+        self.client_id: str | None = None
+        self._client_id_bytes: bytes | None = None
+        self.client_software = ""
+        self.api_key = -1
+        self.api_version = -1
+        self.correlation_id = 0
+        self.is_flexible = False
+
+    def set_client_id(self, client_id: bytes | None) -> None:
+        """Take the client id of a request's header; raises FrameError where it is not UTF-8.
+
+        It is nearly always the same as in the request before, so it is decoded only when it changes.
+        """
+        if client_id == self._client_id_bytes:
+            return
+        try:
+            self.client_id = None if client_id is None else client_id.decode()
+        except UnicodeDecodeError as error:
+            raise FrameError(f"client id {client_id!r} is not UTF-8") from error
+        self._client_id_bytes = client_id
+
+    @property
+    def now_ms(self) -> int:
+        """The cluster's time in ms."""
+        return self.cluster.clock.now_ms()
+
+
+Response = TypeVar("Response")
+Encoded = TypeVar("Encoded")
+
+
+class Deferred(Generic[Response]):
+    """An answer that is not there yet: a fetch that waits for data, a member that waits for its group.
+
+    on_abandoned is called when the connection went away before the answer was there.
+    """
+
+    __slots__ = ("_deliver", "_response", "is_done", "on_abandoned")
+
+    def __init__(self, on_abandoned: Callable[[], None] | None = None) -> None:
+        self.on_abandoned = on_abandoned
+        self.is_done = False
+        self._response: Response | None = None
+        self._deliver: Callable[[Response], None] | None = None
+
+    def complete(self, response: Response) -> None:
+        """Give the answer; the first one counts, later calls are ignored."""
+        if self.is_done:
+            return
+        self.is_done = True
+        if self._deliver is not None:
+            self._deliver(response)
+        else:
+            self._response = response
+
+    def response(self) -> Response | None:
+        """Return the answer if it is there."""
+        return self._response
+
+    def deliver_to(self, deliver: Callable[[Response], None]) -> None:
+        """Have deliver called with the answer, at once if it is there."""
+        if self._response is not None:
+            deliver(self._response)
+        else:
+            self._deliver = deliver
+
+    def abandon(self) -> None:
+        """Nobody waits for the answer any more."""
+        if self.is_done:
+            return
+        self.is_done = True
+        if self.on_abandoned is not None:
+            self.on_abandoned()
+
+    def encoded_by(self, encode: Callable[[Response], Encoded]) -> Deferred[Encoded]:
+        """Return the same wait for encode(answer)."""
+        encoded: Deferred[Encoded] = Deferred(self.abandon)
+        self.deliver_to(lambda response: encoded.complete(encode(response)))
+        return encoded
+
+
+class RequestHandler(Protocol):
+    """Answers the requests of one API: from the body in a frame to the answer's buffers."""
+
+    def answer(
+        self, context: RequestContext, frame: memoryview, position: int, end: int
+    ) -> Buffers | Deferred[Buffers] | None:
+        """Answer the request whose body is frame[position:end]; None where no answer is owed.
+
+        The frame is the connection's receive buffer: what is kept after the return must be copied.
+        Raises FrameError where the body does not decode.
+        """
+        ...
+
+
+class WritableMessage(Protocol):
+    """A response message."""
+
+    def write(self, writer: Writer, version: int, /) -> None:
+        """Append the message in the given version."""
+        ...
+
+
+Q = TypeVar("Q")
+R = TypeVar("R", bound=WritableMessage)
+
+
+class ApiHandler(Generic[Q, R]):
+    """A handler from message to message, for all APIs but the hot two."""
+
+    __slots__ = ("_handle", "_read")
+
+    def __init__(
+        self, read: Callable[[Reader, int], Q], handle: Callable[[RequestContext, Q], R | Deferred[R]]
+    ) -> None:
+        self._read = read
+        self._handle = handle
+
+    def answer(
+        self, context: RequestContext, frame: memoryview, position: int, end: int
+    ) -> Buffers | Deferred[Buffers] | None:
+        """Decode, handle, encode."""
+        request = self._read(Reader(frame, position, end), context.api_version)
+        try:
+            response = self._handle(context, request)
+        except Exception:
+            logger.exception("%s version %d failed", type(request).__name__, context.api_version)
+            return _answer_failure(context, type(request))
+        if isinstance(response, Deferred):
+            return response.encoded_by(lambda later: encode_response(context, later))
+        return encode_response(context, response)
+
+
+def _answer_failure(context: RequestContext, request_type: type) -> Buffers:
+    """Answer UNKNOWN_SERVER_ERROR to a request that a fault of ours kept from being handled.
+
+    Raises FrameError where the answer has no error of its own; the closed connection tells the client then.
+    """
+    messages = import_module(request_type.__module__)
+    response = getattr(messages, request_type.__name__.removesuffix("Request") + "Response")()
+    if not hasattr(response, "error_code"):
+        raise FrameError(f"{request_type.__name__} failed, and its answer has no place to say so")
+    response.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
+    return encode_response(context, response)
+
+
+def encode_response(context: RequestContext, response: WritableMessage) -> Buffers:
+    """Return the answer to the context's request with its size and response header."""
+    writer = Writer()
+    writer.int32(0)
+    writer.int32(context.correlation_id)
+    if context.is_flexible:
+        writer.unsigned_varint(0)
+    response.write(writer, context.api_version)
+    buffer = writer.buffer
+    pack_into(">i", buffer, 0, len(buffer) - FRAME_SIZE_BYTES)
+    return [buffer]
