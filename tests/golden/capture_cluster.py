@@ -15,6 +15,7 @@ from fauxka.protocol.messages.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsTopics,
 )
+from fauxka.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 
 from .capture_batches import FIRST_TIMESTAMP, batch
 from .capture_recorder import Recorder, main
@@ -216,6 +217,10 @@ def _delete_records_errors(recorder: Recorder) -> None:
     recorder.case("known and unknown topics", 2, deleting(("not-there", [(0, 0), (1, 0)]), ("good", [(0, 2)])))
     recorder.case("the same partition twice", 2, deleting(("good", [(0, 2), (0, 3)])))
     recorder.case("no topics", 2, deleting())
+    recorder.call(MetadataRequest(topics=[MetadataRequestTopic(name="__consumer_offsets")]), 12)
+    recorder.wait_for_topic("__consumer_offsets", 1)
+    recorder.case("an internal topic", 2, deleting(("__consumer_offsets", [(0, 0)])))
+    recorder.case("the description of an internal topic", 0, describing("__consumer_offsets"))
     recorder.case("a topic without partitions", 2, deleting(("good", [])))
 
 

@@ -2,20 +2,20 @@
 
 Topic ids become "id of NAME" or "unknown id", fetch session ids "session 1" in the order of their appearance, the
 broker's port "PORT", its cluster id "CLUSTER_ID", the folder of its logs "LOG_DIR", times of the last minutes "now".
-Topics of a Metadata answer stand in the order of a hash map there, in that of the alphabet here.
+Lists that come in the order of a hash map (UNORDERED) are sorted.
 Fields that have their default are left out, so that a field that a version does not carry is too; error_code stays.
 Records become one entry a batch: its header fields, and how many bytes follow that are no whole batch.
 """
 
 import base64
 import dataclasses
+import json
 import struct
 import time
 from typing import TYPE_CHECKING, TypeAlias
 
 import crc32c
 
-from fauxka.protocol.messages.metadata import MetadataResponse, MetadataResponseTopic
 from fauxka.protocol.primitives import ZERO_UUID
 
 if TYPE_CHECKING:
@@ -29,6 +29,20 @@ LOG_OVERHEAD = 12
 # Batch attributes in bytes 21 and up are what the checksum covers.
 CHECKED_FROM = 21
 TIMES = {"timestamp", "last_timestamp", "log_append_time_ms", "base_timestamp", "max_timestamp"}
+# Message and the one field of it whose order is that of a hash map: it changes with the names and tells nothing.
+UNORDERED = {
+    "AlterConfigsResponse": "responses",
+    "CreatePartitionsResponse": "results",
+    "CreateTopicsResponse": "topics",
+    "DeleteRecordsResponse": "topics",
+    "DeleteRecordsTopicResult": "partitions",
+    "DeleteTopicsResponse": "responses",
+    "DescribeConfigsResult": "configs",
+    "DescribeLogDirsResult": "topics",
+    "DescribeLogDirsTopic": "partitions",
+    "IncrementalAlterConfigsResponse": "responses",
+    "MetadataResponse": "topics",
+}
 DISK_SIZES = {"total_bytes", "usable_bytes"}
 
 
@@ -83,8 +97,9 @@ class NormalForm:
             value: object = getattr(message, field.name)
             if field.name == "error_code" or value != getattr(defaults, field.name):
                 answer[field.name] = self.of(value, name=field.name)
-        if isinstance(message, MetadataResponse):
-            answer["topics"] = [self.of(topic) for topic in sorted(message.topics, key=_name_and_id)]
+        unordered = answer.get(UNORDERED.get(type(message).__name__, ""))
+        if isinstance(unordered, list):
+            unordered.sort(key=json.dumps)
         return answer
 
     def _bytes(self, value: bytes, name: str) -> Json:
@@ -156,7 +171,3 @@ class NormalForm:
             "producer": [producer_id, producer_epoch, base_sequence],
             "record_count": record_count,
         }
-
-
-def _name_and_id(topic: MetadataResponseTopic) -> tuple[str, bytes]:
-    return topic.name or "", topic.topic_id

@@ -156,6 +156,8 @@ def _create(recorder: Recorder) -> None:
         )
     recorder.case("timeout 0", NEWEST, CreateTopicsRequest(topics=[topic("no-time")], timeout_ms=0))
     recorder.case("timeout -1", NEWEST, CreateTopicsRequest(topics=[topic("less-time")], timeout_ms=-1))
+    recorder.settle()
+    recorder.case("what came of that", 12, described("no-time", "less-time"))
 
 
 def _names(recorder: Recorder) -> None:
@@ -179,6 +181,10 @@ def _counts(recorder: Recorder) -> None:
                 case = f"{partition_count} partitions, replication factor {replication_factor}"
                 recorder.case(case, NEWEST, creating(asked, validate_only=True))
     recorder.case("10001 partitions", NEWEST, creating(topic("many", 10_001), validate_only=True))
+    two = creating(topic("many", 5_000), topic("as-many", 5_001), validate_only=True)
+    recorder.case("10001 partitions in two topics", NEWEST, two)
+    others = creating(topic("many", 10_001), topic("one"), topic("twice"), topic("twice"), topic("with blank"))
+    recorder.case("10001 partitions, another topic and bad ones", NEWEST, others)
     recorder.case("2147483647 partitions", NEWEST, creating(topic("many", 2_147_483_647), validate_only=True))
 
 
@@ -343,8 +349,10 @@ def _partitions_errors(recorder: Recorder) -> None:
         growing(name, 6),
     )
     recorder.case("good and bad ones", newest, partitions_request(*mixed))
+    recorder.case("20000 more", newest, partitions_request(growing("growing-v3", 20_003)))
+    recorder.case("another and 20000 more", newest, partitions_request(growing(name, 7), growing("growing-v3", 20_003)))
     recorder.settle()
-    recorder.case("what came of it", 12, described("growing-v0", "growing-v1"))
+    recorder.case("what came of it", 12, described("growing-v0", "growing-v1", "growing-v3"))
 
 
 if __name__ == "__main__":
