@@ -1,0 +1,29 @@
+# syntax=docker/dockerfile:1
+# The wheel is built in the first stage and installed in the second, so that the image holds no sources and no tools.
+FROM python:3.13-slim AS build
+WORKDIR /build
+COPY . .
+RUN python -m pip install --no-cache-dir build \
+ && python -m build --wheel --outdir /dist .
+
+FROM python:3.13-slim
+ARG VERSION=0.1.0
+LABEL org.opencontainers.image.title="fauxka" \
+      org.opencontainers.image.description="A mock broker for Apache Kafka clients: exact on the wire, and it fails on demand" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.licenses="Apache-2.0"
+COPY --from=build /dist /tmp/dist
+RUN python -m pip install --no-cache-dir /tmp/dist/*.whl \
+ && rm -rf /tmp/dist \
+ && useradd --system --uid 1000 --no-create-home --shell /usr/sbin/nologin appuser
+USER appuser
+# In a container the loopback address is of no use to anybody else.
+ENV FAUXKA_HOST=0.0.0.0 \
+    PYTHONUNBUFFERED=1
+# Kafka's port, and the one of the admin API.
+EXPOSE 9092 9099
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=5s --timeout=4s --start-period=10s --retries=3 CMD ["fauxka", "health"]
+# Kafka's keys come as in Kafka's image: -e KAFKA_NUM_PARTITIONS=3 -e KAFKA_ADVERTISED_LISTENERS=PLAINTEXT://localhost:9092
+ENTRYPOINT ["fauxka"]
+CMD ["serve"]
