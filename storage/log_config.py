@@ -1,6 +1,7 @@
 """What a partition's log keeps to: the topic's configuration as typed values, with Kafka's defaults.
 
-Milliseconds and bytes, as Kafka's keys have them. The words of the keys are read elsewhere; nothing here knows a string from the user.
+Milliseconds and bytes, as Kafka's keys have them. The words of the keys are read elsewhere: nothing here knows a
+string from the user.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ class CleanupPolicy(Enum):
 class RecordValidation(Enum):
     """How closely a produced batch is looked at (fauxka.record.validation).
 
-    FULL reads each record as Kafka does. BATCH trusts the header's count and timestamps; CRC, sizes and producer state are checked all the same.
+    FULL reads each record as Kafka does. BATCH trusts the header's count and timestamps; CRC, sizes and producer
+    state are checked all the same.
     """
 
     FULL = "full"

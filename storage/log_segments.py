@@ -1,0 +1,151 @@
+"""The segments of a log in a row: roll, read, look up by time, let go of the oldest (Kafka: LocalLog, LogSegments)."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from ..protocol import records
+from .file_system import FileSystem
+from .log_config import LogConfig
+from .log_segment import LogSegment, StoredBatch
+
+
+@dataclass(slots=True)
+class FetchedRecords:
+    """Bytes of a log, uncopied: whole batches, of which the last may be cut; size is that of all views."""
+
+    views: list[memoryview]
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class TimestampOffset:
+    """A record by its timestamp and offset, and the leader epoch of its batch."""
+
+    timestamp: int
+    offset: int
+    leader_epoch: int
+
+
+class LogSegments:
+    """One segment or more; the last one is active, which means that batches are appended to it."""
+
+    __slots__ = ("_base_offsets", "_file_system", "_folder", "_segments", "active")
+
+    def __init__(self, file_system: FileSystem, folder: str, config: LogConfig, now_ms: int) -> None:
+        """Start with one empty segment at offset 0."""
+        self._file_system = file_system
+        self._folder = folder
+        self.active = LogSegment(file_system, folder, 0, config, now_ms)
+        self._segments = [self.active]
+        self._base_offsets = [0]
+
+    def __iter__(self) -> Iterator[LogSegment]:
+        """Yield the segments, oldest first."""
+        return iter(self._segments)
+
+    def __len__(self) -> int:
+        """Return how many segments there are."""
+        return len(self._segments)
+
+    @property
+    def first_base_offset(self) -> int:
+        """Where the oldest segment begins."""
+        return self._base_offsets[0]
+
+    @property
+    def size_bytes(self) -> int:
+        """The bytes of all segments' batches."""
+        return sum(segment.size for segment in self._segments)
+
+    def roll(self, base_offset: int, config: LogConfig, now_ms: int) -> None:
+        """Begin a new active segment at base_offset, the log's end."""
+        self.active.finish()
+        self.active = LogSegment(self._file_system, self._folder, base_offset, config, now_ms)
+        self._segments.append(self.active)
+        self._base_offsets.append(base_offset)
+
+    def read(self, offset: int, max_bytes: int, *, upper_offset: int, min_one_batch: bool) -> FetchedRecords:
+        """Return the batches of one segment from the one that holds offset, up to max_bytes and upper_offset.
+
+        min_one_batch: the first batch is returned whole even if it is larger than max_bytes; else it is left out then.
+        Source: LocalLog.read and LogSegment.read, Kafka 4.3.0, and ReplicaManager.readFromLog, which drops a first
+        batch that is cut.
+        """
+        index = bisect_right(self._base_offsets, offset) - 1
+        while 0 <= index < len(self._segments):
+            segment = self._segments[index]
+            first = segment.find_position(offset)
+            if first is not None:
+                end = self._end_position(index, upper_offset)
+                room = max(max_bytes, first.size) if min_one_batch else max_bytes
+                size = min(end - first.position, room)
+                if room < first.size or size <= 0:
+                    break
+                return FetchedRecords(segment.views(first.position, size), size)
+            index += 1
+        return FetchedRecords([], 0)
+
+    def _end_position(self, index: int, upper_offset: int) -> int:
+        """Return up to which position a segment may be read by those who see the log up to upper_offset."""
+        segment = self._segments[index]
+        is_next_seen = index + 1 < len(self._segments) and self._base_offsets[index + 1] <= upper_offset
+        if is_next_seen or upper_offset > segment.last_offset:
+            return segment.size
+        bound = segment.find_position(upper_offset)
+        return segment.size if bound is None else bound.position
+
+    def find_by_timestamp(self, timestamp: int, start_offset: int) -> TimestampOffset | None:
+        """Return the first record from start_offset on whose timestamp is timestamp or later.
+
+        Source: UnifiedLog.searchOffsetInLocalLog, Kafka 4.3.0.
+        """
+        for segment in self._segments:
+            if segment.max_timestamp < timestamp:
+                continue
+            for batch in segment.batches_by_timestamp(timestamp, start_offset):
+                found = _first_record(
+                    segment, batch, lambda record: record.timestamp >= timestamp and record.offset >= start_offset
+                )
+                if found is not None:
+                    return found
+            return None
+        return None
+
+    def find_max_timestamp(self) -> TimestampOffset | None:
+        """Return the first record that has the greatest timestamp; None if no record has one.
+
+        Source: UnifiedLog.fetchOffsetByTimestamp for MAX_TIMESTAMP, Kafka 4.3.0.
+        """
+        segment = max(self._segments, key=lambda candidate: candidate.max_timestamp)
+        timestamp = segment.max_timestamp
+        batch = segment.find_batch_of_max_timestamp()
+        if batch is None or timestamp < 0:
+            return None
+        return _first_record(segment, batch, lambda record: record.timestamp == timestamp)
+
+    def delete_oldest(self, count: int) -> None:
+        """Delete the oldest segments with their files; the active one must stay."""
+        assert count < len(self._segments), f"{count} of {len(self._segments)} segments"
+        for segment in self._segments[:count]:
+            segment.delete()
+        del self._segments[:count], self._base_offsets[:count]
+
+    def delete_all(self) -> None:
+        """Delete every file; the log is not used any more."""
+        for segment in self._segments:
+            segment.delete()
+        self._file_system.delete_folder(self._folder)
+
+
+def _first_record(
+    segment: LogSegment, batch: StoredBatch, is_wanted: Callable[[records.RecordFields], bool]
+) -> TimestampOffset | None:
+    header = batch.header
+    data, position = records.records_data(header, segment.read_batch(batch))
+    for record in records.iterate_fields(header, data, position):
+        if is_wanted(record):
+            return TimestampOffset(record.timestamp, record.offset, header.partition_leader_epoch)
+    return None

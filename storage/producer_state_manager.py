@@ -1,0 +1,67 @@
+"""All producers of a partition: look up, commit, expire, describe.
+
+Entries are kept until they expire, whatever becomes of their batches: retention and DeleteRecords do not touch them.
+Source: ProducerStateManager, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .producer_state_entry import ProducerStateEntry
+
+
+class ProducerStateManager:
+    """The producer entries of one partition; replaced one by one, never changed."""
+
+    def __init__(self, expiration_ms: int) -> None:
+        """Start without producers.
+
+        expiration_ms: producer.id.expiration.ms; may be set anew at any time.
+        """
+        self.expiration_ms = expiration_ms
+        self._entries: dict[int, ProducerStateEntry] = {}
+        # The open transactions by producer id. Their first offsets only grow, so the first one is the earliest.
+        self._open_transactions: dict[int, int] = {}
+
+    def find(self, producer_id: int) -> ProducerStateEntry | None:
+        """Return what is known of the producer."""
+        return self._entries.get(producer_id)
+
+    def commit(self, entry: ProducerStateEntry) -> None:
+        """Make entry what is known of its producer, now that the log has its newest batch."""
+        self._entries[entry.producer_id] = entry
+        if entry.current_txn_first_offset is not None:
+            self._open_transactions.setdefault(entry.producer_id, entry.current_txn_first_offset)
+        elif self._open_transactions:
+            self._open_transactions.pop(entry.producer_id, None)
+
+    @property
+    def first_unstable_offset(self) -> int | None:
+        """Where the earliest open transaction begins."""
+        return next(iter(self._open_transactions.values()), None)
+
+    def active_producers(self) -> Iterable[ProducerStateEntry]:
+        """Return the entries of all producers known."""
+        return self._entries.values()
+
+    def remove_expired(self, now_ms: int) -> int:
+        """Forget the producers that wrote nothing for expiration_ms, and return how many they were.
+
+        A producer's time is that of its newest batch, so old timestamps make it old. One with an open transaction
+        stays.
+        Source: ProducerStateManager.isProducerExpired, Kafka 4.3.0.
+        """
+        expired = [
+            producer_id
+            for producer_id, entry in self._entries.items()
+            if entry.current_txn_first_offset is None and now_ms - entry.last_timestamp >= self.expiration_ms
+        ]
+        for producer_id in expired:
+            del self._entries[producer_id]
+        return len(expired)
+
+    def forget_all(self) -> None:
+        """Forget every producer, as if nothing had ever been written."""
+        self._entries.clear()
+        self._open_transactions.clear()

@@ -1,0 +1,102 @@
+"""Which records of a batch are at fault, looked for one by one once it is known that some may be.
+
+Source: LogValidator.validateRecord, validateKey, validateTimestamp and processRecordErrors, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ..protocol.error_codes import ErrorCode
+from ..protocol.record_batch import NO_TIMESTAMP, TimestampType
+from ..protocol.records import RecordFields
+from .append_refused import AppendRefused, RecordError
+from .log_config import LogConfig
+
+# Kafka names this many of the records at fault in the message.
+_RECORDS_SHOWN_MAX = 3
+
+_LONG_SIGN = 2**63
+_LONG_RANGE = 2**64
+
+
+@dataclass(frozen=True, slots=True)
+class RecordRules:
+    """What the records of one batch are held against.
+
+    is_type_set: whether the client set the timestamp type bit, which only the broker may.
+    """
+
+    config: LogConfig
+    topic_partition: str
+    now_ms: int
+    is_type_set: bool
+
+
+def check_each_record(record_fields: Iterable[RecordFields], rules: RecordRules, log_start_offset: int) -> int:
+    """Return the greatest timestamp of the records, -1 if none has a greater one.
+
+    Raises AppendRefused with every record at fault: INVALID_TIMESTAMP if that is the fault of any, INVALID_RECORD.
+    """
+    key_errors: list[RecordError] = []
+    timestamp_errors: list[RecordError] = []
+    max_timestamp = NO_TIMESTAMP
+    for index, record in enumerate(record_fields):
+        max_timestamp = max(max_timestamp, record.timestamp)
+        if rules.config.is_compacted and record.key_size < 0:
+            text = f"Compacted topic cannot accept message without key in topic partition {rules.topic_partition}"
+            key_errors.append(RecordError(index, text))
+        elif text := _timestamp_error(record, rules):
+            timestamp_errors.append(RecordError(index, text))
+    if key_errors or timestamp_errors:
+        errors = sorted(key_errors + timestamp_errors, key=lambda error: error.batch_index)
+        raise _refusal(errors, bool(timestamp_errors), log_start_offset)
+    return max_timestamp
+
+
+def _timestamp_error(record: RecordFields, rules: RecordRules) -> str:
+    """Return Kafka's words for a timestamp that is refused, "" for one that is not."""
+    config = rules.config
+    is_create_time = config.message_timestamp_type is TimestampType.CREATE_TIME
+    if is_create_time and record.timestamp != NO_TIMESTAMP:
+        age_ms = _as_long(rules.now_ms - record.timestamp)
+        before_ms, after_ms = config.message_timestamp_before_max_ms, config.message_timestamp_after_max_ms
+        if age_ms <= before_ms and _as_long(-age_ms) <= after_ms:
+            return ""
+        bounds = f"[{_as_long(rules.now_ms - before_ms)}, {_as_long(rules.now_ms + after_ms)}]"
+        return (
+            f"Timestamp {record.timestamp} of message with offset {record.offset} is out of range. "
+            f"The timestamp should be within {bounds}"
+        )
+    if rules.is_type_set:
+        shown = (
+            f"DefaultRecord(offset={record.offset}, timestamp={record.timestamp}, "
+            f"key={max(record.key_size, 0)} bytes, value={max(record.value_size, 0)} bytes)"
+        )
+        return f"Invalid timestamp type in message {shown}. Producer should not set timestamp type to LogAppendTime."
+    return ""
+
+
+def _as_long(value: int) -> int:
+    """Return value as Java's long arithmetic has it, which wraps; Kafka's comparison wraps with it."""
+    return (value + _LONG_SIGN) % _LONG_RANGE - _LONG_SIGN
+
+
+def _refusal(errors: list[RecordError], has_timestamp_error: bool, log_start_offset: int) -> AppendRefused:
+    if has_timestamp_error:
+        code = ErrorCode.INVALID_TIMESTAMP
+        text = "One or more records have been rejected due to invalid timestamp"
+    else:
+        code = ErrorCode.INVALID_RECORD
+        shown = ", ".join(
+            f"RecordError(batchIndex={error.batch_index}, message='{error.message}')"
+            for error in errors[:_RECORDS_SHOWN_MAX]
+        )
+        text = (
+            f"One or more records have been rejected due to {len(errors)} record errors in total, "
+            f"and only showing the first three errors at most: [{shown}]"
+        )
+    return AppendRefused(
+        code, text, log_start_offset=log_start_offset, record_errors=tuple(errors), message_for_client=text
+    )
