@@ -48,6 +48,7 @@ class _ManualTimer:
     __slots__ = ("callback", "due_ms", "is_cancelled")
 
     def __init__(self, due_ms: int, callback: Callable[[], None]) -> None:
+        """Fall due at due_ms."""
         self.due_ms = due_ms
         self.callback = callback
         self.is_cancelled = False

@@ -1,4 +1,4 @@
-"""One client's connection: bytes in, frames to dispatch, answers out in order, and a limit on what waits on either side.
+"""One client's connection: bytes in, frames to dispatch, answers out in order, and limits on what waits.
 
 Frames are parsed where they lie in the receive buffer. One request is worked on at a time: while its answer is not
 there (Deferred), or while the client does not read what it was sent, later frames stay in the buffer, and once that is
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# What a connection reads ahead. Large enough for a client's usual five batches of 16 KiB in flight with one system call.
+# What a connection reads ahead: a client's usual five batches of 16 KiB in flight take one system call.
 RECEIVE_BUFFER_BYTES = 256 * 1024
 # A buffer that grew beyond this for one large frame is given back when it is empty.
 RECEIVE_BUFFER_BYTES_KEPT = 4 * 1024 * 1024
@@ -40,6 +40,7 @@ class Connection(asyncio.BufferedProtocol):
     """The protocol of one accepted socket."""
 
     def __init__(self, dispatcher: Dispatcher, context: RequestContext, frame_bytes_max: int) -> None:
+        """Serve one socket; frame_bytes_max is socket.request.max.bytes."""
         self._dispatcher = dispatcher
         self._context = context
         self._frame_bytes_max = frame_bytes_max

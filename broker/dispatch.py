@@ -31,6 +31,7 @@ class Dispatcher:
     """Answers the requests of all connections of one node."""
 
     def __init__(self) -> None:
+        """Start without connections, and without a handler loaded."""
         self._handlers: dict[int, RequestHandler] = {}
         self._connections: set[Connection] = set()
         self._all_closed: asyncio.Future[None] | None = None

@@ -16,7 +16,8 @@ NO_SESSION = 0
 INITIAL_EPOCH = 0
 FINAL_EPOCH = -1
 MAX_EPOCH = 2**31 - 1
-# A session that was not used for so long may be replaced by a new one (Kafka: MIN_INCREMENTAL_FETCH_SESSION_EVICTION_MS).
+# A session that was not used for so long may be replaced by a new one.
+# Source: ServerConfigs.MIN_INCREMENTAL_FETCH_SESSION_EVICTION_MS_DEFAULT, Kafka 4.3.0.
 EVICTION_AGE_MS = 120_000
 
 
@@ -101,6 +102,7 @@ class FetchSessions:
     __slots__ = ("_sessions", "_slots")
 
     def __init__(self, slots: int) -> None:
+        """Have room for so many sessions."""
         self._slots = slots
         self._sessions: dict[int, FetchSession] = {}
 

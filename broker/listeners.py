@@ -1,4 +1,4 @@
-"""Where the broker listens, and the address it tells to the clients that came in there (Kafka: advertised.listeners)."""
+"""Where the broker listens, and what it tells to the clients that came in there (Kafka: advertised.listeners)."""
 
 from __future__ import annotations
 

@@ -47,6 +47,7 @@ class RequestContext:
     )
 
     def __init__(self, cluster: Cluster, listener: Listener, connection_id: int, client_host: str) -> None:
+        """Describe a connection that has not asked anything yet."""
         self.cluster = cluster
         self.listener = listener
         self.connection_id = connection_id
@@ -91,6 +92,7 @@ class Deferred(Generic[Response]):
     __slots__ = ("_deliver", "_response", "is_done", "on_abandoned")
 
     def __init__(self, on_abandoned: Callable[[], None] | None = None) -> None:
+        """Begin to wait."""
         self.on_abandoned = on_abandoned
         self.is_done = False
         self._response: Response | None = None
@@ -166,6 +168,7 @@ class ApiHandler(Generic[Q, R]):
     def __init__(
         self, read: Callable[[Reader, int], Q], handle: Callable[[RequestContext, Q], R | Deferred[R]]
     ) -> None:
+        """read: decodes a request of a version; handle: answers it, now or later."""
         self._read = read
         self._handle = handle
 

@@ -44,7 +44,7 @@ _ABORTED = Struct(">qq")
 class FetchPartition(NamedTuple):
     """What is asked of one partition. A tuple, since a fetch of hundreds of partitions makes one of each."""
 
-    index: int
+    partition: int
     current_leader_epoch: int
     fetch_offset: int
     max_bytes: int

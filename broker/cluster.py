@@ -1,0 +1,165 @@
+"""The cluster as its clients see it: its node, its topics and their partitions, its coordinators."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ..protocol.error_codes import ErrorCode, KafkaError
+from ..storage import append_decision
+from ..storage.append_refused import AppendRefused
+from ..storage.append_result import AppendResult
+from ..storage.emulated_version import EmulatedVersion
+from ..storage.file_system import FileSystem, MemoryFileSystem
+from ..storage.log_manager import LogManager
+from .clock import Clock, RealClock
+from .config import BrokerConfig, log_config_of
+from .fetch_sessions import FetchSessions
+from .kafka_uuid import new_uuid, uuid_text
+from .partition import Partition
+from .producer_id_manager import ProducerIdManager
+
+if TYPE_CHECKING:
+    from .coordinators.group_coordinator import GroupCoordinator
+
+logger = logging.getLogger(__name__)
+
+# The topics that coordinators keep their state in; clients may read them and not write them.
+INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+
+# Sentences on refused and repeated batches that are kept; the oldest fall out.
+DECISIONS_KEPT_MAX = 10_000
+
+
+@dataclass(slots=True)
+class Topic:
+    """A topic of the cluster; configs holds what was set for it, everything else comes from the broker's."""
+
+    name: str
+    topic_id: bytes
+    partitions: list[Partition]
+    configs: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_internal(self) -> bool:
+        """Whether a coordinator keeps its state there."""
+        return self.name in INTERNAL_TOPICS
+
+    def find_partition(self, index: int) -> Partition | None:
+        """Return the partition, or None where there is none of that index."""
+        return self.partitions[index] if 0 <= index < len(self.partitions) else None
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerNode:
+    """A broker as Metadata tells it."""
+
+    node_id: int
+    rack: str | None
+
+
+class Cluster:
+    """One node, and all it leads."""
+
+    def __init__(
+        self,
+        config: BrokerConfig,
+        *,
+        clock: Clock | None = None,
+        file_system: FileSystem | None = None,
+        emulated_version: EmulatedVersion | None = None,
+    ) -> None:
+        """Start empty.
+
+        clock: what every timeout and expiry reads; the machine's by default.
+        file_system: where the logs are kept; in memory by default.
+        emulated_version: whose producer rules hold; those of Kafka 4.3 by default.
+        """
+        self.config = config
+        self.clock: Clock = clock or RealClock()
+        self.node_id = config.node_id
+        self.cluster_id = uuid_text(new_uuid())
+        self.topics: dict[str, Topic] = {}
+        self.producer_ids = ProducerIdManager()
+        self.decisions: deque[str] = deque(maxlen=DECISIONS_KEPT_MAX)
+        self._topics_by_id: dict[bytes, Topic] = {}
+        self._logs = LogManager(file_system or MemoryFileSystem(), emulated_version or EmulatedVersion.latest())
+
+    @cached_property
+    def fetch_sessions(self) -> FetchSessions:
+        """The sessions of the clients that fetch."""
+        return FetchSessions(self.config.max_incremental_fetch_session_cache_slots)
+
+    @cached_property
+    def groups(self) -> GroupCoordinator:
+        """The group coordinator, there from the first time it is asked for: a start does not pay for its messages."""
+        from .coordinators.group_coordinator import GroupCoordinator
+        from .coordinators.group_settings import GroupSettings
+
+        return GroupCoordinator(GroupSettings.of(self.config), self.clock)
+
+    def brokers(self) -> list[BrokerNode]:
+        """Return the brokers of the cluster."""
+        return [BrokerNode(self.node_id, self.config.broker_rack)]
+
+    def find_topic(self, name: str) -> Topic | None:
+        """Return the topic of that name, or None."""
+        return self.topics.get(name)
+
+    def find_topic_by_id(self, topic_id: bytes) -> Topic | None:
+        """Return the topic of that id (16 bytes), or None."""
+        return self._topics_by_id.get(topic_id)
+
+    def create_topic(self, name: str, partition_count: int, *, configs: Mapping[str, str] | None = None) -> Topic:
+        """Create a topic whose name and configs were validated.
+
+        Raises KafkaError: TOPIC_ALREADY_EXISTS.
+        """
+        if name in self.topics:
+            raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+        topic = Topic(name, new_uuid(), [], dict(configs or {}))
+        self.topics[name] = topic
+        self._topics_by_id[topic.topic_id] = topic
+        self.add_partitions(topic, partition_count)
+        return topic
+
+    def add_partitions(self, topic: Topic, total: int) -> None:
+        """Give the topic partitions until it has total of them."""
+        log_config = log_config_of(self.config, topic.configs)
+        for index in range(len(topic.partitions), total):
+            log = self._logs.create(topic.name, index, log_config, now_ms=self.clock.now_ms())
+            topic.partitions.append(Partition(topic.name, topic.topic_id, index, log, self.node_id))
+
+    def delete_topic(self, topic: Topic) -> None:
+        """Delete the topic with its logs, and wake who waits for it."""
+        del self.topics[topic.name]
+        del self._topics_by_id[topic.topic_id]
+        for partition in topic.partitions:
+            self._logs.delete(topic.name, partition.index)
+        for partition in topic.partitions:
+            partition.wake()
+
+    def alter_topic_configs(self, topic: Topic, configs: Mapping[str, str]) -> None:
+        """Replace what is set for the topic by configs, which were validated; they hold from the next append on."""
+        topic.configs = dict(configs)
+        log_config = log_config_of(self.config, topic.configs)
+        for partition in topic.partitions:
+            partition.log.config = log_config
+
+    def enforce_retention(self) -> None:
+        """Drop the segments that are past retention.ms or retention.bytes."""
+        self._logs.enforce_retention(self.clock.now_ms())
+
+    def expire_producers(self) -> None:
+        """Forget the producers that were idle for producer.id.expiration.ms."""
+        self._logs.remove_expired_producers(self.clock.now_ms())
+
+    def report(self, partition: Partition, decision: AppendResult | AppendRefused) -> None:
+        """Log why a batch was refused or not appended again, in one sentence with the numbers, and keep it."""
+        sentence = f"{partition.topic_name}-{partition.index}: {append_decision.decision_in_words(decision)}"
+        self.decisions.append(sentence)
+        logger.info(sentence)

@@ -1,0 +1,64 @@
+"""Fetch (1), versions 4-18.
+
+Left out: preferred read replicas, diverging epochs and followers, which one node never has.
+v4 isolation level; v5 log_start_offset; v7 sessions (KIP-227); v9 current_leader_epoch; v11 rack; v12 flexible;
+v13 topic ids; v15 replica state; v16 node endpoints; v17 directory id; v18 high watermark.
+Source: KafkaApis.handleFetchRequest and ReplicaManager.fetchMessages, Kafka 4.3.0; tests/golden.
+"""
+
+from __future__ import annotations
+
+from ...protocol import fetch_codec
+from ...protocol.error_codes import ErrorCode, KafkaError
+from ...protocol.fetch_codec import TOPIC_IDS_SINCE, FetchRequest
+from ..fetch_reader import FetchReader, FetchResult
+from ..fetch_sessions import FetchSession
+from ..purgatory import DelayedFetch, is_enough
+from ..request_context import Buffers, Deferred, RequestContext
+
+
+class FetchHandler:
+    """Answers with views of the log's memory, at once or when there is enough to read."""
+
+    def answer(
+        self, context: RequestContext, frame: memoryview, position: int, end: int
+    ) -> Buffers | Deferred[Buffers] | None:
+        """Read what is asked; wait up to max_wait_ms for min_bytes."""
+        version = context.api_version
+        request = fetch_codec.decode_request(frame, position, end, version)
+        try:
+            session = context.cluster.fetch_sessions.session_of(
+                request, uses_topic_ids=version >= TOPIC_IDS_SINCE, now_ms=context.now_ms
+            )
+        except KafkaError as error:
+            return fetch_codec.encode_response(context.correlation_id, version, [], error_code=error.code)
+        max_bytes = min(request.max_bytes, context.cluster.config.fetch_max_bytes)
+        topics = request.topics if session is None else session.topics()
+        reader = FetchReader(
+            context.cluster, version, topics, max_bytes=max_bytes, isolation_level=request.isolation_level
+        )
+        min_bytes = min(request.min_bytes, max_bytes)
+        result = reader.read()
+        if request.max_wait_ms <= 0 or not topics or is_enough(result, min_bytes):
+            return _encode(context, request, session, result)
+        delayed = DelayedFetch(reader, min_bytes=min_bytes, max_wait_ms=request.max_wait_ms)
+        return delayed.answer.encoded_by(lambda later: _encode(context, request, session, later))
+
+
+def _encode(
+    context: RequestContext, request: FetchRequest, session: FetchSession | None, result: FetchResult
+) -> Buffers:
+    """Encode what is news to the session, or everything and, where the client wants one, the id of a new session."""
+    sessions = context.cluster.fetch_sessions
+    if session is not None:
+        session_id, topics = session.session_id, session.news(result.topics)
+    else:
+        topics = result.topics
+        uses_topic_ids = context.api_version >= TOPIC_IDS_SINCE
+        session_id = sessions.create(request, topics, uses_topic_ids=uses_topic_ids, now_ms=context.now_ms)
+    return fetch_codec.encode_response(
+        context.correlation_id, context.api_version, topics, error_code=ErrorCode.NONE, session_id=session_id
+    )
+
+
+HANDLER = FetchHandler()

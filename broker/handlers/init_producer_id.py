@@ -1,0 +1,39 @@
+"""InitProducerId (22), versions 0-5.
+
+Left out: transactional ids, which are answered with UNSUPPORTED_VERSION after the checks that need no coordinator.
+v2 flexible; v3 producer id and epoch (KIP-360); v4 PRODUCER_FENCED; v5 TRANSACTION_ABORTABLE.
+Source: KafkaApis.handleInitProducerIdRequest and TransactionCoordinator.handleInitProducerId, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from ...protocol.error_codes import ErrorCode
+from ...protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from ..request_context import ApiHandler, RequestContext
+
+NO_PRODUCER_ID = -1
+NO_PRODUCER_EPOCH = -1
+
+
+def handle(context: RequestContext, request: InitProducerIdRequest) -> InitProducerIdResponse:
+    """Give a producer id that was never given before, with epoch 0."""
+    error = _refusal(context, request)
+    if error is not ErrorCode.NONE:
+        return InitProducerIdResponse(error_code=error, producer_id=NO_PRODUCER_ID, producer_epoch=NO_PRODUCER_EPOCH)
+    return InitProducerIdResponse(producer_id=context.cluster.producer_ids.generate(), producer_epoch=0)
+
+
+def _refusal(context: RequestContext, request: InitProducerIdRequest) -> ErrorCode:
+    """Return why the request is refused, NONE where it is not; in Kafka's order of checks."""
+    if (request.producer_id == NO_PRODUCER_ID) != (request.producer_epoch == NO_PRODUCER_EPOCH):
+        return ErrorCode.INVALID_REQUEST
+    if request.transactional_id is None:
+        return ErrorCode.NONE
+    if not request.transactional_id:
+        return ErrorCode.INVALID_REQUEST
+    if not 0 < request.transaction_timeout_ms <= context.cluster.config.transaction_max_timeout_ms:
+        return ErrorCode.INVALID_TRANSACTION_TIMEOUT
+    return ErrorCode.UNSUPPORTED_VERSION
+
+
+HANDLER = ApiHandler(InitProducerIdRequest.read, handle)

@@ -1,0 +1,177 @@
+"""Produce (0), versions 3-13.
+
+Left out: record_errors carry no message, as Kafka's carry none; the request-level transaction checks know no
+transactional id yet, so that every transactional batch is answered as one of an unknown id.
+v3 record batches v2; v5 log_start_offset; v8 record_errors and error_message; v9 flexible; v12 partitions join a
+transaction by themselves (KIP-890); v13 topic ids.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from ...protocol import produce_codec, produced_records
+from ...protocol.error_codes import ErrorCode, KafkaError
+from ...protocol.frames import FrameError
+from ...protocol.produce_codec import PartitionAnswer, ProduceRequest
+from ...protocol.produced_records import RequestRefused, TransactionalProducer
+from ...storage.append_refused import AppendRefused
+from ...storage.append_result import AppendResult
+from ..cluster import INTERNAL_TOPICS, Topic
+from ..partition import Partition
+from ..request_context import Buffers, RequestContext
+
+logger = logging.getLogger(__name__)
+
+# acks: none, the leader's, all in-sync replicas'.
+ACKS_ALLOWED = (-1, 0, 1)
+ACKS_NONE = 0
+# Clients of this id may write internal topics (Kafka: AdminUtils.ADMIN_CLIENT_ID).
+ADMIN_CLIENT_ID = "__admin_client"
+
+# What passed the checks of the request: the answer to fill in, the partition, its records cut to the one batch.
+Accepted = tuple[PartitionAnswer, Partition, memoryview]
+
+
+class ProduceHandler:
+    """Appends each partition's batch and answers where it went."""
+
+    def answer(self, context: RequestContext, frame: memoryview, position: int, end: int) -> Buffers | None:
+        """Check, append, answer; raises FrameError where acks=0 leaves no other way to tell of a refusal."""
+        version = context.api_version
+        request = produce_codec.decode_request(frame, position, end, version)
+        answers: list[tuple[bytes, list[PartitionAnswer]]] = []
+        accepted: list[Accepted] = []
+        try:
+            _check_first_batches(request)
+            for key, partitions in request.topics:
+                topic = _find_topic(context, key)
+                answers.append((key, [_accept(topic, *asked, version, accepted) for asked in partitions]))
+            if accepted:
+                _append_all(context, request, accepted)
+        except RequestRefused as error:
+            answers = [
+                (key, [_refuse(PartitionAnswer(index), error) for index, _ in partitions])
+                for key, partitions in request.topics
+            ]
+        if request.acks == ACKS_NONE:
+            _check_unanswered(answers)
+            return None
+        return [produce_codec.encode_response(context.correlation_id, version, answers)]
+
+
+def _check_first_batches(request: ProduceRequest) -> None:
+    """Look at the first batch of every partition; raises RequestRefused."""
+    for _, partitions in request.topics:
+        for _, records in partitions:
+            if produced_records.has_transactional_batch(records) and request.transactional_id is None:
+                raise RequestRefused(
+                    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "a transactional batch without a transactional id"
+                )
+
+
+def _find_topic(context: RequestContext, key: bytes) -> Topic | None:
+    if context.api_version >= produce_codec.TOPIC_IDS_SINCE:
+        return context.cluster.find_topic_by_id(key)
+    return context.cluster.find_topic(key.decode(errors="replace"))
+
+
+def _accept(
+    topic: Topic | None,
+    index: int,
+    records: memoryview | None,
+    version: int,
+    accepted: list[Accepted],
+) -> PartitionAnswer:
+    """Return the partition's answer; where the checks of the request let it pass, it is in accepted too."""
+    answer = PartitionAnswer(index)
+    try:
+        if topic is None and version >= produce_codec.TOPIC_IDS_SINCE:
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
+        partition = None if topic is None else topic.find_partition(index)
+        if partition is None:
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        batch = produced_records.check_produced_records(records, version)
+    except RequestRefused:
+        raise
+    except KafkaError as error:
+        return _refuse(answer, error)
+    accepted.append((answer, partition, batch))
+    return answer
+
+
+def _append_all(context: RequestContext, request: ProduceRequest, accepted: list[Accepted]) -> None:
+    """Append what the checks of the request let pass; raises RequestRefused."""
+    accepted = _without_transactional(request.transactional_id, accepted)
+    if request.acks not in ACKS_ALLOWED:
+        refusal = KafkaError(ErrorCode.INVALID_REQUIRED_ACKS, f"acks {request.acks}; allowed: {ACKS_ALLOWED}")
+        for answer, _, _ in accepted:
+            _refuse(answer, refusal)
+        return
+    now_ms = context.now_ms
+    for answer, partition, records in accepted:
+        if partition.topic_name in INTERNAL_TOPICS and context.client_id != ADMIN_CLIENT_ID:
+            _refuse(answer, KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION))
+            continue
+        try:
+            _fill_in(context, partition, answer, partition.append(records, now_ms))
+        except AppendRefused as error:
+            _refuse(answer, error)
+            answer.log_start_offset = error.log_start_offset
+            answer.record_errors = [(each.batch_index, each.message) for each in error.record_errors]
+            answer.error_message = error.message_for_client
+            context.cluster.report(partition, error)
+        except Exception:
+            # A fault of ours on one partition is, as in Kafka, no reason to leave the others without an answer.
+            logger.exception("an append to %s-%d failed", partition.topic_name, partition.index)
+            answer.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
+
+
+def _fill_in(context: RequestContext, partition: Partition, answer: PartitionAnswer, result: AppendResult) -> None:
+    answer.base_offset = result.base_offset
+    answer.log_append_time_ms = result.log_append_time_ms
+    answer.log_start_offset = result.log_start_offset
+    if result.is_duplicate:
+        context.cluster.report(partition, result)
+
+
+def _without_transactional(transactional_id: str | None, accepted: list[Accepted]) -> list[Accepted]:
+    """Refuse the batches of transactions, of which no coordinator knows any yet, and return the others.
+
+    Raises RequestRefused where they are of more than one producer id and epoch.
+    """
+    transactional: list[tuple[PartitionAnswer, TransactionalProducer]] = []
+    others: list[Accepted] = []
+    for each in accepted:
+        producer = produced_records.transactional_producer_of(each[2])
+        if producer is None:
+            others.append(each)
+        else:
+            transactional.append((each[0], producer))
+    if transactional:
+        if len({producer for _, producer in transactional}) > 1:
+            words = "Transactional records contained more than one producer ID"
+            raise RequestRefused(ErrorCode.INVALID_PRODUCER_ID_MAPPING, words, words)
+        code = ErrorCode.INVALID_PRODUCER_ID_MAPPING if transactional_id else ErrorCode.INVALID_REQUEST
+        for answer, _ in transactional:
+            _refuse(answer, KafkaError(code, f"transactional id {transactional_id!r} is unknown"))
+    return others
+
+
+def _refuse(answer: PartitionAnswer, error: KafkaError) -> PartitionAnswer:
+    answer.error_code = error.code
+    if isinstance(error, RequestRefused):
+        answer.error_message = error.message_for_client
+    return answer
+
+
+def _check_unanswered(answers: list[tuple[bytes, list[PartitionAnswer]]]) -> None:
+    """With acks=0 the closed connection is all that tells a client of a refusal (Kafka: sendResponseCallback)."""
+    for key, partitions in answers:
+        for partition in partitions:
+            if partition.error_code != ErrorCode.NONE:
+                code = ErrorCode(partition.error_code)
+                raise FrameError(f"acks=0, and {code.name} for {key!r} partition {partition.index}")
+
+
+HANDLER = ProduceHandler()

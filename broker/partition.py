@@ -1,0 +1,60 @@
+"""A partition on its leader: the log, its epoch, and who waits for it to grow (Kafka: cluster/Partition)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..protocol.error_codes import ErrorCode, KafkaError
+from ..protocol.fetch_codec import NO_EPOCH
+from ..storage.append_result import AppendResult
+from ..storage.partition_log import PartitionLog
+
+
+class Partition:
+    """One partition that this node leads."""
+
+    __slots__ = ("_waiting", "index", "leader_epoch", "leader_id", "log", "replicas", "topic_id", "topic_name")
+
+    def __init__(self, topic_name: str, topic_id: bytes, index: int, log: PartitionLog, leader_id: int) -> None:
+        """Lead the partition from epoch 0 on, as its only replica."""
+        self.topic_name = topic_name
+        self.topic_id = topic_id
+        self.index = index
+        self.log = log
+        self.leader_id = leader_id
+        self.leader_epoch = 0
+        self.replicas = [leader_id]
+        self._waiting: dict[object, Callable[[], None]] = {}
+
+    def append(self, records: memoryview, now_ms: int) -> AppendResult:
+        """Append one batch and wake who waits for it; raises KafkaError, see PartitionLog.append."""
+        result = self.log.append(records, now_ms=now_ms, leader_epoch=self.leader_epoch)
+        if self._waiting:
+            self.wake()
+        return result
+
+    def check_leader_epoch(self, leader_epoch: int) -> None:
+        """Check the leader epoch that a client believes in; -1 is none.
+
+        Raises KafkaError: FENCED_LEADER_EPOCH where it is older, UNKNOWN_LEADER_EPOCH where it is newer.
+        """
+        if leader_epoch == NO_EPOCH or leader_epoch == self.leader_epoch:
+            return
+        is_older = leader_epoch < self.leader_epoch
+        raise KafkaError(
+            ErrorCode.FENCED_LEADER_EPOCH if is_older else ErrorCode.UNKNOWN_LEADER_EPOCH,
+            f"leader epoch is {self.leader_epoch}, got {leader_epoch}",
+        )
+
+    def wait(self, waiter: object, grown: Callable[[], None]) -> None:
+        """Have grown called after every append until waiter leaves."""
+        self._waiting[waiter] = grown
+
+    def leave(self, waiter: object) -> None:
+        """Have the waiter no longer called; without effect if it does not wait."""
+        self._waiting.pop(waiter, None)
+
+    def wake(self) -> None:
+        """Call who waits: the partition has grown, or is gone."""
+        for grown in list(self._waiting.values()):
+            grown()

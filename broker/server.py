@@ -1,0 +1,96 @@
+"""Starts a node and stops it: the listeners, and the work that recurs while it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Callable, Sequence
+
+from .clock import Timer
+from .cluster import Cluster
+from .connection import Connection
+from .dispatch import Dispatcher
+from .listeners import Listener, ListenerConfig
+from .request_context import RequestContext
+
+logger = logging.getLogger(__name__)
+
+# Connections that may wait to be accepted, as Kafka's socket.listen.backlog.size.
+LISTEN_BACKLOG = 50
+# How long a stop waits for the answers that are on their way out.
+STOP_TIMEOUT_SECONDS = 2.0
+
+
+class Server:
+    """One node of a cluster on its listeners. `await start()`, then `await stop()`; both on one event loop."""
+
+    def __init__(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> None:
+        """Prepare; nothing is bound before start."""
+        self.cluster = cluster
+        self.listeners: list[Listener] = []
+        self._configs = listeners
+        self._dispatcher = Dispatcher()
+        self._connection_ids = itertools.count(1)
+        self._servers: list[asyncio.Server] = []
+        self._recurring: dict[Callable[[], None], Timer] = {}
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """The advertised address of the first listener, "host:port"."""
+        return self.listeners[0].address
+
+    async def start(self) -> None:
+        """Bind every listener; clients can connect when this returns.
+
+        Raises OSError where an address cannot be bound; nothing is left open then.
+        """
+        try:
+            for config in self._configs:
+                await self._bind(config)
+        except OSError:
+            await self.stop()
+            raise
+        settings = self.cluster.config
+        self._every(settings.log_retention_check_interval_ms, self.cluster.enforce_retention)
+        self._every(settings.producer_id_expiration_check_interval_ms, self.cluster.expire_producers)
+
+    async def stop(self) -> None:
+        """Accept no more, close what is open, and return when it is closed."""
+        for timer in self._recurring.values():
+            timer.cancel()
+        for server in self._servers:
+            server.close()
+        self._dispatcher.close_connections()
+        try:
+            async with asyncio.timeout(STOP_TIMEOUT_SECONDS):
+                await self._dispatcher.wait_closed()
+        except TimeoutError:
+            self._dispatcher.abort_connections()
+        self._servers.clear()
+
+    async def _bind(self, config: ListenerConfig) -> None:
+        listener: Listener | None = None
+
+        def connection() -> Connection:
+            assert listener is not None, "a connection before the listener is bound"
+            context = RequestContext(self.cluster, listener, next(self._connection_ids), "")
+            return Connection(self._dispatcher, context, self.cluster.config.socket_request_max_bytes)
+
+        loop = asyncio.get_running_loop()
+        host = config.host or None
+        server = await loop.create_server(connection, host, config.port, backlog=LISTEN_BACKLOG, start_serving=False)
+        self._servers.append(server)
+        listener = config.bound_to(server.sockets[0].getsockname()[1])
+        self.listeners.append(listener)
+        await server.start_serving()
+        logger.info("listening on %s as %s, advertised as %s", config.host, listener.name, listener.address)
+
+    def _every(self, interval_ms: int, work: Callable[[], None]) -> None:
+        """Run work each interval_ms of the cluster's clock, until stop."""
+
+        def run() -> None:
+            work()
+            self._every(interval_ms, work)
+
+        self._recurring[work] = self.cluster.clock.call_later(interval_ms, run)
