@@ -140,6 +140,8 @@ class Cluster:
         del self._topics_by_id[topic.topic_id]
         for partition in topic.partitions:
             self._logs.delete(topic.name, partition.index)
+        if "groups" in vars(self):
+            self.groups.offsets.forget_topic(topic.name)
         for partition in topic.partitions:
             partition.wake()
 

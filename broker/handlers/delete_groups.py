@@ -1,0 +1,28 @@
+"""DeleteGroups (42), versions 0-2.
+
+v2 flexible.
+"""
+
+from __future__ import annotations
+
+from ...protocol.error_codes import ErrorCode, KafkaError
+from ...protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
+from ..coordinators.group_coordinator import GroupCoordinator
+from ..request_context import ApiHandler, RequestContext
+
+
+def handle(context: RequestContext, request: DeleteGroupsRequest) -> DeleteGroupsResponse:
+    """Delete groups without members; a group that is named twice is answered once."""
+    group_ids = dict.fromkeys(request.groups_names)
+    return DeleteGroupsResponse(results=[_delete(context.cluster.groups, group_id) for group_id in group_ids])
+
+
+def _delete(groups: GroupCoordinator, group_id: str) -> DeletableGroupResult:
+    try:
+        groups.delete_group(group_id)
+    except KafkaError as error:
+        return DeletableGroupResult(group_id=group_id, error_code=error.code)
+    return DeletableGroupResult(group_id=group_id, error_code=ErrorCode.NONE)
+
+
+HANDLER = ApiHandler(DeleteGroupsRequest.read, handle)

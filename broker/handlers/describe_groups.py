@@ -1,0 +1,36 @@
+"""DescribeGroups (15), versions 0-6.
+
+v3 authorized_operations; v4 group_instance_id; v5 flexible; v6 GROUP_ID_NOT_FOUND and error_message: before, a group
+that there is not is described as Dead.
+"""
+
+from __future__ import annotations
+
+from ...protocol.error_codes import ErrorCode
+from ...protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse
+from ..request_context import ApiHandler, RequestContext
+
+GROUP_ID_NOT_FOUND_SINCE = 6
+
+# What may be done to a group, a bit each: read 3, delete 6, describe 8, describe configs 10, alter configs 11.
+# Without an authorizer everybody may do everything.
+GROUP_OPERATIONS = 1 << 3 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11
+
+
+def handle(context: RequestContext, request: DescribeGroupsRequest) -> DescribeGroupsResponse:
+    """Describe the groups in the order of the request."""
+    groups = [context.cluster.groups.describe(group_id) for group_id in request.groups]
+    for group in groups:
+        if context.api_version < GROUP_ID_NOT_FOUND_SINCE:
+            _hide_error(group)
+        if request.include_authorized_operations and group.error_code == ErrorCode.NONE:
+            group.authorized_operations = GROUP_OPERATIONS
+    return DescribeGroupsResponse(groups=groups)
+
+
+def _hide_error(group: DescribedGroup) -> None:
+    group.error_code = ErrorCode.NONE
+    group.error_message = None
+
+
+HANDLER = ApiHandler(DescribeGroupsRequest.read, handle)
