@@ -1,0 +1,64 @@
+"""What fauxka has to reach, as figures of the same run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from . import measurement
+from .load_program import Case
+from .measurement import Figures, figure_name
+from .targets import FAUXKA, FAUXKA_BATCH, KAFKA_NAME
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """One figure of one target, bounded from above or below, as it is or by its ratio to Kafka's."""
+
+    target: str
+    figure: str
+    bound: float
+    is_at_least: bool
+    is_ratio: bool = True
+
+    def value(self, results: Mapping[str, Figures]) -> float | None:
+        """Return the figure or its ratio; None where it was not measured."""
+        own = results.get(self.target, {}).get(self.figure)
+        if own is None or not self.is_ratio:
+            return own
+        reference = results.get(KAFKA_NAME, {}).get(self.figure)
+        return own / reference if reference else None
+
+    def line(self, results: Mapping[str, Figures]) -> str:
+        """Say in one line what was to be reached, what was, and whether that is enough."""
+        value = self.value(results)
+        unit = " x Kafka's" if self.is_ratio else ""
+        wanted = f"{'at least' if self.is_at_least else 'at most'} {self.bound:g}{unit}"
+        if value is None:
+            return f"- not measured: {self.target}: {self.figure}: {wanted}"
+        is_reached = value >= self.bound if self.is_at_least else value <= self.bound
+        word = "reached" if is_reached else "MISSED"
+        return f"- {word}: {self.target}: {self.figure}: {wanted}, is {value:.3g}"
+
+
+def _at_least(target: str, case: Case, quantity: str, ratio: float) -> Goal:
+    return Goal(target, figure_name(case, quantity), ratio, is_at_least=True)
+
+
+def _at_most(target: str, case: Case, quantity: str, ratio: float) -> Goal:
+    return Goal(target, figure_name(case, quantity), ratio, is_at_least=False)
+
+
+GOALS = (
+    _at_most(FAUXKA, measurement.SMALL_ALONE, measurement.CPU_US, 0.25),
+    _at_most(FAUXKA, measurement.SMALL_PIPELINED, measurement.CPU_US, 0.25),
+    _at_least(FAUXKA, measurement.SMALL_PIPELINED, measurement.REQUESTS_PER_S, 4),
+    _at_most(FAUXKA, measurement.SMALL_ALONE, measurement.P50_US, 1),
+    _at_least(FAUXKA, measurement.MIDDLE_PIPELINED, measurement.MB_PER_S, 1),
+    _at_least(FAUXKA_BATCH, measurement.MIDDLE_PIPELINED, measurement.MB_PER_S, 4),
+    _at_least(FAUXKA_BATCH, measurement.LARGE_PIPELINED, measurement.MB_PER_S, 5),
+    _at_least(FAUXKA, measurement.SMALL_PIPELINED, measurement.FETCH_MB_PER_S, 1),
+    _at_least(FAUXKA, measurement.MIDDLE_PIPELINED, measurement.FETCH_MB_PER_S, 2),
+    _at_least(FAUXKA, measurement.LARGE_PIPELINED, measurement.FETCH_MB_PER_S, 2),
+    Goal(FAUXKA, measurement.ABOVE_STORED_MIB, 60, is_at_least=False, is_ratio=False),
+    Goal(FAUXKA, measurement.COLD_START_MS, 150, is_at_least=False, is_ratio=False),
+    Goal(FAUXKA, measurement.IDLE_MIB, 40, is_at_least=False, is_ratio=False),
+)

@@ -1,0 +1,559 @@
+// A raw Kafka load generator on one connection, so that the client is not the limit.
+//
+//   load produce HOST PORT TOPIC BATCHES RECORDS_PER_BATCH VALUE_BYTES IN_FLIGHT
+//       idempotent Produce v9, IN_FLIGHT requests at a time; every request is prepared before the clock starts
+//   load fetch HOST PORT TOPIC END_OFFSET SECONDS
+//       Fetch v11 of the whole topic over and over for about SECONDS; the figure is that of the median pass
+//
+// Either prints one JSON object and exits with 0, or says on standard error what went wrong and exits with 1.
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    PRODUCE = 0,
+    FETCH = 1,
+    METADATA = 3,
+    INIT_PRODUCER_ID = 22,
+    OFFSET_OUT_OF_RANGE = 1,
+    BATCH_HEADER_BYTES = 61,
+    CRC_POSITION = 17,
+    CRC_START = 21,
+    BASE_SEQUENCE_POSITION = 53,
+    // In a request: size, api key and version stand before the correlation id.
+    CORRELATION_ID_POSITION = 8,
+    FIRST_CORRELATION_ID = 100,
+    // Kafka's consumer asks for this much of a partition (max.partition.fetch.bytes) and of a request (fetch.max.bytes).
+    FETCH_PARTITION_BYTES = 1048576,
+    FETCH_BYTES = 52428800,
+    ATTEMPTS = 100,
+    ATTEMPT_PAUSE_US = 50000,
+    PASSES_MAX = 10000,
+};
+
+static int connection;
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "load: %s\n", what);
+    exit(1);
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+// CRC-32C
+
+static uint32_t crc_table[256];
+
+static void prepare_crc(void)
+{
+    for (uint32_t i = 0; i < 256; i++) {
+        uint32_t c = i;
+        for (int bit = 0; bit < 8; bit++)
+            c = c & 1 ? (c >> 1) ^ 0x82F63B78u : c >> 1;
+        crc_table[i] = c;
+    }
+}
+
+static uint32_t crc32c(const uint8_t *bytes, size_t size)
+{
+    uint32_t c = ~0u;
+    while (size--)
+        c = crc_table[(c ^ *bytes++) & 255] ^ (c >> 8);
+    return ~c;
+}
+
+// A buffer that grows, and big-endian integers at its end
+
+typedef struct {
+    uint8_t *bytes;
+    size_t size, capacity;
+} buffer;
+
+static void put(buffer *b, const void *bytes, size_t size)
+{
+    if (b->size + size > b->capacity) {
+        b->capacity = (b->size + size) * 2;
+        b->bytes = realloc(b->bytes, b->capacity);
+        if (!b->bytes)
+            fail("out of memory");
+    }
+    memcpy(b->bytes + b->size, bytes, size);
+    b->size += size;
+}
+
+static void put8(buffer *b, int value)
+{
+    uint8_t v = value;
+    put(b, &v, 1);
+}
+
+static void put16(buffer *b, int value)
+{
+    uint16_t v = htons(value);
+    put(b, &v, 2);
+}
+
+static void put32(buffer *b, int32_t value)
+{
+    uint32_t v = htonl(value);
+    put(b, &v, 4);
+}
+
+static void put64(buffer *b, int64_t value)
+{
+    uint64_t v = __builtin_bswap64(value);
+    put(b, &v, 8);
+}
+
+static void put_unsigned_varint(buffer *b, uint64_t value)
+{
+    for (; value >= 128; value >>= 7)
+        put8(b, value | 128);
+    put8(b, value);
+}
+
+static void put_varint(buffer *b, int64_t value)
+{
+    put_unsigned_varint(b, ((uint64_t)value << 1) ^ (value >> 63));
+}
+
+static void put_string(buffer *b, const char *text)
+{
+    put16(b, strlen(text));
+    put(b, text, strlen(text));
+}
+
+static void set32(uint8_t *at, uint32_t value)
+{
+    value = htonl(value);
+    memcpy(at, &value, 4);
+}
+
+// A cursor over an answer
+
+typedef struct {
+    const uint8_t *at;
+} cursor;
+
+static int16_t get16(cursor *c)
+{
+    uint16_t v;
+    memcpy(&v, c->at, 2);
+    c->at += 2;
+    return ntohs(v);
+}
+
+static int32_t get32(cursor *c)
+{
+    uint32_t v;
+    memcpy(&v, c->at, 4);
+    c->at += 4;
+    return ntohl(v);
+}
+
+static int64_t get64(cursor *c)
+{
+    uint64_t v;
+    memcpy(&v, c->at, 8);
+    c->at += 8;
+    return __builtin_bswap64(v);
+}
+
+static void skip_string(cursor *c)
+{
+    int16_t length = get16(c);
+    c->at += length > 0 ? length : 0;
+}
+
+// The connection
+
+static void connect_to(const char *host, int port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
+    int one = 1;
+    if (inet_pton(AF_INET, host, &address.sin_addr) != 1)
+        fail("the host must be an IPv4 address");
+    connection = socket(AF_INET, SOCK_STREAM, 0);
+    if (connect(connection, (struct sockaddr *)&address, sizeof address))
+        fail("cannot connect");
+    setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+}
+
+static void send_all(const uint8_t *bytes, size_t size)
+{
+    while (size) {
+        ssize_t sent = send(connection, bytes, size, MSG_NOSIGNAL);
+        if (sent <= 0)
+            fail("the server closed the connection while we sent");
+        bytes += sent;
+        size -= sent;
+    }
+}
+
+static uint8_t *received;
+static size_t received_size, received_capacity, received_position;
+
+// Makes at least this many bytes available at received_position.
+static void receive(size_t wanted)
+{
+    while (received_size - received_position < wanted) {
+        if (received_position == received_size)
+            received_position = received_size = 0;
+        if (received_capacity - received_size < 1 << 16 || received_capacity < received_position + wanted) {
+            memmove(received, received + received_position, received_size - received_position);
+            received_size -= received_position;
+            received_position = 0;
+            if (received_capacity < wanted + (1 << 17)) {
+                received_capacity = wanted + (1 << 18);
+                received = realloc(received, received_capacity);
+            }
+        }
+        ssize_t size = recv(connection, received + received_size, received_capacity - received_size, 0);
+        if (size <= 0)
+            fail("the server closed the connection");
+        received_size += size;
+    }
+}
+
+// The next answer without its size, valid until the next call.
+static cursor answer(void)
+{
+    receive(4);
+    cursor size = {received + received_position};
+    int32_t body = get32(&size);
+    receive(4 + (size_t)body);
+    cursor c = {received + received_position + 4};
+    received_position += 4 + (size_t)body;
+    return c;
+}
+
+static void begin_request(buffer *b, int api_key, int version, int is_flexible)
+{
+    b->size = 0;
+    put32(b, 0);
+    put16(b, api_key);
+    put16(b, version);
+    put32(b, 1);
+    put_string(b, "load");
+    if (is_flexible)
+        put8(b, 0);
+}
+
+static void end_request(buffer *b)
+{
+    set32(b->bytes, b->size - 4);
+}
+
+static cursor ask(buffer *b)
+{
+    end_request(b);
+    send_all(b->bytes, b->size);
+    return answer();
+}
+
+// Before the load: a topic that is there, and a producer id
+
+static int has_leader(const char *topic)
+{
+    static buffer b;
+    begin_request(&b, METADATA, 4, 0);
+    put32(&b, 1);
+    put_string(&b, topic);
+    put8(&b, 1);
+    cursor c = ask(&b);
+    c.at += 4 + 4;
+    for (int brokers = get32(&c); brokers > 0; brokers--) {
+        get32(&c);
+        skip_string(&c);
+        get32(&c);
+        skip_string(&c);
+    }
+    skip_string(&c);
+    c.at += 4;
+    int topics = get32(&c), error_code = get16(&c);
+    skip_string(&c);
+    c.at += 1;
+    return topics == 1 && error_code == 0 && get32(&c) > 0;
+}
+
+static void create_topic(const char *topic)
+{
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        if (has_leader(topic))
+            return;
+        usleep(ATTEMPT_PAUSE_US);
+    }
+    fail("the topic was not created");
+}
+
+typedef struct {
+    int64_t id;
+    int epoch;
+} producer;
+
+static producer init_producer_id(void)
+{
+    static buffer b;
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        begin_request(&b, INIT_PRODUCER_ID, 1, 0);
+        put16(&b, -1);
+        put32(&b, 60000);
+        cursor c = ask(&b);
+        c.at += 4 + 4;
+        if (get16(&c) == 0) {
+            producer p = {.id = get64(&c)};
+            p.epoch = get16(&c);
+            return p;
+        }
+        usleep(ATTEMPT_PAUSE_US);
+    }
+    fail("no producer id");
+    return (producer){0};
+}
+
+// produce
+
+typedef struct {
+    const char *topic;
+    int batches, records_per_batch, value_bytes, in_flight;
+} workload;
+
+static void put_records(buffer *b, const workload *w)
+{
+    buffer record = {0};
+    for (int i = 0; i < w->records_per_batch; i++) {
+        record.size = 0;
+        put8(&record, 0);
+        put_varint(&record, 0);
+        put_varint(&record, i);
+        put_varint(&record, -1);
+        put_varint(&record, w->value_bytes);
+        for (int j = 0; j < w->value_bytes; j++)
+            put8(&record, 'a' + (i + j) % 26);
+        put_varint(&record, 0);
+        put_varint(b, record.size);
+        put(b, record.bytes, record.size);
+    }
+    free(record.bytes);
+}
+
+static void put_batch(buffer *b, const workload *w, producer p)
+{
+    struct timespec t;
+    buffer records = {0};
+    clock_gettime(CLOCK_REALTIME, &t);
+    put_records(&records, w);
+    put64(b, 0);
+    put32(b, BATCH_HEADER_BYTES - 12 + records.size);
+    put32(b, -1);
+    put8(b, 2);
+    put32(b, 0);
+    put16(b, 0);
+    put32(b, w->records_per_batch - 1);
+    put64(b, t.tv_sec * 1000LL);
+    put64(b, t.tv_sec * 1000LL);
+    put64(b, p.id);
+    put16(b, p.epoch);
+    put32(b, 0);
+    put32(b, w->records_per_batch);
+    put(b, records.bytes, records.size);
+    free(records.bytes);
+}
+
+typedef struct {
+    uint8_t *all;
+    size_t request_bytes, batch_bytes;
+} requests;
+
+// One request after the other, each with its own correlation id, sequence and checksum.
+static requests prepare_requests(const workload *w, producer p)
+{
+    buffer batch = {0}, one = {0};
+    put_batch(&batch, w, p);
+    begin_request(&one, PRODUCE, 9, 1);
+    put8(&one, 0);
+    put16(&one, -1);
+    put32(&one, 30000);
+    put_unsigned_varint(&one, 2);
+    put_unsigned_varint(&one, strlen(w->topic) + 1);
+    put(&one, w->topic, strlen(w->topic));
+    put_unsigned_varint(&one, 2);
+    put32(&one, 0);
+    put_unsigned_varint(&one, batch.size + 1);
+    size_t batch_position = one.size;
+    put(&one, batch.bytes, batch.size);
+    put(&one, "\0\0\0", 3);
+    end_request(&one);
+
+    requests r = {malloc((size_t)w->batches * one.size), one.size, batch.size};
+    if (!r.all)
+        fail("out of memory");
+    for (int i = 0; i < w->batches; i++) {
+        uint8_t *request = r.all + (size_t)i * one.size, *stamped = request + batch_position;
+        memcpy(request, one.bytes, one.size);
+        set32(request + CORRELATION_ID_POSITION, FIRST_CORRELATION_ID + i);
+        set32(stamped + BASE_SEQUENCE_POSITION, ((int64_t)i * w->records_per_batch) & 0x7fffffff);
+        set32(stamped + CRC_POSITION, crc32c(stamped + CRC_START, batch.size - CRC_START));
+    }
+    return r;
+}
+
+static int produce_error(cursor c, int correlation_id)
+{
+    if (get32(&c) != correlation_id)
+        fail("an answer out of order");
+    c.at += 1 + 1;
+    c.at += *c.at + 1 + 4;
+    return get16(&c);
+}
+
+static void produce(const workload *w)
+{
+    create_topic(w->topic);
+    requests r = prepare_requests(w, init_producer_id());
+    double *sent_at = malloc(w->batches * sizeof *sent_at), *latency = malloc(w->batches * sizeof *latency);
+    int sent = 0, done = 0;
+    double start = now();
+    while (done < w->batches) {
+        for (; sent < w->batches && sent - done < w->in_flight; sent++) {
+            sent_at[sent] = now();
+            send_all(r.all + (size_t)sent * r.request_bytes, r.request_bytes);
+        }
+        int error_code = produce_error(answer(), FIRST_CORRELATION_ID + done);
+        if (error_code) {
+            fprintf(stderr, "load: error code %d for batch %d\n", error_code, done);
+            exit(1);
+        }
+        latency[done] = now() - sent_at[done];
+        done++;
+    }
+    double seconds = now() - start;
+    qsort(latency, w->batches, sizeof *latency, by_value);
+    printf("{\"batch_bytes\": %zu, \"requests_per_s\": %.1f, \"mb_per_s\": %.3f, \"p50_us\": %.1f, \"p99_us\": %.1f}\n",
+           r.batch_bytes, w->batches / seconds, (double)w->batches * r.batch_bytes / seconds / 1e6,
+           latency[w->batches / 2] * 1e6, latency[(int)(w->batches * .99)] * 1e6);
+}
+
+// fetch
+
+typedef struct {
+    int error_code;
+    int64_t log_start_offset, next_offset;
+    size_t record_bytes;
+} fetched;
+
+static fetched fetch_once(const char *topic, int64_t offset)
+{
+    static buffer b;
+    begin_request(&b, FETCH, 11, 0);
+    put32(&b, -1);
+    put32(&b, 500);
+    put32(&b, 1);
+    put32(&b, FETCH_BYTES);
+    put8(&b, 0);
+    put32(&b, 0);
+    put32(&b, -1);
+    put32(&b, 1);
+    put_string(&b, topic);
+    put32(&b, 1);
+    put32(&b, 0);
+    put32(&b, -1);
+    put64(&b, offset);
+    put64(&b, -1);
+    put32(&b, FETCH_PARTITION_BYTES);
+    put32(&b, 0);
+    put16(&b, 0);
+    cursor c = ask(&b);
+    c.at += 4 + 4 + 2 + 4 + 4;
+    skip_string(&c);
+    c.at += 4 + 4;
+    fetched f = {.error_code = get16(&c), .next_offset = offset};
+    c.at += 8 + 8;
+    f.log_start_offset = get64(&c);
+    int32_t aborted = get32(&c);
+    c.at += (aborted > 0 ? aborted * 16 : 0) + 4;
+    int32_t size = get32(&c);
+    f.record_bytes = size > 0 ? size : 0;
+    for (const uint8_t *end = c.at + f.record_bytes; c.at + BATCH_HEADER_BYTES <= end;) {
+        cursor base_offset = c, length = {c.at + 8}, last_offset_delta = {c.at + 23};
+        int32_t batch_length = get32(&length);
+        if (c.at + 12 + batch_length > end)
+            break;
+        f.next_offset = get64(&base_offset) + get32(&last_offset_delta) + 1;
+        c.at += 12 + batch_length;
+    }
+    return f;
+}
+
+// Reads from the first offset that is still there up to end_offset; returns the MB per second.
+static double fetch_pass(const char *topic, int64_t end_offset)
+{
+    int64_t offset = 0;
+    size_t bytes = 0;
+    double start = now();
+    while (offset < end_offset) {
+        fetched f = fetch_once(topic, offset);
+        if (f.error_code == OFFSET_OUT_OF_RANGE && offset == 0 && f.log_start_offset > 0) {
+            offset = f.log_start_offset;
+            continue;
+        }
+        if (f.error_code || f.next_offset == offset) {
+            fprintf(stderr, "load: fetch at %lld: error code %d, %zu bytes\n", (long long)offset, f.error_code,
+                    f.record_bytes);
+            exit(1);
+        }
+        bytes += f.record_bytes;
+        offset = f.next_offset;
+    }
+    return bytes / (now() - start) / 1e6;
+}
+
+static void fetch(const char *topic, int64_t end_offset, double seconds)
+{
+    static double rates[PASSES_MAX];
+    int passes = 0;
+    double start = now();
+    do
+        rates[passes++] = fetch_pass(topic, end_offset);
+    while (now() - start < seconds && passes < PASSES_MAX);
+    qsort(rates, passes, sizeof *rates, by_value);
+    printf("{\"mb_per_s\": %.3f, \"passes\": %d}\n", rates[passes / 2], passes);
+}
+
+int main(int count, char **words)
+{
+    if (count < 2)
+        fail("usage: load produce|fetch HOST PORT TOPIC ...");
+    prepare_crc();
+    if (!strcmp(words[1], "produce") && count == 9) {
+        connect_to(words[2], atoi(words[3]));
+        workload w = {words[4], atoi(words[5]), atoi(words[6]), atoi(words[7]), atoi(words[8])};
+        produce(&w);
+    } else if (!strcmp(words[1], "fetch") && count == 7) {
+        connect_to(words[2], atoi(words[3]));
+        fetch(words[4], atoll(words[5]), atof(words[6]));
+    } else {
+        fail("usage: load produce|fetch HOST PORT TOPIC ...");
+    }
+    return 0;
+}

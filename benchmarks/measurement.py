@@ -1,0 +1,77 @@
+"""What is measured of one running broker, as figures by name."""
+
+import statistics
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from . import load_program
+from .load_program import Case
+from .process_tree import cpu_seconds, memory_mib
+from .targets import RunningTarget
+
+Figures: TypeAlias = dict[str, float]
+
+SMALL_ALONE = Case("160 B, one at a time", batches=20_000, records_per_batch=1, in_flight=1)
+SMALL_PIPELINED = Case("160 B, pipelined (5)", batches=30_000, records_per_batch=1, in_flight=5)
+MIDDLE_ALONE = Case("16 KB, one at a time", batches=3_000, records_per_batch=160, in_flight=1)
+MIDDLE_PIPELINED = Case("16 KB, pipelined (5)", batches=6_000, records_per_batch=160, in_flight=5)
+LARGE_ALONE = Case("900 KB, one at a time", batches=100, records_per_batch=9_000, in_flight=1)
+LARGE_PIPELINED = Case("900 KB, pipelined (5)", batches=300, records_per_batch=9_000, in_flight=5)
+CASES = (SMALL_ALONE, SMALL_PIPELINED, MIDDLE_ALONE, MIDDLE_PIPELINED, LARGE_ALONE, LARGE_PIPELINED)
+# Enough for the just-in-time compiler of a real Kafka to have seen the path, and for a first growth of ours.
+WARM_UP = Case("warm-up", batches=2_000, records_per_batch=10, in_flight=5)
+# Long enough for dozens of passes over the small batches, which are only a few MB.
+FETCH_SECONDS = 0.5
+
+REQUESTS_PER_S = "requests/s"
+MB_PER_S = "MB/s"
+P50_US = "p50 us"
+P99_US = "p99 us"
+CPU_US = "server CPU us a request"
+FETCH_MB_PER_S = "fetch MB/s"
+COLD_START_MS = "cold start ms"
+IDLE_MIB = "idle MiB"
+LOADED_MIB = "loaded MiB"
+ABOVE_STORED_MIB = "loaded minus stored MiB"
+
+
+def figure_name(case: Case, quantity: str) -> str:
+    """Return the name of a figure that each case has."""
+    return f"{case.name}: {quantity}"
+
+
+def measure(target: RunningTarget, cases: Iterable[Case]) -> Figures:
+    """Measure a broker that has just started. Raises LoadError when it does not bear the load."""
+    figures = {COLD_START_MS: target.cold_start_ms, IDLE_MIB: memory_mib(target.process_id)}
+    stored_bytes = _produce_case(target, WARM_UP, figures={})
+    for case in cases:
+        stored_bytes += _produce_case(target, case, figures)
+        end_offset = case.batches * case.records_per_batch
+        rate = load_program.fetch_mb_per_s(target.port, _topic(case), end_offset, FETCH_SECONDS)
+        figures[figure_name(case, FETCH_MB_PER_S)] = rate
+    figures[LOADED_MIB] = memory_mib(target.process_id)
+    figures[ABOVE_STORED_MIB] = figures[LOADED_MIB] - stored_bytes / 1024 / 1024
+    return figures
+
+
+def _topic(case: Case) -> str:
+    return "".join(character if character.isalnum() else "-" for character in case.name)
+
+
+def _produce_case(target: RunningTarget, case: Case, figures: Figures) -> int:
+    """Produce a case, enter its figures, and return the bytes that the broker now holds more."""
+    cpu_before = cpu_seconds(target.process_id)
+    produced = load_program.produce(target.port, _topic(case), case)
+    cpu = cpu_seconds(target.process_id) - cpu_before
+    figures[figure_name(case, REQUESTS_PER_S)] = produced.requests_per_s
+    figures[figure_name(case, MB_PER_S)] = produced.mb_per_s
+    figures[figure_name(case, P50_US)] = produced.p50_us
+    figures[figure_name(case, P99_US)] = produced.p99_us
+    figures[figure_name(case, CPU_US)] = cpu / case.batches * 1e6
+    return produced.batch_bytes * case.batches
+
+
+def medians(rounds: list[Figures]) -> Figures:
+    """Return each figure's median over the rounds that have it."""
+    names = dict.fromkeys(name for figures in rounds for name in figures)
+    return {name: statistics.median([figures[name] for figures in rounds if name in figures]) for name in names}

@@ -1,0 +1,46 @@
+"""The figures as a table in Markdown, ready for docs/performance.md."""
+
+import os
+import platform
+from collections.abc import Mapping
+from pathlib import Path
+
+from .goals import GOALS
+from .measurement import Figures
+from .targets import KAFKA_NAME
+
+
+def machine() -> str:
+    """Describe the machine in a few words."""
+    model = platform.machine()
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            model = line.partition(":")[2].strip()
+            break
+    memory_gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1024**3
+    versions = f"Linux {platform.release()}, Python {platform.python_version()}"
+    return f"{os.cpu_count()} x {model}, {memory_gib:.0f} GiB, {versions}"
+
+
+def table(results: Mapping[str, Figures]) -> str:
+    """Return a row for each figure and a column for each target; in brackets the ratio to Kafka."""
+    names = dict.fromkeys(name for figures in results.values() for name in figures)
+    lines = ["| | " + " | ".join(results) + " |", "|---|" + "---:|" * len(results)]
+    lines += [f"| {name} | " + " | ".join(_cell(results, target, name) for target in results) + " |" for name in names]
+    return "\n".join(lines)
+
+
+def _cell(results: Mapping[str, Figures], target: str, name: str) -> str:
+    value = results[target].get(name)
+    if value is None:
+        return "-"
+    text = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    reference = results.get(KAFKA_NAME, {}).get(name)
+    if target == KAFKA_NAME or not reference:
+        return text
+    return f"{text} ({value / reference:.2g})"
+
+
+def checklist(results: Mapping[str, Figures]) -> str:
+    """Return a line for each goal."""
+    return "\n".join(goal.line(results) for goal in GOALS)

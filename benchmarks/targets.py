@@ -1,0 +1,150 @@
+"""The brokers that are measured: how each is started, and when it is up."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+CHECKOUT = Path(__file__).parent.parent
+KAFKA = CHECKOUT / "tests" / "reference" / "kafka"
+START_SECONDS_MAX = 60.0
+STOP_SECONDS_MAX = 15.0
+# Short against the quickest cold start, about 100 ms.
+POLL_SECONDS = 0.002
+# Below the ports that the kernel gives to outgoing connections; Kafka takes two in a row.
+FIRST_PORT, LAST_PORT = 30_000, 32_000
+# ApiVersions version 0 with correlation id 1 and client id null, behind the four bytes of its size.
+API_VERSIONS_REQUEST = struct.pack(">ihhih", 10, 18, 0, 1, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A broker by name.
+
+    command: given the port to take and the file to write its address to; a broker does either.
+    missing: what this machine lacks to run it, or None.
+    """
+
+    name: str
+    command: Callable[[int, Path], list[str]]
+    missing: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunningTarget:
+    """A broker that answers."""
+
+    process_id: int
+    port: int
+    cold_start_ms: float
+
+
+def fauxka(*config: str) -> Callable[[int, Path], list[str]]:
+    """Return the command of a fauxka with these settings on top of its defaults."""
+    settings = [word for entry in config for word in ("-c", entry)]
+    return lambda port, ready_file: [
+        sys.executable, "-m", "fauxka", "serve", "--port", "0", "--ready-file", str(ready_file), *settings
+    ]  # fmt: skip
+
+
+def librdkafka_mock(port: int, ready_file: Path) -> list[str]:
+    """Return the command of librdkafka's mock; the port is its own choice."""
+    return [sys.executable, "-m", "benchmarks.librdkafka_mock", str(ready_file)]
+
+
+def kafka(port: int, ready_file: Path) -> list[str]:
+    """Return the command of a real Kafka; it writes no ready file."""
+    return [str(KAFKA), "run", str(port)]
+
+
+def _missing(*programs: str) -> str | None:
+    return ", ".join(program for program in programs if shutil.which(program) is None) or None
+
+
+FAUXKA = "fauxka"
+FAUXKA_BATCH = "fauxka, validation=batch"
+LIBRDKAFKA_MOCK = "librdkafka's mock"
+KAFKA_NAME = "Kafka 4.3"
+TARGETS = (
+    Target(FAUXKA, fauxka()),
+    Target(FAUXKA_BATCH, fauxka("fauxka.record.validation=batch")),
+    Target(LIBRDKAFKA_MOCK, librdkafka_mock),
+    Target(KAFKA_NAME, kafka, missing=_missing("bash", "java", "mvn")),
+)
+
+
+@contextmanager
+def running(target: Target) -> Generator[RunningTarget]:
+    """Run a target for the length of the block. Raises RuntimeError with its last words when it does not start."""
+    with tempfile.TemporaryDirectory() as folder:
+        ready_file, log_file = Path(folder) / "ready.json", Path(folder) / "log"
+        port = _free_pair_of_ports()
+        with log_file.open("wb") as log:
+            start = time.perf_counter()
+            process = subprocess.Popen(
+                target.command(port, ready_file), cwd=CHECKOUT, stdout=log, stderr=log, start_new_session=True
+            )
+            try:
+                port = _port_when_ready(process, port, ready_file, log_file)
+                yield RunningTarget(process.pid, port, (time.perf_counter() - start) * 1000)
+            finally:
+                _stop(process)
+
+
+def _port_when_ready(process: subprocess.Popen[bytes], port: int, ready_file: Path, log_file: Path) -> int:
+    deadline = time.monotonic() + START_SECONDS_MAX
+    while True:
+        if ready_file.exists():
+            port = int(json.loads(ready_file.read_text())["bootstrap"].rpartition(":")[2])
+        if _answers(port):
+            return port
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise RuntimeError(f"did not start: {log_file.read_text(errors='replace')[-1000:]}")
+        time.sleep(POLL_SECONDS)
+
+
+def _answers(port: int) -> bool:
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=1) as connection:
+            connection.sendall(API_VERSIONS_REQUEST)
+            return len(connection.recv(4, socket.MSG_WAITALL)) == 4
+    except OSError:
+        return False
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """Terminate the group of a process; it has one of its own."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGTERM)
+        try:
+            process.wait(STOP_SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _free_pair_of_ports() -> int:
+    for port in random.sample(range(FIRST_PORT, LAST_PORT, 2), 50):
+        if _is_free(port) and _is_free(port + 1):
+            return port
+    raise RuntimeError(f"no two free ports in a row among 50 of {FIRST_PORT}..{LAST_PORT}")
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
