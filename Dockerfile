@@ -1,12 +1,14 @@
 # syntax=docker/dockerfile:1
 # The wheel is built in the first stage and installed in the second, so that the image holds no sources and no tools.
-FROM python:3.13-slim AS build
+ARG PYTHON_IMAGE=python:3.13-slim
+
+FROM ${PYTHON_IMAGE} AS build
 WORKDIR /build
 COPY . .
 RUN python -m pip install --no-cache-dir build \
  && python -m build --wheel --outdir /dist .
 
-FROM python:3.13-slim
+FROM ${PYTHON_IMAGE}
 ARG VERSION=0.1.0
 LABEL org.opencontainers.image.title="fauxka" \
       org.opencontainers.image.description="A mock broker for Apache Kafka clients: exact on the wire, and it fails on demand" \
@@ -15,7 +17,7 @@ LABEL org.opencontainers.image.title="fauxka" \
 COPY --from=build /dist /tmp/dist
 RUN python -m pip install --no-cache-dir /tmp/dist/*.whl \
  && rm -rf /tmp/dist \
- && useradd --system --uid 1000 --no-create-home --shell /usr/sbin/nologin appuser
+ && useradd --uid 1000 --no-create-home --shell /usr/sbin/nologin appuser
 USER appuser
 # In a container the loopback address is of no use to anybody else.
 ENV FAUXKA_HOST=0.0.0.0 \

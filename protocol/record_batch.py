@@ -11,7 +11,7 @@ from enum import IntEnum
 from struct import Struct
 from typing import NamedTuple
 
-from crc32c import crc32c
+from fastcrc.crc32 import iscsi as crc32c
 
 # The header: base_offset to records_count, big-endian.
 HEADER_SIZE = 61
