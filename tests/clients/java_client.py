@@ -1,15 +1,9 @@
 """The Java client, through ClientDriver.java in one virtual machine."""
 
 import base64
-import json
-import queue
-import subprocess
-import threading
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
-from ..reference.kafka_process import reference_jars
 from .client import (
     REQUEST_BYTES_MAX,
     REQUEST_TIMED_OUT,
@@ -18,12 +12,8 @@ from .client import (
     ClientError,
     GroupMember,
 )
+from .java_program import JavaProgram
 from .records import Record, StoredRecord
-
-PROGRAM = Path(__file__).parent / "java" / "ClientDriver.java"
-
-# The first answer comes after the start of the virtual machine and the compilation of the program.
-ANSWER_SECONDS_MAX = 2 * STEP_SECONDS_MAX
 
 
 class JavaClient:
@@ -35,30 +25,15 @@ class JavaClient:
     def __init__(self, bootstrap: str) -> None:
         """bootstrap: "host:port"."""
         limits = [UNKNOWN_TOPIC_MS, REQUEST_BYTES_MAX, int(STEP_SECONDS_MAX * 1000)]
-        self._process = subprocess.Popen(
-            ["java", "-cp", f"{reference_jars()}/*", str(PROGRAM), bootstrap, *map(str, limits)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            encoding="utf-8",
-        )
-        self._answers: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self._reader = threading.Thread(target=self._read_answers, name="java-answers")
-        self._reader.start()
+        self._program = JavaProgram("ClientDriver", bootstrap, *map(str, limits))
 
     def close(self) -> None:
-        """End the program by the end of its input, and wait for it."""
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.close()
-        self._process.wait(STEP_SECONDS_MAX)
-        self._reader.join(STEP_SECONDS_MAX)
-        self._process.stdout.close()
+        """End the program."""
+        self._program.close()
 
     def call(self, name: str, **arguments: object) -> Any:
         """Return the result of one call. Raises ClientError with the code that the program answers."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps({"call": name, **arguments}) + "\n")
-        self._process.stdin.flush()
-        answer: dict[str, Any] = json.loads(self._answers.get(timeout=ANSWER_SECONDS_MAX))
+        answer = self._program.ask({"call": name, **arguments})
         if "error" in answer:
             raise ClientError(answer["error"], answer["message"])
         return answer["result"]
@@ -114,11 +89,6 @@ class JavaClient:
     def alter_topic_config(self, topic: str, key: str, value: str) -> None:
         """Set one key, and leave the others."""
         self.call("alter_topic_config", topic=topic, key=key, value=value)
-
-    def _read_answers(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self._answers.put(line)
 
 
 class JavaMember:
