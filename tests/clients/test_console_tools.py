@@ -67,8 +67,6 @@ def test_a_thousand_typed_records_are_printed_once_and_in_order(
     partitions = by_partition(printed)
     offsets = [[each.offset for each in alike] for alike in partitions]
     assert offsets == [list(range(len(alike))) for alike in partitions]
-        list(range(len(alike))) for alike in partitions
-    ]
     # Lines were typed by rising number, so each partition has to hold rising numbers.
     assert partitions == [sorted(alike, key=number_of) for alike in partitions]
 
