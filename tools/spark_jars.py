@@ -1,7 +1,7 @@
 """Bring the four jars that PySpark lacks for format("kafka"), and print their folder.
 
 The versions are locked to the installed pyspark and each jar is checked against its SHA-256; a second run only checks.
-The jars come by `mvn` where there is one, so that the user's own mirrors apply, or else by the Ivy inside pyspark, which
+The jars come by `mvn` where there is one, so that the user's own mirrors apply, or by the Ivy inside pyspark, which
 needs only Java: DEFAULT_ARTIFACT_REPOSITORY, Spark's own variable, names a mirror for it, or IVY_SETTINGS a settings
 file. `spark.jars.packages` checks no sums, and fails on a half-filled local Maven folder.
 
