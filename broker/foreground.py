@@ -136,13 +136,13 @@ async def serve_until_stopped(prepared: Prepared, ready_file: ReadyFile | None) 
     for number in STOP_SIGNALS:
         loop.add_signal_handler(number, stop_on, number, stopping)
     server = Server(prepared.cluster, prepared.listeners)
+    create_seed_topics(prepared.cluster, prepared.seed_topics)
+    await start(server, prepared.listeners)
     try:
-        create_seed_topics(prepared.cluster, prepared.seed_topics)
-        await server.start()
-        announce(server, ready_file)
+        announce(server)
+        if ready_file is not None:
+            write_ready_file(server, ready_file)
         await stopping.wait()
-    except OSError as error:
-        raise StartError(reason_of(error)) from error
     finally:
         if ready_file is not None:
             ready_file.remove()
@@ -150,27 +150,36 @@ async def serve_until_stopped(prepared: Prepared, ready_file: ReadyFile | None) 
     logger.info("stopped")
 
 
-def announce(server: Server, ready_file: ReadyFile | None) -> None:
-    """Say where clients can connect: on standard output, in the log, and in the ready file."""
+async def start(server: Server, listeners: Sequence[ListenerConfig]) -> None:
+    """Bind the listeners; raises StartError."""
+    try:
+        await server.start()
+    except OSError as error:
+        addresses = ", ".join(f"{listener.name}://{listener.host}:{listener.port}" for listener in listeners)
+        raise StartError(f"cannot listen on {addresses}: {error}") from error
+
+
+def announce(server: Server) -> None:
+    """Say where clients can connect, on standard output and in the log."""
     for listener in server.listeners:
         print(f"{listener.name}://{listener.address}", flush=True)
     # The second half is what those wait for who expect a Kafka container (testcontainers and others).
-    node_id = server.cluster.node_id
     logger.info(
         "serving %s; [KafkaServer id=%d] started: Kafka Server started, Transitioning from RECOVERY to RUNNING",
         server.bootstrap_servers,
-        node_id,
+        server.cluster.node_id,
     )
-    if ready_file is not None:
+
+
+def write_ready_file(server: Server, ready_file: ReadyFile) -> None:
+    """Say in the ready file that clients can connect; raises StartError."""
+    try:
         ready_file.write(server.bootstrap_servers, os.getpid())
+    except OSError as error:
+        raise StartError(f"cannot write the ready file: {error}") from error
 
 
 def stop_on(number: signal.Signals, stopping: asyncio.Event) -> None:
     """Have the node stopped."""
     logger.info("received %s: stopping", number.name)
     stopping.set()
-
-
-def reason_of(error: OSError) -> str:
-    """Return in one line why the system refused."""
-    return " ".join(str(error).split())

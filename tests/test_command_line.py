@@ -1,0 +1,227 @@
+"""The command line as its users meet it: in a process of its own."""
+
+import json
+import signal
+import socket
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from fauxka.protocol.api_keys import APIS, ApiKey
+from fauxka.protocol.client_requests import read_answer, request_frame
+from fauxka.protocol.messages.metadata import MetadataRequest, MetadataResponse
+
+from .serving_process import COMMAND, environment, run, serving, stop
+
+METADATA_VERSION = 9
+
+
+def metadata(port: int) -> MetadataResponse:
+    """Ask the broker on that port for all topics."""
+    api = APIS[ApiKey.METADATA]
+    request = MetadataRequest(topics=None)
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(request_frame(api, METADATA_VERSION, 1, request))
+        with connection.makefile("rb") as answers:
+            (size,) = struct.unpack(">i", answers.read(4))
+            return read_answer(api, METADATA_VERSION, 1, answers.read(size), MetadataResponse.read)
+
+
+def test_ready_file_says_where_clients_can_connect(tmp_path: Path) -> None:
+    with serving(tmp_path) as broker:
+        ready = json.loads(broker.ready_file.read_text())
+
+        assert ready == {"bootstrap": broker.bootstrap, "admin": None, "pid": broker.process.pid}
+        assert metadata(broker.port).brokers[0].port == broker.port
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signal_stops_it_with_exit_code_0_and_without_a_traceback(tmp_path: Path, number: signal.Signals) -> None:
+    with serving(tmp_path) as broker:
+        ended = stop(broker, number)
+
+    assert ended.exit_code == 0
+    assert ended.output == f"PLAINTEXT://{broker.bootstrap}\n"
+    assert f"received {number.name}: stopping" in ended.log
+    assert "Traceback" not in ended.log
+    assert not broker.ready_file.exists()
+
+
+def test_signal_stops_it_while_a_client_is_connected(tmp_path: Path) -> None:
+    with serving(tmp_path) as broker, socket.create_connection(("127.0.0.1", broker.port)) as client:
+        ended = stop(broker, signal.SIGTERM)
+
+        assert ended.exit_code == 0
+        assert client.recv(1) == b""
+
+
+def test_each_line_of_the_log_is_a_json_object_where_nobody_watches(tmp_path: Path) -> None:
+    with serving(tmp_path) as broker:
+        ended = stop(broker, signal.SIGTERM)
+
+    lines = [json.loads(line) for line in ended.log.splitlines()]
+    assert {"time", "level", "logger", "message"} <= lines[0].keys()
+
+
+def test_log_has_the_words_that_harnesses_of_kafka_wait_for(tmp_path: Path) -> None:
+    with serving(tmp_path) as broker:
+        ended = stop(broker, signal.SIGTERM)
+
+    assert "Kafka Server started" in ended.log
+    assert "Transitioning from RECOVERY to RUNNING" in ended.log
+
+
+def test_level_leaves_out_what_is_below_it(tmp_path: Path) -> None:
+    with serving(tmp_path, "-l", "warn") as broker:
+        ended = stop(broker, signal.SIGTERM)
+
+    assert ended.log == ""
+
+
+def test_each_client_is_told_the_address_of_the_listener_it_came_in_by(tmp_path: Path) -> None:
+    listeners = ("--listener", "IN://127.0.0.1:0", "--listener", "OUT://127.0.0.1:0,broker.example:29094")
+    with serving(tmp_path, *listeners) as broker:
+        assert broker.process.stdout is not None
+        lines = [broker.process.stdout.readline() for _ in range(2)]
+        inside = metadata(broker.port).brokers[0]
+
+    assert lines == [f"IN://{broker.bootstrap}\n", "OUT://broker.example:29094\n"]
+    assert (inside.host, inside.port) == ("127.0.0.1", broker.port)
+
+
+def test_configuration_comes_from_file_environment_and_options(tmp_path: Path) -> None:
+    properties = tmp_path / "server.properties"
+    properties.write_text("num.partitions=2\nbroker.rack=of the file\nnode.id=2\n")
+    variables = {"KAFKA_NUM_PARTITIONS": "3", "KAFKA_BROKER_RACK": "of the environment", "CLUSTER_ID": "the-cluster"}
+    options = ("--config", str(properties), "-c", "num.partitions=4", "--seed-topic", "a", "--seed-topic", "b:5")
+
+    with serving(tmp_path, *options, variables=variables) as broker:
+        answer = metadata(broker.port)
+
+    assert {topic.name: len(topic.partitions) for topic in answer.topics} == {"a": 4, "b": 5}
+    assert (answer.brokers[0].node_id, answer.brokers[0].rack) == (2, "of the environment")
+    assert answer.cluster_id == "the-cluster"
+
+
+def test_unknown_variable_of_the_environment_is_one_line_of_the_log(tmp_path: Path) -> None:
+    with serving(tmp_path, variables={"KAFKA_NO_SUCH_KEY": "1", "KAFKA_PROCESS_ROLES": "broker"}) as broker:
+        ended = stop(broker, signal.SIGTERM)
+
+    assert [line for line in ended.log.splitlines() if "KAFKA_NO_SUCH_KEY" in line] != []
+    assert [line for line in ended.log.splitlines() if "without effect here: process.roles" in line] != []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["-c", "no.such.key=1"], "unknown configuration key no.such.key"),
+        (["-c", "num.partitions"], "expected key=value"),
+        (["-c", "num.partitions=0"], "Value must be at least 1"),
+        (["--config", "no-such-file"], "cannot read no-such-file: No such file"),
+        (["--port", "70000"], "70000"),
+        (["--port", "x"], "'x' is not a valid integer"),
+        (["--port", "0", "--listener", "A://127.0.0.1:0"], "exclude each other"),
+        (["--listener", "127.0.0.1:0"], "expected NAME://host:port"),
+        (["--listener", "SSL://127.0.0.1:0"], "only PLAINTEXT is served"),
+        (["--host", "256.256.256.256", "--port", "0"], "256.256.256.256"),
+        (["--as-version", "newest"], "not a Kafka version"),
+        (["--as-version", "9.0"], "9.0"),
+        (["--seed-topic", "a/b:1"], "'a/b'"),
+        (["--seed-topic", "a:0"], "partitions"),
+        (["--log-level", "loud"], "loud"),
+        (["--port", "0", "--ready-file", "/no/such/folder/ready"], "/no/such/folder"),
+        (["--no-such-option"], "--no-such-option"),
+        (["surplus"], "surplus"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(arguments: list[str], reason: str) -> None:
+    ended = run("serve", "-l", "error", *arguments)
+
+    assert ended.exit_code == 2
+    assert len(ended.log.splitlines()) == 1
+    assert ended.log.startswith("fauxka: ")
+    assert reason in ended.log
+
+
+def test_port_in_use_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
+    with serving(tmp_path) as broker:
+        ended = run("serve", "-l", "error", "--port", str(broker.port))
+
+    assert ended.exit_code == 2
+    assert len(ended.log.splitlines()) == 1
+    assert "in use" in ended.log
+
+
+def test_wrong_line_of_a_file_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
+    properties = tmp_path / "server.properties"
+    properties.write_text("num.partitions=\\u00")
+
+    ended = run("serve", "--config", str(properties))
+
+    assert (ended.exit_code, len(ended.log.splitlines())) == (2, 1)
+    assert "Malformed" in ended.log
+
+
+def test_unknown_command_is_one_line_and_exit_code_2() -> None:
+    ended = run("sevre")
+
+    assert (ended.exit_code, len(ended.log.splitlines())) == (2, 1)
+
+
+def test_version_is_told() -> None:
+    ended = run("--version")
+
+    assert (ended.exit_code, ended.output) == (0, "fauxka, version 0.1.0\n")
+
+
+def test_health_of_a_broker_that_answers_is_exit_code_0(tmp_path: Path) -> None:
+    with serving(tmp_path) as broker:
+        ended = run("health", "--port", str(broker.port))
+
+    assert (ended.exit_code, ended.log) == (0, "")
+
+
+def test_health_of_a_broker_is_asked_for_at_the_port_of_the_environment(tmp_path: Path) -> None:
+    with serving(tmp_path) as broker:
+        variables = {"KAFKA_LISTENERS": f"PLAINTEXT://0.0.0.0:{broker.port}"}
+        ended = run("health", variables=variables)
+
+    assert (ended.exit_code, ended.log) == (0, "")
+
+
+def test_health_of_nothing_is_one_line_and_exit_code_1() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        ended = run("health", "--port", str(taken.getsockname()[1]))
+
+    assert ended.exit_code == 1
+    assert len(ended.log.splitlines()) == 1
+    assert "refused" in ended.log
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "is not a Kafka broker's"),
+        (b"\x00\x00\x00\x06\x00\x00\x00\x09\x00\x00", "request 9"),
+        (b"\x00\x00\x00\x0a\x00\x00\x00\x01\x00\x23\x00\x00\x00\x00", "error 35"),
+        (b"\x00\x00", "closed after 2 of 4 bytes"),
+    ],
+)
+def test_health_of_something_else_is_one_line_and_exit_code_1(answer: bytes, reason: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(20)
+        port = server.getsockname()[1]
+        command = [*COMMAND, "health", "--port", str(port)]
+        asking = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        connection, _ = server.accept()
+        with connection:
+            connection.recv(1024)
+            connection.sendall(answer)
+        output, log = asking.communicate(timeout=20)
+
+    assert (asking.returncode, output) == (1, "")
+    assert len(log.splitlines()) == 1
+    assert reason in log
