@@ -1,0 +1,163 @@
+"""What a client can make the server hold: sizes only claimed, answers nobody reads, connections that are dropped."""
+
+import random
+import select
+import socket
+import struct
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+
+import pytest
+
+from ..golden import raw_apis
+from ..golden.raw_batches import batch
+from ..golden.raw_client import RawConnection
+from ..golden.raw_schema import Value
+from .server_process import ServerProcess, running_server
+from .wire_connection import WireConnection, api_versions_request, framed, header, still_serves
+
+MIB = 1024 * 1024
+# socket.request.max.bytes by default: what a frame may claim.
+LARGEST_FRAME = 100 * MIB
+# What allocator and interpreter keep to themselves, on top of what is really held.
+SLACK_MIB = 16
+WAIT_SECONDS_MAX = 15.0
+# A server that is going to read on does so within a few milliseconds, even on a machine that does much else.
+REFUSED_SECONDS = 1.0
+POLL_SECONDS = 0.02
+TOPIC = "large"
+STORED_BATCHES = 60
+BATCH_BYTES = 900_000
+DROPPED_ROUNDS = 50
+# Fewer than the backlog of the listening socket: beyond it the kernel lets clients wait for a second.
+DROPPED_IN_A_ROUND = 30
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    with running_server(tmp_path_factory.mktemp("server"), "num.partitions=1") as running:
+        assert still_serves(running.address)
+        yield running
+        assert "Traceback" not in running.log()
+
+
+def raw_connection(server: ServerProcess) -> RawConnection:
+    host, port = server.address.rsplit(":", 1)
+    return RawConnection(host, int(port))
+
+
+@pytest.fixture(scope="module")
+def filled(server: ServerProcess) -> ServerProcess:
+    """The server with 54 MB in partition 0 of a topic."""
+    connection = raw_connection(server)
+    connection.call(raw_apis.METADATA, 4, {"topics": [{"name": TOPIC}], "allow_auto_topic_creation": True})
+    records = batch(1, time.time_ns() // 1_000_000, value=bytes(BATCH_BYTES))
+    for _ in range(STORED_BATCHES):
+        partitions: Value = [{"index": 0, "records": records}]
+        body: Mapping[str, Value] = {"acks": -1, "topics": [{"name": TOPIC, "partitions": partitions}]}
+        answer = connection.call(raw_apis.PRODUCE, 9, body)
+        assert answer.structs("topics")[0].structs("partitions")[0].integer("error_code") == 0
+    connection.close()
+    return server
+
+
+def fetch_request(server: ServerProcess) -> bytes:
+    """A framed fetch of all there is, up to Kafka's usual 50 MB."""
+    connection = raw_connection(server)
+    partitions: Value = [{"index": 0, "fetch_offset": 0, "partition_max_bytes": 100 * MIB}]
+    topics: Value = [{"name": TOPIC, "partitions": partitions}]
+    request = connection.request(raw_apis.FETCH, 11, {"topics": topics})
+    connection.close()
+    return framed(request)
+
+
+def send_until_refused(sending: socket.socket, data: bytes) -> int:
+    """Send data over and over until the peer takes no more for a while; return how many bytes it took."""
+    taken = 0
+    while select.select([], [sending], [], REFUSED_SECONDS)[1]:
+        position = taken % len(data)
+        taken += sending.send(data[position:])
+        assert taken < 100 * MIB, "the server reads on although nobody reads its answers"
+    return taken
+
+
+def drop_with_a_reset(connection: socket.socket) -> None:
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + WAIT_SECONDS_MAX
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(POLL_SECONDS)
+
+
+def test_claimed_sizes_take_no_memory(server: ServerProcess) -> None:
+    before = server.memory_mib()
+    with ExitStack() as connections:
+        for _ in range(50):
+            connection = connections.enter_context(WireConnection(server.address))
+            connection.send(struct.pack(">i", LARGEST_FRAME) + bytes(1000))
+        is_serving = still_serves(server.address)
+        grown = server.memory_mib() - before
+
+    assert is_serving
+    # Each has a receive buffer of 256 KiB, and none has what it claims to need.
+    assert grown < 50 * 0.25 + SLACK_MIB
+
+
+def test_a_frame_of_the_largest_size_is_given_back(server: ServerProcess) -> None:
+    before = server.memory_mib()
+    piece = bytes(MIB)
+    with WireConnection(server.address) as connection:
+        connection.send(struct.pack(">i", LARGEST_FRAME) + header(999, 0, 1))
+        for _ in range(99):
+            connection.send_what_is_taken(piece)
+        connection.send_what_is_taken(bytes(MIB - len(header(999, 0, 1))))
+
+        assert connection.receive_until_closed() == b""
+
+    assert still_serves(server.address)
+    assert server.memory_mib() - before < SLACK_MIB
+
+
+def test_a_client_that_does_not_read_is_no_longer_read_from(filled: ServerProcess) -> None:
+    server = filled
+    before = server.memory_mib()
+    requests = fetch_request(server) * 100
+    with WireConnection(server.address) as connection:
+        connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 * 1024)
+        connection.socket.setblocking(False)
+        asked_bytes = send_until_refused(connection.socket, requests)
+        is_serving = still_serves(server.address)
+        grown = server.memory_mib() - before
+
+    # Hundreds of fetches of 50 MB each were asked for; the socket's buffers hold the requests, no memory the answers.
+    assert asked_bytes > len(requests)
+    assert is_serving
+    assert grown < SLACK_MIB
+
+
+def test_a_client_that_reads_late_gets_every_answer(filled: ServerProcess) -> None:
+    with WireConnection(filled.address) as connection:
+        connection.send(fetch_request(filled) * 3 + api_versions_request(9))
+
+        sizes = [len(connection.receive_frame()) for _ in range(4)]
+
+    assert sizes[0] == sizes[1] == sizes[2] > 40 * MIB > sizes[3]
+
+
+def test_connections_opened_and_dropped_leave_nothing(server: ServerProcess) -> None:
+    chance = random.Random(1)
+    open_files, before = server.open_files(), server.memory_mib()
+    for _ in range(DROPPED_ROUNDS):
+        for _ in range(DROPPED_IN_A_ROUND):
+            with WireConnection(server.address) as connection:
+                connection.send_what_is_taken(api_versions_request()[: chance.randrange(15)])
+                if chance.random() < 0.5:
+                    drop_with_a_reset(connection.socket)
+        assert still_serves(server.address)
+
+    wait_until(lambda: server.open_files() <= open_files)
+    assert server.memory_mib() - before < SLACK_MIB
