@@ -1,0 +1,121 @@
+"""What ships is what is linked: src/fauxka gives the parts of this checkout their import name."""
+
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import tomllib
+import venv
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from .serving_process import environment, run, serving, stop
+
+ROOT = Path(__file__).resolve().parent.parent
+NAMED = ROOT / "src" / "fauxka"
+NOT_SHIPPED = {"tests", "tools", "benchmarks", "docs"}
+NOT_COPIED = (".git", ".venv", "__pycache__", "*.egg-info", "build", "dist", ".*_cache", ".hypothesis")
+# A build and an installation, both with downloads.
+STEP_SECONDS_MAX = 240
+
+
+def linked() -> list[Path]:
+    return [entry for entry in NAMED.iterdir() if entry.name != "__pycache__"]
+
+
+def test_src_holds_nothing_but_working_links() -> None:
+    plain = [entry.name for entry in linked() if not entry.is_symlink()]
+
+    assert plain == [], "not links; was this cloned with core.symlinks=false?"
+    assert [entry.name for entry in linked() if entry.resolve() != ROOT / entry.name] == []
+
+
+def test_every_part_is_linked() -> None:
+    parts = {path.parent.name for path in ROOT.glob("*/__init__.py")} - NOT_SHIPPED
+    modules = {path.name for path in ROOT.glob("*.py")} | {"py.typed"}
+
+    assert {entry.name for entry in linked()} == parts | modules
+
+
+def test_every_part_reaches_the_build_of_the_image() -> None:
+    let_through = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+
+    assert {entry.name for entry in linked()} <= let_through
+
+
+def test_the_root_imports_nothing_so_that_pytest_may_import_it_twice() -> None:
+    lines = (ROOT / "__init__.py").read_text().splitlines()
+
+    assert [line for line in lines if line.startswith(("import ", "from "))] == []
+
+
+@dataclass(frozen=True)
+class Distributions:
+    sdist: Path
+    wheel: Path
+
+
+@pytest.fixture(scope="module")
+def distributions(tmp_path_factory: pytest.TempPathFactory) -> Distributions:
+    """The sdist of a copy of this checkout, and the wheel that was built from that sdist."""
+    folder = tmp_path_factory.mktemp("build")
+    copy = folder / "checkout"
+    shutil.copytree(ROOT, copy, symlinks=True, ignore=shutil.ignore_patterns(*NOT_COPIED))
+    step(sys.executable, "-m", "build", "--outdir", str(folder), str(copy))
+    (sdist,) = folder.glob("*.tar.gz")
+    (wheel,) = folder.glob("*.whl")
+    return Distributions(sdist, wheel)
+
+
+@pytest.fixture(scope="module")
+def installed(distributions: Distributions, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The command `fauxka` of a fresh environment with nothing but the wheel and what it depends on."""
+    folder = tmp_path_factory.mktemp("fresh")
+    venv.create(folder, with_pip=True)
+    step(str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", str(distributions.wheel))
+    return folder / "bin" / "fauxka"
+
+
+def step(*command: str) -> None:
+    result = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=STEP_SECONDS_MAX)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def modules_of_the_checkout() -> set[str]:
+    paths = [path for part in linked() for path in ([part] if part.is_file() else part.resolve().rglob("*.py"))]
+    return {f"fauxka/{path.resolve().relative_to(ROOT)}" for path in paths}
+
+
+def test_wheel_holds_every_module_under_the_one_name(distributions: Distributions) -> None:
+    with zipfile.ZipFile(distributions.wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+
+    assert names == modules_of_the_checkout()
+
+
+def test_sdist_holds_plain_files(distributions: Distributions) -> None:
+    with tarfile.open(distributions.sdist) as archive:
+        members = archive.getmembers()
+
+    assert [member.name for member in members if not (member.isfile() or member.isdir())] == []
+
+
+def test_installed_command_serves_a_request(installed: Path, tmp_path: Path) -> None:
+    with serving(tmp_path, command=[str(installed)]) as broker:
+        health = run("health", "--port", str(broker.port), command=[str(installed)])
+        ended = stop(broker, signal.SIGTERM)
+
+    assert (health.exit_code, health.log) == (0, "")
+    assert ended.exit_code == 0
+
+
+def test_installed_version_is_the_one_of_pyproject(installed: Path) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+    ended = run("--version", command=[str(installed)])
+
+    assert ended.output == f"fauxka, version {project['version']}\n"
