@@ -18,9 +18,11 @@ from ..storage.file_system import FileSystem, MemoryFileSystem
 from ..storage.log_manager import LogManager
 from .clock import Clock, RealClock
 from .config import BrokerConfig, log_config_of
+from .dynamic_configs import DynamicConfigs
 from .fetch_sessions import FetchSessions
 from .kafka_uuid import new_uuid, uuid_text
 from .partition import Partition
+from .produce_route import ProduceRoute
 from .producer_id_manager import ProducerIdManager
 
 if TYPE_CHECKING:
@@ -80,12 +82,14 @@ class Cluster:
         emulated_version: whose producer rules hold; those of Kafka 4.3 by default.
         """
         self.config = config
+        self.dynamic_configs = DynamicConfigs(config)
         self.clock: Clock = clock or RealClock()
         self.node_id = config.node_id
         self.cluster_id = uuid_text(new_uuid())
         self.topics: dict[str, Topic] = {}
         self.producer_ids = ProducerIdManager()
         self.decisions: deque[str] = deque(maxlen=DECISIONS_KEPT_MAX)
+        self.produce_routes: dict[tuple[int, bytes], ProduceRoute] = {}
         self._topics_by_id: dict[bytes, Topic] = {}
         self._logs = LogManager(file_system or MemoryFileSystem(), emulated_version or EmulatedVersion.latest())
 
@@ -136,6 +140,7 @@ class Cluster:
 
     def delete_topic(self, topic: Topic) -> None:
         """Delete the topic with its logs, and wake who waits for it."""
+        self.produce_routes.clear()
         del self.topics[topic.name]
         del self._topics_by_id[topic.topic_id]
         for partition in topic.partitions:
@@ -151,6 +156,12 @@ class Cluster:
         log_config = log_config_of(self.config, topic.configs)
         for partition in topic.partitions:
             partition.log.config = log_config
+
+    def apply_dynamic_configs(self) -> None:
+        """Work by what dynamic_configs come to, as from the next request on; topics follow in what is not theirs."""
+        self.config = self.dynamic_configs.effective()
+        for topic in self.topics.values():
+            self.alter_topic_configs(topic, topic.configs)
 
     def enforce_retention(self) -> None:
         """Drop the segments that are past retention.ms or retention.bytes."""

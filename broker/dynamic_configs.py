@@ -1,0 +1,41 @@
+"""What was set while the broker ran, beyond topics: for this broker, for all brokers, for groups, for client metrics.
+
+A value set for this broker goes before one for all brokers, and both go before what the broker was started with.
+Source: DynamicBrokerConfig and ConfigurationControlManager, Kafka 4.3.0; tests/golden/configs-4.3.0.jsonl.
+"""
+
+from __future__ import annotations
+
+from .config import BrokerConfig
+from .config_keys import BROKER_KEYS
+from .config_types import text_of
+
+# Kafka formats a cluster with this key set for all brokers, so that it cannot drop below what the first one had
+# (ConfigurationControlManager.maybeGenerateElrSafetyRecords).
+MIN_INSYNC_REPLICAS = "min.insync.replicas"
+
+
+class DynamicConfigs:
+    """The texts that were set, by key; what they come to is effective()."""
+
+    __slots__ = ("of_all_brokers", "of_broker", "of_client_metrics", "of_groups", "started_with")
+
+    def __init__(self, started_with: BrokerConfig) -> None:
+        """Start with what Kafka sets when it formats a cluster."""
+        self.started_with = started_with
+        self.of_broker: dict[str, str] = {}
+        self.of_all_brokers = {MIN_INSYNC_REPLICAS: text_of(started_with.value_of(MIN_INSYNC_REPLICAS)) or ""}
+        self.of_groups: dict[str, dict[str, str]] = {}
+        self.of_client_metrics: dict[str, dict[str, str]] = {}
+
+    def effective(self) -> BrokerConfig:
+        """Return what the broker works by; a key that nobody knows may be set, as in Kafka, and has no effect."""
+        texts = self.of_all_brokers | self.of_broker
+        return self.started_with.with_entries({name: text for name, text in texts.items() if name in BROKER_KEYS})
+
+    def static_texts(self) -> dict[str, str]:
+        """Return what the broker was started with; node.id goes by its older name, too."""
+        texts = dict(self.started_with.entries)
+        if "node.id" in texts:
+            texts.setdefault("broker.id", texts["node.id"])
+        return texts

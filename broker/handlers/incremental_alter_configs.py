@@ -1,0 +1,61 @@
+"""IncrementalAlterConfigs (44), versions 0-1.
+
+v1 flexible.
+Source: ConfigAdminManager and ConfigurationControlManager.incrementalAlterConfigs, Kafka 4.3.0;
+tests/golden/configs-4.3.0.jsonl.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ...protocol.error_codes import ErrorCode, KafkaError
+from ...protocol.messages.incremental_alter_configs import (
+    AlterConfigsResource,
+    AlterConfigsResourceResponse,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
+from ..broker_loggers import change_levels
+from ..cluster import Cluster
+from ..config_changes import Resource, changed, check_changes, current_texts, replace_configs
+from ..config_operations import Change
+from ..config_resources import ResourceType, broker_id_of
+from ..request_context import ApiHandler, RequestContext
+
+
+def handle(context: RequestContext, request: IncrementalAlterConfigsRequest) -> IncrementalAlterConfigsResponse:
+    """Change each resource that is named once; one that is refused leaves the others alone."""
+    counts = Counter((asked.resource_type, asked.resource_name) for asked in request.resources)
+    responses: list[AlterConfigsResourceResponse] = []
+    for asked in request.resources:
+        response = AlterConfigsResourceResponse(
+            error_message=None, resource_type=asked.resource_type, resource_name=asked.resource_name
+        )
+        responses.append(response)
+        try:
+            if counts[asked.resource_type, asked.resource_name] > 1:
+                raise KafkaError(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
+            _change(context.cluster, asked, validate_only=request.validate_only)
+        except KafkaError as error:
+            response.error_code, response.error_message = error.code, error.message or None
+    return IncrementalAlterConfigsResponse(responses=responses)
+
+
+def _change(cluster: Cluster, asked: AlterConfigsResource, *, validate_only: bool) -> None:
+    resource = Resource(asked.resource_type, asked.resource_name)
+    changes = [Change(config.name, config.config_operation, config.value) for config in asked.configs]
+    check_changes(cluster, resource, changes)
+    if resource.kind == ResourceType.BROKER_LOGGER:
+        if broker_id_of(resource.name, "Node id") != cluster.node_id:
+            raise KafkaError(
+                ErrorCode.INVALID_REQUEST,
+                f"Unexpected node id. Expected {cluster.node_id}, but received {resource.name}",
+            )
+        change_levels(changes, validate_only=validate_only)
+        return
+    texts = changed(resource, current_texts(cluster, resource), changes)
+    replace_configs(cluster, resource, texts, validate_only=validate_only)
+
+
+HANDLER = ApiHandler(IncrementalAlterConfigsRequest.read, handle)
