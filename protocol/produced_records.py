@@ -16,6 +16,7 @@ from .record_batch import (
     ATTRIBUTES_POSITION,
     COMPRESSION_MASK,
     COMPRESSION_MAX,
+    HEADER_SIZE,
     LOG_OVERHEAD,
     MAGIC_POSITION,
     MAGIC_V2,
@@ -28,10 +29,12 @@ from .record_batch import (
 _RECORD_OVERHEAD_MIN = 14
 
 # Produce requests before this version may not carry zstd.
-_ZSTD_VERSION_MIN = 7
+ZSTD_VERSION_MIN = 7
 
 _LENGTH = Struct(">i")
 _LENGTH_POSITION = 8
+# length, magic, attributes, where a header has them.
+_PLAIN = Struct(">8xi4xb4xh")
 _PRODUCER = Struct(">qh")
 _PRODUCER_POSITION = 43
 
@@ -54,6 +57,17 @@ class TransactionalProducer:
 
     producer_id: int
     producer_epoch: int
+
+
+def is_plain_batch(records: memoryview) -> bool:
+    """Whether the records are one whole batch of magic 2 and of no transaction, as nearly all are.
+
+    It passes every check of this module (from version 7 on, which knows every codec), so that one look is enough.
+    """
+    if len(records) < HEADER_SIZE:
+        return False
+    length, magic, attributes = _PLAIN.unpack_from(records)
+    return magic == MAGIC_V2 and length + LOG_OVERHEAD == len(records) and not attributes & TRANSACTIONAL_BIT
 
 
 def first_batch_size(records: memoryview) -> int | None:
@@ -138,7 +152,7 @@ def check_produced_records(records: memoryview | None, version: int) -> memoryvi
         raise KafkaError(ErrorCode.INVALID_RECORD, f"no complete batch in {len(records)} bytes")
     if records[MAGIC_POSITION] != MAGIC_V2:
         raise KafkaError(ErrorCode.INVALID_RECORD, f"a batch of magic {records[MAGIC_POSITION]}, not {MAGIC_V2}")
-    if version < _ZSTD_VERSION_MIN:
+    if version < ZSTD_VERSION_MIN:
         _check_codec(records[ATTRIBUTES_POSITION + 1] & COMPRESSION_MASK, version)
     if size == len(records):
         return records

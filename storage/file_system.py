@@ -7,6 +7,7 @@ stamped by the broker and the rest as it came, so that neither kind of file need
 from __future__ import annotations
 
 import mmap
+import sys
 from bisect import bisect_left, bisect_right
 from typing import Protocol
 
@@ -225,9 +226,9 @@ class MemoryFile:
 
 
 def _new_block(size: int) -> memoryview:
-    if size < _MAPPED_BYTES_MIN:
+    if size < _MAPPED_BYTES_MIN or sys.platform == "win32":
         return memoryview(bytearray(size))
-    block = mmap.mmap(-1, size)
+    block = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     if size == _BLOCK_BYTES_MAX and hasattr(mmap, "MADV_HUGEPAGE"):
         block.madvise(mmap.MADV_HUGEPAGE)
     return memoryview(block)

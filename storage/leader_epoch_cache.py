@@ -46,10 +46,10 @@ class LeaderEpochCache:
     def end_offset_for(self, leader_epoch: int, log_end_offset: int) -> EpochEndOffset:
         """Return where the epoch ended.
 
-        The latest epoch ends at log_end_offset; one after it, or before the first, is not known: -1.
+        The latest epoch ends at log_end_offset; one after it is not known: -1.
         Source: LeaderEpochFileCache.endOffsetFor, Kafka 4.3.0.
         """
-        if leader_epoch < 0 or leader_epoch > self.latest_epoch:
+        if leader_epoch == NO_LEADER_EPOCH or leader_epoch > self.latest_epoch:
             return EpochEndOffset(NO_LEADER_EPOCH, NO_OFFSET)
         if leader_epoch == self.latest_epoch:
             return EpochEndOffset(leader_epoch, log_end_offset)

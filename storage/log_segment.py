@@ -50,6 +50,7 @@ class LogSegment:
         "_folder",
         "_hint",
         "_index_interval_bytes",
+        "_is_index_full",
         "_offset_index",
         "_time_index",
         "base_offset",
@@ -80,7 +81,8 @@ class LogSegment:
         self._time_index = TimeIndex(file_system, self._path(TIME_INDEX_SUFFIX), base_offset, index_bytes)
         self.size = self._file.size
         self._bytes_since_index_entry = 0
-        self._first_batch_timestamp: int | None = None
+        self._first_batch_timestamp = parse_header(self._file.read(0, HEADER_SIZE)).max_timestamp if self.size else -1
+        self._is_index_full = self._offset_index.is_full or self._time_index.is_full
         self.max_timestamp = NO_TIMESTAMP
         self.offset_of_max_timestamp = base_offset
         # The batch found last, by its first offset: who reads on from there need not search the index interval again.
@@ -95,19 +97,24 @@ class LogSegment:
         Source: LogSegment.append, Kafka 4.3.0.
         """
         position = self._file.append(head, body)
+        size = len(head) + len(body)
         if max_timestamp > self.max_timestamp:
             self.max_timestamp = max_timestamp
             self.offset_of_max_timestamp = last_offset
         if self._bytes_since_index_entry > self._index_interval_bytes:
-            self._offset_index.append(last_offset, position)
-            self._time_index.append(self.max_timestamp, self.offset_of_max_timestamp)
-            self._bytes_since_index_entry = 0
+            self._append_index_entries(last_offset, position)
+            self._bytes_since_index_entry = size
+        else:
+            self._bytes_since_index_entry += size
         if not position:
             self._first_batch_timestamp = max_timestamp
-        size = len(head) + len(body)
-        self._bytes_since_index_entry += size
         self.size = position + size
         self.last_offset = last_offset
+
+    def _append_index_entries(self, last_offset: int, position: int) -> None:
+        self._offset_index.append(last_offset, position)
+        self._time_index.append(self.max_timestamp, self.offset_of_max_timestamp)
+        self._is_index_full = self._offset_index.is_full or self._time_index.is_full
 
     @property
     def largest_timestamp(self) -> int:
@@ -119,22 +126,18 @@ class LogSegment:
 
         Source: LogSegment.shouldRoll, Kafka 4.3.0.
         """
-        if not self.size:
+        segment_size = self.size
+        if not segment_size:
             return False
-        return (
-            self.size > config.segment_bytes - size
-            or self._waited_ms(max_timestamp, now_ms) > config.segment_ms
-            or last_offset - self.base_offset > _RELATIVE_OFFSET_MAX
-            or self._offset_index.is_full
-            or self._time_index.is_full
-        )
-
-    def _waited_ms(self, max_timestamp: int, now_ms: int) -> int:
-        """Return for how long the segment has been filled: by its batches' clock, or by ours if they have none."""
         first = self._first_batch_timestamp
-        if first is None:
-            first = self._first_batch_timestamp = parse_header(self._file.read(0, HEADER_SIZE)).max_timestamp
-        return max_timestamp - first if first >= 0 else now_ms - self.created_ms
+        # The segment's age is by its batches' clock, or by ours if they have none.
+        waited_ms = max_timestamp - first if first >= 0 else now_ms - self.created_ms
+        return (
+            segment_size > config.segment_bytes - size
+            or waited_ms > config.segment_ms
+            or last_offset - self.base_offset > _RELATIVE_OFFSET_MAX
+            or self._is_index_full
+        )
 
     def finish(self) -> None:
         """Write the last time index entry: the segment takes no more batches."""

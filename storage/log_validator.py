@@ -10,9 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from struct import Struct
 
+from crc32c import crc32c
+
 from ..protocol import compression, records
 from ..protocol.error_codes import ErrorCode
 from ..protocol.record_batch import (
+    ATTRIBUTES_POSITION,
     COMPRESSION_MASK,
     COMPRESSION_MAX,
     CONTROL_BIT,
@@ -23,16 +26,20 @@ from ..protocol.record_batch import (
     BatchHeader,
     Compression,
     TimestampType,
-    is_crc_right,
     parse_header,
 )
 from ..protocol.record_validation import InvalidRecords, OverlongRecordLength, RecordsSummary, summarize_records
-from .append_refused import NO_LOG_START_OFFSET, AppendRefused
+from .append_refused import AppendRefused
 from .log_config import LONG_MAX, LogConfig, RecordValidation
 from .record_errors import RecordRules, check_each_record
 
 _BASE_OFFSET = Struct(">q")
-_LONG_MIN = -LONG_MAX - 1
+
+# Timestamps are first held against bounds that plain sums cannot leave the long range by; one that is outside, or near
+# the ends of that range, has its record looked at by itself, with Java's arithmetic.
+_PLAIN_BOUND_MAX_MS = LONG_MAX - 2**43
+# On a LogAppendTime topic the records' own timestamps do not matter.
+_NO_BOUND_MS = 2**70
 
 
 @dataclass(slots=True)
@@ -54,11 +61,14 @@ class LogValidator:
     """The checks of one log under one configuration."""
 
     __slots__ = (
+        "_after_max_ms",
+        "_before_max_ms",
         "_config",
         "_is_batch_trusted",
         "_is_create_time",
         "_max_message_bytes",
         "_needs_keys",
+        "_target",
         "_topic_partition",
     )
 
@@ -69,10 +79,15 @@ class LogValidator:
         """
         self._topic_partition = topic_partition
         self._config = config
+        self._target = config.compression_type
         self._is_batch_trusted = config.record_validation is RecordValidation.BATCH
         self._is_create_time = config.message_timestamp_type is TimestampType.CREATE_TIME
         self._max_message_bytes = config.max_message_bytes
         self._needs_keys = config.is_compacted
+        self._before_max_ms = self._after_max_ms = _NO_BOUND_MS
+        if self._is_create_time:
+            self._before_max_ms = min(config.message_timestamp_before_max_ms, _PLAIN_BOUND_MAX_MS)
+            self._after_max_ms = min(config.message_timestamp_after_max_ms, _PLAIN_BOUND_MAX_MS)
 
     def validate(self, batch: memoryview, now_ms: int, log_start_offset: int) -> ValidatedBatch:
         """Return the batch as it may go into the log.
@@ -80,43 +95,38 @@ class LogValidator:
         batch: the bytes of one batch, never written to.
         Raises AppendRefused.
         """
-        if len(batch) < HEADER_SIZE:
-            raise self._refusal_of_short(batch, log_start_offset)
+        size = len(batch)
+        if size < HEADER_SIZE:
+            raise _refusal_of_short(batch, log_start_offset)
         header = parse_header(batch)
-        if header.base_offset:
-            raise _refused_base_offset(header.base_offset, log_start_offset)
-        self._check_size(len(batch))
-        if not is_crc_right(batch, header.crc) or header.length + LOG_OVERHEAD != len(batch):
-            raise AppendRefused(ErrorCode.CORRUPT_MESSAGE, f"CRC {header.crc:#010x} is not that of the batch")
-        attributes = header.attributes
+        base_offset, length, _, _, crc, attributes, delta, _, _, producer_id, _, base_sequence, count = header
+        if base_offset:
+            raise _refused_base_offset(base_offset, log_start_offset)
+        if size > self._max_message_bytes:
+            raise self._too_large(size)
+        if crc32c(batch[ATTRIBUTES_POSITION:]) != crc or length + LOG_OVERHEAD != size:
+            raise AppendRefused(ErrorCode.CORRUPT_MESSAGE, f"CRC {crc:#010x} is not that of the {size} bytes")
+        codec = attributes & COMPRESSION_MASK
         if (
-            header.last_offset_delta < 0
-            or header.last_offset_delta + 1 != header.records_count
+            delta < 0
+            or delta + 1 != count
             or attributes & CONTROL_BIT
-            or (header.base_sequence < 0 <= header.producer_id)
-            or attributes & COMPRESSION_MASK > COMPRESSION_MAX
+            or base_sequence < 0 <= producer_id
+            or codec > COMPRESSION_MAX
         ):
             raise _refusal_of_header(header, log_start_offset)
-        target = self._config.compression_type
-        if target is not None and target != attributes & COMPRESSION_MASK:
+        target = self._target
+        if target is not None and target != codec:
             return self._recompressed(header, batch, target, now_ms, log_start_offset)
         max_timestamp = self._max_timestamp_in_place(header, batch, now_ms, log_start_offset)
-        is_type_set = attributes & TIMESTAMP_TYPE_BIT != 0
         if not self._is_create_time:
             return ValidatedBatch(header, batch, now_ms, True)
-        return ValidatedBatch(header, batch, max_timestamp, is_type_set or max_timestamp != header.max_timestamp)
+        is_rewritten = max_timestamp != header.max_timestamp or attributes & TIMESTAMP_TYPE_BIT != 0
+        return ValidatedBatch(header, batch, max_timestamp, is_rewritten)
 
-    def _check_size(self, size: int) -> None:
-        if size > self._max_message_bytes:
-            limit = self._max_message_bytes
-            raise AppendRefused(ErrorCode.MESSAGE_TOO_LARGE, f"a batch of {size} bytes, max.message.bytes is {limit}")
-
-    def _refusal_of_short(self, batch: memoryview, log_start_offset: int) -> AppendRefused:
-        """Return why a batch shorter than its header is refused."""
-        base_offset = _BASE_OFFSET.unpack_from(batch)[0] if len(batch) >= _BASE_OFFSET.size else 0
-        if base_offset:
-            return _refused_base_offset(base_offset, log_start_offset)
-        return AppendRefused(ErrorCode.CORRUPT_MESSAGE, f"a batch of {len(batch)} bytes, its header has {HEADER_SIZE}")
+    def _too_large(self, size: int) -> AppendRefused:
+        limit = self._max_message_bytes
+        return AppendRefused(ErrorCode.MESSAGE_TOO_LARGE, f"a batch of {size} bytes, max.message.bytes is {limit}")
 
     def _max_timestamp_in_place(
         self, header: BatchHeader, batch: memoryview, now_ms: int, log_start_offset: int
@@ -125,12 +135,15 @@ class LogValidator:
         codec = header.attributes & COMPRESSION_MASK
         if self._is_batch_trusted and self._is_header_enough(header, now_ms):
             return header.max_timestamp
-        if codec:
-            data, position = _decompressed(batch, codec, log_start_offset), 0
-        else:
-            data, position = bytes(batch), HEADER_SIZE
-        summary = _summary(data, position, header, log_start_offset, are_lengths_checked=not codec)
-        max_timestamp = self._checked_max_timestamp(header, data, position, summary, now_ms, log_start_offset)
+        data = _decompressed(batch, codec, log_start_offset) if codec else bytes(batch)
+        position = 0 if codec else HEADER_SIZE
+        try:
+            summary = summarize_records(data, position, header.records_count, not codec)
+        except (InvalidRecords, OverlongRecordLength) as error:
+            raise _refusal_of_records(error, codec, log_start_offset) from None
+        max_timestamp = self._find_max_timestamp(header, summary, now_ms)
+        if max_timestamp is None:
+            max_timestamp = self._check_each(header, data, position, now_ms, log_start_offset)
         if codec and not summary.are_offsets_in_order:
             # Kafka decides to build the batch anew, for which it has not kept the keys and values, and fails.
             raise AppendRefused(
@@ -142,63 +155,52 @@ class LogValidator:
 
     def _is_header_enough(self, header: BatchHeader, now_ms: int) -> bool:
         """Whether a trusted header answers all that is asked of the records."""
-        return not (
-            self._needs_keys
-            or header.attributes & TIMESTAMP_TYPE_BIT
-            or (self._is_create_time and not self._is_in_bounds(header.max_timestamp, header.max_timestamp, now_ms))
-        )
-
-    def _is_in_bounds(self, least: int, greatest: int, now_ms: int) -> bool:
-        """Whether timestamps from least to greatest are all right without looking at each."""
-        config = self._config
         return (
-            greatest <= now_ms + config.message_timestamp_after_max_ms
-            and least >= now_ms - config.message_timestamp_before_max_ms
-            and greatest <= LONG_MAX
-            and least >= _LONG_MIN
+            not self._needs_keys
+            and not header.attributes & TIMESTAMP_TYPE_BIT
+            and now_ms - self._before_max_ms <= header.max_timestamp <= now_ms + self._after_max_ms
         )
 
-    def _checked_max_timestamp(
-        self,
-        header: BatchHeader,
-        data: bytes,
-        position: int,
-        summary: RecordsSummary,
-        now_ms: int,
-        log_start_offset: int,
-    ) -> int:
-        """Return the greatest timestamp of the records, each of which is looked at only if one may be at fault."""
-        is_type_set = header.attributes & TIMESTAMP_TYPE_BIT != 0
-        least = header.base_timestamp + summary.least_timestamp_delta
-        greatest = header.base_timestamp + summary.greatest_timestamp_delta
+    def _find_max_timestamp(self, header: BatchHeader, summary: RecordsSummary, now_ms: int) -> int | None:
+        """Return the greatest timestamp of the records; None if one of them may be at fault."""
+        base_timestamp = header.base_timestamp
+        greatest = base_timestamp + summary.greatest_timestamp_delta
         if (
-            is_type_set
+            header.attributes & TIMESTAMP_TYPE_BIT
+            or greatest > now_ms + self._after_max_ms
+            or base_timestamp + summary.least_timestamp_delta < now_ms - self._before_max_ms
             or (self._needs_keys and not summary.are_keys_present)
-            or (self._is_create_time and not self._is_in_bounds(least, greatest, now_ms))
         ):
-            rules = RecordRules(self._config, self._topic_partition, now_ms, is_type_set)
-            fields = records.iterate_fields(header, data, position)
-            return check_each_record(fields, rules, log_start_offset)
+            return None
         return greatest if greatest > NO_TIMESTAMP else NO_TIMESTAMP
+
+    def _check_each(self, header: BatchHeader, data: bytes, position: int, now_ms: int, log_start_offset: int) -> int:
+        """Look at each record by itself; return the greatest timestamp of those that are all right after all."""
+        is_type_set = header.attributes & TIMESTAMP_TYPE_BIT != 0
+        rules = RecordRules(self._config, self._topic_partition, now_ms, is_type_set)
+        return check_each_record(records.iterate_fields(header, data, position), rules, log_start_offset)
 
     def _recompressed(
         self, header: BatchHeader, batch: memoryview, target: Compression, now_ms: int, log_start_offset: int
     ) -> ValidatedBatch:
         """Return the batch with the topic's codec, its records checked and built anew."""
         codec = header.attributes & COMPRESSION_MASK
-        if codec:
-            data, position = _decompressed(batch, codec, log_start_offset), 0
-        else:
-            data, position = bytes(batch), HEADER_SIZE
-        summary = _summary(data, position, header, log_start_offset, are_lengths_checked=True)
-        max_timestamp = self._checked_max_timestamp(header, data, position, summary, now_ms, log_start_offset)
+        data = _decompressed(batch, codec, log_start_offset) if codec else bytes(batch)
+        position = 0 if codec else HEADER_SIZE
+        try:
+            summary = summarize_records(data, position, header.records_count, True)
+        except (InvalidRecords, OverlongRecordLength) as error:
+            raise _refusal_of_records(error, codec, log_start_offset) from None
+        max_timestamp = self._find_max_timestamp(header, summary, now_ms)
+        if max_timestamp is None:
+            max_timestamp = self._check_each(header, data, position, now_ms, log_start_offset)
         plain = records.rebuild_records(header, data, position)
         payload = compression.compress(target, plain.data, self._compression_level(target))
         rebuilt = records.rebuilt_batch(header, target, plain.base_timestamp, max_timestamp, payload)
-        self._check_size(len(rebuilt))
-        if not self._is_create_time:
-            max_timestamp = now_ms
-        return ValidatedBatch(parse_header(rebuilt), memoryview(rebuilt), max_timestamp, True)
+        if len(rebuilt) > self._max_message_bytes:
+            raise self._too_large(len(rebuilt))
+        stored_timestamp = max_timestamp if self._is_create_time else now_ms
+        return ValidatedBatch(parse_header(rebuilt), memoryview(rebuilt), stored_timestamp, True)
 
     def _compression_level(self, target: Compression) -> int:
         config = self._config
@@ -216,18 +218,21 @@ def _decompressed(batch: memoryview, codec: int, log_start_offset: int) -> bytes
         raise AppendRefused(ErrorCode.UNKNOWN_SERVER_ERROR, str(error), log_start_offset=log_start_offset) from None
 
 
-def _summary(
-    data: bytes, position: int, header: BatchHeader, log_start_offset: int, *, are_lengths_checked: bool
-) -> RecordsSummary:
-    try:
-        return summarize_records(data, position, header.records_count, are_lengths_checked)
-    except InvalidRecords as error:
-        raise AppendRefused(ErrorCode.INVALID_RECORD, str(error), log_start_offset=log_start_offset) from None
-    except OverlongRecordLength as error:
-        # Kafka does not catch what its reader of lengths throws, unless the records came compressed.
-        is_compressed = header.attributes & COMPRESSION_MASK
-        code = ErrorCode.INVALID_RECORD if is_compressed else ErrorCode.UNKNOWN_SERVER_ERROR
-        raise AppendRefused(code, str(error), log_start_offset=log_start_offset) from None
+def _refusal_of_records(
+    error: InvalidRecords | OverlongRecordLength, codec: int, log_start_offset: int
+) -> AppendRefused:
+    # Kafka does not catch what its reader of lengths throws, unless the records came compressed.
+    is_caught = codec or isinstance(error, InvalidRecords)
+    code = ErrorCode.INVALID_RECORD if is_caught else ErrorCode.UNKNOWN_SERVER_ERROR
+    return AppendRefused(code, str(error), log_start_offset=log_start_offset)
+
+
+def _refusal_of_short(batch: memoryview, log_start_offset: int) -> AppendRefused:
+    """Return why a batch shorter than its header is refused."""
+    base_offset = _BASE_OFFSET.unpack_from(batch)[0] if len(batch) >= _BASE_OFFSET.size else 0
+    if base_offset:
+        return _refused_base_offset(base_offset, log_start_offset)
+    return AppendRefused(ErrorCode.CORRUPT_MESSAGE, f"a batch of {len(batch)} bytes, its header has {HEADER_SIZE}")
 
 
 def _refused_base_offset(base_offset: int, log_start_offset: int) -> AppendRefused:
@@ -252,6 +257,3 @@ def _refusal_of_header(header: BatchHeader, log_start_offset: int) -> AppendRefu
     else:
         text = f"producer {header.producer_id} has no sequence: {header.base_sequence}"
     return AppendRefused(code, text, log_start_offset=log_start_offset)
-
-
-__all__ = ["NO_LOG_START_OFFSET", "LogValidator", "ValidatedBatch"]

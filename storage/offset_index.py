@@ -10,7 +10,7 @@ from array import array
 from bisect import bisect_right
 from struct import Struct
 
-from .file_system import FileSystem
+from .file_system import File, FileSystem
 
 _ENTRY = Struct(">ii")
 
@@ -29,11 +29,12 @@ class OffsetIndex:
         self._entries_max = index_bytes_max // _ENTRY.size
         self._relative_offsets = array("q")
         self._positions = array("q")
+        self._file: File | None = None
         if file_system.exists(path):
-            self._read()
+            self._file = file_system.open(path)
+            self._read(self._file)
 
-    def _read(self) -> None:
-        file = self._file_system.open(self._path)
+    def _read(self, file: File) -> None:
         for relative_offset, position in _ENTRY.iter_unpack(file.read(0, file.size)):
             self._relative_offsets.append(relative_offset)
             self._positions.append(position)
@@ -46,7 +47,9 @@ class OffsetIndex:
     def append(self, offset: int, position: int) -> None:
         """Add the last offset of a batch and where the batch begins; both are greater than all before."""
         relative_offset = offset - self._base_offset
-        self._file_system.open(self._path).append(_ENTRY.pack(relative_offset, position), b"")
+        if self._file is None:
+            self._file = self._file_system.open(self._path)
+        self._file.append(_ENTRY.pack(relative_offset, position), b"")
         self._relative_offsets.append(relative_offset)
         self._positions.append(position)
 

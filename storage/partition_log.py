@@ -29,8 +29,14 @@ from .log_files import partition_folder
 from .log_retention import count_before, count_too_many_bytes, count_too_old
 from .log_segments import FetchedRecords, LogSegments, TimestampOffset
 from .log_validator import LogValidator, ValidatedBatch
-from .producer_append_info import check_known_producer, check_unknown_producer, entry_after, find_duplicate
-from .producer_state_entry import CachedBatch, ProducerStateEntry
+from .producer_append_info import (
+    check_known_producer,
+    check_unknown_producer,
+    entry_after,
+    find_duplicate,
+    is_next_in_order,
+)
+from .producer_state_entry import CachedBatch, ProducerStateEntry, cached_batch
 from .producer_state_manager import ProducerStateManager
 
 __all__ = ["AppendRefused", "AppendResult", "FetchedRecords", "LogPlace", "PartitionLog", "TimestampOffset"]
@@ -60,6 +66,7 @@ class PartitionLog:
         now_ms: when; the first segment counts from there if its batches have no timestamps.
         """
         self._rules = place.emulated_version
+        self._batches_remembered = place.emulated_version.batches_remembered
         self.topic_partition = partition_folder(place.topic_name, place.partition)
         self.producers = ProducerStateManager(config.producer_id_expiration_ms)
         self.leader_epochs = LeaderEpochCache()
@@ -117,39 +124,41 @@ class PartitionLog:
         if size > config.segment_bytes:
             limit = config.segment_bytes
             raise AppendRefused(ErrorCode.RECORD_LIST_TOO_LARGE, f"a batch of {size} bytes, segment.bytes is {limit}")
-        last_offset = self.log_end_offset + header.last_offset_delta
+        base_offset = self.log_end_offset
+        last_offset = base_offset + header.last_offset_delta
         segments = self._segments
         if segments.active.should_roll(size, last_offset, validated.max_timestamp, config, now_ms):
-            segments.roll(self.log_end_offset, config, now_ms)
-        if header.producer_id < 0:
+            segments.roll(base_offset, config, now_ms)
+        producer_id = header.producer_id
+        if producer_id < 0:
             self._write(validated, last_offset, now_ms, leader_epoch)
             return self._result(validated, last_offset, NO_SEQUENCE, now_ms, ())
-        return self._append_idempotent(validated, last_offset, now_ms, leader_epoch)
-
-    def _append_idempotent(
-        self, validated: ValidatedBatch, last_offset: int, now_ms: int, leader_epoch: int
-    ) -> AppendResult:
-        """Check the batch against its producer's state, write it, and only then commit the new state."""
-        header = validated.header
         last_sequence = (header.base_sequence + header.last_offset_delta) & MAX_SEQUENCE
-        entry = self.producers.find(header.producer_id)
-        if entry is not None:
-            duplicate = find_duplicate(entry, header, last_sequence)
+        entry = self.producers.find(producer_id)
+        if entry is None or not is_next_in_order(entry, header):
+            duplicate = self._check_producer(entry, header, last_sequence)
             if duplicate is not None:
                 return self._duplicate_result(header, duplicate, entry)
+        self._write(validated, last_offset, now_ms, leader_epoch)
+        batch = cached_batch((header.base_sequence, last_sequence, base_offset, last_offset, validated.max_timestamp))
+        self.producers.commit(entry_after(entry, header, batch, self._batches_remembered))
+        return self._result(validated, last_offset, last_sequence, now_ms, entry.batches if entry else ())
+
+    def _check_producer(
+        self, entry: ProducerStateEntry | None, header: BatchHeader, last_sequence: int
+    ) -> CachedBatch | None:
+        """Return the batch that this one repeats, or None for one that may be appended; raises AppendRefused."""
         try:
             if entry is None:
                 check_unknown_producer(header, self._rules, is_log_empty=not self.log_end_offset)
-            else:
+                return None
+            duplicate = find_duplicate(entry, header, last_sequence)
+            if duplicate is None:
                 check_known_producer(entry, header, self._rules)
+            return duplicate
         except AppendRefused as refused:
             refused.log_start_offset = self.log_start_offset
             raise
-        base_offset = self.log_end_offset
-        self._write(validated, last_offset, now_ms, leader_epoch)
-        batch = CachedBatch(header.base_sequence, last_sequence, base_offset, last_offset, validated.max_timestamp)
-        self.producers.commit(entry_after(entry, header, batch, self._rules.batches_remembered))
-        return self._result(validated, last_offset, last_sequence, now_ms, entry.batches if entry else ())
 
     def _write(self, validated: ValidatedBatch, last_offset: int, now_ms: int, leader_epoch: int) -> None:
         """Put the batch behind all others, stamped with its offset and the leader's epoch."""
@@ -197,7 +206,9 @@ class PartitionLog:
             cached,
         )
 
-    def _duplicate_result(self, header: BatchHeader, duplicate: CachedBatch, entry: ProducerStateEntry) -> AppendResult:
+    def _duplicate_result(
+        self, header: BatchHeader, duplicate: CachedBatch, entry: ProducerStateEntry | None
+    ) -> AppendResult:
         return AppendResult(
             duplicate.base_offset,
             duplicate.last_offset,
@@ -208,7 +219,7 @@ class PartitionLog:
             header.producer_epoch,
             duplicate.base_sequence,
             duplicate.last_sequence,
-            entry.batches,
+            entry.batches if entry else (),
         )
 
     def read(self, offset: int, max_bytes: int, *, upper_offset: int, min_one_batch: bool) -> FetchedRecords:

@@ -12,7 +12,19 @@ from ..protocol.record_batch import MAX_SEQUENCE, NO_PRODUCER_EPOCH, TRANSACTION
 from .append_decision import refusal_in_words
 from .append_refused import AppendRefused, SequenceRefusal, SequenceRule
 from .emulated_version import EmulatedVersion, UnknownProducerRule
-from .producer_state_entry import CachedBatch, ProducerStateEntry
+from .producer_state_entry import NO_COORDINATOR_EPOCH, CachedBatch, ProducerStateEntry
+
+
+def is_next_in_order(entry: ProducerStateEntry, header: BatchHeader) -> bool:
+    """Whether the batch is plainly the next one, so that no other check can find anything.
+
+    Next in order and a duplicate at once is possible only with epoch -1, whose order is never checked.
+    """
+    epoch = entry.producer_epoch
+    batches = entry.batches
+    if header.producer_epoch != epoch or epoch < 0 or not batches or entry.current_txn_first_offset is not None:
+        return False
+    return header.base_sequence == (batches[-1].last_sequence + 1) & MAX_SEQUENCE
 
 
 def find_duplicate(entry: ProducerStateEntry, header: BatchHeader, last_sequence: int) -> CachedBatch | None:
@@ -128,10 +140,15 @@ def entry_after(
     """
     if entry is None:
         batches: tuple[CachedBatch, ...] = (batch,)
-        coordinator_epoch, txn_first_offset = -1, None
+        coordinator_epoch, txn_first_offset = NO_COORDINATOR_EPOCH, None
     else:
-        batches = entry.batches if entry.producer_epoch == header.producer_epoch else ()
-        batches = (*batches[1 - batches_remembered :], batch) if batches_remembered > 1 else (batch,)
+        batches = entry.batches
+        if entry.producer_epoch != header.producer_epoch:
+            batches = (batch,)
+        elif len(batches) < batches_remembered:
+            batches += (batch,)
+        else:
+            batches = batches[1:] + (batch,)  # noqa: RUF005 - unpacking costs twice as much, on the path of every batch
         coordinator_epoch, txn_first_offset = entry.coordinator_epoch, entry.current_txn_first_offset
     if txn_first_offset is None and header.attributes & TRANSACTIONAL_BIT:
         txn_first_offset = batch.base_offset

@@ -6,6 +6,7 @@ Source: ProducerStateEntry and BatchMetadata, Kafka 4.3.0.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from ..protocol.record_batch import NO_PRODUCER_EPOCH, NO_SEQUENCE, NO_TIMESTAMP
@@ -24,6 +25,10 @@ class CachedBatch(NamedTuple):
     base_offset: int
     last_offset: int
     timestamp: int
+
+
+# Makes a CachedBatch of the tuple of its fields: half the price of calling the class, on the path of every batch.
+cached_batch = partial(tuple.__new__, CachedBatch)
 
 
 @dataclass(slots=True)

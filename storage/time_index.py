@@ -11,7 +11,7 @@ from bisect import bisect_right
 from struct import Struct
 
 from ..protocol.record_batch import NO_TIMESTAMP
-from .file_system import FileSystem
+from .file_system import File, FileSystem
 
 _ENTRY = Struct(">qi")
 
@@ -30,11 +30,12 @@ class TimeIndex:
         self._entries_max = index_bytes_max // _ENTRY.size - 1
         self._timestamps = array("q")
         self._relative_offsets = array("q")
+        self._file: File | None = None
         if file_system.exists(path):
-            self._read()
+            self._file = file_system.open(path)
+            self._read(self._file)
 
-    def _read(self) -> None:
-        file = self._file_system.open(self._path)
+    def _read(self, file: File) -> None:
         for timestamp, relative_offset in _ENTRY.iter_unpack(file.read(0, file.size)):
             self._timestamps.append(timestamp)
             self._relative_offsets.append(relative_offset)
@@ -49,7 +50,9 @@ class TimeIndex:
         if timestamp <= (self._timestamps[-1] if self._timestamps else NO_TIMESTAMP):
             return
         relative_offset = offset - self._base_offset
-        self._file_system.open(self._path).append(_ENTRY.pack(timestamp, relative_offset), b"")
+        if self._file is None:
+            self._file = self._file_system.open(self._path)
+        self._file.append(_ENTRY.pack(timestamp, relative_offset), b"")
         self._timestamps.append(timestamp)
         self._relative_offsets.append(relative_offset)
 
