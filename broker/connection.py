@@ -128,18 +128,31 @@ class Connection(asyncio.BufferedProtocol):
                     self._write(answers)
                     answers = []
         except FrameError as error:
-            logger.warning(
-                "connection %d of %s closed: %s", self._context.connection_id, self._context.client_host, error
-            )
+            logger.warning("connection %d of %s closed: %s", *self._name(), error)
             self._write(answers)
             self.close()
+            return
+        except Exception:
+            logger.exception("connection %d of %s closed by a fault of ours", *self._name())
+            self.abort()
             return
         self._write(answers)
         self._make_room()
 
+    def _name(self) -> tuple[int, str]:
+        return self._context.connection_id, self._context.client_host
+
     def _write(self, answers: Buffers) -> None:
-        if answers and self._transport is not None and not self._transport.is_closing():
-            self._transport.writelines(answers)
+        transport = self._transport
+        if not answers or transport is None or transport.is_closing():
+            return
+        if len(answers) == 1:
+            transport.write(answers[0])
+        elif any(isinstance(piece, memoryview) for piece in answers):
+            transport.writelines(answers)
+        else:
+            # Without records all pieces are small, and one buffer is cheaper to send than many.
+            transport.write(b"".join(answers))
 
     def _next_frame_end(self) -> int:
         """Return where the frame at _start ends, or 0 while it is not complete.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import dataclass
 from importlib import import_module
 from struct import Struct
 from typing import TYPE_CHECKING, cast
@@ -23,8 +24,19 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# api key, api version, correlation id, length of the client id (-1: null).
-_HEADER = Struct(">hhih")
+# api key and version together, which find the route; correlation id; length of the client id (-1: null).
+_HEADER = Struct(">Iih")
+_API_KEYS = {int(key): key for key in ApiKey}
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Where the requests of one API in one version go. is_flexible: their header, too, has tagged fields."""
+
+    api_key: int
+    api_version: int
+    is_flexible: bool
+    handler: RequestHandler
 
 
 class Dispatcher:
@@ -32,7 +44,7 @@ class Dispatcher:
 
     def __init__(self) -> None:
         """Start without connections, and without a handler loaded."""
-        self._handlers: dict[int, RequestHandler] = {}
+        self._routes: dict[int, Route] = {}
         self._connections: set[Connection] = set()
         self._all_closed: asyncio.Future[None] | None = None
 
@@ -70,42 +82,48 @@ class Dispatcher:
         Raises FrameError where it does not decode, or asks for an API or a version that is not served: the connection
         is closed then, as Kafka does it.
         """
-        if end - start < _HEADER.size:
+        position = start + _HEADER.size
+        if position > end:
             raise FrameError(f"a request header of {end - start} bytes; {_HEADER.size} are the least")
-        api_key, api_version, correlation_id, client_id_bytes = _HEADER.unpack_from(frame, start)
-        api = APIS.get(api_key)
-        if api is None or api_key not in handlers.HANDLERS:
+        api_and_version, context.correlation_id, client_id_bytes = _HEADER.unpack_from(frame, start)
+        route = self._routes.get(api_and_version) or self._load_route(api_and_version)
+        context.api_key = route.api_key
+        context.api_version = route.api_version
+        context.is_flexible = is_flexible = route.is_flexible
+        client_id_end = position + client_id_bytes
+        if client_id_bytes >= 0 and client_id_end <= end and frame[position:client_id_end] == context.client_id_bytes:
+            position = client_id_end
+        else:
+            position = _read_client_id(context, frame, position, client_id_bytes, end)
+        if is_flexible:
+            position = position + 1 if position < end and not frame[position] else _after_tags(frame, position, end)
+        return route.handler.answer(context, frame, position, end)
+
+    def _load_route(self, api_and_version: int) -> Route:
+        """Return where requests of this API in this version go, and import its handler where it is the first."""
+        api_key, api_version = api_and_version >> 16, api_and_version & 0xFFFF
+        api = APIS.get(_API_KEYS.get(api_key, ApiKey.ENVELOPE))
+        if api is None or api.key not in handlers.HANDLERS:
             raise FrameError(f"api key {api_key} is not served")
-        context.api_key = api_key
-        context.correlation_id = correlation_id
         # The one handler that answers versions it does not know, so that a newer client can find out (KIP-511).
-        if not api.first_version <= api_version <= api.last_version and api_key != ApiKey.API_VERSIONS:
+        if not api.first_version <= api_version <= api.last_version and api.key is not ApiKey.API_VERSIONS:
             raise FrameError(
                 f"{api.name} version {api_version} is not served; allowed: {api.first_version} to {api.last_version}"
             )
-        context.api_version = api_version
-        position = self._read_client_id(context, frame, start + _HEADER.size, client_id_bytes, end)
-        context.is_flexible = api_version >= api.flexible_since
-        if context.is_flexible:
-            position = position + 1 if position < end and not frame[position] else _after_tags(frame, position, end)
-        handler = self._handlers.get(api_key) or self._load_handler(api_key)
-        return handler.answer(context, frame, position, end)
+        module = import_module(f"{handlers.__name__}.{api.module}")
+        handler = cast(RequestHandler, module.HANDLER)
+        route = Route(api_key, api_version, api_version >= api.flexible_since, handler)
+        if api_version <= api.last_version:
+            self._routes[api_and_version] = route
+        return route
 
-    @staticmethod
-    def _read_client_id(context: RequestContext, frame: memoryview, start: int, size: int, end: int) -> int:
-        """Set the context's client id from frame[start:start + size]; return the position behind it."""
-        if size < -1 or start + size > end:
-            raise FrameError(f"a client id of {size} bytes; {end - start} are left")
-        if size == -1:
-            context.set_client_id(None)
-            return start
-        context.set_client_id(bytes(frame[start : start + size]))
-        return start + size
 
-    def _load_handler(self, api_key: int) -> RequestHandler:
-        module = import_module(f"{handlers.__name__}.{APIS[ApiKey(api_key)].module}")
-        handler = self._handlers[api_key] = cast(RequestHandler, module.HANDLER)
-        return handler
+def _read_client_id(context: RequestContext, frame: memoryview, start: int, size: int, end: int) -> int:
+    """Set the context's client id from frame[start:start + size]; return the position behind it."""
+    if size < -1 or start + size > end:
+        raise FrameError(f"a client id of {size} bytes; {end - start} are left")
+    context.set_client_id(None if size == -1 else bytes(frame[start : start + size]))
+    return start + max(0, size)
 
 
 def _after_tags(frame: memoryview, position: int, end: int) -> int:

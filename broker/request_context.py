@@ -33,11 +33,11 @@ class RequestContext:
     """
 
     __slots__ = (
-        "_client_id_bytes",
         "api_key",
         "api_version",
         "client_host",
         "client_id",
+        "client_id_bytes",
         "client_software",
         "cluster",
         "connection_id",
@@ -52,8 +52,8 @@ class RequestContext:
         self.listener = listener
         self.connection_id = connection_id
         self.client_host = client_host
-        self.client_id: str | None = None
-        self._client_id_bytes: bytes | None = None
+        self.client_id: str | None = ""
+        self.client_id_bytes = b""
         self.client_software = ""
         self.api_key = -1
         self.api_version = -1
@@ -63,15 +63,13 @@ class RequestContext:
     def set_client_id(self, client_id: bytes | None) -> None:
         """Take the client id of a request's header; raises FrameError where it is not UTF-8.
 
-        It is nearly always the same as in the request before, so it is decoded only when it changes.
+        It is nearly always the same as in the request before, and is decoded only when it changes.
         """
-        if client_id == self._client_id_bytes:
-            return
         try:
             self.client_id = None if client_id is None else client_id.decode()
         except UnicodeDecodeError as error:
             raise FrameError(f"client id {client_id!r} is not UTF-8") from error
-        self._client_id_bytes = client_id
+        self.client_id_bytes = client_id or b""
 
     @property
     def now_ms(self) -> int:

@@ -17,6 +17,9 @@ FLEXIBLE_SINCE = 9
 TOPIC_IDS_SINCE = 13
 TOPIC_ID_BYTES = 16
 
+# No transactional id, acks, timeout, one topic of a name of one byte, one partition; and the shortest batch.
+_SINGLE_HEAD_BYTES_MIN = 15 + 61
+
 _INT16 = Struct(">h")
 _INT32 = Struct(">i")
 _ACKS_AND_TIMEOUT = Struct(">hi")
@@ -77,6 +80,58 @@ def decode_request(frame: memoryview, position: int, end: int, version: int) -> 
     if len(topics) > 1 or (topics and len(topics[0][1]) > 1):
         request.topics = _merge(topics)
     return request
+
+
+def find_single_head(frame: memoryview, position: int, end: int, version: int) -> bytes | None:
+    """Return the bytes of the request in frame[position:end] up to its records, if it is one of many alike.
+
+    That is: version 9 to 13, no transactional id, one topic with one partition. A producer sends the same head with
+    each batch for a partition, so that what it means can be looked up as a whole.
+    """
+    if version < FLEXIBLE_SINCE or end - position < _SINGLE_HEAD_BYTES_MIN:
+        return None
+    if frame[position] or frame[position + 7] != 2:
+        return None
+    key_bytes = TOPIC_ID_BYTES if version >= TOPIC_IDS_SINCE else frame[position + 8]
+    head_end = position + 13 + key_bytes
+    # The length of a name above 126 bytes takes two: rare enough.
+    if not 2 <= key_bytes <= 127 or head_end >= end or frame[head_end - 5] != 2:
+        return None
+    return bytes(frame[position:head_end])
+
+
+def find_single_records(frame: memoryview, position: int, end: int) -> memoryview | None:
+    """Return the records behind a single head, where nothing but three empty lists of tagged fields follows them."""
+    size = frame[position]
+    position += 1
+    if size > 127:
+        size, position = decode_unsigned_varint(frame, position - 1, end)
+    records_end = position + size - 1
+    if not size or records_end + 3 != end:
+        return None
+    if frame[records_end] or frame[records_end + 1] or frame[records_end + 2]:
+        return None
+    return frame[position:records_end]
+
+
+class SingleAnswer:
+    """The successful answer to a request of one topic and partition, packed in one step."""
+
+    __slots__ = ("_index", "_key", "_pack", "_size")
+
+    def __init__(self, version: int, key: bytes, index: int) -> None:
+        """version: 9 to 13; key: the topic's name, or the 16 bytes of its id from version 13 on."""
+        key = key if version >= TOPIC_IDS_SINCE else encode_unsigned_varint(len(key) + 1) + key
+        answer = Struct(f">iibb{len(key)}sbihqqqbbbbib")
+        self._pack = answer.pack
+        self._size = answer.size - FRAME_SIZE_BYTES
+        self._key = key
+        self._index = index
+
+    def encode(self, correlation_id: int, base_offset: int, log_append_time_ms: int, log_start_offset: int) -> bytes:
+        """Return the whole answer, size and response header included."""
+        head = (self._size, correlation_id, 0, 2, self._key, 2, self._index, 0)
+        return self._pack(*head, base_offset, log_append_time_ms, log_start_offset, 1, 0, 0, 0, 0, 0)
 
 
 def _decode_plain(frame: memoryview, position: int, end: int) -> tuple[ProduceRequest, int]:

@@ -19,6 +19,7 @@ from ...storage.append_refused import AppendRefused
 from ...storage.append_result import AppendResult
 from ..cluster import INTERNAL_TOPICS, Topic
 from ..partition import Partition
+from ..produce_route import PRODUCE_ROUTES_MAX, ProduceRoute
 from ..request_context import Buffers, RequestContext
 
 logger = logging.getLogger(__name__)
@@ -39,25 +40,83 @@ class ProduceHandler:
     def answer(self, context: RequestContext, frame: memoryview, position: int, end: int) -> Buffers | None:
         """Check, append, answer; raises FrameError where acks=0 leaves no other way to tell of a refusal."""
         version = context.api_version
+        head = produce_codec.find_single_head(frame, position, end, version)
+        if head is not None:
+            route = context.cluster.produce_routes.get((version, head))
+            if route is not None and (answer := _append_by_route(context, route, frame, position + len(head), end)):
+                return [answer]
         request = produce_codec.decode_request(frame, position, end, version)
+        if head is not None:
+            _remember_route(context, head, request)
         answers: list[tuple[bytes, list[PartitionAnswer]]] = []
         accepted: list[Accepted] = []
         try:
-            _check_first_batches(request)
+            are_plain = version >= produced_records.ZSTD_VERSION_MIN and _are_plain(request)
+            if not are_plain:
+                _check_first_batches(request)
             for key, partitions in request.topics:
+                if not partitions:
+                    continue  # Kafka answers by partition, so that a topic without any is not in the answer.
                 topic = _find_topic(context, key)
                 answers.append((key, [_accept(topic, *asked, version, accepted) for asked in partitions]))
+            if not are_plain:
+                accepted = _without_transactional(request.transactional_id, accepted)
             if accepted:
-                _append_all(context, request, accepted)
+                _append_all(context, request.acks, accepted)
         except RequestRefused as error:
             answers = [
                 (key, [_refuse(PartitionAnswer(index), error) for index, _ in partitions])
                 for key, partitions in request.topics
+                if partitions
             ]
         if request.acks == ACKS_NONE:
             _check_unanswered(answers)
             return None
         return [produce_codec.encode_response(context.correlation_id, version, answers)]
+
+
+def _append_by_route(
+    context: RequestContext, route: ProduceRoute, frame: memoryview, position: int, end: int
+) -> bytes | None:
+    """Append the batch behind a head that is known; None where anything about it is not as usual.
+
+    What is refused here is looked at again, and then refused in Kafka's words: a refusal leaves the log as it was.
+    """
+    records = produce_codec.find_single_records(frame, position, end)
+    if records is None or not produced_records.is_plain_batch(records):
+        return None
+    try:
+        result = route.partition.append(records, context.cluster.clock.now_ms())
+    except AppendRefused:
+        return None
+    if result.is_duplicate:
+        context.cluster.report(route.partition, result)
+    return route.answer.encode(
+        context.correlation_id, result.base_offset, result.log_append_time_ms, result.log_start_offset
+    )
+
+
+def _remember_route(context: RequestContext, head: bytes, request: ProduceRequest) -> None:
+    """Know the head when it comes again, where it leads to a partition that may be written and is answered."""
+    key, ((index, _),) = request.topics[0]
+    topic = _find_topic(context, key)
+    partition = topic.find_partition(index) if topic is not None and not topic.is_internal else None
+    if partition is None or request.acks == ACKS_NONE or request.acks not in ACKS_ALLOWED:
+        return
+    routes = context.cluster.produce_routes
+    if len(routes) >= PRODUCE_ROUTES_MAX:
+        routes.clear()
+    answer = produce_codec.SingleAnswer(context.api_version, key, index)
+    routes[context.api_version, head] = ProduceRoute(partition, answer)
+
+
+def _are_plain(request: ProduceRequest) -> bool:
+    """Whether nothing has to be asked of any partition's records before its log looks at them."""
+    for _, partitions in request.topics:
+        for _, records in partitions:
+            if records is None or not produced_records.is_plain_batch(records):
+                return False
+    return True
 
 
 def _check_first_batches(request: ProduceRequest) -> None:
@@ -100,11 +159,10 @@ def _accept(
     return answer
 
 
-def _append_all(context: RequestContext, request: ProduceRequest, accepted: list[Accepted]) -> None:
-    """Append what the checks of the request let pass; raises RequestRefused."""
-    accepted = _without_transactional(request.transactional_id, accepted)
-    if request.acks not in ACKS_ALLOWED:
-        refusal = KafkaError(ErrorCode.INVALID_REQUIRED_ACKS, f"acks {request.acks}; allowed: {ACKS_ALLOWED}")
+def _append_all(context: RequestContext, acks: int, accepted: list[Accepted]) -> None:
+    """Append what the checks of the request let pass."""
+    if acks not in ACKS_ALLOWED:
+        refusal = KafkaError(ErrorCode.INVALID_REQUIRED_ACKS, f"acks {acks}; allowed: {ACKS_ALLOWED}")
         for answer, _, _ in accepted:
             _refuse(answer, refusal)
         return
