@@ -42,8 +42,6 @@ def first_sequences_and_lists(recorder: CaseRecorder) -> None:
     explicit.add_partitions({topic: [0]})
     explicit.produce("U62 v11 (added), new partition, sequence 3", topic, 3)
     _lists(recorder, explicit)
-    _producers_that_are_not_there(recorder, topic)
-    _verify_only(recorder, explicit, topic)
 
 
 def _list(recorder: CaseRecorder, version: int, **filters: Value) -> Struct:
@@ -82,7 +80,8 @@ def _lists(recorder: CaseRecorder, producer: TransactionalProducer) -> None:
     recorder.record("D06 bad pattern", None, Answer(answer.integer("error_code")))
 
 
-def _producers_that_are_not_there(recorder: CaseRecorder, topic: str) -> None:
+def producers_that_are_not_there(recorder: CaseRecorder) -> None:
+    topic = recorder.create_topic()
     topics: Value = [{"name": topic, "partitions": [0, 5]}, {"name": recorder.unique("missing"), "partitions": [0]}]
     answer = recorder.connection.call(DESCRIBE_PRODUCERS, 0, {"topics": topics})
     parts: list[Json] = [
@@ -93,14 +92,16 @@ def _producers_that_are_not_there(recorder: CaseRecorder, topic: str) -> None:
     recorder.record("D07 DescribeProducers errors", None, Answer(), parts=parts)
 
 
-def _verify_only(recorder: CaseRecorder, producer: TransactionalProducer, topic: str) -> None:
+def verify_only(recorder: CaseRecorder) -> None:
     """AddPartitionsToTxn from version 4 on is meant for brokers; without an authorizer anyone may ask."""
+    ongoing, finished = _describe(recorder, "unk1"), _describe(recorder, "v2e")
+    topic = ongoing.structs("topics")[0].text("name")
     nobody = Identity(recorder.unique("nobody"), 1, 0)
-    others: list[Mapping[str, Value]] = [
+    transactions: list[Mapping[str, Value]] = [
         {**identity.fields(), "verify_only": True, "topics": [{"name": topic, "partitions": [0]}]}
-        for identity in (producer.identity, _finished(recorder), nobody)
+        for identity in (_identity_of(ongoing), _identity_of(finished), nobody)
     ]
-    answer = recorder.connection.call(ADD_PARTITIONS_TO_TXN, 4, {"transactions": others})
+    answer = recorder.connection.call(ADD_PARTITIONS_TO_TXN, 4, {"transactions": transactions})
     results = sorted(
         (
             transaction.text("transactional_id"),
@@ -116,12 +117,14 @@ def _verify_only(recorder: CaseRecorder, producer: TransactionalProducer, topic:
     )
 
 
-def _finished(recorder: CaseRecorder) -> Identity:
-    """An earlier producer of this run whose last transaction is over."""
-    transactional_id = f"tx-{recorder.run_id}-v2e"
-    answer = recorder.connection.call(DESCRIBE_TRANSACTIONS, 0, {"transactional_ids": [transactional_id]})
-    state = answer.structs("transaction_states")[0]
-    return Identity(transactional_id, state.integer("producer_id"), state.integer("producer_epoch"))
+def _describe(recorder: CaseRecorder, name: str) -> Struct:
+    """What the coordinator knows of an earlier producer of this run."""
+    body: Mapping[str, Value] = {"transactional_ids": [f"tx-{recorder.run_id}-{name}"]}
+    return recorder.connection.call(DESCRIBE_TRANSACTIONS, 0, body).structs("transaction_states")[0]
+
+
+def _identity_of(state: Struct) -> Identity:
+    return Identity(state.text("transactional_id"), state.integer("producer_id"), state.integer("producer_epoch"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,4 +192,9 @@ def markers(recorder: CaseRecorder) -> None:
     record_log(recorder, "W13 log", topic)
 
 
-PARTS: tuple[Callable[[CaseRecorder], None], ...] = (first_sequences_and_lists, markers)
+PARTS: tuple[Callable[[CaseRecorder], None], ...] = (
+    first_sequences_and_lists,
+    producers_that_are_not_there,
+    verify_only,
+    markers,
+)
