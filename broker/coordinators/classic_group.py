@@ -213,19 +213,18 @@ class ClassicGroup:
     def answer_join(self, member: GroupMember, response: JoinGroupResponse) -> None:
         """Answer the member's waiting JoinGroup request, if there is one.
 
-        Not at once: a connection that is answered goes on with its next request, which must not find the group half
-        changed.
+        It leaves when the step is done, see GroupTimers.
         """
         answer = member.take_join_wait()
         if answer is not None:
-            self.timers.soon(lambda: answer.complete(response))
+            self.timers.put_off(lambda: answer.complete(response))
 
     def answer_sync(self, member: GroupMember, response: SyncGroupResponse) -> bool:
-        """Answer the member's waiting SyncGroup request, soon as well; return whether there was one."""
+        """Answer the member's waiting SyncGroup request in the same way; return whether there was one."""
         answer = member.take_sync_wait()
         if answer is None:
             return False
-        self.timers.soon(lambda: answer.complete(response))
+        self.timers.put_off(lambda: answer.complete(response))
         return True
 
     def elect_joined_leader(self) -> bool:

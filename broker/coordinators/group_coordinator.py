@@ -69,11 +69,15 @@ class GroupCoordinator:
         if group is None and attempt.member_id:
             attempt.refuse(ErrorCode.UNKNOWN_MEMBER_ID, attempt.member_id)
             return
-        self._join.join(group or self._registry.find_or_create(request.group_id), attempt)
+        group = group or self._registry.find_or_create(request.group_id)
+        self._join.join(group, attempt)
+        group.timers.finish_step()
 
     def sync(self, request: SyncGroupRequest, answer: Deferred[SyncGroupResponse]) -> None:
         """Answer a SyncGroup request, now or later; raises KafkaError where it is refused."""
-        self._membership.sync(self._group_of_member(request.group_id), request, answer)
+        group = self._group_of_member(request.group_id)
+        self._membership.sync(group, request, answer)
+        group.timers.finish_step()
 
     def heartbeat(self, request: HeartbeatRequest) -> None:
         """Extend a member's session; raises KafkaError where the member must do something else."""
@@ -82,7 +86,10 @@ class GroupCoordinator:
 
     def leave(self, group_id: str, members: list[MemberIdentity]) -> list[MemberResponse]:
         """Let members go; raises KafkaError UNKNOWN_MEMBER_ID for a group that there is not."""
-        return self._membership.leave(self._group_of_member(group_id), members)
+        group = self._group_of_member(group_id)
+        answers = self._membership.leave(group, members)
+        group.timers.finish_step()
+        return answers
 
     def begin_commit(self, request: OffsetCommitRequest, api_version: int) -> ClassicGroup:
         """Return the group whose offsets the request may commit; see GroupOffsets.begin_commit."""

@@ -10,13 +10,13 @@ from ...protocol.messages.list_groups import ListedGroup
 from .classic_group import ClassicGroup, GroupState
 from .group_member import GroupMember
 
-CLASSIC_GROUP_TYPE = "Classic"
+CLASSIC_GROUP_TYPE = "classic"
 
 
 def is_selected(group: ClassicGroup, states: Collection[str], types: Collection[str]) -> bool:
     """Return whether the group passes both filters; upper and lower case are the same, an empty filter passes all."""
     is_in_state = not states or group.state.value.lower() in {state.strip().lower() for state in states}
-    is_of_type = not types or CLASSIC_GROUP_TYPE.lower() in {group_type.lower() for group_type in types}
+    is_of_type = not types or CLASSIC_GROUP_TYPE in {group_type.lower() for group_type in types}
     return is_in_state and is_of_type
 
 

@@ -1,4 +1,4 @@
-"""The named timers of one group."""
+"""The named timers of one group, and what is put off until a step is done."""
 
 from __future__ import annotations
 
@@ -18,14 +18,19 @@ def heartbeat_of(member_id: str) -> str:
 
 
 class GroupTimers:
-    """Timers by name: to schedule a name again takes its earlier timer back."""
+    """Timers by name: to schedule a name again takes its earlier timer back.
 
-    __slots__ = ("_clock", "_timers")
+    A step is a request or a timer. Answers to other clients are put off until it is done: a connection that is answered
+    goes on with its next request at once, and that must not find the group half changed.
+    """
+
+    __slots__ = ("_clock", "_put_off", "_timers")
 
     def __init__(self, clock: Clock) -> None:
         """Start without timers."""
         self._clock = clock
         self._timers: dict[str, Timer] = {}
+        self._put_off: list[Callable[[], None]] = []
 
     def now_ms(self) -> int:
         """Return the clock's time in ms."""
@@ -38,12 +43,18 @@ class GroupTimers:
         def run() -> None:
             del self._timers[name]
             callback()
+            self.finish_step()
 
         self._timers[name] = self._clock.call_later(delay_ms, run)
 
-    def soon(self, callback: Callable[[], None]) -> None:
-        """Run callback when what is being done is done."""
-        self._clock.call_later(0, callback)
+    def put_off(self, callback: Callable[[], None]) -> None:
+        """Run callback when the step is done."""
+        self._put_off.append(callback)
+
+    def finish_step(self) -> None:
+        """Do what was put off; a timer does so by itself, a request is to call this."""
+        while self._put_off:
+            self._put_off.pop(0)()
 
     def cancel(self, name: str) -> None:
         """Take the timer of that name back, if there is one."""

@@ -51,11 +51,11 @@ class Rebalance:
         is_first = group.state is GroupState.EMPTY
         group.transition_to(GroupState.PREPARING_REBALANCE)
         logger.info("group %s: rebalance after generation %d: %s", group.group_id, group.generation_id, reason)
-        if is_first:
-            delay_ms = self._settings.initial_rebalance_delay_ms
+        delay_ms = self._settings.initial_rebalance_delay_ms
+        if is_first and delay_ms > 0:
             remaining_ms = max(group.rebalance_timeout_ms - delay_ms, 0)
             self._schedule_end_of_first_delay(group, delay_ms, remaining_ms)
-        elif group.has_all_members_joined:
+        elif is_first or group.has_all_members_joined:
             self.complete_join(group)
         else:
             self._schedule_end_of_join(group)

@@ -1,0 +1,153 @@
+"""A coordinator on a clock that is moved by hand, and members that ask it: what the tests of groups share."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+
+from fauxka.broker.clock import ManualClock
+from fauxka.broker.coordinators.group_coordinator import GroupCoordinator
+from fauxka.broker.coordinators.group_join import JoinAttempt
+from fauxka.broker.coordinators.group_settings import GroupSettings
+from fauxka.broker.request_context import Deferred
+from fauxka.protocol.error_codes import ErrorCode, KafkaError
+from fauxka.protocol.messages.heartbeat import HeartbeatRequest
+from fauxka.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
+from fauxka.protocol.messages.leave_group import MemberIdentity
+from fauxka.protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition
+from fauxka.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
+
+GROUP = "group"
+SESSION_TIMEOUT_MS = 10_000
+REBALANCE_TIMEOUT_MS = 60_000
+
+# A consumer's subscription to topic "t", version 0, without user data.
+SUBSCRIPTION = b"\x00\x00" + b"\x00\x00\x00\x01" + b"\x00\x01t" + b"\xff\xff\xff\xff"
+
+
+class GroupPlay:
+    """One group of one coordinator; members are named by the client id they come with."""
+
+    def __init__(self, settings: GroupSettings | None = None) -> None:
+        self.clock = ManualClock()
+        numbers = itertools.count(1)
+        self.coordinator = GroupCoordinator(
+            settings or GroupSettings(initial_rebalance_delay_ms=0), self.clock, lambda: str(next(numbers))
+        )
+
+    def start_join(
+        self,
+        client_id: str,
+        member_id: str = "",
+        *,
+        instance: str | None = None,
+        protocols: Mapping[str, bytes] | None = None,
+        session_timeout_ms: int = SESSION_TIMEOUT_MS,
+        rebalance_timeout_ms: int = REBALANCE_TIMEOUT_MS,
+        version: int = 3,
+    ) -> Deferred[JoinGroupResponse]:
+        """Send a JoinGroup request in the manner of a version; version 3 joins without asking for an id first."""
+        request = JoinGroupRequest(
+            group_id=GROUP,
+            session_timeout_ms=session_timeout_ms,
+            rebalance_timeout_ms=rebalance_timeout_ms,
+            member_id=member_id,
+            group_instance_id=instance,
+            protocol_type="consumer",
+            protocols=[
+                JoinGroupRequestProtocol(name=name, metadata=metadata)
+                for name, metadata in (protocols or {"range": SUBSCRIPTION}).items()
+            ],
+        )
+        attempt = JoinAttempt(
+            request=request,
+            client_id=client_id,
+            client_host="127.0.0.1",
+            requires_known_member_id=version >= 4,
+            can_skip_assignment=version >= 9,
+            answer=Deferred(),
+        )
+        self.coordinator.join(attempt)
+        return attempt.answer
+
+    def rejoin(self, member_id: str, metadata: bytes = SUBSCRIPTION) -> Deferred[JoinGroupResponse]:
+        """Send a known member's JoinGroup request."""
+        return self.start_join("rejoining", member_id, protocols={"range": metadata})
+
+    def start_sync(
+        self, member_id: str, generation_id: int, assignments: Mapping[str, bytes] | None = None
+    ) -> Deferred[SyncGroupResponse]:
+        """Send a SyncGroup request; raises KafkaError where it is refused at once."""
+        entries = [
+            SyncGroupRequestAssignment(member_id=to, assignment=assignment)
+            for to, assignment in (assignments or {}).items()
+        ]
+        answer: Deferred[SyncGroupResponse] = Deferred()
+        self.coordinator.sync(
+            SyncGroupRequest(group_id=GROUP, generation_id=generation_id, member_id=member_id, assignments=entries),
+            answer,
+        )
+        return answer
+
+    def heartbeat(self, member_id: str, generation_id: int) -> ErrorCode:
+        """Send a heartbeat and return what it is answered."""
+        request = HeartbeatRequest(group_id=GROUP, generation_id=generation_id, member_id=member_id)
+        try:
+            self.coordinator.heartbeat(request)
+        except KafkaError as error:
+            return error.code
+        return ErrorCode.NONE
+
+    def leave(self, member_id: str) -> None:
+        """Let a member leave."""
+        self.coordinator.leave(GROUP, [MemberIdentity(member_id=member_id)])
+
+    def commit(self, offset: int, *, topic: str = "t", member_id: str = "", generation_id: int = -1) -> None:
+        """Commit an offset of partition 0; raises KafkaError where that is refused."""
+        request = OffsetCommitRequest(group_id=GROUP, generation_id_or_member_epoch=generation_id, member_id=member_id)
+        group = self.coordinator.begin_commit(request, 9)
+        partition = OffsetCommitRequestPartition(partition_index=0, committed_offset=offset)
+        self.coordinator.offsets.commit(group, topic, partition, -1)
+
+    def committed(self, topic: str = "t") -> int | None:
+        """Return the committed offset of partition 0."""
+        found = self.coordinator.offsets.find(GROUP, topic, 0)
+        return None if found is None else found.offset
+
+    @property
+    def state(self) -> str:
+        """The group's state as DescribeGroups tells it."""
+        return self.coordinator.describe(GROUP).group_state
+
+    @property
+    def member_ids(self) -> list[str]:
+        """The ids of the group's members."""
+        return [member.member_id for member in self.coordinator.describe(GROUP).members]
+
+
+def answered(answer: Deferred[JoinGroupResponse]) -> JoinGroupResponse:
+    """Return the answer, which must be there."""
+    response = answer.response()
+    assert response is not None, "the JoinGroup request still waits"
+    return response
+
+
+def assigned(answer: Deferred[SyncGroupResponse]) -> SyncGroupResponse:
+    """Return the answer, which must be there."""
+    response = answer.response()
+    assert response is not None, "the SyncGroup request still waits"
+    return response
+
+
+def stable_group(play: GroupPlay, *client_ids: str) -> list[str]:
+    """Return the member ids of a stable group, the leader first; its generation is the number of members."""
+    member_ids: list[str] = []
+    for generation_id, client_id in enumerate(client_ids, 1):
+        newcomer = play.start_join(client_id)
+        for member_id in member_ids:
+            play.rejoin(member_id)
+        member_ids.append(answered(newcomer).member_id)
+        for member_id in member_ids[1:]:
+            play.start_sync(member_id, generation_id)
+        play.start_sync(member_ids[0], generation_id, {member_id: member_id.encode() for member_id in member_ids})
+    return member_ids
