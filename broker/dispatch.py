@@ -26,6 +26,8 @@ logger = logging.getLogger(__name__)
 
 # api key and version together, which find the route; correlation id; length of the client id (-1: null).
 _HEADER = Struct(">Iih")
+_UNSIGNED = Struct(">I")
+_API_AND_VERSION = Struct(">hh")
 _API_KEYS = {int(key): key for key in ApiKey}
 
 
@@ -101,19 +103,20 @@ class Dispatcher:
 
     def _load_route(self, api_and_version: int) -> Route:
         """Return where requests of this API in this version go, and import its handler where it is the first."""
-        api_key, api_version = api_and_version >> 16, api_and_version & 0xFFFF
+        api_key, api_version = _API_AND_VERSION.unpack(_UNSIGNED.pack(api_and_version))
         api = APIS.get(_API_KEYS.get(api_key, ApiKey.ENVELOPE))
         if api is None or api.key not in handlers.HANDLERS:
             raise FrameError(f"api key {api_key} is not served")
         # The one handler that answers versions it does not know, so that a newer client can find out (KIP-511).
-        if not api.first_version <= api_version <= api.last_version and api.key is not ApiKey.API_VERSIONS:
+        is_served = api.first_version <= api_version <= api.last_version
+        if not is_served and api.key is not ApiKey.API_VERSIONS:
             raise FrameError(
                 f"{api.name} version {api_version} is not served; allowed: {api.first_version} to {api.last_version}"
             )
         module = import_module(f"{handlers.__name__}.{api.module}")
         handler = cast(RequestHandler, module.HANDLER)
         route = Route(api_key, api_version, api_version >= api.flexible_since, handler)
-        if api_version <= api.last_version:
+        if is_served:
             self._routes[api_and_version] = route
         return route
 
