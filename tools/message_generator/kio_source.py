@@ -199,8 +199,6 @@ def _versioned(version: int, field: Field[Any]) -> VersionedField:
     element = _without_none(get_args(whole)[0])[0] if is_array else whole
     # kio writes None for the zero uuid and for the timestamp -1; on the wire both are plain values.
     is_nullable = is_nullable and (is_array or kafka_type not in ("uuid", "datetime_i64"))
-    # An array of uuids that may be null is typed by kio as one of uuids that may be None; its default tells.
-    is_nullable = is_nullable or (is_array and field.default is None)
     return VersionedField(
         version=version,
         name=f"{field.name}_ms" if kafka_type.startswith(("timedelta", "datetime")) else field.name,

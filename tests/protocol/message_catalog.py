@@ -1,0 +1,72 @@
+"""Every generated message in every version, beside the kio entity of that version: what the round trips run over."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+from dataclasses import dataclass
+from typing import Any, Protocol, Self, cast
+
+from kio.schema.index import schema_name_map
+
+from fauxka.protocol.primitives import Reader, Writer
+
+
+class Message(Protocol):
+    """What every generated class can do."""
+
+    @classmethod
+    def read(cls, reader: Reader, version: int) -> Self: ...
+    def write(self, writer: Writer, version: int) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class MessageVersion:
+    """One message in one version. module: our module's name, which is kio's package too; name: of the class."""
+
+    module: str
+    name: str
+    version: int
+    kio_path: str
+
+    def __str__(self) -> str:
+        return f"{self.name}-{self.version}"
+
+    @property
+    def message_class(self) -> type[Message]:
+        return message_class(self.module, self.name)
+
+    @property
+    def entity_class(self) -> type[Any]:
+        module, name = self.kio_path.split(":")
+        return cast("type[Any]", getattr(importlib.import_module(module), name))
+
+    def encoded(self, message: Message) -> bytes:
+        writer = Writer()
+        message.write(writer, self.version)
+        return writer.getvalue()
+
+    def read(self, reader: Reader) -> Message:
+        return self.message_class.read(reader, self.version)
+
+    def decoded(self, encoded: bytes) -> Message:
+        reader = Reader(encoded)
+        message = self.read(reader)
+        assert reader.remaining == 0, f"{reader.remaining} of {len(encoded)} bytes are left"
+        return message
+
+
+def message_class(module: str, name: str) -> type[Message]:
+    return cast("type[Message]", getattr(importlib.import_module(f"fauxka.protocol.messages.{module}"), name))
+
+
+def field_names(message: Message) -> list[str]:
+    return [field.name for field in dataclasses.fields(cast("Any", message))]
+
+
+MESSAGE_VERSIONS = [
+    MessageVersion(module, path.split(":")[1], version, path)
+    for module, versions in sorted(schema_name_map.items())
+    for version, paths in sorted(versions.items())
+    for _, path in sorted(paths.items(), key=lambda item: item[0].name)
+]

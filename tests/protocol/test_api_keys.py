@@ -1,0 +1,79 @@
+"""The table of APIs against what a real broker answered, and against the messages."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kio.schema.errors import ErrorCode as KioErrorCode
+from kio.schema.index import api_key_map
+
+from fauxka.protocol.api_keys import APIS, NEVER_FLEXIBLE, Api, ApiKey
+from fauxka.protocol.error_codes import ErrorCode, KafkaError
+
+from .message_catalog import MESSAGE_VERSIONS, MessageVersion
+
+CAPTURE = json.loads((Path(__file__).parent.parent / "golden" / "api_versions-4.3.0.json").read_text())
+
+
+def versions_of(name: str) -> list[MessageVersion]:
+    return [each for each in MESSAGE_VERSIONS if each.name == name]
+
+
+def test_what_is_advertised_is_what_kafka_advertised() -> None:
+    captured: list[list[int]] = CAPTURE["api_keys"]
+
+    assert [[api.key, api.first_advertised, api.last_version] for api in APIS.values()] == captured
+
+
+def test_produce_alone_is_advertised_from_a_version_that_is_not_served() -> None:
+    assert [api.name for api in APIS.values() if api.first_advertised != api.first_version] == ["Produce"]
+
+
+@pytest.mark.parametrize("api", APIS.values(), ids=lambda api: str(api.name))
+@pytest.mark.parametrize("kind", ["Request", "Response"])
+def test_messages_exist_in_every_version_that_is_served(api: Api, kind: str) -> None:
+    versions = versions_of(api.name + kind)
+
+    assert {each.module for each in versions} == {api.module}
+    assert {each.version for each in versions} >= set(range(api.first_version, api.last_version + 1))
+    assert min(each.version for each in versions) == api.first_version
+    assert [each.version >= api.flexible_since for each in versions] == [
+        each.entity_class.__flexible__ for each in versions
+    ]
+
+
+def test_first_flexible_version_is_named_unless_there_is_none() -> None:
+    assert [api.name for api in APIS.values() if api.flexible_since == NEVER_FLEXIBLE] == [
+        "SaslHandshake",
+        "OffsetDelete",
+    ]
+
+
+def test_every_api_key_is_called_as_its_module() -> None:
+    assert {key.value: key.name.lower() for key in ApiKey} == dict(api_key_map)
+
+
+def test_error_codes_are_those_of_kafka() -> None:
+    assert {code.value: code.name for code in ErrorCode} == {int(code): code.name.upper() for code in KioErrorCode}
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [("expected 3, got 5", "OUT_OF_ORDER_SEQUENCE_NUMBER: expected 3, got 5"), ("", "OUT_OF_ORDER_SEQUENCE_NUMBER")],
+)
+def test_error_shows_its_name_and_its_numbers(message: str, shown: str) -> None:
+    error = KafkaError(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, message)
+
+    assert (error.code, error.message, str(error)) == (45, message, shown)
+
+
+def test_error_code_stands_in_a_message_as_it_is() -> None:
+    heartbeat: Any = importlib.import_module("fauxka.protocol.messages.heartbeat")
+    response = heartbeat.HeartbeatResponse(error_code=ErrorCode.REBALANCE_IN_PROGRESS)
+    (version_4,) = (each for each in versions_of("HeartbeatResponse") if each.version == 4)
+
+    assert version_4.encoded(response) == b"\x00\x00\x00\x00\x00\x1b\x00"

@@ -1,0 +1,46 @@
+"""Every message in every version: fed whole, byte by byte, with bytes behind it, and with unknown tagged fields."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from .decoder_checks import check_decoder
+from .kio_entities import as_message, entities
+from .message_catalog import MESSAGE_VERSIONS, MessageVersion
+from .test_messages_against_kio import FEW
+
+# The first drawn value is the simplest, all empty; the ones behind it hold something.
+FEWER = settings(FEW, max_examples=3)
+
+# One field: tag 1000, three bytes.
+UNKNOWN_TAGGED_FIELD = b"\x01\xe8\x07\x03abc"
+
+
+@pytest.mark.parametrize("message_version", MESSAGE_VERSIONS, ids=str)
+@FEWER
+@given(data=st.data())
+def test_whole_frame_alone_gives_the_message(message_version: MessageVersion, data: st.DataObject) -> None:
+    entity = data.draw(entities(message_version.entity_class))
+    message = as_message(entity, message_version.message_class)
+
+    check_decoder(message_version.read, message_version.encoded(message), message)
+
+
+@pytest.mark.parametrize("message_version", MESSAGE_VERSIONS, ids=str)
+def test_default_message_can_be_written_and_read(message_version: MessageVersion) -> None:
+    default = message_version.message_class()
+
+    assert message_version.decoded(message_version.encoded(default)) == default
+
+
+@pytest.mark.parametrize(
+    "message_version", [each for each in MESSAGE_VERSIONS if each.entity_class.__flexible__], ids=str
+)
+def test_unknown_tagged_field_is_passed_over(message_version: MessageVersion) -> None:
+    default = message_version.message_class()
+    encoded = message_version.encoded(default)
+    assert encoded.endswith(b"\x00"), "a default message has no tagged fields"
+
+    assert message_version.decoded(encoded[:-1] + UNKNOWN_TAGGED_FIELD) == default

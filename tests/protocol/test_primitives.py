@@ -1,0 +1,230 @@
+"""The wire types: what is written, what is read back, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fauxka.protocol.frames import FrameError
+from fauxka.protocol.primitives import INT16, INT32, INT64, Reader, Writer, required
+
+from .decoder_checks import check_decoder, decodes
+
+UUID = bytes(range(16))
+
+# One row a value: the method of Reader and Writer, the value, its bytes.
+PAIRS: list[tuple[str, Any, bytes]] = [
+    ("int8", -128, b"\x80"),
+    ("int16", -2, b"\xff\xfe"),
+    ("int32", 2147483647, b"\x7f\xff\xff\xff"),
+    ("int64", -9223372036854775808, b"\x80" + bytes(7)),
+    ("uint16", 65535, b"\xff\xff"),
+    ("uint32", 4294967295, b"\xff\xff\xff\xff"),
+    ("float64", 1.5, b"\x3f\xf8" + bytes(6)),
+    ("boolean", True, b"\x01"),
+    ("boolean", False, b"\x00"),
+    ("uuid", UUID, UUID),
+    ("unsigned_varint", 0, b"\x00"),
+    ("unsigned_varint", 127, b"\x7f"),
+    ("unsigned_varint", 128, b"\x80\x01"),
+    ("unsigned_varint", 300, b"\xac\x02"),
+    ("unsigned_varint", 4294967295, b"\xff\xff\xff\xff\x0f"),
+    ("varint", 0, b"\x00"),
+    ("varint", -1, b"\x01"),
+    ("varint", 1, b"\x02"),
+    ("varint", 2147483647, b"\xfe\xff\xff\xff\x0f"),
+    ("varint", -2147483648, b"\xff\xff\xff\xff\x0f"),
+    ("varlong", -64, b"\x7f"),
+    ("varlong", 9223372036854775807, b"\xfe" + b"\xff" * 8 + b"\x01"),
+    ("varlong", -9223372036854775808, b"\xff" * 9 + b"\x01"),
+    ("string", "", b"\x00\x00"),
+    ("string", "tōpic", b"\x00\x06t\xc5\x8dpic"),
+    ("nullable_string", None, b"\xff\xff"),
+    ("nullable_string", "a", b"\x00\x01a"),
+    ("compact_string", "", b"\x01"),
+    ("compact_string", "a" * 127, b"\x80\x01" + b"a" * 127),
+    ("compact_nullable_string", None, b"\x00"),
+    ("compact_nullable_string", "a", b"\x02a"),
+    ("data", b"\x00\xff", b"\x00\x00\x00\x02\x00\xff"),
+    ("nullable_data", None, b"\xff\xff\xff\xff"),
+    ("nullable_data", b"a", b"\x00\x00\x00\x01a"),
+    ("compact_data", b"", b"\x01"),
+    ("compact_nullable_data", None, b"\x00"),
+    ("compact_nullable_data", b"a", b"\x02a"),
+]
+
+
+@pytest.mark.parametrize(("method", "value", "encoded"), PAIRS)
+def test_value_is_written_as_its_bytes(method: str, value: object, encoded: bytes) -> None:
+    writer = Writer()
+
+    getattr(writer, method)(value)
+
+    assert writer.getvalue() == encoded
+
+
+@pytest.mark.parametrize(("method", "value", "encoded"), PAIRS)
+def test_bytes_are_read_as_their_value(method: str, value: object, encoded: bytes) -> None:
+    check_decoder(getattr(Reader, method), encoded, value)
+
+
+ARRAY_LENGTHS: list[tuple[str, int | None, bytes]] = [
+    ("array_length", 2, b"\x00\x00\x00\x02"),
+    ("nullable_array_length", 2, b"\x00\x00\x00\x02"),
+    ("nullable_array_length", None, b"\xff\xff\xff\xff"),
+    ("compact_array_length", 2, b"\x03"),
+    ("compact_nullable_array_length", 2, b"\x03"),
+    ("compact_nullable_array_length", None, b"\x00"),
+]
+
+
+@pytest.mark.parametrize(("method", "count", "encoded"), ARRAY_LENGTHS)
+def test_array_length_is_written_and_read(method: str, count: int | None, encoded: bytes) -> None:
+    writer = Writer()
+    getattr(writer, method)(count)
+    elements = bytes(2 * (count or 0))
+
+    assert writer.getvalue() == encoded
+    assert getattr(Reader(encoded + elements), method)(2) == count
+
+
+@pytest.mark.parametrize(("method", "count", "encoded"), [row for row in ARRAY_LENGTHS if row[1] is not None])
+def test_array_length_is_refused_when_one_byte_is_missing(method: str, count: int, encoded: bytes) -> None:
+    elements = bytes(2 * count - 1)
+
+    with pytest.raises(FrameError, match=r"2 elements of at least 2 bytes.*3 bytes left"):
+        getattr(Reader(encoded + elements), method)(2)
+
+
+REFUSED: list[tuple[str, bytes]] = [
+    ("string", b"\xff\xff"),
+    ("string", b"\x80\x00"),
+    ("string", b"\x7f\xff" + bytes(100)),
+    ("string", b"\x00\x02\xc3\x28"),
+    ("string", b"\x00\x03\xed\xa0\x80"),
+    ("compact_string", b"\x00"),
+    ("compact_string", b"\x03\xff\xfe"),
+    ("compact_string", b"\x81\x80\x02" + bytes(32768)),
+    ("compact_string", b"\xff\xff\xff\xff\x0f"),
+    ("data", b"\xff\xff\xff\xff"),
+    ("data", b"\x7f\xff\xff\xff"),
+    ("nullable_data", b"\x7f\xff\xff\xff" + bytes(100)),
+    ("compact_data", b"\x00"),
+    ("compact_data", b"\xff\xff\xff\xff\x07"),
+    ("unsigned_varint", b"\xff\xff\xff\xff\xff\x01"),
+    ("unsigned_varint", b"\xff\xff\xff\xff\x10"),
+    ("unsigned_varint", b"\x80" * 200),
+    ("varint", b"\x80" * 200),
+    ("varlong", b"\x80" * 200),
+    ("varlong", b"\xff" * 9 + b"\x02"),
+    ("tagged_field_count", b"\xff\xff\xff\xff\x0f"),
+    ("tagged_field_end", b"\x05abcd"),
+    ("skip_tagged_fields", b"\x01\x00\x05abcd"),
+    ("skip_tagged_fields", b"\x02\x00\x00"),
+]
+
+
+@pytest.mark.parametrize(("method", "encoded"), REFUSED)
+def test_hostile_bytes_are_refused(method: str, encoded: bytes) -> None:
+    with pytest.raises(FrameError):
+        getattr(Reader(encoded), method)()
+
+
+NEGATIVE_AS_NULL: list[tuple[str, bytes]] = [
+    ("nullable_string", b"\xff\xfe"),
+    ("nullable_data", b"\x80\x00\x00\x00"),
+]
+
+
+@pytest.mark.parametrize(("method", "encoded"), NEGATIVE_AS_NULL)
+def test_any_negative_length_is_null_as_it_is_to_kafka(method: str, encoded: bytes) -> None:
+    assert getattr(Reader(encoded), method)() is None
+
+
+def test_any_byte_but_zero_is_true_as_it_is_to_kafka() -> None:
+    assert [Reader(bytes([byte])).boolean() for byte in (0, 1, 2, 255)] == [False, True, True, True]
+
+
+TOO_LARGE: list[tuple[str, Any]] = [
+    ("int8", 128),
+    ("int16", -32769),
+    ("int32", 2**31),
+    ("int64", -(2**63) - 1),
+    ("uint16", -1),
+    ("uint32", 2**32),
+    ("unsigned_varint", -1),
+    ("unsigned_varint", 2**32),
+    ("varint", 2**31),
+    ("varint", -(2**31) - 1),
+    ("varlong", 2**63),
+    ("uuid", bytes(15)),
+    ("string", "a" * 32768),
+    ("compact_string", "a" * 32768),
+    ("string", "\ud800"),
+    ("array_length", 2**31),
+]
+
+
+@pytest.mark.parametrize(("method", "value"), TOO_LARGE)
+def test_value_that_does_not_fit_is_refused_and_nothing_is_written(method: str, value: object) -> None:
+    writer = Writer()
+
+    with pytest.raises(ValueError):
+        getattr(writer, method)(value)
+
+    assert writer.getvalue() == b""
+
+
+def test_refusal_names_the_value_and_the_type() -> None:
+    with pytest.raises(ValueError, match="2147483648 cannot be written as int32"):
+        Writer().int32(2**31)
+
+
+def test_null_where_the_version_has_none_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match=r"MetadataRequest\.topics is null"):
+        required(None, "MetadataRequest.topics")
+
+
+@pytest.mark.parametrize("element", [INT16, INT32, INT64], ids=lambda element: str(element.format))
+@given(values=st.lists(st.integers(-(2**15), 2**15 - 1), max_size=5))
+def test_integer_lists_come_back(element: Any, values: list[int]) -> None:
+    writer = Writer()
+
+    writer.integer_list(element, values)
+
+    check_decoder(lambda reader: reader.integer_list(element, len(values)), writer.getvalue(), values)
+
+
+@given(value=st.integers(-(2**31), 2**31 - 1))
+def test_varints_come_back(value: int) -> None:
+    writer = Writer()
+
+    writer.varint(value)
+
+    check_decoder(Reader.varint, writer.getvalue(), value)
+
+
+@given(value=st.integers(-(2**63), 2**63 - 1))
+def test_varlongs_come_back(value: int) -> None:
+    writer = Writer()
+
+    writer.varlong(value)
+
+    check_decoder(Reader.varlong, writer.getvalue(), value)
+
+
+@given(frame=st.binary(max_size=20), method=st.sampled_from(sorted({row[0] for row in PAIRS})))
+def test_any_bytes_give_a_value_or_the_declared_error(frame: bytes, method: str) -> None:
+    decode: Callable[[Reader], object] = getattr(Reader, method)
+
+    decodes(decode, Reader(frame))
+
+
+@pytest.mark.parametrize(("position", "end"), [(-1, None), (4, None), (3, 2)])
+def test_reader_outside_its_buffer_is_refused(position: int, end: int | None) -> None:
+    with pytest.raises(FrameError):
+        Reader(b"abc", position, end)
