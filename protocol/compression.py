@@ -8,8 +8,9 @@ Source: org.apache.kafka.common.compress, Kafka 4.3.0.
 from __future__ import annotations
 
 import zlib
+from importlib import import_module
 from struct import Struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, cast
 
 from .record_batch import Compression
 
@@ -42,6 +43,29 @@ _LZ4_FLAGS_POSITION = 4
 _LZ4_INDEPENDENT_BIT = 0x20
 
 
+class _Lz4Stream(Protocol):
+    @property
+    def eof(self) -> bool: ...
+
+    def decompress(self, data: memoryview, max_length: int) -> bytes: ...
+
+
+class _Lz4Frame(Protocol):
+    """What is used of the module lz4.frame, which comes without types."""
+
+    BLOCKSIZE_MAX64KB: int
+
+    def compress(
+        self, data: bytes, *, compression_level: int, block_size: int, block_linked: bool, store_size: bool
+    ) -> bytes: ...
+
+    def LZ4FrameDecompressor(self) -> _Lz4Stream: ...
+
+
+def _load_lz4_frame() -> _Lz4Frame:
+    return cast(_Lz4Frame, import_module("lz4.frame"))
+
+
 class BrokenPayload(Exception):
     """The payload is not what its codec says."""
 
@@ -62,17 +86,14 @@ def compress(codec: Compression, data: bytes, level: int | None = None) -> bytes
     if codec is Compression.SNAPPY:
         return _compress_xerial(data)
     if codec is Compression.LZ4:
-        import lz4.frame
-
         # Blocks of 64 KiB without checksums, as the Java client writes them; level 9 is Kafka's default.
-        return bytes(
-            lz4.frame.compress(
-                data,
-                compression_level=9 if level is None else level,
-                block_size=lz4.frame.BLOCKSIZE_MAX64KB,
-                block_linked=False,
-                store_size=False,
-            )
+        lz4_frame = _load_lz4_frame()
+        return lz4_frame.compress(
+            data,
+            compression_level=9 if level is None else level,
+            block_size=lz4_frame.BLOCKSIZE_MAX64KB,
+            block_linked=False,
+            store_size=False,
         )
     import cramjam
 
@@ -170,11 +191,9 @@ def _decompress_lz4(payload: memoryview, limit: int) -> bytes:
         raise BrokenPayload("lz4: not a frame")
     if not payload[_LZ4_FLAGS_POSITION] & _LZ4_INDEPENDENT_BIT:
         raise BrokenPayload("lz4: the blocks of the frame are linked")
-    import lz4.frame
-
-    stream = lz4.frame.LZ4FrameDecompressor()
+    stream = _load_lz4_frame().LZ4FrameDecompressor()
     try:
-        data = bytes(stream.decompress(payload, max_length=limit + 1))
+        data = stream.decompress(payload, limit + 1)
     except RuntimeError as error:
         raise BrokenPayload(f"lz4: {error}") from None
     if len(data) > limit:

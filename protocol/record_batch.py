@@ -7,7 +7,9 @@ Source: DefaultRecordBatch, Kafka 4.3.0.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntEnum
+from functools import partial
 from struct import Struct
 from typing import NamedTuple
 
@@ -121,13 +123,16 @@ class BatchHeader(NamedTuple):
         return TimestampType.LOG_APPEND_TIME if self.attributes & TIMESTAMP_TYPE_BIT else TimestampType.CREATE_TIME
 
 
-# tuple.__new__ takes the unpacked tuple as it is: a third faster than BatchHeader(*fields), on the path of every batch.
-_new_tuple = tuple.__new__
+# Makes a header of the unpacked tuple as it is: a third faster than BatchHeader(*fields), on the path of every batch.
+_header_of: Callable[[tuple[int, ...]], BatchHeader] = partial(
+    tuple.__new__,  # pyright: ignore[reportUnknownMemberType]
+    BatchHeader,
+)
 
 
 def parse_header(buffer: bytes | bytearray | memoryview, position: int = 0) -> BatchHeader:
     """Read the header at position, where at least HEADER_SIZE bytes must be left; nothing in it is checked."""
-    return _new_tuple(BatchHeader, _HEADER.unpack_from(buffer, position))
+    return _header_of(_HEADER.unpack_from(buffer, position))
 
 
 def pack_header(header: BatchHeader) -> bytes:

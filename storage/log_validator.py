@@ -10,12 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from struct import Struct
 
-from crc32c import crc32c
-
 from ..protocol import compression, records
 from ..protocol.error_codes import ErrorCode
 from ..protocol.record_batch import (
-    ATTRIBUTES_POSITION,
     COMPRESSION_MASK,
     COMPRESSION_MAX,
     CONTROL_BIT,
@@ -26,6 +23,7 @@ from ..protocol.record_batch import (
     BatchHeader,
     Compression,
     TimestampType,
+    is_crc_right,
     parse_header,
 )
 from ..protocol.record_validation import InvalidRecords, OverlongRecordLength, RecordsSummary, summarize_records
@@ -104,7 +102,7 @@ class LogValidator:
             raise _refused_base_offset(base_offset, log_start_offset)
         if size > self._max_message_bytes:
             raise self._too_large(size)
-        if crc32c(batch[ATTRIBUTES_POSITION:]) != crc or length + LOG_OVERHEAD != size:
+        if not is_crc_right(batch, crc) or length + LOG_OVERHEAD != size:
             raise AppendRefused(ErrorCode.CORRUPT_MESSAGE, f"CRC {crc:#010x} is not that of the {size} bytes")
         codec = attributes & COMPRESSION_MASK
         if (

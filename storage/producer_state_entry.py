@@ -5,6 +5,7 @@ Source: ProducerStateEntry and BatchMetadata, Kafka 4.3.0.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -28,7 +29,10 @@ class CachedBatch(NamedTuple):
 
 
 # Makes a CachedBatch of the tuple of its fields: half the price of calling the class, on the path of every batch.
-cached_batch = partial(tuple.__new__, CachedBatch)
+cached_batch: Callable[[tuple[int, int, int, int, int]], CachedBatch] = partial(
+    tuple.__new__,  # pyright: ignore[reportUnknownMemberType]
+    CachedBatch,
+)
 
 
 @dataclass(slots=True)
