@@ -154,9 +154,9 @@ class GroupJoin:
         if attempt.member_id in group.pending_join_members:
             if request.group_instance_id is not None:
                 # Kafka throws IllegalStateException: ids are not handed out in advance to static members.
-                raise KafkaError(
-                    ErrorCode.UNKNOWN_SERVER_ERROR, f"pending member {attempt.member_id} has an instance id"
-                )
+                # Ids are not handed out in advance to static members; Kafka takes this for a fault of its own.
+                attempt.refuse(ErrorCode.UNKNOWN_SERVER_ERROR)
+                return
             self._add(group, attempt, attempt.member_id)
             return
         try:

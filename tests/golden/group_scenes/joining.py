@@ -73,7 +73,10 @@ def vote(recorder: GroupRecorder, group_id: str, *preferences: tuple[str, ...]) 
 
 
 def votes(recorder: GroupRecorder) -> None:
-    """Which protocol wins; of several with as many votes it is not the first voter's."""
+    """Which protocol wins; of several with as many votes it is not the first voter's.
+
+    The names have places of their own in a hash table of Java: what shares one comes in no order that repeats.
+    """
     vote(recorder, "vote-majority", ("range", "roundrobin"), ("roundrobin", "range"), ("roundrobin", "range"))
     vote(recorder, "vote-candidates", ("sticky", "range"), ("range", "roundrobin"))
     vote(recorder, "vote-tie-1", ("range", "roundrobin"), ("roundrobin", "range"))
@@ -117,6 +120,7 @@ def pending(recorder: GroupRecorder) -> None:
     b = GroupClient(recorder, "pending", "b")
     b.join("asks for a member id")
     b.heartbeat("is alive before it joins", generation_id=1)
+    b.join("joins as a static member", group_instance_id="i")
     b.sync("asks for an assignment before it joins", generation_id=1)
     a.start_join()
     recorder.expect("pending", "PreparingRebalance", 1)
