@@ -5,14 +5,13 @@ Needs a fresh broker with default configuration and node.id=1.
 
 from collections.abc import Sequence
 
+from fauxka.protocol.messages import alter_configs
 from fauxka.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from fauxka.protocol.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
-
-from fauxka.protocol.messages import alter_configs
 
 from .capture_recorder import Recorder, main
 
@@ -50,6 +49,7 @@ def capture(recorder: Recorder) -> None:
     _change_lists(recorder)
     _refused_changes(recorder)
     _change_other_resources(recorder)
+    _change_loggers(recorder)
     _change_brokers(recorder)
     _replace(recorder)
 
@@ -240,6 +240,28 @@ def _change_other_resources(recorder: Recorder) -> None:
     recorder.case("the logger after that", NEWEST, describing((BROKER_LOGGER, "1", ["kafka"])))
 
 
+def _change_loggers(recorder: Recorder) -> None:
+    changes: dict[str, list[Change]] = {
+        "unknown level": [("root", SET, "LOUD")],
+        "level in small letters": [("root", SET, "debug")],
+        "null level": [("root", SET, None)],
+        "deleted": [("root", DELETE, None)],
+        "appended": [("root", APPEND, "DEBUG")],
+        "subtracted": [("root", SUBTRACT, "DEBUG")],
+        "good and unknown": [("root", SET, "WARN"), ("kafka.no.such.logger", SET, "WARN")],
+        "twice": [("root", SET, "WARN"), ("root", SET, "INFO")],
+        "set": [("root", SET, "FATAL")],
+    }
+    for case, asked in changes.items():
+        only = changing((BROKER_LOGGER, "1", asked), validate_only=True)
+        recorder.case(f"root logger: {case}, validate only", 1, only)
+        recorder.case(f"root logger: {case}", 1, changing((BROKER_LOGGER, "1", asked)))
+        recorder.case("the root logger after that", NEWEST, describing((BROKER_LOGGER, "1", ["root"])))
+    for name in ("", "abc"):
+        recorder.case(f"loggers of broker {name!r}", 1, changing((BROKER_LOGGER, name, changes["set"])))
+    recorder.case("root logger: back", 1, changing((BROKER_LOGGER, "1", [("root", SET, "ERROR")])))
+
+
 def _change_brokers(recorder: Recorder) -> None:
     steps: dict[str, tuple[str, list[Change]]] = {
         "log.retention.ms of this broker": ("1", [("log.retention.ms", SET, "5000")]),
@@ -271,6 +293,12 @@ def _change_brokers(recorder: Recorder) -> None:
         "no broker id": ("abc", [("log.retention.ms", SET, "5000")]),
         "per-broker key for all": ("", [("ssl.keystore.password", SET, "secret")]),
         "null": ("1", [("log.retention.ms", SET, None)]),
+        "append to a number": ("1", [("log.retention.ms", APPEND, "1")]),
+        "an unknown operation": ("1", [("log.retention.ms", 4, "1")]),
+        "an unknown operation, all brokers": ("", [("log.retention.ms", 4, "1")]),
+        "listeners of all brokers": ("", [("listeners", SET, "PLAINTEXT://:1")]),
+        "min.insync.replicas of this broker": ("1", [("min.insync.replicas", SET, "1")]),
+        "min.insync.replicas of all brokers deleted": ("", [("min.insync.replicas", DELETE, None)]),
     }
     for case, (name, changes) in refused.items():
         recorder.case(case, 1, changing((BROKER, name, changes), validate_only=True))

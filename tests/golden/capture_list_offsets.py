@@ -103,7 +103,7 @@ def _make_topics(recorder: Recorder) -> None:
     recorder.produce("emptied", *batches)
     delete_records(recorder, "emptied", -1)
     recorder.create_topic("appended", retention_ms="-1", message_timestamp_type="LogAppendTime")
-    recorder.produce("appended", batch(at(0, 10, 20)), batch(at(5)))
+    recorder.produce("appended", batch(at(0, 10, 20)))
     recorder.create_topic("one-batch", retention_ms="-1")
     recorder.produce("one-batch", batch(at(10, 220, 60, 220)))
 

@@ -74,6 +74,9 @@ def _auto_creation(recorder: Recorder) -> None:
     recorder.case(
         "known, unknown and invalid, auto creation allowed", 12, asking("three", "auto-mixed", "a b", auto=True)
     )
+    for name in ("auto-mixed", "new.name", "new_name"):
+        recorder.wait_for_topic(name, 1)
+        recorder.topic_id_of(name)
     recorder.case("all topics with auto creation allowed", 1, MetadataRequest(topics=None))
 
 

@@ -1,7 +1,8 @@
 """Messages as JSON values that are the same in every run: what is volatile gets a name.
 
 Topic ids become "id of NAME" or "unknown id", fetch session ids "session 1" in the order of their appearance, the
-broker's port "PORT", its cluster id "CLUSTER_ID", the folder of its logs "LOG_DIR", times of the last minutes "now".
+broker's port "PORT", its cluster id "CLUSTER_ID", the folder of its logs "LOG_DIR", times of the last minutes "now",
+a key's documentation "DOCUMENTATION".
 Lists that come in the order of a hash map (UNORDERED) are sorted.
 Fields that have their default are left out, so that a field that a version does not carry is too; error_code stays.
 Records become one entry a batch: its header fields, and how many bytes follow that are no whole batch.
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import crc32c
 
+from fauxka.protocol.messages.describe_configs import DescribeConfigsResourceResult
 from fauxka.protocol.primitives import ZERO_UUID
 
 if TYPE_CHECKING:
@@ -41,8 +43,13 @@ UNORDERED = {
     "DescribeLogDirsResult": "topics",
     "DescribeLogDirsTopic": "partitions",
     "IncrementalAlterConfigsResponse": "responses",
+    "ListOffsetsResponse": "topics",
+    "ListOffsetsTopicResponse": "partitions",
     "MetadataResponse": "topics",
 }
+# Keys of a broker that say where it runs, and those that only fauxka has: left out of a list of all keys.
+OF_THE_MACHINE = {"advertised.listeners", "controller.quorum.voters", "listeners", "log.dirs"}
+OWN_PREFIX = "fauxka."
 DISK_SIZES = {"total_bytes", "usable_bytes"}
 
 
@@ -78,9 +85,9 @@ class NormalForm:
             return self._message(value)
         if isinstance(value, list):
             entries: list[object] = value  # pyright: ignore[reportUnknownVariableType]
-            return [self.of(entry, name=name) for entry in entries]
-        if isinstance(value, bytes | bytearray | memoryview):
-            return self._bytes(bytes(value), name)
+            return [self.of(entry, name=name) for entry in entries if not _is_of_the_machine(entry)]
+        if isinstance(value, bytes):
+            return self._bytes(value, name)
         if isinstance(value, bool) or value is None:
             return value
         if isinstance(value, int):
@@ -125,6 +132,8 @@ class NormalForm:
             return "CLUSTER_ID"
         if name == "log_dir":
             return "LOG_DIR"
+        if name == "documentation" and value:
+            return "DOCUMENTATION"
         for topic_id, topic_name in self._topic_ids.items():
             value = value.replace(base64.urlsafe_b64encode(topic_id).decode().rstrip("="), f"({topic_name})")
         return value.replace(str(self._port), "PORT")
@@ -171,3 +180,9 @@ class NormalForm:
             "producer": [producer_id, producer_epoch, base_sequence],
             "record_count": record_count,
         }
+
+
+def _is_of_the_machine(entry: object) -> bool:
+    if not isinstance(entry, DescribeConfigsResourceResult):
+        return False
+    return entry.name in OF_THE_MACHINE or entry.name.startswith(OWN_PREFIX)

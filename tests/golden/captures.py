@@ -26,6 +26,22 @@ CAPTURES: dict[str, Callable[[Recorder], None]] = {
     "topics": capture_topics.capture,
 }
 
+# What the reference broker's script sets, of what both brokers know: fauxka is started with the same.
+REFERENCE_CONFIG = {
+    "node.id": "1",
+    "process.roles": "broker,controller",
+    "controller.listener.names": "CONTROLLER",
+    "inter.broker.listener.name": "PLAINTEXT",
+    "offsets.topic.replication.factor": "1",
+    "offsets.topic.num.partitions": "1",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "transaction.state.log.num.partitions": "1",
+    "share.coordinator.state.topic.replication.factor": "1",
+    "share.coordinator.state.topic.min.isr": "1",
+    "group.initial.rebalance.delay.ms": "0",
+}
+
 
 def golden_file(name: str) -> Path:
     """Return the file that holds what Kafka answered to the program of that name."""
