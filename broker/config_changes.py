@@ -62,8 +62,8 @@ def current_texts(cluster: Cluster, resource: Resource) -> dict[str, str]:
 def changed(resource: Resource, current: Mapping[str, str], changes: Iterable[Change]) -> dict[str, str]:
     """Return what would be set after the changes.
 
-    Raises KafkaError: INVALID_CONFIG for a list operation on no list, UNKNOWN_SERVER_ERROR (as Kafka does) for an
-    unknown operation.
+    Raises KafkaError: INVALID_CONFIG for a list operation on no list; for an unknown operation, as Kafka does,
+    INVALID_REQUEST on a broker and UNKNOWN_SERVER_ERROR elsewhere.
     """
     texts = dict(current)
     for change in changes:
@@ -74,6 +74,8 @@ def changed(resource: Resource, current: Mapping[str, str], changes: Iterable[Ch
                 texts.pop(change.key, None)
             case Operation.APPEND | Operation.SUBTRACT:
                 texts[change.key] = _changed_list(resource, texts.get(change.key), change)
+            case _ if resource.kind == ResourceType.BROKER:
+                raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown operations type {change.operation}")
             case _:
                 raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
     return texts

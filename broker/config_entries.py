@@ -12,7 +12,7 @@ from itertools import dropwhile
 from ..protocol.messages.describe_configs import DescribeConfigsResourceResult, DescribeConfigsSynonym
 from . import broker_loggers
 from .config import BrokerConfig, topic_value_of
-from .config_keys import BROKER_KEYS, GROUP_KEYS, TOPIC_KEYS, ConfigKey
+from .config_keys import BROKER_KEYS, DEFAULTS_OF_OURS, GROUP_KEYS, TOPIC_KEYS, ConfigKey
 from .config_types import ConfigType, ConfigValue, text_of
 from .dynamic_configs import DynamicConfigs
 
@@ -54,7 +54,7 @@ def synonyms_of(configs: DynamicConfigs, name: str, *, is_sensitive: bool = Fals
     A key that has no value itself has no synonyms, though its coarser unit may have one.
     """
     names = UNITS_OF.get(name, (name,))
-    defaults = {each: BROKER_KEYS[each].default for each in names if each in BROKER_KEYS}
+    defaults = {each: BROKER_KEYS[each].default for each in names if each in BROKER_KEYS.keys() - DEFAULTS_OF_OURS}
     layers: tuple[tuple[Mapping[str, str | None], ConfigSource], ...] = (
         (configs.of_broker, ConfigSource.BROKER),
         (configs.of_all_brokers, ConfigSource.ALL_BROKERS),

@@ -88,9 +88,9 @@ def check_other(name: str, value: ConfigValue, rest: str) -> None:
 
 
 def check_throttled_replicas(name: str, value: ConfigValue) -> None:
-    """Raise ConfigError if value is neither "*" nor a list of partition:broker."""
+    """Raise ConfigError if value is neither "*" nor a list of partition:broker, in which Kafka lets gaps be."""
     assert isinstance(value, list), f"{name} is a list"
-    if value == ["*"] or all(re.fullmatch(r"\d+:\d+", replica) for replica in value):
+    if value[:1] == ["*"] or all(re.fullmatch(r"([0-9]+:[0-9]+)?", replica) for replica in value):
         return
     reason = f"{name} must be the literal '*' or a list of replicas in the following format: {THROTTLED_REPLICAS}"
     raise invalid_value(name, value, reason)

@@ -7,7 +7,7 @@ Source: DynamicBrokerConfig and ConfigurationControlManager, Kafka 4.3.0; tests/
 from __future__ import annotations
 
 from .config import BrokerConfig
-from .config_keys import BROKER_KEYS
+from .config_keys import BROKER_KEYS, DEFAULTS_OF_OURS
 from .config_types import text_of
 
 # Kafka formats a cluster with this key set for all brokers, so that it cannot drop below what the first one had
@@ -34,8 +34,7 @@ class DynamicConfigs:
         return self.started_with.with_entries({name: text for name, text in texts.items() if name in BROKER_KEYS})
 
     def static_texts(self) -> dict[str, str]:
-        """Return what the broker was started with; node.id goes by its older name, too."""
-        texts = dict(self.started_with.entries)
-        if "node.id" in texts:
-            texts.setdefault("broker.id", texts["node.id"])
+        """Return what the broker was started with, or Kafka would have to be; node.id goes by its older name, too."""
+        texts = {**DEFAULTS_OF_OURS, **self.started_with.entries}
+        texts.setdefault("broker.id", texts["node.id"])
         return texts
