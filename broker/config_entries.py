@@ -14,7 +14,7 @@ from . import broker_loggers
 from .config import BrokerConfig, topic_value_of
 from .config_keys import BROKER_KEYS, DEFAULTS_OF_OURS, GROUP_KEYS, TOPIC_KEYS, ConfigKey
 from .config_types import ConfigType, ConfigValue, text_of
-from .dynamic_configs import DynamicConfigs
+from .dynamic_configs import UNITS_OF, DynamicConfigs
 
 
 class ConfigSource(IntEnum):
@@ -30,14 +30,6 @@ class ConfigSource(IntEnum):
     GROUP = 8
 
 
-# Broker keys that say one thing in several units, the finest first; each answers for the others.
-UNITS = (
-    ("log.roll.ms", "log.roll.hours"),
-    ("log.roll.jitter.ms", "log.roll.jitter.hours"),
-    ("log.flush.interval.ms", "log.flush.scheduler.interval.ms"),
-    ("log.retention.ms", "log.retention.minutes", "log.retention.hours"),
-)
-UNITS_OF = {name: names for names in UNITS for name in names}
 # ConfigResponse's number for a key whose type nobody knows.
 TYPE_UNKNOWN = 0
 # Client metrics subscriptions: key, type, default.

@@ -14,6 +14,15 @@ from .config_types import text_of
 # (ConfigurationControlManager.maybeGenerateElrSafetyRecords).
 MIN_INSYNC_REPLICAS = "min.insync.replicas"
 
+# Broker keys that say one thing in several units, the finest first; each answers for the others.
+UNITS = (
+    ("log.roll.ms", "log.roll.hours"),
+    ("log.roll.jitter.ms", "log.roll.jitter.hours"),
+    ("log.flush.interval.ms", "log.flush.scheduler.interval.ms"),
+    ("log.retention.ms", "log.retention.minutes", "log.retention.hours"),
+)
+UNITS_OF = {name: names for names in UNITS for name in names}
+
 
 class DynamicConfigs:
     """The texts that were set, by key; what they come to is effective()."""
@@ -30,8 +39,13 @@ class DynamicConfigs:
 
     def effective(self) -> BrokerConfig:
         """Return what the broker works by; a key that nobody knows may be set, as in Kafka, and has no effect."""
-        texts = self.of_all_brokers | self.of_broker
-        return self.started_with.with_entries({name: text for name, text in texts.items() if name in BROKER_KEYS})
+        changes: dict[str, str | None] = {}
+        for texts in (self.of_all_brokers, self.of_broker):
+            for name in texts.keys() & BROKER_KEYS.keys():
+                # Whatever says the same in another unit is out of force (DynamicBrokerConfig.overrideProps).
+                changes.update(dict.fromkeys(UNITS_OF.get(name, ())))
+                changes[name] = texts[name]
+        return self.started_with.with_entries(changes)
 
     def static_texts(self) -> dict[str, str]:
         """Return what the broker was started with, or Kafka would have to be; node.id goes by its older name, too."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from . import (
     capture_cluster,
     capture_configs,
+    capture_configured,
     capture_fetch,
     capture_fetch_sessions,
     capture_list_offsets,
@@ -19,6 +20,7 @@ KAFKA_VERSION = "4.3.0"
 CAPTURES: dict[str, Callable[[Recorder], None]] = {
     "cluster": capture_cluster.capture,
     "configs": capture_configs.capture,
+    "configured": capture_configured.capture,
     "fetch": capture_fetch.capture,
     "fetch_sessions": capture_fetch_sessions.capture,
     "list_offsets": capture_list_offsets.capture,
@@ -41,6 +43,9 @@ REFERENCE_CONFIG = {
     "share.coordinator.state.topic.min.isr": "1",
     "group.initial.rebalance.delay.ms": "0",
 }
+
+# What a program needs besides, where it needs something.
+CONFIG_OF = {"configured": capture_configured.CONFIG}
 
 
 def golden_file(name: str) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..reference.kafka_process import running_kafka
 from .capture_recorder import Recorder
-from .captures import CAPTURES, golden_file
+from .captures import CAPTURES, CONFIG_OF, golden_file
 from .replay import run_all_programs, write_cases
 
 # The cases of programs/; the others are those of captures.py.
@@ -20,7 +20,7 @@ def regenerate(name: str, target: Path) -> None:
     """Run the program of that name against a fresh Kafka and write its lines to target."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        running_kafka(Path(folder) / "kafka.log") as bootstrap,
+        running_kafka(Path(folder) / "kafka.log", CONFIG_OF.get(name)) as bootstrap,
         target.open("w") as output,
     ):
         if name == PROGRAMS_NAME:

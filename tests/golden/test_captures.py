@@ -13,7 +13,7 @@ import pytest
 from fauxka.testing import Broker
 
 from .capture_recorder import Recorder
-from .captures import CAPTURES, REFERENCE_CONFIG, golden_file
+from .captures import CAPTURES, CONFIG_OF, REFERENCE_CONFIG, golden_file
 from .regenerate import regenerate
 
 # Cases that are answered differently on purpose, by program and name, each with the reason.
@@ -43,7 +43,7 @@ def root_logger_as_kafkas() -> Generator[None, None, None]:
 @cache
 def answered_by_fauxka(name: str) -> list[str]:
     output = io.StringIO()
-    with root_logger_as_kafkas(), Broker(REFERENCE_CONFIG) as broker:
+    with root_logger_as_kafkas(), Broker(REFERENCE_CONFIG | CONFIG_OF.get(name, {})) as broker:
         recorder = Recorder(broker.bootstrap_servers, output)
         CAPTURES[name](recorder)
         recorder.connection.close()
