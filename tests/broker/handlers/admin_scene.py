@@ -1,0 +1,80 @@
+"""A cluster without sockets, and what an administrator asks of it: the handlers are called as they are."""
+
+from dataclasses import dataclass, field
+
+from fauxka.broker.clock import ManualClock
+from fauxka.broker.cluster import Cluster, Topic
+from fauxka.broker.config import BrokerConfig
+from fauxka.broker.handlers import create_topics, describe_configs, incremental_alter_configs
+from fauxka.broker.listeners import Listener
+from fauxka.broker.request_context import Deferred, RequestContext
+from fauxka.protocol.messages.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from fauxka.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
+from fauxka.protocol.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+
+from ...golden.capture_batches import batch
+
+TOPIC, BROKER = 2, 4
+THIS_BROKER, ALL_BROKERS = "1", ""
+SET, DELETE = 0, 1
+
+
+@dataclass
+class AdminScene:
+    """One cluster with a clock moved by hand."""
+
+    config: dict[str, str] = field(default_factory=dict[str, str])
+    clock: ManualClock = field(default_factory=ManualClock)
+
+    def __post_init__(self) -> None:
+        self.cluster = Cluster(BrokerConfig.from_entries(self.config), clock=self.clock)
+
+    def context(self, version: int) -> RequestContext:
+        listener = Listener("PLAINTEXT", "127.0.0.1", 9092, "127.0.0.1", 9092)
+        context = RequestContext(self.cluster, listener, 1, "127.0.0.1")
+        context.api_version = version
+        return context
+
+    def create_topics(self, *topics: CreatableTopic) -> CreateTopicsResponse:
+        request = CreateTopicsRequest(topics=list(topics), timeout_ms=30_000)
+        response = create_topics.handle(self.context(7), request)
+        assert not isinstance(response, Deferred)
+        return response
+
+    def topic(self, name: str, **configs: str) -> Topic:
+        """Create a topic of one partition; underscores in the names of configs stand for dots."""
+        entries = [CreatableTopicConfig(name=key.replace("_", "."), value=text) for key, text in configs.items()]
+        asked = CreatableTopic(name=name, num_partitions=1, replication_factor=1, configs=entries)
+        assert self.create_topics(asked).topics[0].error_code == 0
+        topic = self.cluster.find_topic(name)
+        assert topic is not None
+        return topic
+
+    def change(
+        self, kind: int, name: str, key: str, value: str | None, *, operation: int = SET, validate_only: bool = False
+    ) -> int:
+        """Change one key, and return the error code."""
+        entry = AlterableConfig(name=key, config_operation=operation, value=value)
+        resource = AlterConfigsResource(resource_type=kind, resource_name=name, configs=[entry])
+        request = IncrementalAlterConfigsRequest(resources=[resource], validate_only=validate_only)
+        return incremental_alter_configs.handle(self.context(1), request).responses[0].error_code
+
+    def described(self, kind: int, name: str, key: str) -> str | None:
+        """Return the value that DescribeConfigs tells."""
+        resource = DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=[key])
+        response = describe_configs.handle(self.context(4), DescribeConfigsRequest(resources=[resource]))
+        return response.results[0].configs[0].value
+
+    def append(self, topic: Topic, value: bytes = b"value") -> None:
+        """Append one record of now; raises AppendRefused."""
+        now_ms = self.clock.now_ms()
+        topic.partitions[0].append(memoryview(batch([now_ms], value=value)), now_ms)

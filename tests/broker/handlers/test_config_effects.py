@@ -1,0 +1,118 @@
+"""A changed config is not only told: what it configures works by it from the next request on."""
+
+import pytest
+
+from fauxka.protocol.error_codes import ErrorCode
+from fauxka.storage.append_refused import AppendRefused
+
+from .admin_scene import ALL_BROKERS, BROKER, DELETE, THIS_BROKER, TOPIC, AdminScene
+
+
+def test_topics_own_limit_refuses_the_next_larger_batch() -> None:
+    scene = AdminScene()
+    topic = scene.topic("limited")
+    scene.append(topic, b"x" * 500)
+
+    scene.change(TOPIC, "limited", "max.message.bytes", "200")
+
+    with pytest.raises(AppendRefused) as refused:
+        scene.append(topic, b"x" * 500)
+    assert refused.value.code == ErrorCode.MESSAGE_TOO_LARGE
+
+
+def test_limit_of_all_brokers_holds_for_a_topic_without_its_own() -> None:
+    scene = AdminScene()
+    topic = scene.topic("plain")
+
+    scene.change(BROKER, ALL_BROKERS, "message.max.bytes", "200")
+
+    with pytest.raises(AppendRefused):
+        scene.append(topic, b"x" * 500)
+
+
+def test_topics_own_limit_goes_before_that_of_all_brokers() -> None:
+    scene = AdminScene()
+    topic = scene.topic("own", max_message_bytes="1000")
+
+    scene.change(BROKER, ALL_BROKERS, "message.max.bytes", "200")
+
+    scene.append(topic, b"x" * 500)
+    assert topic.partitions[0].log.log_end_offset == 1
+
+
+def test_deleted_limit_of_this_broker_gives_way_to_that_of_all() -> None:
+    scene = AdminScene()
+    topic = scene.topic("plain")
+    scene.change(BROKER, ALL_BROKERS, "message.max.bytes", "3000")
+    scene.change(BROKER, THIS_BROKER, "message.max.bytes", "200")
+
+    scene.change(BROKER, THIS_BROKER, "message.max.bytes", None, operation=DELETE)
+
+    assert topic.partitions[0].log.config.max_message_bytes == 3000
+
+
+def test_shorter_retention_drops_old_segments() -> None:
+    scene = AdminScene()
+    topic = scene.topic("kept", segment_ms="1000")
+    scene.append(topic)
+    scene.clock.advance(5000)
+    scene.append(topic)
+
+    scene.change(TOPIC, "kept", "retention.ms", "2000")
+    scene.cluster.enforce_retention()
+
+    assert topic.partitions[0].log.log_start_offset == 1
+
+
+def test_broker_keys_in_force_are_those_of_the_next_request() -> None:
+    scene = AdminScene()
+
+    scene.change(BROKER, ALL_BROKERS, "message.max.bytes", "4000")
+
+    assert scene.cluster.config.message_max_bytes == 4000
+
+
+def test_validate_only_changes_nothing() -> None:
+    scene = AdminScene()
+    topic = scene.topic("plain")
+
+    error = scene.change(TOPIC, "plain", "max.message.bytes", "200", validate_only=True)
+    broker_error = scene.change(BROKER, ALL_BROKERS, "message.max.bytes", "200", validate_only=True)
+
+    assert (error, broker_error) == (ErrorCode.NONE, ErrorCode.NONE)
+    assert topic.partitions[0].log.config.max_message_bytes == 1_048_588
+
+
+def test_refused_change_leaves_what_was_set() -> None:
+    scene = AdminScene()
+    topic = scene.topic("plain", retention_ms="5000")
+
+    error = scene.change(TOPIC, "plain", "retention.ms", "soon")
+
+    assert error == ErrorCode.INVALID_CONFIG
+    assert topic.configs == {"retention.ms": "5000"}
+
+
+def test_added_partition_has_the_topics_configs() -> None:
+    scene = AdminScene()
+    topic = scene.topic("growing", max_message_bytes="700")
+    scene.change(TOPIC, "growing", "max.message.bytes", "800")
+
+    scene.cluster.add_partitions(topic, 2)
+
+    assert topic.partitions[1].log.config.max_message_bytes == 800
+
+
+def test_password_is_not_told() -> None:
+    scene = AdminScene({"ssl.keystore.password": "secret"})
+
+    assert scene.described(BROKER, THIS_BROKER, "ssl.keystore.password") is None
+
+
+def test_key_that_nobody_knows_is_kept_and_has_no_effect() -> None:
+    scene = AdminScene()
+
+    error = scene.change(BROKER, THIS_BROKER, "no.such.key", "1")
+
+    assert error == ErrorCode.NONE
+    assert scene.cluster.config.entries.get("no.such.key") is None
