@@ -3,14 +3,14 @@
 import asyncio
 import importlib
 import threading
-from collections.abc import Coroutine, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Coroutine, Generator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from .client import (
+    PATIENCE_MS,
     REQUEST_BYTES_MAX,
     STEP_SECONDS_MAX,
-    UNKNOWN_TOPIC_MS,
     UNKNOWN_TOPIC_OR_PARTITION,
     ClientError,
     GroupMember,
@@ -179,7 +179,8 @@ class LoopThread:
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine there, and wait for its result."""
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(STEP_SECONDS_MAX)
+        bounded = asyncio.wait_for(coroutine, STEP_SECONDS_MAX)
+        return asyncio.run_coroutine_threadsafe(bounded, self._loop).result(2 * STEP_SECONDS_MAX)
 
     def close(self) -> None:
         """Stop the loop, and wait for its thread."""
@@ -204,10 +205,12 @@ class AiokafkaClient:
         self._loop.run(self._admin.close())
         self._loop.close()
 
-    def produce(self, topic: str, records: Sequence[Record], compression: str = "none") -> list[int]:
+    def produce(
+        self, topic: str, records: Sequence[Record], compression: str = "none", patience_ms: int = PATIENCE_MS
+    ) -> list[int]:
         """Send all, and wait for the answer of each."""
         with _reporting_errors():
-            return self._loop.run(self._produce(topic, records, compression))
+            return self._loop.run(self._produce(topic, records, compression, patience_ms))
 
     def consume(self, topic: str) -> list[StoredRecord]:
         """Read each partition up to the high watermark that it has now."""
@@ -258,13 +261,13 @@ class AiokafkaClient:
         await admin.start()
         return admin
 
-    async def _produce(self, topic: str, records: Sequence[Record], compression: str) -> list[int]:
+    async def _produce(self, topic: str, records: Sequence[Record], compression: str, patience_ms: int) -> list[int]:
         producer: Producer = aiokafka.AIOKafkaProducer(
             bootstrap_servers=self._bootstrap,
             enable_idempotence=True,
             compression_type=None if compression == "none" else compression,
             max_request_size=REQUEST_BYTES_MAX,
-            request_timeout_ms=UNKNOWN_TOPIC_MS,
+            request_timeout_ms=patience_ms,
         )
         await producer.start()
         try:
@@ -274,23 +277,27 @@ class AiokafkaClient:
             await producer.stop()
 
     async def _consume(self, topic: str, partition_count: int) -> list[StoredRecord]:
-        consumer = self._consumer(None)
-        await consumer.start()
         partitions = [TopicPartition(topic, index) for index in range(partition_count)]
-        consumer.assign(partitions)
-        count = sum((await consumer.end_offsets(partitions)).values())
-        stored: list[StoredRecord] = []
-        while len(stored) < count:
-            stored.extend(await _poll(consumer))
-        await consumer.stop()
-        return stored
+        async with self._started_consumer() as consumer:
+            consumer.assign(partitions)
+            count = sum((await consumer.end_offsets(partitions)).values())
+            stored: list[StoredRecord] = []
+            while len(stored) < count:
+                stored.extend(await _poll(consumer))
+            return stored
 
     async def _find(self, partition: TopicPartition, timestamp_ms: int) -> FoundOffset | None:
+        async with self._started_consumer() as consumer:
+            return (await consumer.offsets_for_times({partition: timestamp_ms}))[partition]
+
+    @asynccontextmanager
+    async def _started_consumer(self) -> AsyncGenerator[Consumer, None]:
         consumer = self._consumer(None)
         await consumer.start()
-        found = await consumer.offsets_for_times({partition: timestamp_ms})
-        await consumer.stop()
-        return found[partition]
+        try:
+            yield consumer
+        finally:
+            await consumer.stop()
 
     async def _join(self, group: str, topic: str) -> "AiokafkaMember":
         consumer = self._consumer(group, topic)

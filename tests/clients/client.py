@@ -11,8 +11,9 @@ from .records import Record, StoredRecord
 # How long anything that a client does may take. A client that needs longer hangs.
 STEP_SECONDS_MAX = 30.0
 
-# How long a client looks for a topic that does not exist before it gives up, where that can be set.
-UNKNOWN_TOPIC_MS = 2_000
+# How long a producer looks for its topic before it gives up: long, and short where the topic is known to be missing.
+PATIENCE_MS = 20_000
+UNKNOWN_TOPIC_MS = 1_000
 
 # Room on the client's side for a record that the broker refuses.
 REQUEST_BYTES_MAX = 10_000_000
@@ -70,8 +71,13 @@ class Client(Protocol):
         """Close what stays open between two calls."""
         ...
 
-    def produce(self, topic: str, records: Sequence[Record], compression: str = "none") -> list[int]:
-        """Send with one new idempotent producer, and return the offset acknowledged for each record."""
+    def produce(
+        self, topic: str, records: Sequence[Record], compression: str = "none", patience_ms: int = PATIENCE_MS
+    ) -> list[int]:
+        """Send with one new idempotent producer, and return the offset acknowledged for each record.
+
+        patience_ms: how long the producer looks for a topic that it cannot find.
+        """
         ...
 
     def consume(self, topic: str) -> list[StoredRecord]:

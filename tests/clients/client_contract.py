@@ -11,6 +11,7 @@ from .client import (
     MESSAGE_TOO_LARGE,
     STEP_SECONDS_MAX,
     TOPIC_ALREADY_EXISTS,
+    UNKNOWN_TOPIC_MS,
     UNKNOWN_TOPIC_OR_PARTITION,
     Client,
     GroupMember,
@@ -114,7 +115,7 @@ class Records:
         missing = unique_name("missing")
 
         with raises_code(client.unknown_topic_code):
-            client.produce(missing, [numbered_record(0)])
+            client.produce(missing, [numbered_record(0)], patience_ms=UNKNOWN_TOPIC_MS)
 
         assert missing not in client.partition_counts()
 

@@ -4,6 +4,7 @@ import importlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import closing
 from typing import ClassVar, Protocol, TypeVar, cast
 
 from confluent_kafka import (
@@ -16,7 +17,7 @@ from confluent_kafka import (
     TopicPartition,
 )
 
-from .client import REQUEST_BYTES_MAX, STEP_SECONDS_MAX, UNKNOWN_TOPIC_MS, ClientError, GroupMember
+from .client import PATIENCE_MS, REQUEST_BYTES_MAX, STEP_SECONDS_MAX, ClientError, GroupMember
 from .records import Record, StoredRecord
 
 T = TypeVar("T")
@@ -88,7 +89,9 @@ class ConfluentClient:
     def close(self) -> None:
         """Nothing stays open that has to be closed."""
 
-    def produce(self, topic: str, records: Sequence[Record], compression: str = "none") -> list[int]:
+    def produce(
+        self, topic: str, records: Sequence[Record], compression: str = "none", patience_ms: int = PATIENCE_MS
+    ) -> list[int]:
         """Send all, and wait for the report of each."""
         producer = Producer(
             {
@@ -96,7 +99,7 @@ class ConfluentClient:
                 "enable.idempotence": True,
                 "compression.type": compression,
                 "message.max.bytes": REQUEST_BYTES_MAX,
-                "topic.metadata.propagation.max.ms": UNKNOWN_TOPIC_MS,
+                "topic.metadata.propagation.max.ms": patience_ms,
             }
         )
         reports: list[Future[int]] = []
@@ -117,23 +120,17 @@ class ConfluentClient:
 
     def consume(self, topic: str) -> list[StoredRecord]:
         """Read each partition up to the high watermark that it has now."""
-        consumer = Consumer({**self._common, "group.id": "unused", "enable.auto.commit": False})
         partitions = [TopicPartition(topic, index, 0) for index in range(self.partition_counts()[topic])]
-        count = sum(consumer.get_watermark_offsets(partition, STEP_SECONDS_MAX)[1] for partition in partitions)
-        consumer.assign(partitions)
-        stored: list[StoredRecord] = []
-        deadline = time.monotonic() + STEP_SECONDS_MAX
-        while len(stored) < count:
-            assert time.monotonic() < deadline, f"{len(stored)} of {count} records"
-            stored.extend(_poll(consumer))
-        consumer.close()
-        return stored
+        with closing(Consumer({**self._common, "group.id": "unused", "enable.auto.commit": False})) as consumer:
+            count = sum(consumer.get_watermark_offsets(partition, STEP_SECONDS_MAX)[1] for partition in partitions)
+            consumer.assign(partitions)
+            return _poll_until(consumer, count)
 
     def offset_for_timestamp(self, topic: str, partition: int, timestamp_ms: int) -> int | None:
         """Ask with a consumer; librdkafka answers with the end, -1, where there is none."""
-        consumer = Consumer({**self._common, "group.id": "unused"})
-        [found] = consumer.offsets_for_times([TopicPartition(topic, partition, timestamp_ms)], timeout=STEP_SECONDS_MAX)
-        consumer.close()
+        asked = TopicPartition(topic, partition, timestamp_ms)
+        with closing(Consumer({**self._common, "group.id": "unused"})) as consumer:
+            [found] = consumer.offsets_for_times([asked], timeout=STEP_SECONDS_MAX)
         return None if found.offset < 0 else found.offset
 
     def join(self, group: str, topic: str) -> GroupMember:
@@ -208,6 +205,15 @@ def _reporting_to(report: Future[int]) -> Callable[[KafkaError | None, Message],
             report.set_result(offset)
 
     return on_delivery
+
+
+def _poll_until(consumer: Consumer, count: int) -> list[StoredRecord]:
+    stored: list[StoredRecord] = []
+    deadline = time.monotonic() + STEP_SECONDS_MAX
+    while len(stored) < count:
+        assert time.monotonic() < deadline, f"{len(stored)} of {count} records"
+        stored.extend(_poll(consumer))
+    return stored
 
 
 def _poll(consumer: Consumer) -> list[StoredRecord]:

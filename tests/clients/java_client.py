@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from .client import (
+    PATIENCE_MS,
     REQUEST_BYTES_MAX,
     REQUEST_TIMED_OUT,
     STEP_SECONDS_MAX,
-    UNKNOWN_TOPIC_MS,
     ClientError,
     GroupMember,
 )
@@ -24,7 +24,7 @@ class JavaClient:
 
     def __init__(self, bootstrap: str) -> None:
         """bootstrap: "host:port"."""
-        limits = [UNKNOWN_TOPIC_MS, REQUEST_BYTES_MAX, int(STEP_SECONDS_MAX * 1000)]
+        limits = [REQUEST_BYTES_MAX, int(STEP_SECONDS_MAX * 1000)]
         self._program = JavaProgram("ClientDriver", bootstrap, *map(str, limits))
 
     def close(self) -> None:
@@ -38,10 +38,14 @@ class JavaClient:
             raise ClientError(answer["error"], answer["message"])
         return answer["result"]
 
-    def produce(self, topic: str, records: Sequence[Record], compression: str = "none") -> list[int]:
+    def produce(
+        self, topic: str, records: Sequence[Record], compression: str = "none", patience_ms: int = PATIENCE_MS
+    ) -> list[int]:
         """Send all, and wait for the answer of each."""
         encoded = [_encoded(record) for record in records]
-        offsets: list[int] = self.call("produce", topic=topic, records=encoded, compression=compression)
+        offsets: list[int] = self.call(
+            "produce", topic=topic, records=encoded, compression=compression, patience_ms=patience_ms
+        )
         return offsets
 
     def consume(self, topic: str) -> list[StoredRecord]:

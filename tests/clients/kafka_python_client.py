@@ -4,10 +4,10 @@ import importlib
 import time
 import warnings
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from .client import REQUEST_BYTES_MAX, REQUEST_TIMED_OUT, STEP_SECONDS_MAX, UNKNOWN_TOPIC_MS, ClientError, GroupMember
+from .client import PATIENCE_MS, REQUEST_BYTES_MAX, REQUEST_TIMED_OUT, STEP_SECONDS_MAX, ClientError, GroupMember
 from .records import Headers, Record, StoredRecord
 
 # The package has no types; what is used of it is said below. It reads files by a function that Python is giving up.
@@ -164,13 +164,15 @@ class KafkaPythonClient:
         """Close the administrator."""
         self._admin.close()
 
-    def produce(self, topic: str, records: Sequence[Record], compression: str = "none") -> list[int]:
+    def produce(
+        self, topic: str, records: Sequence[Record], compression: str = "none", patience_ms: int = PATIENCE_MS
+    ) -> list[int]:
         """Send all, and wait for the answer of each."""
         producer: Producer = kafka.KafkaProducer(
             bootstrap_servers=self._bootstrap,
             compression_type=None if compression == "none" else compression,
             max_request_size=REQUEST_BYTES_MAX,
-            max_block_ms=UNKNOWN_TOPIC_MS,
+            max_block_ms=patience_ms,
             enable_idempotence=True,
         )
         with _reporting_errors():
@@ -182,24 +184,16 @@ class KafkaPythonClient:
 
     def consume(self, topic: str) -> list[StoredRecord]:
         """Read each partition up to the high watermark that it has now."""
-        consumer: Consumer = self._consumer(None)
         partitions = [TopicPartition(topic, index) for index in range(self.partition_counts()[topic])]
-        consumer.assign(partitions)
-        count = sum(consumer.end_offsets(partitions).values())
-        stored: list[StoredRecord] = []
-        deadline = time.monotonic() + STEP_SECONDS_MAX
-        while len(stored) < count:
-            assert time.monotonic() < deadline, f"{len(stored)} of {count} records"
-            stored.extend(_poll(consumer))
-        consumer.close()
-        return stored
+        with closing(self._consumer(None)) as consumer:
+            consumer.assign(partitions)
+            return _poll_until(consumer, sum(consumer.end_offsets(partitions).values()))
 
     def offset_for_timestamp(self, topic: str, partition: int, timestamp_ms: int) -> int | None:
         """Ask with a consumer."""
-        consumer: Consumer = self._consumer(None)
         asked = TopicPartition(topic, partition)
-        found = consumer.offsets_for_times({asked: timestamp_ms})[asked]
-        consumer.close()
+        with closing(self._consumer(None)) as consumer:
+            found = consumer.offsets_for_times({asked: timestamp_ms})[asked]
         return None if found is None else found.offset
 
     def join(self, group: str, topic: str) -> GroupMember:
@@ -283,6 +277,15 @@ def _send(producer: Producer, topic: str, record: Record) -> SendFuture:
         partition=record.partition,
         timestamp_ms=record.timestamp_ms,
     )
+
+
+def _poll_until(consumer: Consumer, count: int) -> list[StoredRecord]:
+    stored: list[StoredRecord] = []
+    deadline = time.monotonic() + STEP_SECONDS_MAX
+    while len(stored) < count:
+        assert time.monotonic() < deadline, f"{len(stored)} of {count} records"
+        stored.extend(_poll(consumer))
+    return stored
 
 
 def _poll(consumer: Consumer) -> list[StoredRecord]:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import IO
 
-from .client import REQUEST_BYTES_MAX, STEP_SECONDS_MAX, UNKNOWN_TOPIC_MS
+from .client import PATIENCE_MS, REQUEST_BYTES_MAX, STEP_SECONDS_MAX
 from .records import Record, StoredRecord
 
 # Partition, offset, timestamp, sizes of key and value (-1 for null), headers; then the bytes of key and value.
@@ -31,12 +31,14 @@ class KcatClient:
         """bootstrap: "host:port"."""
         self._command = ["kcat", "-b", bootstrap]
 
-    def produce(self, topic: str, records: Sequence[Record], compression: str = "none") -> None:
+    def produce(
+        self, topic: str, records: Sequence[Record], compression: str = "none", patience_ms: int = PATIENCE_MS
+    ) -> None:
         """Send records of one partition with the headers of the first, which kcat gives to all."""
         settings = [
             "enable.idempotence=true",
             f"message.max.bytes={REQUEST_BYTES_MAX}",
-            f"topic.metadata.propagation.max.ms={UNKNOWN_TOPIC_MS}",
+            f"topic.metadata.propagation.max.ms={patience_ms}",
         ]
         headers = [f"{name}={(value or b'').decode()}" for name, value in records[0].headers]
         self._run(
@@ -65,7 +67,7 @@ class KcatClient:
 
     def join(self, group: str, topic: str) -> "KcatMember":
         """Start a member that runs until it is closed."""
-        settings = ["-X", "auto.offset.reset=earliest", "-X", f"topic.metadata.refresh.interval.ms={UNKNOWN_TOPIC_MS}"]
+        settings = ["-X", "auto.offset.reset=earliest"]
         return KcatMember([*self._command, "-G", group, "-u", "-f", RECORD_FORMAT, *settings, topic])
 
     def _run(self, *arguments: str, input_lines: bytes = b"") -> bytes:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from .client import Client, unique_name
+from .client import UNKNOWN_TOPIC_MS, Client, unique_name
 from .client_contract import batches_of, poll_until_shared, read_until
 from .confluent_client import ConfluentClient
 from .kcat_client import KcatClient, KcatError
@@ -104,7 +104,7 @@ def test_an_unknown_topic_is_refused_and_not_created(kcat: KcatClient) -> None:
     missing = unique_name("missing")
 
     with pytest.raises(KcatError, match="Unknown topic or partition"):
-        kcat.produce(missing, [sendable(numbered_record(0))])
+        kcat.produce(missing, [sendable(numbered_record(0))], patience_ms=UNKNOWN_TOPIC_MS)
 
     assert missing not in kcat.listing()
 

@@ -39,14 +39,13 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  * {"error": Kafka's code, "message": ...}. Keys, values and header values are base64 or null. One virtual machine serves all tests, since
  * its start takes longer than most of them.
  *
- * <p>Run by: java -cp "jars/*" ClientDriver.java BOOTSTRAP UNKNOWN_TOPIC_MS REQUEST_BYTES_MAX STEP_MS_MAX
+ * <p>Run by: java -cp "jars/*" ClientDriver.java BOOTSTRAP REQUEST_BYTES_MAX STEP_MS_MAX
  */
 public final class ClientDriver {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Duration POLL = Duration.ofMillis(100);
 
     private final String bootstrap;
-    private final String unknownTopicMs;
     private final String requestBytesMax;
     private final Duration step;
     private final Admin admin;
@@ -54,9 +53,8 @@ public final class ClientDriver {
 
     private ClientDriver(String[] args) {
         bootstrap = args[0];
-        unknownTopicMs = args[1];
-        requestBytesMax = args[2];
-        step = Duration.ofMillis(Long.parseLong(args[3]));
+        requestBytesMax = args[1];
+        step = Duration.ofMillis(Long.parseLong(args[2]));
         admin = Admin.create(Map.of("bootstrap.servers", bootstrap));
     }
 
@@ -114,7 +112,7 @@ public final class ClientDriver {
             "enable.idempotence", "true",
             "compression.type", text(call, "compression"),
             "max.request.size", requestBytesMax,
-            "max.block.ms", unknownTopicMs);
+            "max.block.ms", text(call, "patience_ms"));
         ArrayNode offsets = JSON.createArrayNode();
         try (var producer = new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer())) {
             List<Future<RecordMetadata>> answers = new ArrayList<>();

@@ -1,0 +1,63 @@
+"""A Spark session that has the kafka format, and the broker it reads from."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from ..clients.client import unique_name
+from ..clients.confluent_client import ConfluentClient
+from ..clients.records import PARTITION_COUNT
+from ..reference.broker_under_test import bootstrap
+
+__all__ = ["bootstrap"]
+
+SPARK_JARS = Path(__file__).parents[2] / "tools" / "spark_jars.py"
+FETCH_SECONDS_MAX = 600
+
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "1g",
+    "spark.sql.session.timeZone": "UTC",
+    # A shuffle of a few thousand rows; the default of 200 tasks takes minutes.
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.streaming.numRecentProgressUpdates": "1000",
+}
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    fetched = subprocess.run(
+        [sys.executable, str(SPARK_JARS)], check=True, stdout=subprocess.PIPE, text=True, timeout=FETCH_SECONDS_MAX
+    )
+    jars = sorted(str(jar) for jar in Path(fetched.stdout.strip()).glob("*.jar"))
+    # Spark starts its workers by this name, and another Python than the driver's is refused.
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master("local[2]").appName("fauxka-tests").config("spark.jars", ",".join(jars))
+    builder = builder.config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
+    for key, value in SETTINGS.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def client(bootstrap: str) -> ConfluentClient:
+    """Who creates the topics, and sends what Spark cannot: records with timestamps of their own."""
+    return ConfluentClient(bootstrap)
+
+
+@pytest.fixture
+def topic(client: ConfluentClient) -> Iterator[str]:
+    name = unique_name("spark")
+    client.create_topic(name, PARTITION_COUNT, {})
+    yield name
+    client.delete_topic(name)
