@@ -31,10 +31,15 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 # The topics that coordinators keep their state in; clients may read them and not write them.
-INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+_INTERNAL_NAMES = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 
 # Sentences on refused and repeated batches that are kept; the oldest fall out.
 DECISIONS_KEPT_MAX = 10_000
+
+
+def is_internal_name(name: str) -> bool:
+    """Return whether a topic of that name is where a coordinator keeps its state."""
+    return name in _INTERNAL_NAMES
 
 
 @dataclass(slots=True)
@@ -49,7 +54,7 @@ class Topic:
     @property
     def is_internal(self) -> bool:
         """Whether a coordinator keeps its state there."""
-        return self.name in INTERNAL_TOPICS
+        return is_internal_name(self.name)
 
     def find_partition(self, index: int) -> Partition | None:
         """Return the partition, or None where there is none of that index."""

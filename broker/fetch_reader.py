@@ -8,11 +8,12 @@ from ..protocol.error_codes import ErrorCode, KafkaError
 from ..protocol.fetch_codec import (
     TOPIC_IDS_SINCE,
     FetchedPartition,
-    FetchedTopics,
+    FetchedPartitions,
     FetchPartition,
-    FetchTopics,
+    FetchPartitions,
+    PartitionKey,
 )
-from .cluster import Cluster, Topic
+from .cluster import Cluster
 from .partition import Partition
 
 READ_COMMITTED = 1
@@ -20,9 +21,9 @@ READ_COMMITTED = 1
 
 @dataclass(slots=True)
 class FetchResult:
-    """What was read: record_bytes in all, and whether a partition answers an error, which ends every wait."""
+    """What was read: records_bytes in all, and whether a partition answers an error, which ends every wait."""
 
-    topics: FetchedTopics
+    answers: FetchedPartitions
     records_bytes: int
     has_error: bool
 
@@ -30,70 +31,79 @@ class FetchResult:
 class FetchReader:
     """One Fetch that can be read now and, while it waits for more, again."""
 
-    __slots__ = ("_cluster", "_isolation_level", "_max_bytes", "_topics", "_uses_topic_ids")
+    __slots__ = ("_asked", "_cluster", "_isolation_level", "_known", "_max_bytes", "_uses_topic_ids")
 
     def __init__(
-        self, cluster: Cluster, version: int, topics: FetchTopics, *, max_bytes: int, isolation_level: int
+        self, cluster: Cluster, version: int, asked: FetchPartitions, *, max_bytes: int, isolation_level: int
     ) -> None:
         """max_bytes: for the whole answer; the first batch of all is read even where it is larger (KIP-74)."""
         self._cluster = cluster
-        self._topics = topics
+        self._asked = asked
         self._uses_topic_ids = version >= TOPIC_IDS_SINCE
         self._max_bytes = max_bytes
         self._isolation_level = isolation_level
+        self._known = {key for key in asked if self._find_partition(key) is not None}
+
+    @property
+    def can_wait(self) -> bool:
+        """Whether there is a partition that may still grow."""
+        return bool(self._known)
 
     def partitions(self) -> list[Partition]:
         """Return the partitions asked for that there are."""
-        found = (
-            topic.find_partition(partition.partition)
-            for key, partitions in self._topics
-            if (topic := self._find_topic(key)) is not None
-            for partition in partitions
-        )
-        return [partition for partition in found if partition is not None]
+        return [partition for key in self._asked if (partition := self._find_partition(key)) is not None]
 
     def read(self) -> FetchResult:
-        """Read every partition, in the order asked, until max_bytes are reached."""
+        """Read every partition, in the order asked, until max_bytes are reached.
+
+        What is unknown is answered behind all others and ends no wait, but for a partition that was there when the
+        wait began (Kafka: KafkaApis.handleFetchRequest).
+        """
         result = FetchResult([], 0, False)
-        for key, partitions in self._topics:
-            topic = self._find_topic(key)
-            answers = [self._read_partition(topic, asked, result) for asked in partitions]
-            result.topics.append((key, answers))
+        unknown: FetchedPartitions = []
+        for key, asked in self._asked.items():
+            partition = self._find_partition(key)
+            if partition is None:
+                unknown.append((key[0], self._answer_unknown(key)))
+                result.has_error |= key in self._known
+            else:
+                result.answers.append((key[0], self._read_partition(partition, asked, result)))
+        result.answers += unknown
         return result
 
-    def _find_topic(self, key: bytes) -> Topic | None:
+    def _find_partition(self, key: PartitionKey) -> Partition | None:
+        topic_key, index = key
         if self._uses_topic_ids:
-            return self._cluster.find_topic_by_id(key)
-        return self._cluster.find_topic(key.decode(errors="replace"))
+            topic = self._cluster.find_topic_by_id(topic_key)
+        else:
+            topic = self._cluster.find_topic(topic_key.decode(errors="replace"))
+        return None if topic is None else topic.find_partition(index)
 
-    def _read_partition(self, topic: Topic | None, asked: FetchPartition, result: FetchResult) -> FetchedPartition:
+    def _answer_unknown(self, key: PartitionKey) -> FetchedPartition:
+        topic_key, index = key
+        is_id_unknown = self._uses_topic_ids and self._cluster.find_topic_by_id(topic_key) is None
+        error = ErrorCode.UNKNOWN_TOPIC_ID if is_id_unknown else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return FetchedPartition(index, error, aborted_transactions=[])
+
+    def _read_partition(self, partition: Partition, asked: FetchPartition, result: FetchResult) -> FetchedPartition:
+        log = partition.log
+        is_committed_only = self._isolation_level == READ_COMMITTED
+        max_bytes = min(asked.max_bytes, max(0, self._max_bytes - result.records_bytes))
         try:
-            answer = self._read_found(self._partition_of(topic, asked), asked, result)
+            partition.check_leader_epoch(asked.current_leader_epoch)
+            _check_last_fetched_epoch(partition, asked.last_fetched_epoch)
+            if asked.max_bytes < 0 or self._max_bytes < 0:
+                raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"max bytes {asked.max_bytes} of {self._max_bytes}")
+            fetched = log.read(
+                asked.fetch_offset,
+                max_bytes,
+                upper_offset=log.last_stable_offset if is_committed_only else log.high_watermark,
+                min_one_batch=result.records_bytes == 0,
+            )
         except KafkaError as error:
             result.has_error = True
             return FetchedPartition(asked.partition, error.code)
-        result.records_bytes += answer.records_bytes
-        return answer
-
-    def _partition_of(self, topic: Topic | None, asked: FetchPartition) -> Partition:
-        """Return the partition; raises KafkaError where there is none, or its leader epoch is not the one asked for."""
-        if topic is None and self._uses_topic_ids:
-            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
-        partition = None if topic is None else topic.find_partition(asked.partition)
-        if partition is None:
-            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-        partition.check_leader_epoch(asked.current_leader_epoch)
-        return partition
-
-    def _read_found(self, partition: Partition, asked: FetchPartition, result: FetchResult) -> FetchedPartition:
-        log = partition.log
-        is_committed_only = self._isolation_level == READ_COMMITTED
-        fetched = log.read(
-            asked.fetch_offset,
-            max(0, min(asked.max_bytes, self._max_bytes - result.records_bytes)),
-            upper_offset=log.last_stable_offset if is_committed_only else log.high_watermark,
-            min_one_batch=result.records_bytes == 0,
-        )
+        result.records_bytes += fetched.size
         return FetchedPartition(
             asked.partition,
             ErrorCode.NONE,
@@ -104,3 +114,13 @@ class FetchReader:
             fetched.views,
             fetched.size,
         )
+
+
+def _check_last_fetched_epoch(partition: Partition, last_fetched_epoch: int) -> None:
+    """Check that the epoch of the last record that a client has is one that there was.
+
+    That its records diverge from ours cannot be: a log of one replica never loses any to another leader.
+    Raises KafkaError OFFSET_OUT_OF_RANGE. Source: Partition.readRecords, Kafka 4.3.0.
+    """
+    if last_fetched_epoch >= 0 and partition.log.end_offset_for_epoch(last_fetched_epoch).leader_epoch < 0:
+        raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, f"last fetched epoch {last_fetched_epoch} is not known")

@@ -9,7 +9,14 @@ import secrets
 from dataclasses import dataclass, field
 
 from ..protocol.error_codes import ErrorCode, KafkaError
-from ..protocol.fetch_codec import FetchedPartition, FetchedTopics, FetchPartition, FetchRequest, FetchTopics
+from ..protocol.fetch_codec import (
+    FetchedPartition,
+    FetchedPartitions,
+    FetchPartition,
+    FetchPartitions,
+    FetchRequest,
+    PartitionKey,
+)
 
 NO_SESSION = 0
 # The epoch of a request that wants a new session, and of one that wants none, or its session closed.
@@ -51,49 +58,51 @@ class FetchSession:
     uses_topic_ids: bool
     epoch: int = 1
     last_used_ms: int = 0
-    partitions: dict[tuple[bytes, int], _CachedPartition] = field(
-        default_factory=dict[tuple[bytes, int], _CachedPartition]
-    )
+    partitions: dict[PartitionKey, _CachedPartition] = field(default_factory=dict[PartitionKey, _CachedPartition])
+
+    # Topics that were there once: Kafka resolves an id once a session, and misses the topic, not the id, from then on.
+    resolved_topics: set[bytes] = field(default_factory=set[bytes])
 
     def update(self, request: FetchRequest) -> None:
         """Take in the partitions that are new or asked for otherwise, and let go of those forgotten."""
-        for key, partitions in request.topics:
-            for asked in partitions:
-                cached = self.partitions.get((key, asked.partition))
-                if cached is None:
-                    self.partitions[key, asked.partition] = _CachedPartition(asked)
-                else:
-                    cached.asked = asked
-        for key, indexes in request.forgotten:
-            for index in indexes:
-                self.partitions.pop((key, index), None)
+        for key, asked in request.partitions.items():
+            cached = self.partitions.get(key)
+            if cached is None:
+                self.partitions[key] = _CachedPartition(asked)
+            else:
+                cached.asked = asked
+        for key in request.forgotten:
+            self.partitions.pop(key, None)
 
-    def topics(self) -> FetchTopics:
-        """Return what is fetched, neighbours of one topic together."""
-        topics: FetchTopics = []
-        for (key, _), cached in self.partitions.items():
-            if not topics or topics[-1][0] != key:
-                topics.append((key, []))
-            topics[-1][1].append(cached.asked)
-        return topics
+    def asked(self) -> FetchPartitions:
+        """Return what is fetched, in the order it is read."""
+        return {key: cached.asked for key, cached in self.partitions.items()}
 
-    def news(self, answers: FetchedTopics) -> FetchedTopics:
+    def remember(self, answers: FetchedPartitions) -> None:
+        """Remember that the client is told all of answers."""
+        for topic_key, answer in answers:
+            self._resolve(topic_key, answer)
+            self.partitions[topic_key, answer.index].takes_news(answer)
+
+    def news(self, answers: FetchedPartitions) -> FetchedPartitions:
         """Return the answers that tell the client what it does not know."""
-        news: FetchedTopics = []
-        for key, partitions in answers:
-            told = [answer for answer in partitions if self._takes_news(key, answer)]
-            if told:
-                news.append((key, told))
-        return news
+        return [(topic_key, answer) for topic_key, answer in answers if self._takes_news(topic_key, answer)]
 
-    def _takes_news(self, key: bytes, answer: FetchedPartition) -> bool:
-        cached = self.partitions.get((key, answer.index))
-        if cached is None or not cached.takes_news(answer):
+    def _takes_news(self, topic_key: bytes, answer: FetchedPartition) -> bool:
+        key = (topic_key, answer.index)
+        self._resolve(topic_key, answer)
+        if not self.partitions[key].takes_news(answer):
             return False
         if answer.records_bytes:
             # To the end, so that partitions with much to read do not starve the others.
-            self.partitions[key, answer.index] = self.partitions.pop((key, answer.index))
+            self.partitions[key] = self.partitions.pop(key)
         return True
+
+    def _resolve(self, topic_key: bytes, answer: FetchedPartition) -> None:
+        if answer.error_code != ErrorCode.UNKNOWN_TOPIC_ID:
+            self.resolved_topics.add(topic_key)
+        elif topic_key in self.resolved_topics:
+            answer.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
 class FetchSessions:
@@ -113,6 +122,8 @@ class FetchSessions:
     def session_of(self, request: FetchRequest, *, uses_topic_ids: bool, now_ms: int) -> FetchSession | None:
         """Return the session that an incremental request continues, or None where it is a full one.
 
+        A session that is left without partitions is closed.
+
         Raises KafkaError: FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH, FETCH_SESSION_TOPIC_ID_ERROR.
         """
         if request.session_epoch in (INITIAL_EPOCH, FINAL_EPOCH):
@@ -130,15 +141,18 @@ class FetchSessions:
         session.epoch = 1 if session.epoch == MAX_EPOCH else session.epoch + 1
         self._use(session, now_ms)
         session.update(request)
+        if not session.partitions:
+            del self._sessions[session.session_id]
+            return None
         return session
 
-    def create(self, request: FetchRequest, answers: FetchedTopics, *, uses_topic_ids: bool, now_ms: int) -> int:
+    def create(self, request: FetchRequest, answers: FetchedPartitions, *, uses_topic_ids: bool, now_ms: int) -> int:
         """Return the id of a new session for a full request, NO_SESSION where it wants none or there is no slot."""
         if request.session_epoch != INITIAL_EPOCH or not self._has_slot(now_ms):
             return NO_SESSION
         session = FetchSession(self._new_id(), uses_topic_ids)
         session.update(request)
-        session.news(answers)
+        session.remember(answers)
         self._use(session, now_ms)
         return session.session_id
 

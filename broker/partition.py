@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..protocol.error_codes import ErrorCode, KafkaError
-from ..protocol.fetch_codec import NO_EPOCH
 from ..storage.append_result import AppendResult
 from ..storage.partition_log import PartitionLog
 
@@ -34,11 +33,11 @@ class Partition:
         return result
 
     def check_leader_epoch(self, leader_epoch: int) -> None:
-        """Check the leader epoch that a client believes in; -1 is none.
+        """Check the leader epoch that a client believes in; a negative one is none.
 
         Raises KafkaError: FENCED_LEADER_EPOCH where it is older, UNKNOWN_LEADER_EPOCH where it is newer.
         """
-        if leader_epoch == NO_EPOCH or leader_epoch == self.leader_epoch:
+        if leader_epoch < 0 or leader_epoch == self.leader_epoch:
             return
         is_older = leader_epoch < self.leader_epoch
         raise KafkaError(

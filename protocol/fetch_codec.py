@@ -6,6 +6,8 @@ The generated messages decode and encode the same bytes; tests hold the two agai
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 from struct import Struct
 from struct import error as StructError
 from typing import NamedTuple
@@ -47,11 +49,14 @@ class FetchPartition(NamedTuple):
     partition: int
     current_leader_epoch: int
     fetch_offset: int
+    last_fetched_epoch: int
     max_bytes: int
 
 
-# For each topic its key (the name's bytes, or the 16 bytes of its id from version 13 on) and what is asked of it.
-FetchTopics = list[tuple[bytes, list[FetchPartition]]]
+# What names a partition: the topic's key (the name's bytes, or the 16 bytes of its id from version 13 on) and its index.
+PartitionKey = tuple[bytes, int]
+# What is asked of each. Of a partition named twice the last counts, at the place of the first (Kafka: LinkedHashMap).
+FetchPartitions = dict[PartitionKey, FetchPartition]
 
 
 @dataclass(slots=True)
@@ -64,13 +69,16 @@ class FetchRequest:
     isolation_level: int
     session_id: int
     session_epoch: int
-    topics: FetchTopics
-    forgotten: list[tuple[bytes, list[int]]]
+    partitions: FetchPartitions
+    forgotten: list[PartitionKey]
 
 
 @dataclass(slots=True)
 class FetchedPartition:
-    """What is answered for one partition; records are views of the log's memory, and are not copied."""
+    """What is answered for one partition; records are views of the log's memory, and are not copied.
+
+    aborted_transactions: pairs of producer id and first offset; None is null.
+    """
 
     index: int
     error_code: int = 0
@@ -82,7 +90,8 @@ class FetchedPartition:
     records_bytes: int = 0
 
 
-FetchedTopics = list[tuple[bytes, list[FetchedPartition]]]
+# Answers with the key of their topic, in the order in which they are told.
+FetchedPartitions = list[tuple[bytes, FetchedPartition]]
 
 
 def decode_request(frame: memoryview, position: int, end: int, version: int) -> FetchRequest:
@@ -107,8 +116,8 @@ def _decode(frame: memoryview, position: int, end: int, version: int) -> tuple[F
     if version >= SESSIONS_SINCE:
         session_id, session_epoch = _SESSION.unpack_from(frame, position)
         position += _SESSION.size
-    topics, position = _decode_topics(frame, position, end, version)
-    forgotten: list[tuple[bytes, list[int]]] = []
+    partitions, position = _decode_topics(frame, position, end, version)
+    forgotten: list[PartitionKey] = []
     if version >= SESSIONS_SINCE:
         forgotten, position = _decode_forgotten(frame, position, end, version)
     if version >= 11:
@@ -116,33 +125,31 @@ def _decode(frame: memoryview, position: int, end: int, version: int) -> tuple[F
     if version >= FLEXIBLE_SINCE:
         position = skip_tagged_fields(frame, position, end)
     request = FetchRequest(
-        max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten
+        max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, partitions, forgotten
     )
     return request, position
 
 
-def _decode_topics(frame: memoryview, position: int, end: int, version: int) -> tuple[FetchTopics, int]:
-    topics: FetchTopics = []
+def _decode_topics(frame: memoryview, position: int, end: int, version: int) -> tuple[FetchPartitions, int]:
+    partitions: FetchPartitions = {}
     topic_count, position = _decode_count(frame, position, end, version)
     for _ in range(topic_count):
         key, position = _decode_topic_key(frame, position, end, version)
         partition_count, position = _decode_count(frame, position, end, version)
-        partitions: list[FetchPartition] = []
         for _ in range(partition_count):
             partition, position = _decode_partition(frame, position, version)
-            partitions.append(partition)
+            partitions[key, partition.partition] = partition
             if version >= FLEXIBLE_SINCE:
                 position = position + 1 if not frame[position] else skip_tagged_fields(frame, position, end)
-        topics.append((key, partitions))
         if version >= FLEXIBLE_SINCE:
             position = position + 1 if not frame[position] else skip_tagged_fields(frame, position, end)
-    return topics, position
+    return partitions, position
 
 
 def _decode_partition(frame: memoryview, position: int, version: int) -> tuple[FetchPartition, int]:
-    leader_epoch = NO_EPOCH
+    leader_epoch = last_fetched_epoch = NO_EPOCH
     if version >= FLEXIBLE_SINCE:
-        index, leader_epoch, fetch_offset, _, _, max_bytes = _PARTITION_12.unpack_from(frame, position)
+        index, leader_epoch, fetch_offset, last_fetched_epoch, _, max_bytes = _PARTITION_12.unpack_from(frame, position)
         size = _PARTITION_12.size
     elif version >= 9:
         index, leader_epoch, fetch_offset, _, max_bytes = _PARTITION_9.unpack_from(frame, position)
@@ -153,20 +160,18 @@ def _decode_partition(frame: memoryview, position: int, version: int) -> tuple[F
     else:
         index, fetch_offset, max_bytes = _PARTITION_4.unpack_from(frame, position)
         size = _PARTITION_4.size
-    return FetchPartition(index, leader_epoch, fetch_offset, max_bytes), position + size
+    return FetchPartition(index, leader_epoch, fetch_offset, last_fetched_epoch, max_bytes), position + size
 
 
-def _decode_forgotten(
-    frame: memoryview, position: int, end: int, version: int
-) -> tuple[list[tuple[bytes, list[int]]], int]:
-    forgotten: list[tuple[bytes, list[int]]] = []
+def _decode_forgotten(frame: memoryview, position: int, end: int, version: int) -> tuple[list[PartitionKey], int]:
+    forgotten: list[PartitionKey] = []
     topic_count, position = _decode_count(frame, position, end, version)
     for _ in range(topic_count):
         key, position = _decode_topic_key(frame, position, end, version)
         count, position = _decode_count(frame, position, end, version)
         if count * _INT32.size > end - position:
             raise FrameError(f"Fetch: {count} forgotten partitions; {end - position} bytes are left")
-        forgotten.append((key, [_INT32.unpack_from(frame, position + 4 * at)[0] for at in range(count)]))
+        forgotten += [(key, _INT32.unpack_from(frame, position + 4 * at)[0]) for at in range(count)]
         position += count * _INT32.size
         if version >= FLEXIBLE_SINCE:
             position = skip_tagged_fields(frame, position, end)
@@ -205,9 +210,13 @@ def _decode_count(frame: memoryview, position: int, end: int, version: int) -> t
 
 
 def encode_response(
-    correlation_id: int, version: int, topics: FetchedTopics, *, error_code: int = 0, session_id: int = 0
+    correlation_id: int, version: int, answers: FetchedPartitions, *, error_code: int = 0, session_id: int = 0
 ) -> list[bytes | bytearray | memoryview]:
-    """Return the whole answer, size and response header included, in pieces; topic keys are written as they came."""
+    """Return the whole answer, size and response header included, in pieces; topic keys are written as they came.
+
+    Neighbours of one topic are told as one topic, as Kafka does (FetchResponse.of).
+    """
+    topics = [(key, [answer for _, answer in group]) for key, group in groupby(answers, itemgetter(0))]
     is_flexible = version >= FLEXIBLE_SINCE
     pieces: list[bytes | bytearray | memoryview] = []
     # Size, correlation id, response header; then throttle_time_ms.

@@ -15,7 +15,7 @@ from ...protocol.messages.describe_topic_partitions import (
     DescribeTopicPartitionsResponseTopic,
 )
 from ..authorized_operations import TOPIC_OPERATIONS
-from ..cluster import INTERNAL_TOPICS, Cluster, Topic
+from ..cluster import Cluster, Topic, is_internal_name
 from ..request_context import ApiHandler, RequestContext
 from ..topic_names import find_topic_name_error
 
@@ -71,7 +71,7 @@ def _unknown(name: str) -> DescribeTopicPartitionsResponseTopic:
     return DescribeTopicPartitionsResponseTopic(
         error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if is_valid else ErrorCode.INVALID_TOPIC_EXCEPTION,
         name=name,
-        is_internal=name in INTERNAL_TOPICS,
+        is_internal=is_internal_name(name),
         topic_authorized_operations=TOPIC_OPERATIONS,
     )
 

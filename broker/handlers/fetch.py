@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from ...protocol import fetch_codec
 from ...protocol.error_codes import ErrorCode, KafkaError
-from ...protocol.fetch_codec import TOPIC_IDS_SINCE, FetchRequest
+from ...protocol.fetch_codec import TOPIC_IDS_SINCE, FetchedPartition, FetchRequest
 from ..fetch_reader import FetchReader, FetchResult
 from ..fetch_sessions import FetchSession
 from ..purgatory import DelayedFetch, is_enough
 from ..request_context import Buffers, Deferred, RequestContext
+
+# read_uncommitted and read_committed.
+ISOLATION_LEVELS = (0, 1)
 
 
 class FetchHandler:
@@ -26,6 +29,8 @@ class FetchHandler:
         """Read what is asked; wait up to max_wait_ms for min_bytes."""
         version = context.api_version
         request = fetch_codec.decode_request(frame, position, end, version)
+        if request.isolation_level not in ISOLATION_LEVELS:
+            return _refuse(context, request)
         try:
             session = context.cluster.fetch_sessions.session_of(
                 request, uses_topic_ids=version >= TOPIC_IDS_SINCE, now_ms=context.now_ms
@@ -33,16 +38,24 @@ class FetchHandler:
         except KafkaError as error:
             return fetch_codec.encode_response(context.correlation_id, version, [], error_code=error.code)
         max_bytes = min(request.max_bytes, context.cluster.config.fetch_max_bytes)
-        topics = request.topics if session is None else session.topics()
+        asked = request.partitions if session is None else session.asked()
         reader = FetchReader(
-            context.cluster, version, topics, max_bytes=max_bytes, isolation_level=request.isolation_level
+            context.cluster, version, asked, max_bytes=max_bytes, isolation_level=request.isolation_level
         )
         min_bytes = min(request.min_bytes, max_bytes)
         result = reader.read()
-        if request.max_wait_ms <= 0 or not topics or is_enough(result, min_bytes):
+        if request.max_wait_ms <= 0 or not reader.can_wait or is_enough(result, min_bytes):
             return _encode(context, request, session, result)
         delayed = DelayedFetch(reader, min_bytes=min_bytes, max_wait_ms=request.max_wait_ms)
         return delayed.answer.encoded_by(lambda later: _encode(context, request, session, later))
+
+
+def _refuse(context: RequestContext, request: FetchRequest) -> Buffers:
+    """Answer a request that Kafka fails on as a whole (FetchRequest.getErrorResponse)."""
+    error = ErrorCode.UNKNOWN_SERVER_ERROR
+    asked = request.partitions if context.api_version < TOPIC_IDS_SINCE else {}
+    answers = [(key, FetchedPartition(index, error, aborted_transactions=[])) for key, index in asked]
+    return fetch_codec.encode_response(context.correlation_id, context.api_version, answers, error_code=error)
 
 
 def _encode(
@@ -51,13 +64,13 @@ def _encode(
     """Encode what is news to the session, or everything and, where the client wants one, the id of a new session."""
     sessions = context.cluster.fetch_sessions
     if session is not None:
-        session_id, topics = session.session_id, session.news(result.topics)
+        session_id, answers = session.session_id, session.news(result.answers)
     else:
-        topics = result.topics
+        answers = result.answers
         uses_topic_ids = context.api_version >= TOPIC_IDS_SINCE
-        session_id = sessions.create(request, topics, uses_topic_ids=uses_topic_ids, now_ms=context.now_ms)
+        session_id = sessions.create(request, answers, uses_topic_ids=uses_topic_ids, now_ms=context.now_ms)
     return fetch_codec.encode_response(
-        context.correlation_id, context.api_version, topics, error_code=ErrorCode.NONE, session_id=session_id
+        context.correlation_id, context.api_version, answers, error_code=ErrorCode.NONE, session_id=session_id
     )
 
 

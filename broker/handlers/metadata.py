@@ -19,22 +19,23 @@ from ...protocol.messages.metadata import (
     MetadataResponseTopic,
 )
 from ...protocol.primitives import ZERO_UUID
-from ..cluster import INTERNAL_TOPICS, Topic
+from ..authorized_operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
+from ..cluster import Topic, is_internal_name
+from ..coordinators.internal_topics import INTERNAL_TOPICS, internal_topic
 from ..request_context import ApiHandler, RequestContext
-from ..topic_names import find_topic_name_error
+from ..topic_names import collision_key_of, find_topic_name_error
 
 NULL_MEANS_ALL_SINCE = 1
 AUTO_CREATION_FLAG_SINCE = 4
 TOPIC_IDS_SINCE = 12
 
-# Bits of AclOperation: without an authorizer everything is allowed that the kind of resource knows.
-TOPIC_OPERATIONS = sum(1 << bit for bit in (3, 4, 5, 6, 7, 8, 10, 11))
-CLUSTER_OPERATIONS = sum(1 << bit for bit in (5, 7, 8, 9, 10, 11, 12))
-
 
 def handle(context: RequestContext, request: MetadataRequest) -> MetadataResponse:
     """Tell the brokers, and the topics asked for."""
     cluster = context.cluster
+    refusal = _refusal(context.api_version, request.topics or [])
+    if refusal is not ErrorCode.NONE:
+        return _refuse(request.topics or [], refusal)
     response = MetadataResponse(
         cluster_id=cluster.cluster_id,
         controller_id=cluster.node_id,
@@ -53,41 +54,75 @@ def handle(context: RequestContext, request: MetadataRequest) -> MetadataRespons
         response.cluster_authorized_operations = CLUSTER_OPERATIONS
     if request.include_topic_authorized_operations:
         for topic in response.topics:
-            if topic.error_code == ErrorCode.NONE:
-                topic.topic_authorized_operations = TOPIC_OPERATIONS
+            topic.topic_authorized_operations = TOPIC_OPERATIONS
     return response
+
+
+def _refusal(version: int, asked: list[MetadataRequestTopic]) -> ErrorCode:
+    """Return why the whole request is refused, NONE where it is not."""
+    uses_ids = any(topic.topic_id != ZERO_UUID for topic in asked)
+    has_no_name = any(topic.name is None for topic in asked)
+    if version < TOPIC_IDS_SINCE:
+        return ErrorCode.INVALID_REQUEST if uses_ids or has_no_name else ErrorCode.NONE
+    return ErrorCode.UNKNOWN_SERVER_ERROR if has_no_name and not uses_ids else ErrorCode.NONE
+
+
+def _refuse(asked: list[MetadataRequestTopic], error: ErrorCode) -> MetadataResponse:
+    return MetadataResponse(
+        error_code=error,
+        topics=[
+            MetadataResponseTopic(error_code=error, name=topic.name or "", topic_id=topic.topic_id) for topic in asked
+        ],
+    )
 
 
 def _topics(context: RequestContext, request: MetadataRequest) -> list[MetadataResponseTopic]:
     asked = request.topics
     if asked is None or (not asked and context.api_version < NULL_MEANS_ALL_SINCE):
         return [_describe(topic) for topic in context.cluster.topics.values()]
+    # A topic that is asked for twice is answered once; with one id in the request, names are not looked at.
+    topic_ids = dict.fromkeys(topic.topic_id for topic in asked if topic.topic_id != ZERO_UUID)
+    if topic_ids:
+        return [_find_id(context, topic_id) for topic_id in topic_ids]
     may_create = context.api_version < AUTO_CREATION_FLAG_SINCE or request.allow_auto_topic_creation
-    return [_find(context, topic, may_create) for topic in asked]
+    names = dict.fromkeys(topic.name or "" for topic in asked)
+    answers = [_find_name(context, name) for name in names]
+    if may_create and context.cluster.config.auto_create_topics_enable:
+        # The answer to this request does not show the topics yet, as Kafka's does not.
+        unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        _create(context, [topic.name or "" for topic in answers if topic.error_code == unknown])
+    return answers
 
 
-def _find(context: RequestContext, asked: MetadataRequestTopic, may_create: bool) -> MetadataResponseTopic:
-    cluster = context.cluster
-    if asked.name is None or (asked.topic_id != ZERO_UUID and context.api_version >= TOPIC_IDS_SINCE):
-        topic = cluster.find_topic_by_id(asked.topic_id)
-        if topic is not None:
-            return _describe(topic)
-        return MetadataResponseTopic(error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=asked.topic_id)
-    topic = cluster.find_topic(asked.name)
+def _find_id(context: RequestContext, topic_id: bytes) -> MetadataResponseTopic:
+    topic = context.cluster.find_topic_by_id(topic_id)
     if topic is not None:
         return _describe(topic)
-    error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    if may_create and cluster.config.auto_create_topics_enable:
-        error = _create(context, asked.name)
-    return MetadataResponseTopic(error_code=error, name=asked.name, is_internal=asked.name in INTERNAL_TOPICS)
+    return MetadataResponseTopic(error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=topic_id)
 
 
-def _create(context: RequestContext, name: str) -> ErrorCode:
-    """Create the topic; the answer to this request does not show it yet, as Kafka's does not."""
-    if find_topic_name_error(name) is not None:
-        return ErrorCode.INVALID_TOPIC_EXCEPTION
-    context.cluster.create_topic(name, context.cluster.config.num_partitions)
-    return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+def _find_name(context: RequestContext, name: str) -> MetadataResponseTopic:
+    topic = context.cluster.find_topic(name)
+    if topic is not None:
+        return _describe(topic)
+    is_allowed = find_topic_name_error(name) is None
+    error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if is_allowed else ErrorCode.INVALID_TOPIC_EXCEPTION
+    return MetadataResponseTopic(error_code=error, name=name, is_internal=is_internal_name(name))
+
+
+def _create(context: RequestContext, names: list[str]) -> None:
+    """Create topics on demand, those of coordinators as these would have them.
+
+    A name that collides with that of a topic is passed over; two new ones that collide with each other are not.
+    """
+    cluster = context.cluster
+    taken = {collision_key_of(name) for name in cluster.topics} if names else set[str]()
+    coordinators = {internal.name: coordinator_type for coordinator_type, internal in INTERNAL_TOPICS.items()}
+    for name in names:
+        if name in coordinators:
+            internal_topic(cluster, coordinators[name])
+        elif collision_key_of(name) not in taken:
+            cluster.create_topic(name, cluster.config.num_partitions)
 
 
 def _describe(topic: Topic) -> MetadataResponseTopic:

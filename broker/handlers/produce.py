@@ -17,7 +17,7 @@ from ...protocol.produce_codec import PartitionAnswer, ProduceRequest
 from ...protocol.produced_records import RequestRefused, TransactionalProducer
 from ...storage.append_refused import AppendRefused
 from ...storage.append_result import AppendResult
-from ..cluster import INTERNAL_TOPICS, Topic
+from ..cluster import Topic, is_internal_name
 from ..partition import Partition
 from ..produce_route import PRODUCE_ROUTES_MAX, ProduceRoute
 from ..request_context import Buffers, RequestContext
@@ -168,7 +168,7 @@ def _append_all(context: RequestContext, acks: int, accepted: list[Accepted]) ->
         return
     now_ms = context.now_ms
     for answer, partition, records in accepted:
-        if partition.topic_name in INTERNAL_TOPICS and context.client_id != ADMIN_CLIENT_ID:
+        if is_internal_name(partition.topic_name) and context.client_id != ADMIN_CLIENT_ID:
             _refuse(answer, KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION))
             continue
         try:

@@ -6,24 +6,20 @@ import pytest
 
 from fauxka.broker.fetch_sessions import EVICTION_AGE_MS, FINAL_EPOCH, INITIAL_EPOCH, NO_SESSION, FetchSessions
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
-from fauxka.protocol.fetch_codec import FetchedPartition, FetchedTopics, FetchPartition, FetchRequest
+from fauxka.protocol.fetch_codec import FetchedPartition, FetchedPartitions, FetchPartition, FetchRequest
 
 
 def request(session_id: int, epoch: int, *partitions: int, forgotten: list[int] | None = None) -> FetchRequest:
-    asked = [FetchPartition(partition, -1, 0, 1000) for partition in partitions]
-    topics = [(b"t", asked)] if asked else []
-    return FetchRequest(0, 1, 1000, 0, session_id, epoch, topics, [(b"t", forgotten)] if forgotten else [])
+    asked = {(b"t", partition): FetchPartition(partition, -1, 0, -1, 1000) for partition in partitions}
+    return FetchRequest(0, 1, 1000, 0, session_id, epoch, asked, [(b"t", index) for index in forgotten or []])
 
 
-def answers(*partitions: int, high_watermark: int = 0, records_bytes: int = 0, error_code: int = 0) -> FetchedTopics:
+def answers(
+    *partitions: int, high_watermark: int = 0, records_bytes: int = 0, error_code: int = 0
+) -> FetchedPartitions:
     return [
-        (
-            b"t",
-            [
-                FetchedPartition(index, error_code, high_watermark, high_watermark, 0, records_bytes=records_bytes)
-                for index in partitions
-            ],
-        )
+        (b"t", FetchedPartition(index, error_code, high_watermark, high_watermark, 0, records_bytes=records_bytes))
+        for index in partitions
     ]
 
 
@@ -33,8 +29,8 @@ def created(sessions: FetchSessions, *partitions: int, now_ms: int = 0) -> int:
     return sessions.create(first, answers(*partitions), uses_topic_ids=False, now_ms=now_ms)
 
 
-def told(topics: FetchedTopics) -> list[int]:
-    return [partition.index for _, partitions in topics for partition in partitions]
+def told(topics: FetchedPartitions) -> list[int]:
+    return [partition.index for _, partition in topics]
 
 
 def test_an_incremental_request_fetches_all_partitions_of_its_session() -> None:
@@ -44,7 +40,7 @@ def test_an_incremental_request_fetches_all_partitions_of_its_session() -> None:
     session = sessions.session_of(request(session_id, 1, 2, forgotten=[0]), uses_topic_ids=False, now_ms=0)
 
     assert session is not None
-    assert [asked.partition for _, partitions in session.topics() for asked in partitions] == [1, 2]
+    assert [index for _, index in session.asked()] == [1, 2]
 
 
 def test_only_what_changed_is_told() -> None:
@@ -77,7 +73,7 @@ def test_a_partition_that_had_records_is_read_last_the_next_time() -> None:
 
     session.news(answers(0, records_bytes=100))
 
-    assert [asked.partition for _, partitions in session.topics() for asked in partitions] == [1, 2, 0]
+    assert [index for _, index in session.asked()] == [1, 2, 0]
 
 
 @pytest.mark.parametrize(
@@ -93,6 +89,16 @@ def test_another_epoch_than_the_next_is_refused_and_the_session_stays(epoch: int
 
     assert refused.value.code is error
     assert sessions.session_of(request(session_id, 1), uses_topic_ids=False, now_ms=0) is not None
+
+
+def test_a_session_left_without_partitions_is_closed() -> None:
+    sessions = FetchSessions(10)
+    session_id = created(sessions, 0)
+
+    session = sessions.session_of(request(session_id, 1, forgotten=[0]), uses_topic_ids=False, now_ms=0)
+
+    assert session is None
+    assert len(sessions) == 0
 
 
 def test_an_unknown_session_is_refused() -> None:

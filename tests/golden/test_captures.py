@@ -22,6 +22,10 @@ DIFFERENT = {
         "with documentation": "the documentation of a key is left out",
         "replaced: the same topic twice": "Kafka never answers this request; we refuse both resources",
     },
+    "fetch": {
+        "replica id 1": "there is one node, and nobody fetches as its follower: a replica id is not looked at",
+        "replica id 5": "there is one node, and nobody fetches as its follower: a replica id is not looked at",
+    },
     "topics": {
         "config: two bad ones": "which of several bad values is told first: Kafka's order is that of LogConfig",
     },
