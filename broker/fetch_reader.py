@@ -14,7 +14,7 @@ from ..protocol.fetch_codec import (
     PartitionKey,
 )
 from .cluster import Cluster
-from .partition import Partition
+from .partition import NO_EPOCH, Partition
 
 READ_COMMITTED = 1
 
@@ -90,7 +90,8 @@ class FetchReader:
         is_committed_only = self._isolation_level == READ_COMMITTED
         max_bytes = min(asked.max_bytes, max(0, self._max_bytes - result.records_bytes))
         try:
-            partition.check_leader_epoch(asked.current_leader_epoch)
+            # Any negative epoch is none here, where ListOffsets takes only -1 for that (FetchRequest.optionalEpoch).
+            partition.check_leader_epoch(max(NO_EPOCH, asked.current_leader_epoch))
             _check_last_fetched_epoch(partition, asked.last_fetched_epoch)
             if asked.max_bytes < 0 or self._max_bytes < 0:
                 raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"max bytes {asked.max_bytes} of {self._max_bytes}")

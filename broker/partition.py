@@ -8,6 +8,9 @@ from ..protocol.error_codes import ErrorCode, KafkaError
 from ..storage.append_result import AppendResult
 from ..storage.partition_log import PartitionLog
 
+# What clients send that know no leader epoch.
+NO_EPOCH = -1
+
 
 class Partition:
     """One partition that this node leads."""
@@ -33,11 +36,11 @@ class Partition:
         return result
 
     def check_leader_epoch(self, leader_epoch: int) -> None:
-        """Check the leader epoch that a client believes in; a negative one is none.
+        """Check the leader epoch that a client believes in; NO_EPOCH is none.
 
         Raises KafkaError: FENCED_LEADER_EPOCH where it is older, UNKNOWN_LEADER_EPOCH where it is newer.
         """
-        if leader_epoch < 0 or leader_epoch == self.leader_epoch:
+        if leader_epoch in (NO_EPOCH, self.leader_epoch):
             return
         is_older = leader_epoch < self.leader_epoch
         raise KafkaError(
