@@ -6,6 +6,7 @@ from .runtimes import need
 
 # A test with one of these marks needs these programs. docs/testing.md has the same table, with the minutes.
 PROGRAMS_OF_GROUP = {
+    "image": ("buildah", "debootstrap", "unshare", "nsenter", "chroot", "ip"),
     "java": ("java", "mvn"),
     "kcat": ("kcat",),
     "reference": ("bash", "java", "mvn"),

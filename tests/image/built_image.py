@@ -1,0 +1,173 @@
+"""The image of our Dockerfile, built and run without a container engine.
+
+buildah performs the Dockerfile as it stands, each RUN in a chroot. One thing differs from what Docker would do: the
+base is a Debian with its own Python, made by debootstrap, in place of python:slim, so that no image registry is needed.
+The entry point is then started as process 1 of its own process and network namespaces, in the image's file system, with
+the image's user and environment.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict, cast
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BASE_IMAGE = "localhost/python-base"
+IMAGE = "localhost/fauxka-under-test"
+DEBIAN = "bookworm"
+MIRROR = "http://deb.debian.org/debian"
+CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
+
+# debootstrap and the build download some 100 MB.
+STEP_SECONDS_MAX = 600
+START_SECONDS_MAX = 20
+POLL_SECONDS = 0.02
+
+
+class Healthcheck(TypedDict):
+    Test: list[str]
+
+
+class ImageConfig(TypedDict):
+    """What an image says of itself, by Docker's names."""
+
+    User: str
+    Env: list[str]
+    Entrypoint: list[str]
+    Cmd: list[str]
+    ExposedPorts: dict[str, dict[str, str]]
+    Labels: dict[str, str]
+    StopSignal: str
+    Healthcheck: Healthcheck
+
+
+@dataclass(frozen=True)
+class BuiltImage:
+    """An image, and its file system."""
+
+    config: ImageConfig
+    file_system: Path
+
+    def command(self, arguments: Sequence[str], variables: Mapping[str, str] | None = None) -> list[str]:
+        """Return the command that runs arguments in the image's file system, as its user, with its environment."""
+        user = self._ids_of(self.config["User"])
+        assignments = [*self.config["Env"], *(f"{name}={value}" for name, value in (variables or {}).items())]
+        return ["chroot", f"--userspec={user}", str(self.file_system), "env", "-i", *assignments, *arguments]
+
+    def _ids_of(self, user: str) -> str:
+        lines = (self.file_system / "etc" / "passwd").read_text().splitlines()
+        (fields,) = [line.split(":") for line in lines if line.startswith(f"{user}:")]
+        return f"{fields[2]}:{fields[3]}"
+
+
+@dataclass(frozen=True)
+class Running:
+    """The entry point as process 1; pid is its number as seen from here."""
+
+    image: BuiltImage
+    unshare: subprocess.Popen[str]
+    pid: int
+
+    def run(self, arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
+        """Run arguments beside it, in the same network namespace, as a health check is run."""
+        command = ["nsenter", f"--target={self.pid}", "--net", *self.image.command(arguments)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=START_SECONDS_MAX, check=False)
+
+    def has_open_port(self, port: int) -> bool:
+        """Whether something listens on that port in its network namespace."""
+        sockets = Path(f"/proc/{self.pid}/net/tcp").read_text().splitlines()[1:]
+        return any(line.split()[1].endswith(f":{port:04X}") and line.split()[3] == "0A" for line in sockets)
+
+
+def build_image(folder: Path) -> BuiltImage:
+    """Perform the Dockerfile's steps in folder, and return the image."""
+    buildah = ("buildah", "--root", f"{folder}/storage", "--runroot", f"{folder}/run", "--storage-driver", "vfs")
+    make_base_image(folder, buildah)
+    options = ("--isolation", "chroot", "--network", "host", "--format", "docker", "--tag", IMAGE)
+    base = ("--build-arg", f"PYTHON_IMAGE={BASE_IMAGE}")
+    step(*buildah, "build", *options, *base, "--file", str(ROOT / "Dockerfile"), str(ROOT))
+    step(*buildah, "from", "--name", "under-test", IMAGE)
+    file_system = Path(step(*buildah, "mount", "under-test").strip())
+    inspected = json.loads(step(*buildah, "inspect", "--type", "image", IMAGE))
+    return BuiltImage(cast(ImageConfig, inspected["Docker"]["config"]), file_system)
+
+
+def make_base_image(folder: Path, buildah: Sequence[str]) -> None:
+    """Make the image that stands for python:slim."""
+    base = folder / "base"
+    packages = "--include=python3,python3-pip,ca-certificates"
+    step("debootstrap", "--variant=minbase", packages, DEBIAN, str(base), MIRROR)
+    # As in python:slim, `python` is a name, and pip may install beside the system's packages.
+    (base / "usr/bin/python").symlink_to("python3")
+    for marker in base.glob("usr/lib/python3*/EXTERNALLY-MANAGED"):
+        marker.unlink()
+    # Whom this machine trusts, so that downloads work in the image as they do here.
+    (base / "etc/ssl/certs/ca-certificates.crt").write_bytes(CERTIFICATES.read_bytes())
+    step(*buildah, "from", "--name", "base", "scratch")
+    step(*buildah, "add", "base", str(base), "/")
+    path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    step(*buildah, "config", "--env", f"PATH={path}", "base")
+    step(*buildah, "commit", "--rm", "base", BASE_IMAGE)
+
+
+def step(*command: str) -> str:
+    result = subprocess.run(command, capture_output=True, text=True, timeout=STEP_SECONDS_MAX, check=False)
+    assert result.returncode == 0, f"{' '.join(command)}:\n{result.stdout[-3000:]}{result.stderr[-3000:]}"
+    return result.stdout
+
+
+@contextmanager
+def running(image: BuiltImage, variables: Mapping[str, str] | None = None) -> Generator[Running, None, None]:
+    """Run the image's entry point and command as process 1, for the length of the block."""
+    entry_point = image.command([*image.config["Entrypoint"], *image.config["Cmd"]], variables)
+    # Of the two, only what is started by exec is process 1.
+    script = 'ip link set lo up && exec "$@"'
+    unshare = subprocess.Popen(
+        ["unshare", "--pid", "--fork", "--mount", "--net", "sh", "-c", script, "sh", *entry_point],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    pid = None
+    try:
+        pid = wait_for_process_1(unshare)
+        yield Running(image, unshare, pid)
+    finally:
+        # The end of process 1 ends its namespace. unshare could not do it: a process that changed its user is no longer
+        # told when its parent dies.
+        if unshare.poll() is None:
+            os.kill(pid or unshare.pid, signal.SIGKILL)
+        unshare.communicate()
+
+
+def wait_for_process_1(unshare: subprocess.Popen[str]) -> int:
+    """Return the pid of the entry point once the shell has become it."""
+    deadline = time.monotonic() + START_SECONDS_MAX
+    children = Path(f"/proc/{unshare.pid}/task/{unshare.pid}/children")
+    while time.monotonic() < deadline and unshare.poll() is None:
+        for child in children.read_text().split():
+            if b"fauxka" in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")[1]:
+                return int(child)
+        time.sleep(POLL_SECONDS)
+    raise AssertionError(f"the entry point did not start; exit code {unshare.poll()}")
+
+
+def wait_until(condition: object) -> None:
+    """Return when the condition, a function, holds."""
+    assert callable(condition)
+    deadline = time.monotonic() + START_SECONDS_MAX
+    while not condition():
+        assert time.monotonic() < deadline, f"not so after {START_SECONDS_MAX} s"
+        time.sleep(POLL_SECONDS)
+
+
+def is_root() -> bool:
+    """Whether namespaces and chroots can be made."""
+    return os.geteuid() == 0

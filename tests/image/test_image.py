@@ -1,0 +1,99 @@
+"""The image: what it says of itself, and how its entry point starts, answers and stops as process 1."""
+
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .built_image import BuiltImage, Running, build_image, is_root, running, wait_until
+
+pytestmark = [pytest.mark.image, pytest.mark.timeout(1200)]
+
+KAFKA_PORT = 9092
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BuiltImage]:
+    if not is_root():
+        pytest.skip("needs root, for chroot and namespaces")
+    folder = tmp_path_factory.mktemp("image")
+    yield build_image(folder)
+    # Some gigabytes, which pytest would keep for three runs.
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def container(image: BuiltImage) -> Iterator[Running]:
+    with running(image, {"KAFKA_ADVERTISED_LISTENERS": "PLAINTEXT://broker.example:9092"}) as started:
+        yield started
+
+
+def is_healthy(container: Running) -> bool:
+    return container.run(health_command(container)).returncode == 0
+
+
+def health_command(container: Running) -> list[str]:
+    kind, *command = container.image.config["Healthcheck"]["Test"]
+    assert kind == "CMD", "a health check in a shell would need a shell"
+    return command
+
+
+def test_it_runs_as_a_user_without_rights(image: BuiltImage) -> None:
+    assert image.config["User"] == "appuser"
+    assert "--userspec=1000:1000" in image.command([])
+
+
+def test_it_exposes_the_ports_of_kafka_and_of_the_admin_api(image: BuiltImage) -> None:
+    assert image.config["ExposedPorts"].keys() == {"9092/tcp", "9099/tcp"}
+
+
+def test_it_is_labelled_as_oci_images_are(image: BuiltImage) -> None:
+    prefix = "org.opencontainers.image."
+    labels = {name.removeprefix(prefix): text for name, text in image.config["Labels"].items() if prefix in name}
+
+    assert labels.keys() == {"title", "description", "version", "licenses"}
+    assert labels["version"] == "0.1.0"
+
+
+def test_it_holds_no_sources_and_nothing_that_builds(image: BuiltImage) -> None:
+    assert not (image.file_system / "build").exists()
+    assert list(image.file_system.glob("usr/local/lib/python3*/dist-packages/build")) == []
+
+
+def test_its_health_check_passes_when_clients_can_connect(container: Running) -> None:
+    wait_until(lambda: container.has_open_port(KAFKA_PORT))
+
+    assert is_healthy(container)
+
+
+def test_its_health_check_fails_where_nothing_listens(container: Running) -> None:
+    wait_until(lambda: container.has_open_port(KAFKA_PORT))
+    port_of_nobody = [*health_command(container), "--port", "1"]
+
+    result = container.run(port_of_nobody)
+
+    assert result.returncode == 1
+    assert "refused" in result.stderr
+
+
+def test_it_is_process_1_and_has_no_rights(container: Running) -> None:
+    status = dict(line.split(":\t", 1) for line in Path(f"/proc/{container.pid}/status").read_text().splitlines())
+
+    assert status["NSpid"].split()[-1] == "1"
+    assert status["Uid"].split() == ["1000"] * 4
+    assert int(status["CapEff"], 16) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_stops_it_with_exit_code_0(container: Running, number: signal.Signals) -> None:
+    wait_until(lambda: container.has_open_port(KAFKA_PORT))
+
+    os.kill(container.pid, number)
+    output, log = container.unshare.communicate(timeout=20)
+
+    assert container.unshare.returncode == 0
+    assert output == "PLAINTEXT://broker.example:9092\n"
+    assert f"received {number.name}" in log
