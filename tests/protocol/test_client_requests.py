@@ -1,0 +1,54 @@
+"""A client's half of the wire: requests as bytes, answers as messages."""
+
+import pytest
+
+from fauxka.protocol.api_keys import APIS, ApiKey
+from fauxka.protocol.client_requests import read_answer, request_frame
+from fauxka.protocol.frames import FrameError
+from fauxka.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from fauxka.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+
+API_VERSIONS = APIS[ApiKey.API_VERSIONS]
+HEARTBEAT = APIS[ApiKey.HEARTBEAT]
+HEADER = b"\x00\x12\x00\x00\x00\x00\x00\x07\x00\x06fauxka"
+
+
+def test_request_has_its_size_and_its_header_in_front() -> None:
+    assert request_frame(API_VERSIONS, 0, 7, ApiVersionsRequest()) == b"\x00\x00\x00\x10" + HEADER
+
+
+def test_header_of_a_flexible_version_ends_with_tagged_fields() -> None:
+    frame = request_frame(HEARTBEAT, 4, 7, HeartbeatRequest(group_id="g", generation_id=1, member_id="m"))
+
+    assert frame[4 + len(HEADER) :] == b"\x00" + b"\x02g" + b"\x00\x00\x00\x01" + b"\x02m" + b"\x00" + b"\x00"
+
+
+def test_answer_of_a_flexible_version_has_tagged_fields_in_its_header() -> None:
+    frame = b"\x00\x00\x00\x07" + b"\x00" + b"\x00\x00\x00\x05" + b"\x00\x1b" + b"\x00"
+
+    answer = read_answer(HEARTBEAT, 4, 7, frame, HeartbeatResponse.read)
+
+    assert answer == HeartbeatResponse(throttle_time_ms=5, error_code=27)
+
+
+def test_answer_of_api_versions_has_none_in_any_version() -> None:
+    frame = b"\x00\x00\x00\x07" + b"\x00\x00" + b"\x01" + b"\x00\x00\x00\x00" + b"\x00"
+
+    answer = read_answer(API_VERSIONS, 3, 7, frame, ApiVersionsResponse.read)
+
+    assert answer == ApiVersionsResponse()
+
+
+@pytest.mark.parametrize(
+    ("frame", "reason"),
+    [
+        (b"\x00\x00\x00\x08\x00\x00\x00\x00\x00\x00", "the answer to request 8; expected 7"),
+        (b"\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x00", "1 bytes behind an answer of ApiVersions version 0"),
+        (b"\x00\x00\x00\x07\x00\x00\x7f\xff\xff\xff", ""),
+        (b"\x00\x00\x00", ""),
+        (b"", ""),
+    ],
+)
+def test_answer_that_is_not_one_is_refused(frame: bytes, reason: str) -> None:
+    with pytest.raises(FrameError, match=reason):
+        read_answer(API_VERSIONS, 0, 7, frame, ApiVersionsResponse.read)
