@@ -44,9 +44,9 @@ def test_answer_of_api_versions_has_none_in_any_version() -> None:
     [
         (b"\x00\x00\x00\x08\x00\x00\x00\x00\x00\x00", "the answer to request 8; expected 7"),
         (b"\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x00", "1 bytes behind an answer of ApiVersions version 0"),
-        (b"\x00\x00\x00\x07\x00\x00\x7f\xff\xff\xff", ""),
-        (b"\x00\x00\x00", ""),
-        (b"", ""),
+        (b"\x00\x00\x00\x07\x00\x00\x7f\xff\xff\xff", "2147483647"),
+        (b"\x00\x00\x00", "3 left"),
+        (b"", "0 left"),
     ],
 )
 def test_answer_that_is_not_one_is_refused(frame: bytes, reason: str) -> None:
