@@ -11,6 +11,7 @@ from struct import Struct
 from struct import error as StructError
 
 from .frames import FRAME_SIZE_BYTES, FrameError
+from .produced_records import is_plain_batch
 from .varints import decode_unsigned_varint, encode_unsigned_varint, skip_tagged_fields
 
 FLEXIBLE_SINCE = 9
@@ -18,7 +19,9 @@ TOPIC_IDS_SINCE = 13
 TOPIC_ID_BYTES = 16
 
 # No transactional id, acks, timeout, one topic of a name of one byte, one partition; and the shortest batch.
-_SINGLE_HEAD_BYTES_MIN = 15 + 61
+_SINGLE_BYTES_MIN = 15 + 61
+# Of the partition, the topic and the request.
+_NO_TAGGED_FIELDS = bytes(3)
 
 _INT16 = Struct(">h")
 _INT32 = Struct(">i")
@@ -82,36 +85,28 @@ def decode_request(frame: memoryview, position: int, end: int, version: int) -> 
     return request
 
 
-def find_single_head(frame: memoryview, position: int, end: int, version: int) -> bytes | None:
-    """Return the bytes of the request in frame[position:end] up to its records, if it is one of many alike.
+def find_single_batch(
+    frame: memoryview, position: int, end: int, version: int
+) -> tuple[bytes, memoryview] | tuple[None, None]:
+    """Return head and records of the request in frame[position:end], if it is one of the many that are all alike.
 
-    That is: version 9 to 13, no transactional id, one topic with one partition. A producer sends the same head with
-    each batch for a partition, so that what it means can be looked up as a whole.
+    That is: version 9 to 13, no transactional id, one topic, one partition, a plain batch (is_plain_batch), and no
+    tagged fields. The head is all in front of the records. A producer sends the same one with each batch for a
+    partition, so that what it means can be looked up as a whole.
     """
-    if version < FLEXIBLE_SINCE or end - position < _SINGLE_HEAD_BYTES_MIN:
-        return None
-    if frame[position] or frame[position + 7] != 2:
-        return None
+    if version < FLEXIBLE_SINCE or end - position < _SINGLE_BYTES_MIN or frame[position] or frame[position + 7] != 2:
+        return None, None
     key_bytes = TOPIC_ID_BYTES if version >= TOPIC_IDS_SINCE else frame[position + 8]
     head_end = position + 13 + key_bytes
-    # The length of a name above 126 bytes takes two: rare enough.
+    # The length of a name above 126 bytes takes two bytes: rare enough.
     if not 2 <= key_bytes <= 127 or head_end >= end or frame[head_end - 5] != 2:
-        return None
-    return bytes(frame[position:head_end])
-
-
-def find_single_records(frame: memoryview, position: int, end: int) -> memoryview | None:
-    """Return the records behind a single head, where nothing but three empty lists of tagged fields follows them."""
-    size = frame[position]
-    position += 1
-    if size > 127:
-        size, position = decode_unsigned_varint(frame, position - 1, end)
-    records_end = position + size - 1
-    if not size or records_end + 3 != end:
-        return None
-    if frame[records_end] or frame[records_end + 1] or frame[records_end + 2]:
-        return None
-    return frame[position:records_end]
+        return None, None
+    records_bytes, records_start = decode_unsigned_varint(frame, head_end, end)
+    records_end = records_start + records_bytes - 1
+    if records_end != end - len(_NO_TAGGED_FIELDS) or frame[records_end:end] != _NO_TAGGED_FIELDS:
+        return None, None
+    records = frame[records_start:records_end]
+    return (bytes(frame[position:head_end]), records) if is_plain_batch(records) else (None, None)
 
 
 class SingleAnswer:

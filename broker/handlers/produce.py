@@ -40,10 +40,10 @@ class ProduceHandler:
     def answer(self, context: RequestContext, frame: memoryview, position: int, end: int) -> Buffers | None:
         """Check, append, answer; raises FrameError where acks=0 leaves no other way to tell of a refusal."""
         version = context.api_version
-        head = produce_codec.find_single_head(frame, position, end, version)
-        if head is not None:
+        head, records = produce_codec.find_single_batch(frame, position, end, version)
+        if head is not None and records is not None:
             route = context.cluster.produce_routes.get((version, head))
-            if route is not None and (answer := _append_by_route(context, route, frame, position + len(head), end)):
+            if route is not None and (answer := _append_by_route(context, route, records)):
                 return [answer]
         request = produce_codec.decode_request(frame, position, end, version)
         if head is not None:
@@ -75,16 +75,11 @@ class ProduceHandler:
         return [produce_codec.encode_response(context.correlation_id, version, answers)]
 
 
-def _append_by_route(
-    context: RequestContext, route: ProduceRoute, frame: memoryview, position: int, end: int
-) -> bytes | None:
-    """Append the batch behind a head that is known; None where anything about it is not as usual.
+def _append_by_route(context: RequestContext, route: ProduceRoute, records: memoryview) -> bytes | None:
+    """Append the batch behind a head that is known, and return the answer; None where it is refused.
 
-    What is refused here is looked at again, and then refused in Kafka's words: a refusal leaves the log as it was.
+    It then goes the long way and is refused there, in Kafka's words: a refusal leaves the log as it was.
     """
-    records = produce_codec.find_single_records(frame, position, end)
-    if records is None or not produced_records.is_plain_batch(records):
-        return None
     try:
         result = route.partition.append(records, context.cluster.clock.now_ms())
     except AppendRefused:
