@@ -22,6 +22,7 @@ from .config_keys import (
 from .config_setting import Setting
 
 __all__ = [
+    "TOPIC_KEYS_WITHOUT_EFFECT",
     "BrokerConfig",
     "ConfigError",
     "UnknownConfigKey",
@@ -39,9 +40,6 @@ class BrokerConfig:
     # Identity and limits of the server
     node_id = Setting("node.id", int)
     socket_request_max_bytes = Setting("socket.request.max.bytes", int)
-    connections_max_idle_ms = Setting("connections.max.idle.ms", int)
-    max_connections = Setting("max.connections", int)
-    max_connections_per_ip = Setting("max.connections.per.ip", int)
     fetch_max_bytes = Setting("fetch.max.bytes", int)
     max_incremental_fetch_session_cache_slots = Setting("max.incremental.fetch.session.cache.slots", int)
     # Topics
@@ -51,20 +49,10 @@ class BrokerConfig:
     delete_topic_enable = Setting("delete.topic.enable", bool)
     max_request_partition_size_limit = Setting("max.request.partition.size.limit", int)
     log_retention_check_interval_ms = Setting("log.retention.check.interval.ms", int)
-    message_max_bytes = Setting("message.max.bytes", int)
     # Producers and transactions
     producer_id_expiration_ms = Setting("producer.id.expiration.ms", int)
     producer_id_expiration_check_interval_ms = Setting("producer.id.expiration.check.interval.ms", int)
-    transactional_id_expiration_ms = Setting("transactional.id.expiration.ms", int)
     transaction_max_timeout_ms = Setting("transaction.max.timeout.ms", int)
-    transaction_state_log_num_partitions = Setting("transaction.state.log.num.partitions", int)
-    transaction_abort_timed_out_transaction_cleanup_interval_ms = Setting(
-        "transaction.abort.timed.out.transaction.cleanup.interval.ms", int
-    )
-    transaction_remove_expired_transaction_cleanup_interval_ms = Setting(
-        "transaction.remove.expired.transaction.cleanup.interval.ms", int
-    )
-    transaction_partition_verification_enable = Setting("transaction.partition.verification.enable", bool)
     # Groups
     group_initial_rebalance_delay_ms = Setting("group.initial.rebalance.delay.ms", int)
     group_min_session_timeout_ms = Setting("group.min.session.timeout.ms", int)
@@ -73,7 +61,6 @@ class BrokerConfig:
     offsets_retention_minutes = Setting("offsets.retention.minutes", int)
     offsets_retention_check_interval_ms = Setting("offsets.retention.check.interval.ms", int)
     offset_metadata_max_bytes = Setting("offset.metadata.max.bytes", int)
-    offsets_topic_num_partitions = Setting("offsets.topic.num.partitions", int)
     # Ours
     record_validation = Setting("fauxka.record.validation", str)
 
@@ -268,13 +255,27 @@ def compression_of(name: str) -> Compression | None:
 
 # Read by properties above, or before a broker is made.
 READ_ELSEWHERE = {"advertised.listeners", "broker.id", "broker.rack", "listeners", "log.dir", "log.dirs"}
+# Topic keys that change nothing here: no log is cleaned, flushed or replicated, and none leaves a folder behind.
+TOPIC_KEYS_WITHOUT_EFFECT = frozenset({
+    "delete.retention.ms", "file.delete.delay.ms", "flush.messages", "flush.ms",
+    "follower.replication.throttled.replicas", "leader.replication.throttled.replicas",
+    "local.retention.bytes", "local.retention.ms", "max.compaction.lag.ms", "min.cleanable.dirty.ratio",
+    "min.compaction.lag.ms", "min.insync.replicas", "remote.log.copy.disable", "remote.log.delete.on.disable",
+    "remote.storage.enable", "segment.jitter.ms", "unclean.leader.election.enable",
+})  # fmt: skip
 
 
 def keys_with_effect() -> frozenset[str]:
     """Return the broker keys that something here reads: the attributes above, and the defaults of topics."""
     own = {setting.name for setting in vars(BrokerConfig).values() if isinstance(setting, Setting)}
-    topics = {synonym.name for key in TOPIC_KEYS.values() for synonym in key.synonyms}
+    topics = {
+        synonym.name
+        for name, key in TOPIC_KEYS.items()
+        if name not in TOPIC_KEYS_WITHOUT_EFFECT
+        for synonym in key.synonyms
+    }
     return frozenset(own | topics | READ_ELSEWHERE)
 
 
+assert TOPIC_KEYS.keys() >= TOPIC_KEYS_WITHOUT_EFFECT, "a topic key that Kafka does not have"
 assert keys_with_effect() <= BROKER_KEYS.keys(), "an attribute of BrokerConfig names a key that Kafka does not have"

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from fauxka.broker.config import keys_with_effect
+from fauxka.broker.config import TOPIC_KEYS_WITHOUT_EFFECT, keys_with_effect
 from fauxka.broker.config_keys import BROKER_KEYS, TOPIC_KEYS, ConfigKey, ConfigType
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "configuration.md"
@@ -53,6 +53,9 @@ def tables() -> str:
         table(with_effect),
         "\n## Keys of a topic\n\n",
         table(TOPIC_KEYS.values()),
+        "\nTaken and shown, and without effect: ",
+        ", ".join(f"`{name}`" for name in sorted(TOPIC_KEYS_WITHOUT_EFFECT)),
+        ".\n",
         "\n## Keys of the broker that are taken and have no effect\n\n",
         f"{len(idle)} keys: ",
         ", ".join(f"`{name}`" for name in idle),

@@ -1,8 +1,12 @@
 """The broker's configuration, and what a topic takes from it."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from fauxka.broker.config import (
+    TOPIC_KEYS_WITHOUT_EFFECT,
     BrokerConfig,
     ConfigError,
     UnknownConfigKey,
@@ -11,6 +15,8 @@ from fauxka.broker.config import (
     topic_value_of,
     validate_topic_configs,
 )
+from fauxka.broker.config_keys import TOPIC_KEYS
+from fauxka.broker.config_setting import Setting
 from fauxka.protocol.record_batch import Compression, TimestampType
 from fauxka.storage.log_config import CleanupPolicy, LogConfig, RecordValidation
 
@@ -60,8 +66,8 @@ def test_change_makes_a_new_configuration_and_leaves_the_old_one_alone() -> None
 
     after = before.with_entries({"message.max.bytes": "200", "num.partitions": None})
 
-    assert (before.message_max_bytes, before.num_partitions) == (100, 3)
-    assert (after.message_max_bytes, after.num_partitions) == (200, 1)
+    assert (before.value_of("message.max.bytes"), before.num_partitions) == (100, 3)
+    assert (after.value_of("message.max.bytes"), after.num_partitions) == (200, 1)
     assert not after.is_set("num.partitions")
 
 
@@ -146,3 +152,32 @@ def test_topic_settings_are_refused_with_the_words_of_kafka(overrides: dict[str,
 
 def test_topic_settings_that_kafka_takes_pass() -> None:
     validate_topic_configs(DEFAULTS, {"retention.ms": "-1", "cleanup.policy": "compact"})
+
+
+def product_source() -> str:
+    """Return the text of everything that may read a configuration, but for the module that makes it."""
+    root = Path(__file__).resolve().parent.parent.parent
+    paths = [path for part in ("broker", "storage") for path in (root / part).rglob("*.py")]
+    return "".join(path.read_text() for path in paths if path.name not in ("config.py", "log_config.py"))
+
+
+SOURCE = product_source()
+
+
+@pytest.mark.parametrize(
+    "attribute", [name for name, value in vars(BrokerConfig).items() if isinstance(value, Setting)]
+)
+def test_every_attribute_of_the_configuration_is_read_somewhere(attribute: str) -> None:
+    is_read_by_log_config_of = attribute in ("producer_id_expiration_ms", "record_validation")
+
+    assert is_read_by_log_config_of or re.search(rf"\.{attribute}\b", SOURCE)
+
+
+@pytest.mark.parametrize("name", sorted(TOPIC_KEYS))
+def test_what_is_said_of_the_effect_of_a_topic_key_is_so(name: str) -> None:
+    names = {"cleanup.policy": r"is_compacted|is_deleting", "internal.segment.bytes": "segment_bytes"}
+    attribute = names.get(name, name.replace(".", "_"))
+
+    is_read = re.search(rf"\.({attribute})\b", SOURCE) is not None
+
+    assert is_read == (name not in TOPIC_KEYS_WITHOUT_EFFECT)

@@ -14,7 +14,7 @@ def test_the_command_line_goes_before_the_environment_and_that_before_the_file()
     )
 
     config = gathered.config
-    assert (config.num_partitions, config.message_max_bytes, config.group_max_size) == (3, 2, 1)
+    assert (config.num_partitions, config.value_of("message.max.bytes"), config.group_max_size) == (3, 2, 1)
 
 
 @pytest.mark.parametrize(
