@@ -15,11 +15,14 @@ from typing import Protocol
 # loaded one is a few large blocks, and what is reserved and unused is one block a file.
 _BLOCK_BYTES_FIRST = 4 * 1024
 _BLOCK_GROWTH = 4
-_BLOCK_BYTES_MAX = 4 * 1024 * 1024
+_BLOCK_BYTES_MAX = 1024 * 1024
 
-# From this size on a block is memory of its own from the operating system: given back at once when it is dropped,
-# and untouched until it is written to. The largest blocks ask for huge pages, which halve the cost of a copy.
+# From this size on a block is memory of its own from the operating system, given back at once when it is dropped. The
+# largest blocks are filled with pages in one step, which costs half of what a fault for each page does. They are not
+# huge pages: a virtual machine that reports its free memory to the host gets each of those from there in 512 faults
+# (measured on one: 1,500 us a MB, against 280 us in this way and 450 us a page at a time).
 _MAPPED_BYTES_MIN = 256 * 1024
+_POPULATE = getattr(mmap, "MAP_POPULATE", 0)
 
 
 class File(Protocol):
@@ -228,9 +231,8 @@ class MemoryFile:
 def _new_block(size: int) -> memoryview:
     if size < _MAPPED_BYTES_MIN or sys.platform == "win32":
         return memoryview(bytearray(size))
-    block = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    if size == _BLOCK_BYTES_MAX and hasattr(mmap, "MADV_HUGEPAGE"):
-        block.madvise(mmap.MADV_HUGEPAGE)
+    populate = _POPULATE if size == _BLOCK_BYTES_MAX else 0
+    block = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | populate)
     return memoryview(block)
 
 
