@@ -69,7 +69,7 @@ def test_broker_keys_in_force_are_those_of_the_next_request() -> None:
 
     scene.change(BROKER, ALL_BROKERS, "message.max.bytes", "4000")
 
-    assert scene.cluster.config.message_max_bytes == 4000
+    assert scene.cluster.config.value_of("message.max.bytes") == 4000
 
 
 def test_validate_only_changes_nothing() -> None:
