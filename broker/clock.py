@@ -61,6 +61,7 @@ class ManualClock:
     """A clock that stands still until it is moved; callbacks run while it moves, in the order they fall due."""
 
     def __init__(self, now_ms: int = 1_700_000_000_000) -> None:
+        """Stand at now_ms."""
         self._now_ms = now_ms
         self._order = itertools.count()
         self._timers: list[tuple[int, int, _ManualTimer]] = []

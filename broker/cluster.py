@@ -49,7 +49,7 @@ class Topic:
     name: str
     topic_id: bytes
     partitions: list[Partition]
-    configs: dict[str, str] = field(default_factory=dict)
+    configs: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
     def is_internal(self) -> bool:

@@ -93,7 +93,7 @@ class Dispatcher:
         context.api_version = route.api_version
         context.is_flexible = is_flexible = route.is_flexible
         client_id_end = position + client_id_bytes
-        if client_id_bytes >= 0 and client_id_end <= end and frame[position:client_id_end] == context.client_id_bytes:
+        if client_id_bytes >= 0 and client_id_end <= end and frame[position:client_id_end] == context.client_id_view:
             position = client_id_end
         else:
             position = _read_client_id(context, frame, position, client_id_bytes, end)

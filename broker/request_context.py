@@ -37,7 +37,7 @@ class RequestContext:
         "api_version",
         "client_host",
         "client_id",
-        "client_id_bytes",
+        "client_id_view",
         "client_software",
         "cluster",
         "connection_id",
@@ -53,7 +53,8 @@ class RequestContext:
         self.connection_id = connection_id
         self.client_host = client_host
         self.client_id: str | None = ""
-        self.client_id_bytes = b""
+        # The bytes of client_id, to tell without decoding that the next request has the same.
+        self.client_id_view = memoryview(b"")
         self.client_software = ""
         self.api_key = -1
         self.api_version = -1
@@ -69,7 +70,7 @@ class RequestContext:
             self.client_id = None if client_id is None else client_id.decode()
         except UnicodeDecodeError as error:
             raise FrameError(f"client id {client_id!r} is not UTF-8") from error
-        self.client_id_bytes = client_id or b""
+        self.client_id_view = memoryview(client_id or b"")
 
     @property
     def now_ms(self) -> int:
