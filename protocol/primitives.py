@@ -4,8 +4,9 @@ A length or a count is checked against the bytes left before anything is reserve
 hold more than a fixed multiple of its own size. Whatever the bytes are, reading gives a value or raises FrameError.
 
 Kafka's generated readers are followed in two leniencies: any negative length means null where null is allowed, and any
-byte but 0 is true. Two things are refused that Kafka lets pass: text that is not UTF-8 (Kafka replaces the bytes, and
-a name would come back changed) and a varint with bits beyond its width (Kafka drops them).
+byte but 0 is true. Three things are refused that Kafka lets pass: text that is not UTF-8 (Kafka replaces the bytes, and
+a name would come back changed), a varint with bits beyond its width (Kafka drops them), and a known tagged field that
+does not fill its size (Kafka does not look at the size).
 Source: ByteBufferAccessor, ByteUtils and the generated *Data.read methods, Kafka 4.3.0.
 """
 
@@ -247,42 +248,55 @@ class Reader:
     def _null(self, what: str) -> Never:
         raise FrameError(f"null {what} before position {self.position}, where this version allows none")
 
-    def _counted(self, count: int, element_bytes_min: int) -> int:
-        if count * element_bytes_min > self.end - self.position:
-            raise FrameError(
-                f"array of {count} elements of at least {element_bytes_min} bytes at position {self.position}, "
-                f"{self.end - self.position} bytes left"
-            )
-        return count
+    def _too_many(self, count: int, element_bytes_min: int) -> Never:
+        raise FrameError(
+            f"array of {count} elements of at least {element_bytes_min} bytes at position {self.position}, "
+            f"{self.end - self.position} bytes left"
+        )
 
     def array_length(self, element_bytes_min: int) -> int:
         """Read an int32 count of elements, none of which is smaller than element_bytes_min (1 or more)."""
         count = self._integer(INT32)
         if count < 0:
             self._null("array")
-        return self._counted(count, element_bytes_min)
+        if count * element_bytes_min > self.end - self.position:
+            self._too_many(count, element_bytes_min)
+        return count
 
     def nullable_array_length(self, element_bytes_min: int) -> int | None:
         """Read an int32 count of elements; a negative one is null."""
         count = self._integer(INT32)
-        return None if count < 0 else self._counted(count, element_bytes_min)
+        if count < 0:
+            return None
+        if count * element_bytes_min > self.end - self.position:
+            self._too_many(count, element_bytes_min)
+        return count
 
     def compact_array_length(self, element_bytes_min: int) -> int:
         """Read a varint of the count of elements plus 1."""
         count = self.unsigned_varint() - 1
         if count < 0:
             self._null("array")
-        return self._counted(count, element_bytes_min)
+        if count * element_bytes_min > self.end - self.position:
+            self._too_many(count, element_bytes_min)
+        return count
 
     def compact_nullable_array_length(self, element_bytes_min: int) -> int | None:
         """Read a varint of the count of elements plus 1; 0 is null."""
         count = self.unsigned_varint() - 1
-        return None if count < 0 else self._counted(count, element_bytes_min)
+        if count < 0:
+            return None
+        if count * element_bytes_min > self.end - self.position:
+            self._too_many(count, element_bytes_min)
+        return count
 
     def integer_list(self, element: struct.Struct, count: int) -> list[int]:
         """Read count integers, each laid out as element says; count has been checked by one of the array lengths."""
+        # Lists of replicas and the like: mostly one, often none.
         if count == 0:
             return []
+        if count == 1:
+            return [self._integer(element)]
         size = count * element.size
         if size > self.end - self.position:
             self._ended(size)
@@ -299,7 +313,10 @@ class Reader:
 
     def tagged_field_count(self) -> int:
         """Read how many tagged fields follow."""
-        return self._counted(self.unsigned_varint(), TAGGED_FIELD_BYTES_MIN)
+        count = self.unsigned_varint()
+        if count * TAGGED_FIELD_BYTES_MIN > self.end - self.position:
+            self._too_many(count, TAGGED_FIELD_BYTES_MIN)
+        return count
 
     def tagged_field_end(self) -> int:
         """Read the size of a tagged field, behind its tag, and return the position where it ends."""
@@ -307,6 +324,10 @@ class Reader:
         if size > self.end - self.position:
             self._ended(size)
         return self.position + size
+
+    def refuse_tag(self, tag: int, version: int) -> Never:
+        """Raise for a tag that other versions of the message have: Kafka passes over unknown tags, but not over it."""
+        raise FrameError(f"tag {tag} before position {self.position} is not one of version {version}")
 
     def leave_tagged_field(self, end: int) -> None:
         """Check that a tagged field that was read filled its size exactly."""

@@ -202,7 +202,10 @@ class Writer:
 
     def integer_list(self, element: Struct, values: Sequence[int]) -> None:
         """Write integers, each laid out as element says, without a count."""
-        layout = f">{len(values)}{element.format[1:]}"
+        # Lists of replicas and the like: mostly one, often none.
+        if not values:
+            return
+        layout = f">{len(values)}{element.format[1:]}" if len(values) > 1 else element.format
         try:
             self.buffer += struct.pack(layout, *values)
         except struct.error:

@@ -37,10 +37,14 @@ class BrokerHeartbeatRequest:
         for _ in range(reader.tagged_field_count()):
             tag = reader.unsigned_varint()
             end = reader.tagged_field_end()
-            if tag == 0 and version >= 1:
+            if tag == 0:
+                if version <= 0:
+                    reader.refuse_tag(tag, version)
                 offline_log_dirs_count = reader.compact_array_length(16)
                 message.offline_log_dirs = [reader.uuid() for _ in range(offline_log_dirs_count)]
-            elif tag == 1 and version >= 2:
+            elif tag == 1:
+                if version <= 1:
+                    reader.refuse_tag(tag, version)
                 cordoned_log_dirs_count = reader.compact_nullable_array_length(16)
                 message.cordoned_log_dirs = (
                     None if cordoned_log_dirs_count is None else [reader.uuid() for _ in range(cordoned_log_dirs_count)]

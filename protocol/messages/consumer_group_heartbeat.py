@@ -51,7 +51,7 @@ class ConsumerGroupHeartbeatRequest:
     subscribed_topic_names: list[str] | None = None
     subscribed_topic_regex: str | None = None
     server_assignor: str | None = None
-    topic_partitions: list[TopicPartitions] | None = field(default_factory=list[TopicPartitions])
+    topic_partitions: list[TopicPartitions] | None = None
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

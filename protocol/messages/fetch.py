@@ -69,9 +69,13 @@ class FetchPartition:
             for _ in range(reader.tagged_field_count()):
                 tag = reader.unsigned_varint()
                 end = reader.tagged_field_end()
-                if tag == 0 and version >= 17:
+                if tag == 0:
+                    if version <= 16:
+                        reader.refuse_tag(tag, version)
                     message.replica_directory_id = reader.uuid()
-                elif tag == 1 and version >= 18:
+                elif tag == 1:
+                    if version <= 17:
+                        reader.refuse_tag(tag, version)
                     message.high_watermark = reader.int64()
                 else:
                     reader.position = end
@@ -233,7 +237,9 @@ class FetchRequest:
                 end = reader.tagged_field_end()
                 if tag == 0:
                     message.cluster_id = reader.compact_nullable_string()
-                elif tag == 1 and version >= 15:
+                elif tag == 1:
+                    if version <= 14:
+                        reader.refuse_tag(tag, version)
                     message.replica_state = ReplicaState.read(reader, version)
                 else:
                     reader.position = end
@@ -556,7 +562,9 @@ class FetchResponse:
             for _ in range(reader.tagged_field_count()):
                 tag = reader.unsigned_varint()
                 end = reader.tagged_field_end()
-                if tag == 0 and version >= 16:
+                if tag == 0:
+                    if version <= 15:
+                        reader.refuse_tag(tag, version)
                     node_endpoints_count = reader.compact_array_length(11)
                     message.node_endpoints = [NodeEndpoint.read(reader, version) for _ in range(node_endpoints_count)]
                 else:

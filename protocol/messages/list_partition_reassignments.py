@@ -42,9 +42,7 @@ class ListPartitionReassignmentsRequest:
     """The request, version 0, flexible from 0."""
 
     timeout_ms: int = 60000
-    topics: list[ListPartitionReassignmentsTopics] | None = field(
-        default_factory=list[ListPartitionReassignmentsTopics]
-    )
+    topics: list[ListPartitionReassignmentsTopics] | None = None
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

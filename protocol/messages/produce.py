@@ -212,7 +212,9 @@ class PartitionProduceResponse:
             for _ in range(reader.tagged_field_count()):
                 tag = reader.unsigned_varint()
                 end = reader.tagged_field_end()
-                if tag == 0 and version >= 10:
+                if tag == 0:
+                    if version <= 9:
+                        reader.refuse_tag(tag, version)
                     message.current_leader = LeaderIdAndEpoch.read(reader, version)
                 else:
                     reader.position = end
@@ -338,7 +340,9 @@ class ProduceResponse:
             for _ in range(reader.tagged_field_count()):
                 tag = reader.unsigned_varint()
                 end = reader.tagged_field_end()
-                if tag == 0 and version >= 10:
+                if tag == 0:
+                    if version <= 9:
+                        reader.refuse_tag(tag, version)
                     node_endpoints_count = reader.compact_array_length(11)
                     message.node_endpoints = [NodeEndpoint.read(reader, version) for _ in range(node_endpoints_count)]
                 else:

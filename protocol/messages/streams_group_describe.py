@@ -144,7 +144,7 @@ class Topology:
     """The value of DescribedGroup.topology."""
 
     epoch: int = 0
-    subtopologies: list[Subtopology] | None = field(default_factory=list[Subtopology])
+    subtopologies: list[Subtopology] | None = None
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

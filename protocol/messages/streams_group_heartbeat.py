@@ -268,14 +268,14 @@ class StreamsGroupHeartbeatRequest:
     rack_id: str | None = None
     rebalance_timeout_ms: int = -1
     topology: Topology | None = None
-    active_tasks: list[TaskIds] | None = field(default_factory=list[TaskIds])
-    standby_tasks: list[TaskIds] | None = field(default_factory=list[TaskIds])
-    warmup_tasks: list[TaskIds] | None = field(default_factory=list[TaskIds])
+    active_tasks: list[TaskIds] | None = None
+    standby_tasks: list[TaskIds] | None = None
+    warmup_tasks: list[TaskIds] | None = None
     process_id: str | None = None
     user_endpoint: Endpoint | None = None
-    client_tags: list[KeyValue] | None = field(default_factory=list[KeyValue])
-    task_offsets: list[TaskOffset] | None = field(default_factory=list[TaskOffset])
-    task_end_offsets: list[TaskOffset] | None = field(default_factory=list[TaskOffset])
+    client_tags: list[KeyValue] | None = None
+    task_offsets: list[TaskOffset] | None = None
+    task_end_offsets: list[TaskOffset] | None = None
     shutdown_application: bool = False
 
     @classmethod
@@ -463,11 +463,11 @@ class StreamsGroupHeartbeatResponse:
     acceptable_recovery_lag: int = 0
     task_offset_interval_ms: int = 0
     status: list[Status] | None = field(default_factory=list[Status])
-    active_tasks: list[TaskIds] | None = field(default_factory=list[TaskIds])
-    standby_tasks: list[TaskIds] | None = field(default_factory=list[TaskIds])
-    warmup_tasks: list[TaskIds] | None = field(default_factory=list[TaskIds])
+    active_tasks: list[TaskIds] | None = None
+    standby_tasks: list[TaskIds] | None = None
+    warmup_tasks: list[TaskIds] | None = None
     endpoint_information_epoch: int = 0
-    partitions_by_user_endpoint: list[EndpointToPartitions] | None = field(default_factory=list[EndpointToPartitions])
+    partitions_by_user_endpoint: list[EndpointToPartitions] | None = None
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -212,7 +212,9 @@ class VoteResponse:
         for _ in range(reader.tagged_field_count()):
             tag = reader.unsigned_varint()
             end = reader.tagged_field_end()
-            if tag == 0 and version >= 1:
+            if tag == 0:
+                if version <= 0:
+                    reader.refuse_tag(tag, version)
                 node_endpoints_count = reader.compact_array_length(8)
                 message.node_endpoints = [NodeEndpoint.read(reader, version) for _ in range(node_endpoints_count)]
             else:

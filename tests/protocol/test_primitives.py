@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fauxka.protocol.frames import FrameError
+from fauxka.protocol.messages.fetch import FetchRequest
 from fauxka.protocol.primitives import INT16, INT32, INT64, Reader, Writer, required
 
 from .decoder_checks import check_decoder, decodes
@@ -118,7 +119,9 @@ REFUSED: list[tuple[str, bytes]] = [
     ("unsigned_varint", b"\xff\xff\xff\xff\xff\x01"),
     ("unsigned_varint", b"\xff\xff\xff\xff\x10"),
     ("unsigned_varint", b"\x80" * 200),
+    ("unsigned_varint", b"\x80" * 5 + b"\x00"),
     ("varint", b"\x80" * 200),
+    ("varlong", b"\x80" * 10 + b"\x00"),
     ("varlong", b"\x80" * 200),
     ("varlong", b"\xff" * 9 + b"\x02"),
     ("tagged_field_count", b"\xff\xff\xff\xff\x0f"),
@@ -228,3 +231,25 @@ def test_any_bytes_give_a_value_or_the_declared_error(frame: bytes, method: str)
 def test_reader_outside_its_buffer_is_refused(position: int, end: int | None) -> None:
     with pytest.raises(FrameError):
         Reader(b"abc", position, end)
+
+
+# FetchRequest 15 has two tagged fields: 0 is the cluster id, 1 the state of a replica. A request without topics, up to
+# its tagged fields: max wait, min and max bytes, isolation level, session id and epoch, topics, forgotten topics, rack.
+FETCH_REQUEST = bytes(21) + b"\x01\x01\x01"
+
+
+def test_known_tagged_field_is_read() -> None:
+    message = FetchRequest.read(Reader(FETCH_REQUEST + b"\x01\x00\x02\x02c"), 15)
+
+    assert message.cluster_id == "c"
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_tagged_field_that_does_not_fill_its_size_is_refused(size: int) -> None:
+    with pytest.raises(FrameError, match="its size says"):
+        FetchRequest.read(Reader(FETCH_REQUEST + b"\x01\x00" + bytes([size]) + b"\x02c\x00"), 15)
+
+
+def test_tagged_field_of_another_version_is_refused_as_kafka_does() -> None:
+    with pytest.raises(FrameError, match=r"tag 1 .* is not one of version 14"):
+        FetchRequest.read(Reader(bytes(4) + FETCH_REQUEST + b"\x01\x01\x01a"), 14)

@@ -47,6 +47,22 @@ PRIMITIVES = {
 }
 # A moment that is not known; Kafka's default for each field that kio calls a nullable datetime.
 NO_TIMESTAMP = -1
+# Arrays that are null by default, which kio does not tell. Source: the constructors of Kafka's *Data classes, 4.3.0.
+NULL_BY_DEFAULT = {
+    ("ConsumerGroupHeartbeatRequest", "topic_partitions"),
+    ("ListPartitionReassignmentsRequest", "topics"),
+    ("StreamsGroupHeartbeatRequest", "active_tasks"),
+    ("StreamsGroupHeartbeatRequest", "client_tags"),
+    ("StreamsGroupHeartbeatRequest", "standby_tasks"),
+    ("StreamsGroupHeartbeatRequest", "task_end_offsets"),
+    ("StreamsGroupHeartbeatRequest", "task_offsets"),
+    ("StreamsGroupHeartbeatRequest", "warmup_tasks"),
+    ("StreamsGroupHeartbeatResponse", "active_tasks"),
+    ("StreamsGroupHeartbeatResponse", "partitions_by_user_endpoint"),
+    ("StreamsGroupHeartbeatResponse", "standby_tasks"),
+    ("StreamsGroupHeartbeatResponse", "warmup_tasks"),
+    ("Topology", "subtopologies"),
+}
 # What kio leaves out of a field's definition: Kafka's default where the definition names none.
 IMPLICIT_DEFAULTS = {
     Primitive.BOOLEAN: "False",
@@ -176,7 +192,7 @@ class VersionMerger:
             name=name,
             type=field_type,
             is_array=_only({field.is_array for field in versioned}),
-            default=_default(versioned, field_type, is_nullable=bool(nullable)),
+            default=self._default(owner, versioned, field_type),
             present=_versions(versioned),
             nullable=nullable,
             tagged=_versions(tagged),
@@ -190,6 +206,20 @@ class VersionMerger:
         if entities == {None}:
             return _only({field.primitive for field in versioned})
         return self._struct(_only({entity.__name__ for entity in entities if entity is not None}))
+
+    def _default(self, owner: str, versioned: list[VersionedField], field_type: Primitive | MessageStruct) -> str:
+        is_nullable = any(field.is_nullable for field in versioned)
+        given = [field.default for field in versioned if field.default is not MISSING]
+        if given:
+            return _only({_default_expression(default, field_type, is_nullable=is_nullable) for default in given})
+        if versioned[0].is_array:
+            return "None" if is_nullable and (owner, versioned[0].name) in NULL_BY_DEFAULT else "[]"
+        if isinstance(field_type, MessageStruct):
+            return f"{field_type.name}()"
+        # Kafka's record sets are null unless told otherwise, where they may be.
+        if versioned[0].kafka_type == "records" and is_nullable:
+            return "None"
+        return IMPLICIT_DEFAULTS.get(field_type, "0")
 
 
 def _versioned(version: int, field: Field[Any]) -> VersionedField:
@@ -219,21 +249,6 @@ def _without_none(annotation: object) -> tuple[object, bool]:
 
 def _versions(versioned: Iterable[VersionedField]) -> Versions:
     return frozenset(field.version for field in versioned)
-
-
-def _default(versioned: list[VersionedField], field_type: Primitive | MessageStruct, *, is_nullable: bool) -> str:
-    given = [field.default for field in versioned if field.default is not MISSING]
-    expressions = {_default_expression(default, field_type, is_nullable=is_nullable) for default in given}
-    if expressions:
-        return _only(expressions)
-    if versioned[0].is_array:
-        return "[]"
-    if isinstance(field_type, MessageStruct):
-        return f"{field_type.name}()"
-    # Kafka's record sets are null unless told otherwise, where they may be.
-    if versioned[0].kafka_type == "records" and is_nullable:
-        return "None"
-    return IMPLICIT_DEFAULTS.get(field_type, "0")
 
 
 def _default_expression(default: object, field_type: Primitive | MessageStruct, *, is_nullable: bool) -> str:

@@ -116,10 +116,15 @@ def _tagged(tagged: list[MessageField], struct: MessageStruct) -> list[str]:
         "    end = reader.tagged_field_end()",
     ]
     for index, field in enumerate(tagged):
-        wanted = condition(field.tagged, struct.flexible, struct.flexible)
-        in_version = f" and {wanted}" if wanted else ""
-        read = (
+        body: list[str] = []
+        without = struct.flexible - field.tagged
+        if without:
+            body = [
+                f"if {condition(without, struct.flexible, struct.flexible)}:",
+                "    reader.refuse_tag(tag, version)",
+            ]
+        body += (
             _array(field, field.tagged, struct) if field.is_array else _scalar(field, field.tagged, struct, Versions())
         )
-        lines += [f"    {'elif' if index else 'if'} tag == {field.tag}{in_version}:", *indented(indented(read))]
+        lines += [f"    {'elif' if index else 'if'} tag == {field.tag}:", *indented(indented(body))]
     return [*lines, "    else:", "        reader.position = end", "    reader.leave_tagged_field(end)"]
