@@ -1,0 +1,37 @@
+"""kafka-python's records and codecs, the second reader and writer of what we read and write."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from fauxka.protocol.records import Record
+
+with warnings.catch_warnings():
+    # Its import reads its schemas in a way that Python 3.11 warns about.
+    warnings.simplefilter("ignore", DeprecationWarning)
+    _record: Any = importlib.import_module("kafka.record")
+    codecs: Any = importlib.import_module("kafka.codec")
+
+
+def first_batch_of(data: bytes) -> Any:
+    """Return its view of the first batch."""
+    batch = _record.MemoryRecords(data).next_batch()
+    assert batch is not None
+    return batch
+
+
+def records_of(batch: Any) -> list[Record]:
+    """Return the records it reads in its batch, as ours."""
+    return [Record(each.value, each.key, each.timestamp, tuple(each.headers), each.offset) for each in batch]
+
+
+def build(records: Sequence[Record], compression: int) -> bytes:
+    """Return the records as one batch that it writes."""
+    builder = _record.MemoryRecordsBuilder(magic=2, compression_type=compression, batch_size=10**6)
+    for each in records:
+        builder.append(timestamp=each.timestamp, key=each.key, value=each.value, headers=list(each.headers))
+    builder.close()
+    return bytes(builder.buffer())

@@ -1,0 +1,144 @@
+"""The codecs: what is written, what is read of other writers, what is refused, and how much memory it may take."""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import io
+import tracemalloc
+from typing import Any
+
+import cramjam
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fauxka.protocol import compression
+from fauxka.protocol.compression import BrokenPayload, PayloadTooLarge
+from fauxka.protocol.record_batch import Compression
+
+from .kafka_python_records import codecs
+
+# The module comes without types.
+lz4_frame: Any = importlib.import_module("lz4.frame")
+
+CODECS = [Compression.GZIP, Compression.SNAPPY, Compression.LZ4, Compression.ZSTD]
+TEXT = b"".join(b"line %d of some text that repeats itself\n" % number for number in range(5000))
+
+
+@given(st.binary(max_size=70_000), st.sampled_from(Compression))
+@settings(derandomize=True, max_examples=100, deadline=None)
+def test_what_is_compressed_comes_back(data: bytes, codec: Compression) -> None:
+    assert compression.decompress(codec, memoryview(compression.compress(codec, data))) == data
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_text_of_many_blocks_becomes_smaller_and_comes_back(codec: Compression) -> None:
+    payload = compression.compress(codec, TEXT)
+
+    assert len(payload) < len(TEXT) // 2
+    assert compression.decompress(codec, memoryview(payload)) == TEXT
+
+
+@pytest.mark.parametrize(
+    ("codec", "level"), [(Compression.GZIP, 1), (Compression.GZIP, 9), (Compression.LZ4, 17), (Compression.ZSTD, -5)]
+)
+def test_levels_change_the_size_and_not_the_content(codec: Compression, level: int) -> None:
+    payload = compression.compress(codec, TEXT, level)
+
+    assert payload != compression.compress(codec, TEXT)
+    assert compression.decompress(codec, memoryview(payload)) == TEXT
+
+
+@pytest.mark.parametrize(
+    ("codec", "payload"),
+    [
+        (Compression.GZIP, codecs.gzip_encode(TEXT)),
+        (Compression.GZIP, gzip.compress(TEXT[:100]) + gzip.compress(TEXT[100:])),
+        (Compression.GZIP, gzip.compress(TEXT) + b"trailing bytes"),
+        (Compression.SNAPPY, codecs.snappy_encode(TEXT)),
+        (Compression.SNAPPY, codecs.snappy_encode(TEXT, xerial_compatible=False)),
+        (Compression.LZ4, codecs.lz4_encode(TEXT)),
+        (Compression.LZ4, lz4_frame.compress(TEXT, block_linked=False, content_checksum=True)),
+        (Compression.ZSTD, bytes(cramjam.zstd.compress(TEXT, level=19))),
+    ],
+    ids=["gzip", "gzip members", "gzip and more", "xerial", "bare snappy", "lz4", "lz4 checksum", "zstd"],
+)
+def test_payloads_of_other_writers_are_read(codec: Compression, payload: bytes) -> None:
+    assert compression.decompress(codec, memoryview(payload)) == TEXT
+
+
+def test_other_readers_read_our_framing() -> None:
+    assert codecs.snappy_decode(compression.compress(Compression.SNAPPY, TEXT)) == TEXT
+    assert codecs.lz4_decode(compression.compress(Compression.LZ4, TEXT)) == TEXT
+
+
+def test_lz4_blocks_are_written_independent_of_one_another() -> None:
+    flags = compression.compress(Compression.LZ4, TEXT)[4]
+
+    assert flags & 0b0010_0000
+
+
+def test_linked_lz4_blocks_are_refused() -> None:
+    payload = lz4_frame.compress(TEXT, block_linked=True)
+
+    with pytest.raises(BrokenPayload, match="linked"):
+        compression.decompress(Compression.LZ4, memoryview(payload))
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("kept", [0, 1, 5, 0.5, 0.99])
+def test_payload_that_ends_early_is_broken(codec: Compression, kept: float) -> None:
+    payload = compression.compress(codec, TEXT)
+    cut = payload[: kept if isinstance(kept, int) else int(len(payload) * kept)]
+
+    with pytest.raises(BrokenPayload):
+        compression.decompress(codec, memoryview(cut))
+
+
+@given(st.binary(max_size=200), st.sampled_from(CODECS))
+@settings(derandomize=True, max_examples=200, deadline=None)
+def test_any_bytes_are_read_or_broken(payload: bytes, codec: Compression) -> None:
+    try:
+        compression.decompress(codec, memoryview(payload), limit=10_000)
+    except (BrokenPayload, PayloadTooLarge):
+        return
+
+
+@given(st.sampled_from(CODECS), st.data())
+@settings(derandomize=True, max_examples=200, deadline=None)
+def test_damaged_payloads_are_read_or_broken(codec: Compression, choose: st.DataObject) -> None:
+    damaged = bytearray(compression.compress(codec, TEXT[:3000]))
+    damaged[choose.draw(st.integers(0, len(damaged) - 1))] ^= choose.draw(st.integers(1, 255))
+
+    try:
+        compression.decompress(codec, memoryview(bytes(damaged)), limit=100_000)
+    except (BrokenPayload, PayloadTooLarge):
+        return
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_bomb_is_refused_and_takes_little_more_memory_than_the_limit(codec: Compression) -> None:
+    limit = 2_000_000
+    bomb = compression.compress(codec, bytes(50_000_000))
+
+    tracemalloc.start()
+    with pytest.raises(PayloadTooLarge, match="more than 2000000 bytes"):
+        compression.decompress(codec, memoryview(bomb), limit)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert peak < 3 * limit + 2 * len(bomb)
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_payload_of_exactly_the_limit_is_read(codec: Compression) -> None:
+    payload = compression.compress(codec, TEXT)
+
+    assert compression.decompress(codec, memoryview(payload), len(TEXT)) == TEXT
+    with pytest.raises(PayloadTooLarge):
+        compression.decompress(codec, memoryview(payload), len(TEXT) - 1)
+
+
+def test_gzip_is_readable_by_the_standard_library() -> None:
+    assert gzip.GzipFile(fileobj=io.BytesIO(compression.compress(Compression.GZIP, TEXT))).read() == TEXT
