@@ -1,0 +1,88 @@
+"""A cluster without sockets, and a producer that sends it whole frames: what comes back is what a client would read."""
+
+from dataclasses import dataclass, field
+
+from fauxka.broker.clock import ManualClock
+from fauxka.broker.cluster import Cluster, Topic
+from fauxka.broker.config import BrokerConfig
+from fauxka.broker.dispatch import Dispatcher
+from fauxka.broker.listeners import Listener
+from fauxka.broker.request_context import Deferred, RequestContext
+from fauxka.protocol.messages.produce import (
+    PartitionProduceData,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+)
+from fauxka.protocol.primitives import Reader, Writer
+from fauxka.protocol.records import BatchOptions, Record, build_batch
+from fauxka.storage.emulated_version import EmulatedVersion
+
+PRODUCE = 0
+FLEXIBLE_SINCE = 9
+TOPIC_IDS_SINCE = 13
+
+
+def batch(producer_id: int = -1, producer_epoch: int = -1, base_sequence: int = -1, records: int = 1) -> bytes:
+    """A batch of small records, without timestamps so that no clock matters."""
+    options = BatchOptions(producer_id=producer_id, producer_epoch=producer_epoch, base_sequence=base_sequence)
+    return build_batch([Record(b"value")] * records, options)
+
+
+@dataclass
+class ProduceScene:
+    """One cluster of one topic, `events`, judged by the rules of one version of Kafka."""
+
+    as_version: str = "4.3"
+    partition_count: int = 1
+    config: dict[str, str] = field(default_factory=dict[str, str])
+    clock: ManualClock = field(default_factory=ManualClock)
+
+    def __post_init__(self) -> None:
+        version = EmulatedVersion.parse(self.as_version)
+        config = BrokerConfig.from_entries(self.config)
+        self.cluster = Cluster(config, clock=self.clock, emulated_version=version)
+        self.topic: Topic = self.cluster.create_topic("events", self.partition_count)
+        listener = Listener("PLAINTEXT", "127.0.0.1", 9092, "127.0.0.1", 9092)
+        self._context = RequestContext(self.cluster, listener, 1, "127.0.0.1")
+        self._dispatcher = Dispatcher()
+
+    def send(
+        self, records: bytes | None, *, version: int = 9, partition: int = 0, acks: int = -1
+    ) -> PartitionProduceResponse:
+        """Produce one batch to one partition and return its answer."""
+        data = PartitionProduceData(index=partition, records=records)
+        topic = TopicProduceData(name="events", topic_id=self.topic.topic_id, partition_data=[data])
+        response = self.exchange(ProduceRequest(acks=acks, timeout_ms=1000, topic_data=[topic]), version)
+        assert response is not None
+        (answered,) = response.responses
+        (answer,) = answered.partition_responses
+        return answer
+
+    def exchange(self, request: ProduceRequest, version: int) -> ProduceResponse | None:
+        """Send the request as a frame; None where no answer is owed."""
+        writer = Writer()
+        writer.int16(PRODUCE)
+        writer.int16(version)
+        writer.int32(7)
+        writer.nullable_string("scene")
+        if version >= FLEXIBLE_SINCE:
+            writer.unsigned_varint(0)
+        request.write(writer, version)
+        frame = memoryview(bytes(writer.buffer))
+        pieces = self._dispatcher.answer(self._context, frame, 0, len(frame))
+        if pieces is None:
+            return None
+        assert not isinstance(pieces, Deferred)
+        reader = Reader(b"".join(pieces))
+        reader.int32()
+        assert reader.int32() == 7
+        if version >= FLEXIBLE_SINCE:
+            reader.skip_tagged_fields()
+        return ProduceResponse.read(reader, version)
+
+    @property
+    def log_end_offset(self) -> int:
+        """How many records partition 0 has taken."""
+        return self.topic.partitions[0].log.log_end_offset
