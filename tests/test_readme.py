@@ -15,9 +15,8 @@ PROGRAM_SECONDS_MAX = 60
 
 def program(first_line: str) -> str:
     """Return the one program of the page that begins so."""
-    (found,) = [
-        text for text in re.findall(r"```python\n(.*?)```", README.read_text(), re.S) if text.startswith(first_line)
-    ]
+    texts = [match[1] for match in re.finditer(r"```python\n(.*?)```", README.read_text(), re.DOTALL)]
+    (found,) = [str(text) for text in texts if text.startswith(first_line)]
     return found
 
 
