@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from .config import BrokerConfig
 from .config_keys import ConfigError
-from .listeners import ListenerConfig
+from .listeners import WILDCARD_HOSTS, ListenerConfig
 
 PORT_MAX = 65_535
 # Brackets around an IPv6 address; an empty host is every interface.
@@ -86,13 +86,19 @@ def with_advertised(listener: ListenerConfig, address: tuple[str, int] | None) -
 
 
 def check_listeners(listeners: Sequence[ListenerConfig], config: BrokerConfig) -> None:
-    """Raise ConfigError where two listeners share a name or a port, or where one asks for what is not served."""
+    """Raise ConfigError where two listeners share a name or a port, or where one asks for what cannot be."""
     names = [listener.name for listener in listeners]
     ports = [(listener.host, listener.port) for listener in listeners if listener.port]
     if len(set(names)) != len(names):
         raise ConfigError(f"each listener must have a different name, got {', '.join(names)}")
     if len(set(ports)) != len(ports):
         raise ConfigError(f"each listener must have a different port, got {', '.join(str(port) for _, port in ports)}")
+    for listener in listeners:
+        if listener.advertised_host in WILDCARD_HOSTS:
+            raise ConfigError(
+                f"advertised.listeners cannot use the nonroutable meta-address {listener.advertised_host}. "
+                "Use a routable IP address."
+            )
     protocols = security_protocols(config)
     for name in names:
         protocol = protocols.get(name, name if name in PROTOCOLS else PLAINTEXT)
