@@ -113,13 +113,21 @@ class Connection(asyncio.BufferedProtocol):
     # -- frames
 
     def _answer_frames(self) -> None:
-        """Answer the complete frames in the buffer until one has to wait; then make room for what comes next."""
+        """Answer the complete frames in the buffer until one has to wait; then make room for what comes next.
+
+        The size of a frame is checked as soon as its four bytes are there.
+        """
         answers: Buffers = []
         try:
-            while self._pending is None and not self._is_writing_paused and (frame_end := self._next_frame_end()):
-                body_start = self._start + FRAME_SIZE_BYTES
+            while (frame_start := self._start) + FRAME_SIZE_BYTES <= self._end and not self._is_blocked():
+                (size,) = _SIZE.unpack_from(self._view, frame_start)
+                if not 0 <= size <= self._frame_bytes_max:
+                    raise FrameError(f"a frame of {size} bytes; socket.request.max.bytes is {self._frame_bytes_max}")
+                frame_end = frame_start + FRAME_SIZE_BYTES + size
+                if frame_end > self._end:
+                    break
                 self._start = frame_end
-                answer = self._dispatcher.answer(self._context, self._view, body_start, frame_end)
+                answer = self._dispatcher.answer(self._context, self._view, frame_start + FRAME_SIZE_BYTES, frame_end)
                 if isinstance(answer, Deferred):
                     answer = self._answer_or_wait(answer)
                 if answer is not None:
@@ -154,29 +162,20 @@ class Connection(asyncio.BufferedProtocol):
             # Without records all pieces are small, and one buffer is cheaper to send than many.
             transport.write(b"".join(answers))
 
-    def _next_frame_end(self) -> int:
-        """Return where the frame at _start ends, or 0 while it is not complete.
-
-        Raises FrameError when its size, known from four bytes on, is not one that is accepted.
-        """
-        if self._end - self._start < FRAME_SIZE_BYTES or self._transport is None:
-            return 0
-        (size,) = _SIZE.unpack_from(self._view, self._start)
-        if not 0 <= size <= self._frame_bytes_max:
-            raise FrameError(f"a frame of {size} bytes; socket.request.max.bytes allows 0 to {self._frame_bytes_max}")
-        frame_end = self._start + FRAME_SIZE_BYTES + int(size)
-        return frame_end if frame_end <= self._end else 0
-
     def _make_room(self) -> None:
         """Have room for the next read, or stop reading where the buffered requests must wait."""
         if self._start == self._end:
             self._start = self._end = 0
             if len(self._view) > RECEIVE_BUFFER_BYTES_KEPT:
                 self._view = memoryview(b"")
-        elif len(self._view) - self._end < RECEIVE_ROOM_BYTES_MIN:
+            self._read_end = len(self._view)
+            if self._is_reading_paused:
+                self._resume_reading()
+            return
+        if len(self._view) - self._end < RECEIVE_ROOM_BYTES_MIN:
             self._move_to_front()
         self._read_end = self._end_of_next_read()
-        if self._read_end == self._end and self._view:
+        if self._read_end == self._end:
             self._pause_reading()
         elif self._is_reading_paused:
             self._resume_reading()
