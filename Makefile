@@ -28,7 +28,7 @@ test: $(VENV)/.test
 test-all: $(VENV)/.test-all
 	$(BIN)/python -m pytest $(if $(GROUP),-m "$(GROUP)") $(ARGS)
 
-check: $(VENV)/.test
+check: $(VENV)/.test-all
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy

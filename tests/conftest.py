@@ -29,7 +29,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip by name, or fail in CI, where the runtime of a group is missing."""
     for group, programs in PROGRAMS_OF_GROUP.items():
         if item.get_closest_marker(group) is not None:
-            need(*programs)
+            need(*programs, group=f"the group {group}")
 
 
 def pytest_configure(config: pytest.Config) -> None:

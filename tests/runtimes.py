@@ -6,12 +6,12 @@ import shutil
 import pytest
 
 
-def need(*programs: str) -> None:
+def need(*programs: str, group: str = "this test") -> None:
     """Skip the test where one of these programs is not there; fail it where CI=true says that they all are."""
     missing = [program for program in programs if shutil.which(program) is None]
     if not missing:
         return
-    reason = f"needs {', '.join(missing)}, which this machine does not have"
+    reason = f"{group} needs {', '.join(missing)}, which this machine does not have"
     if os.environ.get("CI") == "true":
         pytest.fail(reason)
     pytest.skip(reason)
