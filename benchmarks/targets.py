@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from .load_program import CACHE
+
 CHECKOUT = Path(__file__).parent.parent
 KAFKA = CHECKOUT / "tests" / "reference" / "kafka"
 START_SECONDS_MAX = 60.0
@@ -93,13 +95,24 @@ def running(target: Target) -> Generator[RunningTarget]:
         with log_file.open("wb") as log:
             start = time.perf_counter()
             process = subprocess.Popen(
-                target.command(port, ready_file), cwd=CHECKOUT, stdout=log, stderr=log, start_new_session=True
+                target.command(port, ready_file),
+                cwd=CHECKOUT,
+                env=_environment(),
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
             )
             try:
                 port = _port_when_ready(process, port, ready_file, log_file)
                 yield RunningTarget(process.pid, port, (time.perf_counter() - start) * 1000)
             finally:
                 _stop(process)
+
+
+def _environment() -> dict[str, str]:
+    """Return an environment in which Python keeps its bytecode, as it does for what a package client installs."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**environment, "PYTHONPYCACHEPREFIX": str(CACHE / "bytecode")}
 
 
 def _port_when_ready(process: subprocess.Popen[bytes], port: int, ready_file: Path, log_file: Path) -> int:
