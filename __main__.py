@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 import click
 
@@ -57,13 +56,11 @@ def commands() -> None:
     metavar="NAME://HOST:PORT[,HOST:PORT]",
     help="Listen here, in place of --host and --port; after the comma the address that clients are told. Repeatable.",
 )
-@click.option("--ready-file", type=click.Path(path_type=Path), help="Write the address here when clients can connect.")
+@click.option("--ready-file", type=click.Path(), help="Write the address here when clients can connect.")
 @click.option(
     "assignments", "-c", "--set", multiple=True, metavar="KEY=VALUE", help="Set one of Kafka's keys. Repeatable."
 )
-@click.option(
-    "config_file", "--config", type=click.Path(path_type=Path), help="Read Kafka's keys from this properties file."
-)
+@click.option("config_file", "--config", type=click.Path(), help="Read Kafka's keys from this properties file.")
 @click.option("--as-version", metavar="VERSION", help="Judge producers as this version of Kafka does.  [default: 4.3]")
 @click.option(
     "seed_topics", "--seed-topic", multiple=True, metavar="NAME[:PARTITIONS]", help="Start with this topic. Repeatable."
@@ -83,9 +80,9 @@ def serve(
     host: str,
     port: int | None,
     listeners: tuple[str, ...],
-    ready_file: Path | None,
+    ready_file: str | None,
     assignments: tuple[str, ...],
-    config_file: Path | None,
+    config_file: str | None,
     as_version: str | None,
     seed_topics: tuple[str, ...],
     cluster_id: str | None,

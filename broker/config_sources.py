@@ -20,7 +20,6 @@ IMAGE_VARIABLES = frozenset({
 })  # fmt: skip
 # Keys of one listener, of plug-ins: Kafka takes any that start so.
 FREE_PREFIXES = ("listener.name.", "config.providers.", "rlmm.config.", "rsm.config.")
-UNDERSCORES = re.compile(r"_+")
 UNDERSCORES_MEAN = {1: ".", 2: "_", 3: "-"}
 
 
@@ -77,7 +76,7 @@ def key_of_variable(variable: str) -> str:
     KAFKA_LOG_RETENTION_MS is log.retention.ms; two underscores are one underscore, three are a dash.
     """
     name = variable.removeprefix(ENVIRONMENT_PREFIX).lower()
-    return UNDERSCORES.sub(lambda run: UNDERSCORES_MEAN.get(len(run.group()), run.group()), name)
+    return re.sub(r"_+", lambda run: UNDERSCORES_MEAN.get(len(run.group()), run.group()), name)
 
 
 def known_entries(entries: Mapping[str, tuple[str, str]], notes: list[str]) -> dict[str, str]:

@@ -8,9 +8,10 @@ from enum import IntEnum
 
 ConfigValue = bool | int | float | str | list[str] | None
 
-INTEGER = re.compile(r"[+-]?\d+")
+# Compiled at their first use, as are all patterns that a start does not need.
+INTEGER = r"[+-]?\d+"
 # What Java's Double.parseDouble takes, so without Python's underscores.
-FLOAT = re.compile(r"[+-]?(NaN|Infinity|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)[fFdD]?")
+FLOAT = r"[+-]?(NaN|Infinity|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)[fFdD]?"
 
 
 class ConfigError(ValueError):
@@ -96,7 +97,7 @@ def parse_value(name: str, config_type: ConfigType, text: str) -> ConfigValue:
         case ConfigType.INT | ConfigType.SHORT | ConfigType.LONG:
             return parse_integer(name, config_type, trimmed)
         case ConfigType.DOUBLE:
-            if FLOAT.fullmatch(trimmed) is None:
+            if re.fullmatch(FLOAT, trimmed) is None:
                 raise invalid_value(name, text, "Not a number of type DOUBLE")
             return float(trimmed.rstrip("fFdD") if trimmed[-1:] in "fFdD" else trimmed)
         case ConfigType.LIST:
@@ -121,6 +122,6 @@ def parse_integer(name: str, config_type: ConfigType, text: str) -> int:
     bound = 1 << (INTEGER_BITS[config_type] - 1)
     # No number of more digits fits; Python would read on for as long as the text is.
     digits_max = 64
-    if INTEGER.fullmatch(text) is None or len(text) > digits_max or not -bound <= int(text) < bound:
+    if re.fullmatch(INTEGER, text) is None or len(text) > digits_max or not -bound <= int(text) < bound:
         raise invalid_value(name, text, f"Not a number of type {config_type.name}")
     return int(text)

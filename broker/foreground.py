@@ -9,7 +9,6 @@ import os
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from ..storage.emulated_version import EmulatedVersion
 from .cluster import Cluster
@@ -18,7 +17,6 @@ from .config_sources import gather_config
 from .event_loop import new_event_loop
 from .listener_options import check_listeners, listeners_of_keys, parse_listener
 from .listeners import DEFAULT_HOST, DEFAULT_PORT, ListenerConfig
-from .properties_file import PROPERTIES_BYTES_MAX, PropertiesError, parse_properties
 from .ready_file import ReadyFile
 from .seed_topics import SeedTopic, create_seed_topics, parse_seed_topic
 from .server import Server
@@ -40,12 +38,12 @@ class ServeOptions:
     """
 
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
-    config_file: Path | None = None
+    config_file: str | None = None
     assignments: Sequence[str] = ()
     host: str = DEFAULT_HOST
     port: int | None = None
     listeners: Sequence[str] = ()
-    ready_file: Path | None = None
+    ready_file: str | None = None
     as_version: str | None = None
     seed_topics: Sequence[str] = ()
     cluster_id: str | None = None
@@ -88,12 +86,15 @@ def prepare(options: ServeOptions) -> Prepared:
     return Prepared(cluster, listeners, seed_topics, gathered.notes)
 
 
-def read_properties(path: Path | None) -> dict[str, str]:
+def read_properties(path: str | None) -> dict[str, str]:
     """Return the entries of a properties file, none where there is none; raises ConfigError."""
     if path is None:
         return {}
+    # Loaded only where there is such a file: a start is to be short.
+    from .properties_file import PROPERTIES_BYTES_MAX, PropertiesError, parse_properties
+
     try:
-        with path.open("rb") as file:
+        with open(path, "rb") as file:
             content = file.read(PROPERTIES_BYTES_MAX + 1)
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}") from error

@@ -16,8 +16,8 @@ from .listeners import WILDCARD_HOSTS, ListenerConfig
 
 PORT_MAX = 65_535
 # Brackets around an IPv6 address; an empty host is every interface.
-ADDRESS = re.compile(r"(?:\[(?P<bracketed>[0-9a-fA-F:.%]+)\]|(?P<plain>[^:\[\]/,\s]*)):(?P<port>\d{1,5})")
-LISTENER = re.compile(r"(?P<name>[A-Za-z0-9_.-]+)://(?P<address>.+)")
+ADDRESS = r"(?:\[(?P<bracketed>[0-9a-fA-F:.%]+)\]|(?P<plain>[^:\[\]/,\s]*)):(?P<port>\d{1,5})"
+LISTENER = r"(?P<name>[A-Za-z0-9_.-]+)://(?P<address>.+)"
 PLAINTEXT = "PLAINTEXT"
 PROTOCOLS = {PLAINTEXT, "SSL", "SASL_PLAINTEXT", "SASL_SSL"}
 
@@ -34,7 +34,7 @@ def parse_listener(text: str) -> ListenerConfig:
 
 def parse_endpoint(text: str) -> tuple[str, str, int]:
     """Return name, host and port of "NAME://host:port"; raises ConfigError."""
-    match = LISTENER.fullmatch(text.strip())
+    match = re.fullmatch(LISTENER, text.strip())
     if match is None:
         raise ConfigError(f"listener {text}: expected NAME://host:port")
     host, port = parse_address(match["address"], text)
@@ -43,7 +43,7 @@ def parse_endpoint(text: str) -> tuple[str, str, int]:
 
 def parse_address(address: str, whole: str) -> tuple[str, int]:
     """Return host and port of "host:port"; raises ConfigError that names the whole text."""
-    match = ADDRESS.fullmatch(address.strip())
+    match = re.fullmatch(ADDRESS, address.strip())
     if match is None or int(match["port"]) > PORT_MAX:
         raise ConfigError(f"listener {whole}: expected host:port with a port up to {PORT_MAX}, got {address!r}")
     return match["bracketed"] or match["plain"] or "", int(match["port"])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
+from contextlib import suppress
 
 
 class ReadyFile:
     """One JSON object in a file that is there, whole, from the moment clients can connect until the broker stops."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: str) -> None:
         """Name the file; nothing is written yet."""
         self._path = path
         self._is_written = False
@@ -22,17 +22,25 @@ class ReadyFile:
         """
         content = json.dumps({"bootstrap": bootstrap, "admin": None, "pid": pid}) + "\n"
         # Beside the file, as a rename is one step only within a file system.
-        partial = self._path.with_name(f".{self._path.name}.{pid}")
+        folder, name = os.path.split(self._path)
+        partial = os.path.join(folder, f".{name}.{pid}")
         try:
-            partial.write_text(content, encoding="utf-8")
+            with open(partial, "w", encoding="utf-8") as file:
+                file.write(content)
             os.replace(partial, self._path)
         except OSError:
-            partial.unlink(missing_ok=True)
+            remove_if_there(partial)
             raise
         self._is_written = True
 
     def remove(self) -> None:
         """Remove the file if write made it; without effect where somebody else removed it."""
         if self._is_written:
-            self._path.unlink(missing_ok=True)
+            remove_if_there(self._path)
             self._is_written = False
+
+
+def remove_if_there(path: str) -> None:
+    """Remove the file; without effect where there is none."""
+    with suppress(FileNotFoundError):
+        os.remove(path)
