@@ -116,7 +116,7 @@ class MemoryFile:
         self._blocks: list[memoryview] = []
         self._readable: list[memoryview] = []
         self._starts: list[int] = []
-        self._last = memoryview(b"")
+        self._last = memoryview(bytearray())
         self._used = 0
         self._free = 0
 
@@ -212,7 +212,7 @@ class MemoryFile:
         del self._starts[kept:], self._blocks[kept:], self._readable[kept:]
         self._size = size
         if not kept:
-            self._last, self._used, self._free = memoryview(b""), 0, 0
+            self._last, self._used, self._free = memoryview(bytearray()), 0, 0
             return
         self._used = size - self._starts[-1]
         self._last = _new_block(len(self._blocks[-1]))

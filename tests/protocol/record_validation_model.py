@@ -50,7 +50,7 @@ class ByteBuffer:
             byte = self.byte()
             raw |= (byte & 127) << 7 * index
             if byte < 128:
-                raw %= 2**bits
+                raw %= 1 << bits
                 return (raw >> 1) ^ -(raw & 1)
         raise Overlong
 

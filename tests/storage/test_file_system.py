@@ -1,0 +1,120 @@
+"""Files in memory behave as files do, whatever blocks they consist of."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fauxka.storage.file_system import MemoryFile, MemoryFileSystem
+
+# More than the first four blocks, so that pieces cross the borders of blocks of different sizes.
+SIZE_MAX = 400_000
+
+pieces = st.lists(st.tuples(st.integers(0, 70), st.integers(0, 3) | st.integers(0, 90_000)), max_size=12)
+
+
+def pattern(size: int, start: int) -> bytes:
+    return bytes((start + index * 7) % 251 for index in range(min(size, 251))) * (size // 251 + 1)
+
+
+@given(pieces, st.data())
+@settings(derandomize=True, max_examples=60, deadline=None)
+def test_file_holds_what_was_appended_wherever_it_is_read(
+    appended: list[tuple[int, int]], choose: st.DataObject
+) -> None:
+    file, model = MemoryFile(), b""
+    for head_size, body_size in appended:
+        head, body = pattern(head_size, 3)[:head_size], pattern(body_size, len(model))[:body_size]
+        assert file.append(head, memoryview(body)) == len(model)
+        model += head + body
+    position = choose.draw(st.integers(0, len(model)))
+    size = choose.draw(st.integers(0, len(model) - position))
+
+    views, read = file.views(position, size), file.read(position, size)
+
+    assert file.size == len(model)
+    assert b"".join(views) == model[position : position + size]
+    assert bytes(read) == model[position : position + size]
+
+
+@given(pieces, st.data())
+@settings(derandomize=True, max_examples=60, deadline=None)
+def test_truncated_file_goes_on_where_it_was_cut_and_leaves_what_was_read(
+    appended: list[tuple[int, int]], choose: st.DataObject
+) -> None:
+    file, model = MemoryFile(), b""
+    for head_size, body_size in appended:
+        head, body = bytes(head_size), pattern(body_size, 1)[:body_size]
+        file.append(head, body)
+        model += head + body
+    before = file.views(0, len(model))
+    size = choose.draw(st.integers(0, len(model)))
+
+    file.truncate(size)
+    file.append(b"x" * 100, b"y" * 5000)
+
+    assert b"".join(file.views(0, file.size)) == model[:size] + b"x" * 100 + b"y" * 5000
+    assert b"".join(before) == model
+
+
+def test_bytes_are_overwritten_across_blocks() -> None:
+    file = MemoryFile()
+    file.append(b"", bytes(30_000))
+
+    file.write_at(4000, b"z" * 20_000)
+
+    assert bytes(file.read(0, 30_000)) == bytes(4000) + b"z" * 20_000 + bytes(6000)
+
+
+def test_what_was_read_cannot_be_written_to() -> None:
+    file = MemoryFile()
+    file.append(b"head", b"body")
+
+    with pytest.raises(TypeError):
+        file.views(0, 8)[0][0] = 1
+
+
+def test_pieces_stay_readable_when_the_file_grows_and_is_deleted() -> None:
+    files = MemoryFileSystem()
+    file = files.open("folder/name")
+    file.append(b"", b"a" * 5000)
+    views = file.views(0, 5000)
+
+    file.append(b"", b"b" * 100_000)
+    files.delete("folder/name")
+
+    assert b"".join(views) == b"a" * 5000
+
+
+def test_idle_file_takes_no_block_and_a_large_one_few() -> None:
+    file = MemoryFile()
+    views_of_nothing = file.views(0, 0)
+    file.append(b"", bytes(20 * 2**20))
+
+    assert views_of_nothing == []
+    assert len(file.views(0, file.size)) <= 25
+
+
+def test_names_are_kept_by_folder() -> None:
+    files = MemoryFileSystem()
+    files.open("a-0/2").append(b"two", b"")
+    files.open("a-0/1")
+    files.open("b-0/1")
+
+    files.rename("a-0/2", "b-0/3")
+
+    assert (files.folders(), files.names_in("a-0"), files.names_in("b-0")) == (["a-0", "b-0"], ["1"], ["1", "3"])
+    assert bytes(files.open("b-0/3").read(0, 3)) == b"two"
+    assert files.exists("b-0/3") and not files.exists("a-0/2")
+
+
+def test_deleted_folder_is_gone_with_its_files() -> None:
+    files = MemoryFileSystem()
+    files.open("a-0/1")
+
+    files.delete_folder("a-0")
+    files.delete_folder("a-0")
+    files.delete("a-0/1")
+
+    assert (files.folders(), files.names_in("a-0")) == ([], [])

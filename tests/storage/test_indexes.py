@@ -1,0 +1,110 @@
+"""The sparse indexes: Kafka's bytes, and where a look-up lands."""
+
+from __future__ import annotations
+
+from fauxka.storage.file_system import MemoryFileSystem
+from fauxka.storage.offset_index import OffsetIndex
+from fauxka.storage.time_index import TimeIndex
+
+ROOM = 10_485_760
+
+
+def offset_index(files: MemoryFileSystem, *, index_bytes_max: int = ROOM) -> OffsetIndex:
+    return OffsetIndex(files, "t-0/i", 2, index_bytes_max)
+
+
+def time_index(files: MemoryFileSystem, *, index_bytes_max: int = ROOM) -> TimeIndex:
+    return TimeIndex(files, "t-0/t", 2, index_bytes_max)
+
+
+def content(files: MemoryFileSystem, path: str) -> bytes:
+    file = files.open(path)
+    return bytes(file.read(0, file.size))
+
+
+def test_offset_index_has_the_bytes_of_a_real_kafka() -> None:
+    files = MemoryFileSystem()
+    index = offset_index(files)
+
+    for offset, position in ((6, 171), (8, 324), (11, 474), (12, 575)):
+        index.append(offset, position)
+
+    assert content(files, "t-0/i") == bytes.fromhex(
+        "00000004000000ab 0000000600000144 00000009000001da 0000000a0000023f"
+    )
+
+
+def test_time_index_has_the_bytes_of_a_real_kafka() -> None:
+    files = MemoryFileSystem()
+    index = time_index(files)
+
+    index.append(1795242098062, 6)
+    index.append(1795242098366, 8)
+
+    assert content(files, "t-0/t") == bytes.fromhex("000001a1fcc47d8e00000004 000001a1fcc47ebe00000006")
+
+
+def test_offset_is_found_at_the_greatest_entry_that_is_not_above_it() -> None:
+    index = offset_index(MemoryFileSystem())
+    index.append(6, 171)
+    index.append(8, 324)
+
+    assert [index.lookup(offset) for offset in (2, 5, 6, 7, 8, 100)] == [0, 0, 171, 171, 324, 324]
+
+
+def test_first_offset_above_a_position() -> None:
+    index = offset_index(MemoryFileSystem())
+    index.append(6, 171)
+    index.append(8, 324)
+
+    assert [index.first_offset_above(position) for position in (0, 171, 172, 324, 325)] == [6, 6, 8, 8, None]
+
+
+def test_timestamp_is_found_at_the_greatest_entry_that_is_not_above_it() -> None:
+    index = time_index(MemoryFileSystem())
+    index.append(100, 6)
+    index.append(200, 8)
+
+    assert [index.lookup(timestamp) for timestamp in (99, 100, 199, 200, 999)] == [2, 6, 6, 8, 8]
+
+
+def test_timestamp_that_was_reached_is_not_written_again() -> None:
+    files = MemoryFileSystem()
+    index = time_index(files)
+
+    index.append(100, 6)
+    index.append(100, 9)
+    index.append(50, 10)
+
+    assert len(content(files, "t-0/t")) == 12
+
+
+def test_indexes_are_read_back_from_their_files() -> None:
+    files = MemoryFileSystem()
+    offset_index(files).append(6, 171)
+    time_index(files).append(100, 6)
+
+    assert offset_index(files).lookup(7) == 171
+    assert time_index(files).lookup(150) == 6
+
+
+def test_file_is_made_with_the_first_entry() -> None:
+    files = MemoryFileSystem()
+
+    offset_index(files)
+    time_index(files)
+
+    assert files.names_in("t-0") == []
+
+
+def test_index_is_full_when_no_entry_fits_the_time_index_one_entry_earlier() -> None:
+    offsets = offset_index(MemoryFileSystem(), index_bytes_max=17)
+    times = time_index(MemoryFileSystem(), index_bytes_max=36)
+
+    offsets.append(3, 10)
+    times.append(1, 3)
+    assert (offsets.is_full, times.is_full) == (False, False)
+
+    offsets.append(4, 20)
+    times.append(2, 4)
+    assert (offsets.is_full, times.is_full) == (True, True)
