@@ -1,0 +1,47 @@
+"""Which rules a version name stands for."""
+
+from __future__ import annotations
+
+import pytest
+
+from fauxka.protocol.error_codes import ErrorCode
+from fauxka.storage.emulated_version import EmulatedVersion, UnknownProducerRule
+
+OUT_OF_ORDER = ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+
+
+@pytest.mark.parametrize(
+    ("names", "batches", "rule", "older"),
+    [
+        (["0.11", "0.11.0.3"], 1, UnknownProducerRule.OUT_OF_ORDER_UNLESS_ZERO, OUT_OF_ORDER),
+        (["1.0", "1.0.2"], 5, UnknownProducerRule.UNKNOWN_UNLESS_ZERO, ErrorCode.DUPLICATE_SEQUENCE_NUMBER),
+        (["1.1", "2.0", "2.4", "2.4.1"], 5, UnknownProducerRule.UNKNOWN_UNLESS_ZERO, OUT_OF_ORDER),
+        (["2.5", "3.9", "4.3", "4.3.0", "4.4"], 5, UnknownProducerRule.ANY_SEQUENCE, OUT_OF_ORDER),
+        (["4.5"], 5, UnknownProducerRule.ANY_SEQUENCE_UNLESS_EMPTY, OUT_OF_ORDER),
+    ],
+)
+def test_versions_in_a_row_have_the_same_rules(
+    names: list[str], batches: int, rule: UnknownProducerRule, older: ErrorCode
+) -> None:
+    versions = [EmulatedVersion.parse(name) for name in names]
+
+    assert [version.name for version in versions] == names
+    assert {(each.batches_remembered, each.unknown_producer, each.older_than_remembered) for each in versions} == {
+        (batches, rule, older)
+    }
+
+
+def test_latest_is_the_version_that_everything_else_follows() -> None:
+    assert EmulatedVersion.latest() == EmulatedVersion.parse("4.3")
+
+
+@pytest.mark.parametrize("text", ["", "4", "four", "4.x", "-4.3", "4..3", "4.3 "])
+def test_text_that_is_no_version_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="not a Kafka version"):
+        EmulatedVersion.parse(text)
+
+
+@pytest.mark.parametrize("text", ["0.10", "4.6", "5.0"])
+def test_version_whose_rules_are_not_known_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"those of 0\.11 to 4\.5 are"):
+        EmulatedVersion.parse(text)
