@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 RANGE = 2**31
+# By producer: its epoch, and its batches as first sequence, last sequence and offset.
+Producers = dict[int, tuple[int, list[tuple[int, int, int]]]]
 OK_UNKNOWN = {"0.11": 45, "1.0": 59, "2.4": 59, "4.3": 0, "4.5": 0}
 
 
@@ -15,7 +17,7 @@ OK_UNKNOWN = {"0.11": 45, "1.0": 59, "2.4": 59, "4.3": 0, "4.5": 0}
 class Model:
     version: str = "4.3"
     log_end: int = 0
-    producers: dict[int, tuple[int, list[tuple[int, int, int]]]] = field(default_factory=dict)
+    producers: Producers = field(default_factory=dict[int, tuple[int, list[tuple[int, int, int]]]])
 
     def append(self, producer: int, epoch: int, first: int, count: int) -> int:
         """Return -error, or the offset of the batch, which is the old one for a duplicate."""

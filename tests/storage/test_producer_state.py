@@ -255,8 +255,15 @@ def test_producer_with_an_open_transaction_never_expires() -> None:
     assert producers.remove_expired(10 * DAY_MS) == 0
     assert producers.first_unstable_offset == 4
 
+
+def test_producer_whose_transaction_ended_expires_like_any_other() -> None:
+    producers = ProducerStateManager(DAY_MS)
+    producers.commit(ProducerStateEntry(7, 0, last_timestamp=0, current_txn_first_offset=4))
+
     producers.commit(ProducerStateEntry(7, 0, last_timestamp=0))
-    assert (producers.first_unstable_offset, producers.remove_expired(10 * DAY_MS)) == (None, 1)
+
+    assert producers.first_unstable_offset is None
+    assert producers.remove_expired(10 * DAY_MS) == 1
 
 
 def test_expiration_of_a_new_configuration_holds_at_once() -> None:
