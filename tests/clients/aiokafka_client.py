@@ -247,6 +247,7 @@ class AiokafkaClient:
     def topic_config(self, topic: str, key: str) -> str:
         """Describe the topic, which brings all keys."""
         [answer] = self._loop.run(self._admin.describe_configs([_topic_resource(topic, None)]))
+        _check(answer.to_object()["resources"])
         [resource] = answer.to_object()["resources"]
         values: dict[str, str] = {entry["config_names"]: entry["config_value"] for entry in resource["config_entries"]}
         return values[key]

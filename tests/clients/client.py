@@ -130,6 +130,14 @@ def eventually(read: Callable[[], T], expected: T) -> T:
     return value
 
 
+def create_topic(client: Client, subject: str, partition_count: int, configs: Mapping[str, str] | None = None) -> str:
+    """Create a topic of a new name, wait until the broker knows it, and return the name."""
+    topic = unique_name(subject)
+    client.create_topic(topic, partition_count, configs or {})
+    assert eventually(lambda: topic in client.partition_counts(), True)
+    return topic
+
+
 @contextmanager
 def raises_code(code: int) -> Generator[None, None, None]:
     """Expect the block to raise a ClientError of that code."""

@@ -15,6 +15,7 @@ from .client import (
     UNKNOWN_TOPIC_OR_PARTITION,
     Client,
     GroupMember,
+    create_topic,
     eventually,
     raises_code,
     unique_name,
@@ -122,8 +123,7 @@ class Records:
     def test_a_record_larger_than_the_topic_allows_is_refused_and_the_next_producer_goes_on(
         self, client: Client
     ) -> None:
-        topic = unique_name("small")
-        client.create_topic(topic, 1, {"max.message.bytes": "1000"})
+        topic = create_topic(client, "small", 1, {"max.message.bytes": "1000"})
         small = Record(partition=0, key=b"k", value=b"small", headers=(), timestamp_ms=FIRST_TIMESTAMP_MS)
         large = Record(partition=0, key=b"k", value=bytes(5_000), headers=(), timestamp_ms=FIRST_TIMESTAMP_MS)
 
@@ -205,8 +205,7 @@ class Administration:
         assert eventually(lambda: client.partition_counts()[topic], PARTITION_COUNT + 2) == PARTITION_COUNT + 2
 
     def test_a_topic_is_described_as_created_and_as_altered(self, client: Client) -> None:
-        topic = unique_name("configured")
-        client.create_topic(topic, 1, {"retention.ms": "123456789"})
+        topic = create_topic(client, "configured", 1, {"retention.ms": "123456789"})
         created = client.topic_config(topic, "retention.ms")
 
         client.alter_topic_config(topic, "retention.ms", "987654321")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from ..reference.broker_under_test import bootstrap
-from .client import Client, eventually, unique_name
+from .client import Client, create_topic
 from .records import PARTITION_COUNT
 
 __all__ = ["bootstrap"]
@@ -16,8 +16,6 @@ pytest.register_assert_rewrite(f"{__package__}.client_contract")
 @pytest.fixture
 def topic(client: Client) -> Iterator[str]:
     """An empty topic of three partitions, deleted after the test."""
-    name = unique_name("records")
-    client.create_topic(name, PARTITION_COUNT, {})
-    eventually(lambda: name in client.partition_counts(), True)
+    name = create_topic(client, "records", PARTITION_COUNT)
     yield name
     client.delete_topic(name)

@@ -1,9 +1,12 @@
 """kafka-python 3."""
 
 import importlib
+import queue
+import threading
 import time
 import warnings
 from collections.abc import Generator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import closing, contextmanager
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -18,6 +21,10 @@ with warnings.catch_warnings():
     kafka_errors = importlib.import_module("kafka.errors")
 
 POLL_MS = 100
+
+# Longer than a rebalance takes; and members hear of a rebalance by their heartbeats.
+MEMBER_POLL_MS = 1_000
+HEARTBEAT_MS = 200
 
 
 class TopicPartition(NamedTuple):
@@ -239,21 +246,38 @@ class KafkaPythonClient:
             group_id=group,
             auto_offset_reset="earliest",
             enable_auto_commit=False,
+            heartbeat_interval_ms=HEARTBEAT_MS,
         )
         return consumer
 
 
 class KafkaPythonMember:
-    """A consumer of a group."""
+    """A consumer of a group in a thread of its own, as its users run it.
+
+    kafka-python 3.0.12 loses a leader's assignment for good when a poll times out before SyncGroup is answered in a
+    rebalance that new metadata brought about (ConsumerCoordinator.need_rejoin). So polls are long, and members answer
+    one another's rebalances at the same time.
+    """
 
     def __init__(self, consumer: Consumer, topic: str) -> None:
-        """Subscribe."""
+        """Subscribe, and begin to poll."""
         self._consumer = consumer
         self._consumer.subscribe([topic])
+        self._records: queue.SimpleQueue[StoredRecord] = queue.SimpleQueue()
+        self._commits: queue.SimpleQueue[Future[None]] = queue.SimpleQueue()
+        self._is_closing = threading.Event()
+        self._thread = threading.Thread(target=self._poll_until_closed, name="kafka-python-member")
+        self._thread.start()
 
     def poll(self) -> list[StoredRecord]:
         """Return what came."""
-        return _poll(self._consumer)
+        records: list[StoredRecord] = []
+        try:
+            records.append(self._records.get(timeout=POLL_MS / 1000))
+            while True:
+                records.append(self._records.get_nowait())
+        except queue.Empty:
+            return records
 
     def assigned_partitions(self) -> set[int]:
         """Return the partitions of the last rebalance."""
@@ -261,11 +285,23 @@ class KafkaPythonMember:
 
     def commit(self) -> None:
         """Commit positions."""
-        self._consumer.commit()
+        committed: Future[None] = Future()
+        self._commits.put(committed)
+        committed.result(STEP_SECONDS_MAX)
 
     def close(self) -> None:
         """Leave the group."""
+        self._is_closing.set()
+        self._thread.join(STEP_SECONDS_MAX)
         self._consumer.close()
+
+    def _poll_until_closed(self) -> None:
+        while not self._is_closing.is_set():
+            for stored in _poll(self._consumer, MEMBER_POLL_MS):
+                self._records.put(stored)
+            while not self._commits.empty():
+                self._consumer.commit()
+                self._commits.get().set_result(None)
 
 
 def _send(producer: Producer, topic: str, record: Record) -> SendFuture:
@@ -284,12 +320,12 @@ def _poll_until(consumer: Consumer, count: int) -> list[StoredRecord]:
     deadline = time.monotonic() + STEP_SECONDS_MAX
     while len(stored) < count:
         assert time.monotonic() < deadline, f"{len(stored)} of {count} records"
-        stored.extend(_poll(consumer))
+        stored.extend(_poll(consumer, POLL_MS))
     return stored
 
 
-def _poll(consumer: Consumer) -> list[StoredRecord]:
-    return [_stored(record) for records in consumer.poll(POLL_MS).values() for record in records]
+def _poll(consumer: Consumer, timeout_ms: int) -> list[StoredRecord]:
+    return [_stored(record) for records in consumer.poll(timeout_ms).values() for record in records]
 
 
 def _stored(record: ConsumerRecord) -> StoredRecord:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from ..clients.client import unique_name
+from ..clients.client import create_topic
 from ..clients.confluent_client import ConfluentClient
 from ..clients.records import PARTITION_COUNT
 from ..reference.broker_under_test import bootstrap
@@ -57,7 +57,6 @@ def client(bootstrap: str) -> ConfluentClient:
 
 @pytest.fixture
 def topic(client: ConfluentClient) -> Iterator[str]:
-    name = unique_name("spark")
-    client.create_topic(name, PARTITION_COUNT, {})
+    name = create_topic(client, "spark", PARTITION_COUNT)
     yield name
     client.delete_topic(name)
