@@ -17,7 +17,7 @@ PROGRAMS_OF_GROUP = {
     "reference": ("bash", "java", "mvn"),
     "spark": ("java",),
 }
-GROUPS = ("clients", "java", "kcat", "reference", "spark", "image", "slow")
+GROUPS = ("clients", "java", "kcat", "reference", "spark", "image")
 
 # A folder whose tests need a package that only the slower groups install: half a gigabyte.
 PACKAGE_OF_FOLDER = {"spark": "pyspark"}
