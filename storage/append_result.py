@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..protocol.record_batch import NO_SEQUENCE, BatchHeader, increment_sequence
 from .producer_state_entry import CachedBatch
 
 
 @dataclass(slots=True)
 class AppendResult:
-    """The answer of a log that has the batch; the numbers after is_duplicate are for the journal.
+    """The answer of a log that has the batch; what the journal needs of it is worked out when it is asked for.
 
     base_offset, last_offset: of the batch; of the original one for a duplicate.
     log_append_time_ms: -1 on a CreateTime topic; for a duplicate the timestamp of the original, on any topic.
-    base_sequence, last_sequence: -1 without a producer.
+    header: of the batch as it came.
     cached: what was remembered of the producer when the batch came, oldest first.
     """
 
@@ -22,11 +23,30 @@ class AppendResult:
     log_append_time_ms: int
     log_start_offset: int
     is_duplicate: bool
-    producer_id: int
-    producer_epoch: int
-    base_sequence: int
-    last_sequence: int
+    header: BatchHeader
     cached: tuple[CachedBatch, ...]
+
+    @property
+    def producer_id(self) -> int:
+        """Who wrote the batch; below 0 for none."""
+        return self.header.producer_id
+
+    @property
+    def producer_epoch(self) -> int:
+        """The epoch it wrote in."""
+        return self.header.producer_epoch
+
+    @property
+    def base_sequence(self) -> int:
+        """The sequence of the first record; -1 without a producer."""
+        return self.header.base_sequence if self.header.producer_id >= 0 else NO_SEQUENCE
+
+    @property
+    def last_sequence(self) -> int:
+        """The sequence of the last record; -1 without a producer."""
+        if self.header.producer_id < 0:
+            return NO_SEQUENCE
+        return increment_sequence(self.header.base_sequence, self.header.last_offset_delta)
 
     @property
     def records_count(self) -> int:

@@ -12,7 +12,6 @@ from ..protocol.error_codes import ErrorCode, KafkaError
 from ..protocol.record_batch import (
     HEADER_SIZE,
     MAX_SEQUENCE,
-    NO_SEQUENCE,
     PREFIX_SIZE,
     BatchHeader,
     TimestampType,
@@ -72,6 +71,7 @@ class PartitionLog:
         self.leader_epochs = LeaderEpochCache()
         self._config = config
         self._validator = LogValidator(self.topic_partition, config)
+        self._is_append_time = config.message_timestamp_type is TimestampType.LOG_APPEND_TIME
         self.log_start_offset = 0
         self.log_end_offset = 0
         self._segments = LogSegments(place.file_system, self.topic_partition, config, now_ms)
@@ -85,6 +85,7 @@ class PartitionLog:
     def config(self, config: LogConfig) -> None:
         self._config = config
         self._validator = LogValidator(self.topic_partition, config)
+        self._is_append_time = config.message_timestamp_type is TimestampType.LOG_APPEND_TIME
         self.producers.expiration_ms = config.producer_id_expiration_ms
 
     @property
@@ -129,20 +130,22 @@ class PartitionLog:
         segments = self._segments
         if segments.active.should_roll(size, last_offset, validated.max_timestamp, config, now_ms):
             segments.roll(base_offset, config, now_ms)
-        producer_id = header.producer_id
-        if producer_id < 0:
+        cached: tuple[CachedBatch, ...] = ()
+        if header.producer_id < 0:
             self._write(validated, last_offset, now_ms, leader_epoch)
-            return self._result(validated, last_offset, NO_SEQUENCE, now_ms, ())
-        last_sequence = (header.base_sequence + header.last_offset_delta) & MAX_SEQUENCE
-        entry = self.producers.find(producer_id)
-        if entry is None or not is_next_in_order(entry, header):
-            duplicate = self._check_producer(entry, header, last_sequence)
-            if duplicate is not None:
-                return self._duplicate_result(header, duplicate, entry)
-        self._write(validated, last_offset, now_ms, leader_epoch)
-        batch = cached_batch((header.base_sequence, last_sequence, base_offset, last_offset, validated.max_timestamp))
-        self.producers.commit(entry_after(entry, header, batch, self._batches_remembered))
-        return self._result(validated, last_offset, last_sequence, now_ms, entry.batches if entry else ())
+        else:
+            last_sequence = (header.base_sequence + header.last_offset_delta) & MAX_SEQUENCE
+            entry = self.producers.find(header.producer_id)
+            if entry is None or not is_next_in_order(entry, header):
+                duplicate = self._check_producer(entry, header, last_sequence)
+                if duplicate is not None:
+                    return self._duplicate_result(header, duplicate, entry)
+            self._write(validated, last_offset, now_ms, leader_epoch)
+            batch = (header.base_sequence, last_sequence, base_offset, last_offset, validated.max_timestamp)
+            self.producers.commit(entry_after(entry, header, cached_batch(batch), self._batches_remembered))
+            cached = entry.batches if entry is not None else ()
+        log_append_time_ms = now_ms if self._is_append_time else _NO_LOG_APPEND_TIME
+        return AppendResult(base_offset, last_offset, log_append_time_ms, self.log_start_offset, False, header, cached)
 
     def _check_producer(
         self, entry: ProducerStateEntry | None, header: BatchHeader, last_sequence: int
@@ -183,29 +186,6 @@ class PartitionLog:
             self.leader_epochs.assign(leader_epoch, base_offset)
         self.log_end_offset = last_offset + 1
 
-    def _result(
-        self,
-        validated: ValidatedBatch,
-        last_offset: int,
-        last_sequence: int,
-        now_ms: int,
-        cached: tuple[CachedBatch, ...],
-    ) -> AppendResult:
-        header = validated.header
-        is_create_time = self._config.message_timestamp_type is TimestampType.CREATE_TIME
-        return AppendResult(
-            last_offset - header.last_offset_delta,
-            last_offset,
-            _NO_LOG_APPEND_TIME if is_create_time else now_ms,
-            self.log_start_offset,
-            False,
-            header.producer_id,
-            header.producer_epoch,
-            header.base_sequence,
-            last_sequence,
-            cached,
-        )
-
     def _duplicate_result(
         self, header: BatchHeader, duplicate: CachedBatch, entry: ProducerStateEntry | None
     ) -> AppendResult:
@@ -215,10 +195,7 @@ class PartitionLog:
             duplicate.timestamp,
             self.log_start_offset,
             True,
-            header.producer_id,
-            header.producer_epoch,
-            duplicate.base_sequence,
-            duplicate.last_sequence,
+            header,
             entry.batches if entry else (),
         )
 
