@@ -7,7 +7,7 @@ from pathlib import Path
 
 from . import report
 from .load_program import LoadError
-from .measurement import CASES, Figures, measure, medians
+from .measurement import Figures, measure, medians
 from .targets import TARGETS, Target, running
 
 
@@ -52,7 +52,7 @@ def measure_in_turn(targets: list[Target], round_count: int) -> dict[str, Figure
 def _measure(target: Target) -> Figures:
     try:
         with running(target) as broker:
-            return measure(broker, CASES)
+            return measure(broker)
     except (LoadError, RuntimeError) as error:
         print(f"{target.name}: {error}")
         return {}
