@@ -10,12 +10,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..protocol.error_codes import ErrorCode, KafkaError
-from ..storage import append_decision
-from ..storage.append_refused import AppendRefused
-from ..storage.append_result import AppendResult
 from ..storage.emulated_version import EmulatedVersion
 from ..storage.file_system import FileSystem, MemoryFileSystem
-from ..storage.log_manager import LogManager
 from .clock import Clock, RealClock
 from .config import BrokerConfig, log_config_of
 from .dynamic_configs import DynamicConfigs
@@ -26,6 +22,9 @@ from .produce_route import ProduceRoute
 from .producer_id_manager import ProducerIdManager
 
 if TYPE_CHECKING:
+    from ..storage.append_refused import AppendRefused
+    from ..storage.append_result import AppendResult
+    from ..storage.log_manager import LogManager
     from .coordinators.group_coordinator import GroupCoordinator
 
 logger = logging.getLogger(__name__)
@@ -96,12 +95,20 @@ class Cluster:
         self.decisions: deque[str] = deque(maxlen=DECISIONS_KEPT_MAX)
         self.produce_routes: dict[tuple[int, bytes], ProduceRoute] = {}
         self._topics_by_id: dict[bytes, Topic] = {}
-        self._logs = LogManager(file_system or MemoryFileSystem(), emulated_version or EmulatedVersion.latest())
+        self._file_system = file_system or MemoryFileSystem()
+        self._emulated_version = emulated_version or EmulatedVersion.latest()
 
     @cached_property
     def fetch_sessions(self) -> FetchSessions:
         """The sessions of the clients that fetch."""
         return FetchSessions(self.config.max_incremental_fetch_session_cache_slots)
+
+    @cached_property
+    def _logs(self) -> LogManager:
+        # Loaded with the first topic: a broker that starts has no log yet, and its start is to be short.
+        from ..storage.log_manager import LogManager
+
+        return LogManager(self._file_system, self._emulated_version)
 
     @cached_property
     def groups(self) -> GroupCoordinator:
@@ -178,6 +185,9 @@ class Cluster:
 
     def report(self, partition: Partition, decision: AppendResult | AppendRefused) -> None:
         """Log why a batch was refused or not appended again, in one sentence with the numbers, and keep it."""
+        # Loaded with the first such batch, as the logs are with the first topic.
+        from ..storage import append_decision
+
         sentence = f"{partition.topic_name}-{partition.index}: {append_decision.decision_in_words(decision)}"
         self.decisions.append(sentence)
         logger.info(sentence)

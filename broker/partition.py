@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from ..protocol.error_codes import ErrorCode, KafkaError
-from ..storage.append_result import AppendResult
-from ..storage.partition_log import PartitionLog
+
+if TYPE_CHECKING:
+    from ..storage.append_result import AppendResult
+    from ..storage.partition_log import PartitionLog
 
 # What clients send that know no leader epoch.
 NO_EPOCH = -1
