@@ -42,3 +42,10 @@ def test_broker_in_a_test_prints_its_address() -> None:
     output = run_program(program("from fauxka.testing"))
 
     assert re.fullmatch(r"127\.0\.0\.1:\d+\n", output)
+
+
+def test_every_page_that_is_pointed_to_is_there() -> None:
+    targets = [str(match[1]) for match in re.finditer(r"\]\((?!https?:)([^)#]+)\)", README.read_text())]
+
+    assert targets != []
+    assert [target for target in targets if not (README.parent / target).exists()] == []
