@@ -41,6 +41,8 @@ _BLOCK_SIZE = Struct(">I")
 _LZ4_MAGIC = b"\x04\x22\x4d\x18"
 _LZ4_FLAGS_POSITION = 4
 _LZ4_INDEPENDENT_BIT = 0x20
+# What the library says of it, in the name of its error.
+_LZ4_CONTENT_CHECKSUM_WRONG = "contentChecksum"
 
 
 class _Lz4Stream(Protocol):
@@ -175,9 +177,8 @@ def _snappy_blocks(payload: memoryview) -> Iterator[bytes]:
     position = len(_XERIAL_HEADER)
     if len(payload) < position:
         raise BrokenPayload(f"snappy: a header of {len(payload)} bytes")
-    while position < len(payload):
-        if position + _BLOCK_SIZE.size > len(payload):
-            raise BrokenPayload(f"snappy: the payload ends in a block size, at byte {position}")
+    # Fewer bytes than a block size has are the end of the stream for the Java library, and no error.
+    while position + _BLOCK_SIZE.size <= len(payload):
         size: int = _BLOCK_SIZE.unpack_from(payload, position)[0]
         position += _BLOCK_SIZE.size
         if position + size > len(payload):
@@ -194,11 +195,16 @@ def _decompress_lz4(payload: memoryview, limit: int) -> bytes:
     stream = _load_lz4_frame().LZ4FrameDecompressor()
     try:
         data = stream.decompress(payload, limit + 1)
+        is_whole = stream.eof
     except RuntimeError as error:
-        raise BrokenPayload(f"lz4: {error}") from None
+        if _LZ4_CONTENT_CHECKSUM_WRONG not in str(error):
+            raise BrokenPayload(f"lz4: {error}") from None
+        # Kafka does not look at the checksum of the content; without its four bytes the library does not either.
+        data = _load_lz4_frame().LZ4FrameDecompressor().decompress(payload[:-4], limit + 1)
+        is_whole = True
     if len(data) > limit:
         raise _too_large(limit)
-    if not stream.eof:
+    if not is_whole:
         raise BrokenPayload("lz4: the frame ends early")
     return data
 
@@ -207,6 +213,9 @@ def _decompress_zstd(payload: memoryview, limit: int) -> bytes:
     import cramjam
 
     compressed = bytes(payload)
+    if not compressed:
+        # An empty stream, as Java reads it: no frame is no error.
+        return b""
     room_size = min(max(_ROOM_BYTES_FIRST, len(compressed) * _ROOM_PER_PAYLOAD_BYTE), limit)
     while True:
         room = bytearray(room_size)

@@ -212,8 +212,16 @@ def _raw_record(fields: RecordFields, data: bytes) -> bytes:
     """Return the record from its key size on, with every size in its shortest form."""
     key = data[fields.key_position : fields.key_position + max(fields.key_size, 0)]
     value = data[fields.value_position : fields.value_position + max(fields.value_size, 0)]
-    headers = data[fields.headers_position : _headers_end(data, fields.headers_position)]
-    return varint(fields.key_size) + key + varint(fields.value_size) + value + headers
+    parts = [varint(fields.key_size), key, varint(fields.value_size), value]
+    count, position = read_unsigned_varint(data, fields.headers_position)
+    parts.append(varint(count >> 1))
+    # A name and a value each.
+    for _ in range(count & ~1):
+        raw, position = read_unsigned_varint(data, position)
+        size = _unzigzag(raw)
+        parts += (varint(max(size, -1)), data[position : position + max(size, 0)])
+        position += max(size, 0)
+    return b"".join(parts)
 
 
 def rebuilt_batch(

@@ -11,6 +11,7 @@ from . import (
     capture_fetch_sessions,
     capture_list_offsets,
     capture_metadata,
+    capture_records,
     capture_topics,
 )
 from .capture_recorder import Recorder
@@ -25,6 +26,7 @@ CAPTURES: dict[str, Callable[[Recorder], None]] = {
     "fetch_sessions": capture_fetch_sessions.capture,
     "list_offsets": capture_list_offsets.capture,
     "metadata": capture_metadata.capture,
+    "records": capture_records.capture,
     "topics": capture_topics.capture,
 }
 
