@@ -53,7 +53,7 @@ class FetchPartition(NamedTuple):
     max_bytes: int
 
 
-# What names a partition: the topic's key (the name's bytes, or the 16 bytes of its id from version 13 on) and its index.
+# A partition by its topic's key (the name's bytes, or the 16 bytes of its id from version 13 on) and its index.
 PartitionKey = tuple[bytes, int]
 # What is asked of each. Of a partition named twice the last counts, at the place of the first (Kafka: LinkedHashMap).
 FetchPartitions = dict[PartitionKey, FetchPartition]

@@ -21,7 +21,7 @@ TOPIC_ID_BYTES = 16
 # No transactional id, acks, timeout, one topic of a name of one byte, one partition; and the shortest batch.
 _SINGLE_BYTES_MIN = 15 + 61
 # Of the partition, the topic and the request.
-_NO_TAGGED_FIELDS = bytes(3)
+_NO_TAGGED_FIELDS = memoryview(bytes(3))
 
 _INT16 = Struct(">h")
 _INT32 = Struct(">i")
