@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from .client import (
+    HEARTBEAT_MS,
     PATIENCE_MS,
     REQUEST_BYTES_MAX,
     STEP_SECONDS_MAX,
@@ -312,6 +313,7 @@ class AiokafkaClient:
             group_id=group,
             auto_offset_reset="earliest",
             enable_auto_commit=False,
+            heartbeat_interval_ms=HEARTBEAT_MS,
             request_timeout_ms=REQUEST_TIMEOUT_MS,
         )
         return consumer

@@ -11,6 +11,9 @@ from .records import Record, StoredRecord
 # How long anything that a client does may take. A client that needs longer hangs.
 STEP_SECONDS_MAX = 30.0
 
+# How often a member of a group asks whether it has to join again: the shortest rebalance waits for the next time.
+HEARTBEAT_MS = 200
+
 # How long a producer looks for its topic before it gives up: long, and short where the topic is known to be missing.
 PATIENCE_MS = 20_000
 UNKNOWN_TOPIC_MS = 1_000
@@ -128,14 +131,6 @@ def eventually(read: Callable[[], T], expected: T) -> T:
     while (value := read()) != expected and time.monotonic() < deadline:
         time.sleep(0.02)
     return value
-
-
-def create_topic(client: Client, subject: str, partition_count: int, configs: Mapping[str, str] | None = None) -> str:
-    """Create a topic of a new name, wait until the broker knows it, and return the name."""
-    topic = unique_name(subject)
-    client.create_topic(topic, partition_count, configs or {})
-    assert eventually(lambda: topic in client.partition_counts(), True)
-    return topic
 
 
 @contextmanager

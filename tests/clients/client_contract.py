@@ -15,7 +15,6 @@ from .client import (
     UNKNOWN_TOPIC_OR_PARTITION,
     Client,
     GroupMember,
-    create_topic,
     eventually,
     raises_code,
     unique_name,
@@ -34,6 +33,7 @@ from .records import (
 )
 from .records import by_partition as records_by_partition
 from .stored_batches import COMPRESSIONS, StoredBatch, stored_batches
+from .topics import create_topic
 
 
 def batches_of(bootstrap: str, topic: str) -> list[StoredBatch]:
@@ -97,6 +97,21 @@ class Records:
         assert {batch.producer_epoch for batch in batches} == {0}
         assert [batch.base_sequence for batch in batches] == [batch.base_offset for batch in batches]
 
+    @pytest.mark.parametrize("compression", ["uncompressed", "gzip", "snappy", "lz4", "zstd"])
+    def test_what_the_broker_compressed_anew_is_read_back_equal(
+        self, client: Client, bootstrap: str, compression: str
+    ) -> None:
+        topic = create_topic(client, bootstrap, "recompressed", PARTITION_COUNT, {"compression.type": compression})
+        sent = thousand_records()
+
+        acknowledged = client.produce(topic, sent, "none" if compression != "uncompressed" else "gzip")
+        stored = client.consume(topic)
+
+        assert stored_by_partition(stored) == records_by_partition(sent)
+        assert acknowledged == [number // PARTITION_COUNT for number in range(len(sent))]
+        expected = "none" if compression == "uncompressed" else compression
+        assert {batch.compression for batch in batches_of(bootstrap, topic)} == {expected}
+
     def test_a_timestamp_finds_the_first_record_at_it_or_after_it(self, client: Client, topic: str) -> None:
         client.produce(topic, thousand_records())
 
@@ -121,9 +136,9 @@ class Records:
         assert missing not in client.partition_counts()
 
     def test_a_record_larger_than_the_topic_allows_is_refused_and_the_next_producer_goes_on(
-        self, client: Client
+        self, client: Client, bootstrap: str
     ) -> None:
-        topic = create_topic(client, "small", 1, {"max.message.bytes": "1000"})
+        topic = create_topic(client, bootstrap, "small", 1, {"max.message.bytes": "1000"})
         small = Record(partition=0, key=b"k", value=b"small", headers=(), timestamp_ms=FIRST_TIMESTAMP_MS)
         large = Record(partition=0, key=b"k", value=bytes(5_000), headers=(), timestamp_ms=FIRST_TIMESTAMP_MS)
 
@@ -204,8 +219,8 @@ class Administration:
 
         assert eventually(lambda: client.partition_counts()[topic], PARTITION_COUNT + 2) == PARTITION_COUNT + 2
 
-    def test_a_topic_is_described_as_created_and_as_altered(self, client: Client) -> None:
-        topic = create_topic(client, "configured", 1, {"retention.ms": "123456789"})
+    def test_a_topic_is_described_as_created_and_as_altered(self, client: Client, bootstrap: str) -> None:
+        topic = create_topic(client, bootstrap, "configured", 1, {"retention.ms": "123456789"})
         created = client.topic_config(topic, "retention.ms")
 
         client.alter_topic_config(topic, "retention.ms", "987654321")

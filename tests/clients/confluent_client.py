@@ -17,7 +17,7 @@ from confluent_kafka import (
     TopicPartition,
 )
 
-from .client import PATIENCE_MS, REQUEST_BYTES_MAX, STEP_SECONDS_MAX, ClientError, GroupMember
+from .client import HEARTBEAT_MS, PATIENCE_MS, REQUEST_BYTES_MAX, STEP_SECONDS_MAX, ClientError, GroupMember
 from .records import Record, StoredRecord
 
 T = TypeVar("T")
@@ -135,7 +135,7 @@ class ConfluentClient:
 
     def join(self, group: str, topic: str) -> GroupMember:
         """Subscribe with a new consumer."""
-        return ConfluentMember({**self._common, "group.id": group}, topic)
+        return ConfluentMember({**self._common, "group.id": group, "heartbeat.interval.ms": HEARTBEAT_MS}, topic)
 
     def create_topic(self, topic: str, partition_count: int, configs: Mapping[str, str]) -> None:
         """Create a topic with one replica."""

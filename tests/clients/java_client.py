@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from .client import (
+    HEARTBEAT_MS,
     PATIENCE_MS,
     REQUEST_BYTES_MAX,
     REQUEST_TIMED_OUT,
@@ -24,7 +25,7 @@ class JavaClient:
 
     def __init__(self, bootstrap: str) -> None:
         """bootstrap: "host:port"."""
-        limits = [REQUEST_BYTES_MAX, int(STEP_SECONDS_MAX * 1000)]
+        limits = [REQUEST_BYTES_MAX, int(STEP_SECONDS_MAX * 1000), HEARTBEAT_MS]
         self._program = JavaProgram("ClientDriver", bootstrap, *map(str, limits))
 
     def close(self) -> None:

@@ -10,7 +10,15 @@ from concurrent.futures import Future
 from contextlib import closing, contextmanager
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from .client import PATIENCE_MS, REQUEST_BYTES_MAX, REQUEST_TIMED_OUT, STEP_SECONDS_MAX, ClientError, GroupMember
+from .client import (
+    HEARTBEAT_MS,
+    PATIENCE_MS,
+    REQUEST_BYTES_MAX,
+    REQUEST_TIMED_OUT,
+    STEP_SECONDS_MAX,
+    ClientError,
+    GroupMember,
+)
 from .records import Headers, Record, StoredRecord
 
 # The package has no types; what is used of it is said below. It reads files by a function that Python is giving up.
@@ -22,9 +30,8 @@ with warnings.catch_warnings():
 
 POLL_MS = 100
 
-# Longer than a rebalance takes; and members hear of a rebalance by their heartbeats.
+# Longer than a rebalance takes.
 MEMBER_POLL_MS = 1_000
-HEARTBEAT_MS = 200
 
 
 class TopicPartition(NamedTuple):

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import IO
 
-from .client import PATIENCE_MS, REQUEST_BYTES_MAX, STEP_SECONDS_MAX
+from .client import HEARTBEAT_MS, PATIENCE_MS, REQUEST_BYTES_MAX, STEP_SECONDS_MAX
 from .records import Record, StoredRecord
 
 # Partition, offset, timestamp, sizes of key and value (-1 for null), headers; then the bytes of key and value.
@@ -67,7 +67,7 @@ class KcatClient:
 
     def join(self, group: str, topic: str) -> "KcatMember":
         """Start a member that runs until it is closed."""
-        settings = ["-X", "auto.offset.reset=earliest"]
+        settings = ["-X", "auto.offset.reset=earliest", "-X", f"heartbeat.interval.ms={HEARTBEAT_MS}"]
         return KcatMember([*self._command, "-G", group, "-u", "-f", RECORD_FORMAT, *settings, topic])
 
     def _run(self, *arguments: str, input_lines: bytes = b"") -> bytes:

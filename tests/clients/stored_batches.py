@@ -2,9 +2,10 @@
 
 import struct
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 
-from fauxka.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
+from fauxka.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic, PartitionData
 
 from ..golden.capture_connection import Connection
 
@@ -35,19 +36,23 @@ class StoredBatch:
 
 def stored_batches(bootstrap: str, topic: str, partition: int) -> list[StoredBatch]:
     """Return the batches of a partition."""
+    fetched = _fetched(bootstrap, topic, partition)
+    assert fetched.error_code == 0
+    return list(_batches(fetched.records or b""))
+
+
+def is_served(bootstrap: str, topic: str, partition_count: int) -> bool:
+    """Tell whether the leader of each partition answers for it."""
+    return all(_fetched(bootstrap, topic, partition).error_code == 0 for partition in range(partition_count))
+
+
+def _fetched(bootstrap: str, topic: str, partition: int) -> PartitionData:
     asked = FetchPartition(partition=partition, fetch_offset=0, partition_max_bytes=PARTITION_BYTES_MAX)
-    request = FetchRequest(
-        max_bytes=PARTITION_BYTES_MAX, topics=[FetchTopic(topic=topic, partitions=[asked])], min_bytes=0
-    )
-    connection = Connection(bootstrap, client_id="stored-batches")
-    try:
+    request = FetchRequest(max_bytes=PARTITION_BYTES_MAX, topics=[FetchTopic(topic=topic, partitions=[asked])])
+    with closing(Connection(bootstrap, client_id="stored-batches")) as connection:
         response = connection.call(request, FETCH_VERSION)
-    finally:
-        connection.close()
     assert isinstance(response, FetchResponse)
-    [data] = response.responses[0].partitions
-    assert data.error_code == 0
-    return list(_batches(data.records or b""))
+    return response.responses[0].partitions[0]
 
 
 def _batches(records: bytes) -> Iterator[StoredBatch]:

@@ -12,7 +12,7 @@ from .client_contract import batches_of
 from .console_tools import CONFIGS, GROUPS, OFFSETS, PRODUCER, TOPICS, ConsoleTools, by_partition, number_of
 from .java_program import JavaProgram
 from .records import KEY_COUNT, PARTITION_COUNT, RECORD_COUNT
-from .stored_batches import COMPRESSIONS
+from .stored_batches import COMPRESSIONS, is_served
 
 pytestmark = pytest.mark.java
 
@@ -33,10 +33,10 @@ def tools(program: JavaProgram, bootstrap: str) -> ConsoleTools:
 
 
 @pytest.fixture
-def topic(tools: ConsoleTools) -> Iterator[str]:
+def topic(tools: ConsoleTools, bootstrap: str) -> Iterator[str]:
     name = unique_name("console")
     tools.output_of(TOPICS, "--create", "--topic", name, "--partitions", str(PARTITION_COUNT))
-    eventually(lambda: name in tools.output_of(TOPICS, "--list"), True)
+    assert eventually(lambda: is_served(bootstrap, name, PARTITION_COUNT), True)
     yield name
     tools.output_of(TOPICS, "--delete", "--topic", name)
 
@@ -163,6 +163,7 @@ def test_an_unknown_topic_is_refused_by_producer_and_topic_tool(tools: ConsoleTo
     produced = tools.run(PRODUCER, "--topic", missing, "--max-block-ms", "2000", "--sync", lines=["value"])
     described = tools.run(TOPICS, "--describe", "--topic", missing)
 
+    assert produced.exit == 1
     assert f"Topic {missing} not present in metadata after 2000 ms" in produced.errors
     assert described.exit == 1
     assert f"Topic '{missing}' does not exist as expected" in described.output + described.errors

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from .client import UNKNOWN_TOPIC_MS, Client, create_topic, unique_name
+from .client import UNKNOWN_TOPIC_MS, Client, unique_name
 from .client_contract import batches_of, poll_until_shared, read_until
 from .confluent_client import ConfluentClient
 from .kcat_client import KcatClient, KcatError
@@ -21,6 +21,7 @@ from .records import (
     thousand_records,
 )
 from .stored_batches import COMPRESSIONS
+from .topics import create_topic
 
 pytestmark = pytest.mark.kcat
 
@@ -109,8 +110,8 @@ def test_an_unknown_topic_is_refused_and_not_created(kcat: KcatClient) -> None:
     assert missing not in kcat.listing()
 
 
-def test_a_record_larger_than_the_topic_allows_is_refused(kcat: KcatClient, client: Client) -> None:
-    topic = create_topic(client, "small", 1, {"max.message.bytes": "1000"})
+def test_a_record_larger_than_the_topic_allows_is_refused(kcat: KcatClient, client: Client, bootstrap: str) -> None:
+    topic = create_topic(client, bootstrap, "small", 1, {"max.message.bytes": "1000"})
     large = Record(partition=0, key=b"k", value=b"x" * 5_000, headers=(), timestamp_ms=0)
 
     with pytest.raises(KcatError, match="Message size too large"):

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from ..clients.client import create_topic
 from ..clients.confluent_client import ConfluentClient
 from ..clients.records import PARTITION_COUNT
+from ..clients.topics import create_topic
 from ..reference.broker_under_test import bootstrap
 
 __all__ = ["bootstrap"]
@@ -56,7 +56,7 @@ def client(bootstrap: str) -> ConfluentClient:
 
 
 @pytest.fixture
-def topic(client: ConfluentClient) -> Iterator[str]:
-    name = create_topic(client, "spark", PARTITION_COUNT)
+def topic(client: ConfluentClient, bootstrap: str) -> Iterator[str]:
+    name = create_topic(client, bootstrap, "spark", PARTITION_COUNT)
     yield name
     client.delete_topic(name)

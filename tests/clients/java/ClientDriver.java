@@ -39,7 +39,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  * {"error": Kafka's code, "message": ...}. Keys, values and header values are base64 or null. One virtual machine serves all tests, since
  * its start takes longer than most of them.
  *
- * <p>Run by: java -cp "jars/*" ClientDriver.java BOOTSTRAP REQUEST_BYTES_MAX STEP_MS_MAX
+ * <p>Run by: java -cp "jars/*" ClientDriver.java BOOTSTRAP REQUEST_BYTES_MAX STEP_MS_MAX HEARTBEAT_MS
  */
 public final class ClientDriver {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -48,6 +48,7 @@ public final class ClientDriver {
     private final String bootstrap;
     private final String requestBytesMax;
     private final Duration step;
+    private final String heartbeatMs;
     private final Admin admin;
     private final Map<Integer, KafkaConsumer<byte[], byte[]>> members = new HashMap<>();
 
@@ -55,6 +56,7 @@ public final class ClientDriver {
         bootstrap = args[0];
         requestBytesMax = args[1];
         step = Duration.ofMillis(Long.parseLong(args[2]));
+        heartbeatMs = args[3];
         admin = Admin.create(Map.of("bootstrap.servers", bootstrap));
     }
 
@@ -112,6 +114,8 @@ public final class ClientDriver {
             "enable.idempotence", "true",
             "compression.type", text(call, "compression"),
             "max.request.size", requestBytesMax,
+            "request.timeout.ms", String.valueOf(step.toMillis() / 2),
+            "delivery.timeout.ms", String.valueOf(step.toMillis()),
             "max.block.ms", text(call, "patience_ms"));
         ArrayNode offsets = JSON.createArrayNode();
         try (var producer = new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer())) {
@@ -226,6 +230,7 @@ public final class ClientDriver {
         config.put("bootstrap.servers", bootstrap);
         config.put("auto.offset.reset", "earliest");
         config.put("enable.auto.commit", "false");
+        config.put("heartbeat.interval.ms", heartbeatMs);
         return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
