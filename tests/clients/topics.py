@@ -19,8 +19,8 @@ def create_topic(
 def wait_until_served(client: Client, bootstrap: str, topic: str, partition_count: int) -> None:
     """Wait until the broker lists the topic and leads each of its partitions.
 
-    A real Kafka answers CreateTopics before its broker serves the partitions. A Java producer that is too early can hang,
-    seen once in 256 topics: the first batch of a partition is refused, the ones already in flight behind it are accepted
+    A real Kafka answers CreateTopics before its broker serves the partitions. A Java producer that is too early can
+    hang, seen once in 256 topics: the first batch of a partition is refused, the ones in flight behind it are accepted
     as those of a producer not seen before (KAFKA-15591), and the first is out of order from then on.
     """
     assert eventually(lambda: topic in client.partition_counts(), True)

@@ -236,7 +236,7 @@ public final class ClientDriver {
 
     private JsonNode createTopic(JsonNode call) throws Exception {
         Map<String, String> configs = new HashMap<>();
-        call.get("configs").fields().forEachRemaining(each -> configs.put(each.getKey(), each.getValue().asText()));
+        call.get("configs").properties().forEach(each -> configs.put(each.getKey(), each.getValue().asText()));
         NewTopic topic = new NewTopic(text(call, "topic"), call.get("partition_count").asInt(), (short) 1);
         return done(admin.createTopics(List.of(topic.configs(configs))).all());
     }
