@@ -160,6 +160,7 @@ class Cluster:
         if "groups" in vars(self):
             self.groups.offsets.forget_topic(topic.name)
         for partition in topic.partitions:
+            partition.is_deleted = True
             partition.wake()
 
     def alter_topic_configs(self, topic: Topic, configs: Mapping[str, str]) -> None:

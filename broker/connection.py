@@ -119,15 +119,18 @@ class Connection(asyncio.BufferedProtocol):
         """
         answers: Buffers = []
         try:
-            while (frame_start := self._start) + FRAME_SIZE_BYTES <= self._end and not self._is_blocked():
-                (size,) = _SIZE.unpack_from(self._view, frame_start)
+            while self._pending is None and not self._is_writing_paused:
+                frame_start = self._start + FRAME_SIZE_BYTES
+                if frame_start > self._end:
+                    break
+                (size,) = _SIZE.unpack_from(self._view, self._start)
                 if not 0 <= size <= self._frame_bytes_max:
                     raise FrameError(f"a frame of {size} bytes; socket.request.max.bytes is {self._frame_bytes_max}")
-                frame_end = frame_start + FRAME_SIZE_BYTES + size
+                frame_end = frame_start + size
                 if frame_end > self._end:
                     break
                 self._start = frame_end
-                answer = self._dispatcher.answer(self._context, self._view, frame_start + FRAME_SIZE_BYTES, frame_end)
+                answer = self._dispatcher.answer(self._context, self._view, frame_start, frame_end)
                 if isinstance(answer, Deferred):
                     answer = self._answer_or_wait(answer)
                 if answer is not None:

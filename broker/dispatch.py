@@ -87,8 +87,13 @@ class Dispatcher:
         position = start + _HEADER.size
         if position > end:
             raise FrameError(f"a request header of {end - start} bytes; {_HEADER.size} are the least")
+        if context.repeated is not None:
+            answer = context.repeated.answer(context, frame, start, end)
+            if answer is not None:
+                return answer
         api_and_version, context.correlation_id, client_id_bytes = _HEADER.unpack_from(frame, start)
         route = self._routes.get(api_and_version) or self._load_route(api_and_version)
+        context.request_start = start
         context.api_key = route.api_key
         context.api_version = route.api_version
         context.is_flexible = is_flexible = route.is_flexible

@@ -23,6 +23,9 @@ from .server import Server
 
 logger = logging.getLogger(__name__)
 
+# New containers between two looks for cycles. What a request makes is freed by its reference counts, so that Python's
+# own 700 would look every hundred requests and find nothing.
+COLLECTED_EVERY = 50_000
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -67,6 +70,7 @@ def serve(options: ServeOptions) -> None:
     ready_file = ReadyFile(options.ready_file) if options.ready_file else None
     # What was imported lives as long as the process: the collector need not look at it again.
     gc.freeze()
+    gc.set_threshold(COLLECTED_EVERY)
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(serve_until_stopped(prepared, ready_file))
 

@@ -18,7 +18,17 @@ NO_EPOCH = -1
 class Partition:
     """One partition that this node leads."""
 
-    __slots__ = ("_waiting", "index", "leader_epoch", "leader_id", "log", "replicas", "topic_id", "topic_name")
+    __slots__ = (
+        "_waiting",
+        "index",
+        "is_deleted",
+        "leader_epoch",
+        "leader_id",
+        "log",
+        "replicas",
+        "topic_id",
+        "topic_name",
+    )
 
     def __init__(self, topic_name: str, topic_id: bytes, index: int, log: PartitionLog, leader_id: int) -> None:
         """Lead the partition from epoch 0 on, as its only replica."""
@@ -28,6 +38,7 @@ class Partition:
         self.log = log
         self.leader_id = leader_id
         self.leader_epoch = 0
+        self.is_deleted = False
         self.replicas = [leader_id]
         self._waiting: dict[object, Callable[[], None]] = {}
 

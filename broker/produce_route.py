@@ -6,19 +6,74 @@ decoded and looked up once; a topic that is deleted takes all routes with it (Cl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from struct import Struct
 
-from ..protocol.produce_codec import SingleAnswer
+from ..protocol.produce_codec import SingleAnswer, find_single_records
+from ..storage.append_refused import AppendRefused
 from .partition import Partition
+from .request_context import Buffers, RequestContext
 
 # Heads that are remembered. A cluster of more partitions than this with producers for all of them starts over when it
 # is full, which costs what a request costs without a route.
 PRODUCE_ROUTES_MAX = 10_000
 
+# api key and version together; correlation id.
+_HEADER_START = Struct(">Ii")
 
-@dataclass(frozen=True, slots=True)
+
 class ProduceRoute:
     """The partition that a head names, and the answer to who sends there."""
 
-    partition: Partition
-    answer: SingleAnswer
+    __slots__ = ("_answer", "partition")
+
+    def __init__(self, partition: Partition, answer: SingleAnswer) -> None:
+        """partition: one that may be written; answer: for the version and the topic key of the head."""
+        self.partition = partition
+        self._answer = answer
+
+    def append(self, context: RequestContext, records: memoryview) -> Buffers | None:
+        """Append a plain batch and return the answer; None where it is refused.
+
+        The request then goes the long way and is refused there, in Kafka's words: a refusal leaves the log as it was.
+        """
+        partition = self.partition
+        cluster = context.cluster
+        try:
+            result = partition.append(records, cluster.clock.now_ms())
+        except AppendRefused:
+            return None
+        if result.is_duplicate:
+            cluster.report(partition, result)
+        return [
+            self._answer.encode(
+                context.correlation_id, result.base_offset, result.log_append_time_ms, result.log_start_offset
+            )
+        ]
+
+
+class RepeatedProduce:
+    """The request that a connection sent last, to be recognised by its first bytes when only the batch is new."""
+
+    __slots__ = ("_api_and_version", "_head", "_head_bytes", "_route")
+
+    def __init__(self, frame: memoryview, start: int, records_start: int, route: ProduceRoute) -> None:
+        """frame[start:records_start] is the request up to the size of its records, header included."""
+        self._api_and_version, _ = _HEADER_START.unpack_from(frame, start)
+        # A copy: the frame is the receive buffer.
+        self._head = memoryview(bytes(frame[start + _HEADER_START.size : records_start]))
+        self._head_bytes = records_start - start
+        self._route = route
+
+    def answer(self, context: RequestContext, frame: memoryview, start: int, end: int) -> Buffers | None:
+        """Answer the request in frame[start:end] if it is the same again but for its batch, else return None."""
+        records_start = start + self._head_bytes
+        if records_start >= end or self._route.partition.is_deleted:
+            return None
+        api_and_version, correlation_id = _HEADER_START.unpack_from(frame, start)
+        if api_and_version != self._api_and_version or frame[start + _HEADER_START.size : records_start] != self._head:
+            return None
+        records = find_single_records(frame, records_start, end)
+        if records is None:
+            return None
+        context.correlation_id = correlation_id
+        return self._route.append(context, records)

@@ -44,6 +44,8 @@ class RequestContext:
         "correlation_id",
         "is_flexible",
         "listener",
+        "repeated",
+        "request_start",
     )
 
     def __init__(self, cluster: Cluster, listener: Listener, connection_id: int, client_host: str) -> None:
@@ -60,6 +62,10 @@ class RequestContext:
         self.api_version = -1
         self.correlation_id = 0
         self.is_flexible = False
+        # Where the request's frame begins in the receive buffer, behind its size.
+        self.request_start = 0
+        # What knows the connection's last request by its first bytes, for handlers whose requests mostly repeat.
+        self.repeated: RepeatedRequest | None = None
 
     def set_client_id(self, client_id: bytes | None) -> None:
         """Take the client id of a request's header; raises FrameError where it is not UTF-8.
@@ -131,6 +137,14 @@ class Deferred(Generic[Response]):
         encoded: Deferred[Encoded] = Deferred(self.abandon)
         self.deliver_to(lambda response: encoded.complete(encode(response)))
         return encoded
+
+
+class RepeatedRequest(Protocol):
+    """Recognises a request that is the same as the one before but for what it carries, and answers it."""
+
+    def answer(self, context: RequestContext, frame: memoryview, start: int, end: int) -> Buffers | None:
+        """Answer the request in frame[start:end], header included; None where it is another, or not to be answered."""
+        ...
 
 
 class RequestHandler(Protocol):

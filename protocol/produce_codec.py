@@ -21,7 +21,8 @@ TOPIC_ID_BYTES = 16
 # No transactional id, acks, timeout, one topic of a name of one byte, one partition; and the shortest batch.
 _SINGLE_BYTES_MIN = 15 + 61
 # Of the partition, the topic and the request.
-_NO_TAGGED_FIELDS = memoryview(bytes(3))
+_NO_TAGGED_FIELDS_BYTES = 3
+_NO_TAGGED_FIELDS = memoryview(bytes(_NO_TAGGED_FIELDS_BYTES))
 
 _INT16 = Struct(">h")
 _INT32 = Struct(">i")
@@ -101,12 +102,21 @@ def find_single_batch(
     # The length of a name above 126 bytes takes two bytes: rare enough.
     if not 2 <= key_bytes <= 127 or head_end >= end or frame[head_end - 5] != 2:
         return None, None
-    records_bytes, records_start = decode_unsigned_varint(frame, head_end, end)
-    records_end = records_start + records_bytes - 1
-    if records_end != end - len(_NO_TAGGED_FIELDS) or frame[records_end:end] != _NO_TAGGED_FIELDS:
-        return None, None
-    records = frame[records_start:records_end]
-    return (bytes(frame[position:head_end]), records) if is_plain_batch(records) else (None, None)
+    records = find_single_records(frame, head_end, end)
+    return (None, None) if records is None else (bytes(frame[position:head_end]), records)
+
+
+def find_single_records(frame: memoryview, position: int, end: int) -> memoryview | None:
+    """Return the records whose size is at position, if they are a plain batch and end a request of a single one."""
+    size = frame[position]
+    position += 1
+    if size > 127:
+        size, position = decode_unsigned_varint(frame, position - 1, end)
+    records_end = position + size - 1
+    if records_end != end - _NO_TAGGED_FIELDS_BYTES or frame[records_end:end] != _NO_TAGGED_FIELDS:
+        return None
+    records = frame[position:records_end]
+    return records if is_plain_batch(records) else None
 
 
 class SingleAnswer:

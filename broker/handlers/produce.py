@@ -19,7 +19,7 @@ from ...storage.append_refused import AppendRefused
 from ...storage.append_result import AppendResult
 from ..cluster import Topic, is_internal_name
 from ..partition import Partition
-from ..produce_route import PRODUCE_ROUTES_MAX, ProduceRoute
+from ..produce_route import PRODUCE_ROUTES_MAX, ProduceRoute, RepeatedProduce
 from ..request_context import Buffers, RequestContext
 
 logger = logging.getLogger(__name__)
@@ -43,8 +43,10 @@ class ProduceHandler:
         head, records = produce_codec.find_single_batch(frame, position, end, version)
         if head is not None and records is not None:
             route = context.cluster.produce_routes.get((version, head))
-            if route is not None and (answer := _append_by_route(context, route, records)):
-                return [answer]
+            if route is not None:
+                context.repeated = RepeatedProduce(frame, context.request_start, position + len(head), route)
+                if (answer := route.append(context, records)) is not None:
+                    return answer
         request = produce_codec.decode_request(frame, position, end, version)
         if head is not None:
             _remember_route(context, head, request)
@@ -73,22 +75,6 @@ class ProduceHandler:
             _check_unanswered(answers)
             return None
         return [produce_codec.encode_response(context.correlation_id, version, answers)]
-
-
-def _append_by_route(context: RequestContext, route: ProduceRoute, records: memoryview) -> bytes | None:
-    """Append the batch behind a head that is known, and return the answer; None where it is refused.
-
-    It then goes the long way and is refused there, in Kafka's words: a refusal leaves the log as it was.
-    """
-    try:
-        result = route.partition.append(records, context.cluster.clock.now_ms())
-    except AppendRefused:
-        return None
-    if result.is_duplicate:
-        context.cluster.report(route.partition, result)
-    return route.answer.encode(
-        context.correlation_id, result.base_offset, result.log_append_time_ms, result.log_start_offset
-    )
 
 
 def _remember_route(context: RequestContext, head: bytes, request: ProduceRequest) -> None:
