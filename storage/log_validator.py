@@ -26,7 +26,13 @@ from ..protocol.record_batch import (
     is_crc_right,
     parse_header,
 )
-from ..protocol.record_validation import InvalidRecords, OverlongRecordLength, RecordsSummary, summarize_records
+from ..protocol.record_validation import (
+    InvalidRecords,
+    OverlongRecordLength,
+    RecordsSummary,
+    find_single_timestamp,
+    summarize_records,
+)
 from .append_refused import AppendRefused
 from .log_config import LONG_MAX, LogConfig, RecordValidation
 from .record_errors import RecordRules, check_each_record
@@ -133,6 +139,10 @@ class LogValidator:
         codec = header.attributes & COMPRESSION_MASK
         if self._is_batch_trusted and self._is_header_enough(header, now_ms):
             return header.max_timestamp
+        if header.records_count == 1 and not codec:
+            timestamp = self._find_timestamp_of_single(header, batch, now_ms)
+            if timestamp is not None:
+                return timestamp
         data = _decompressed(batch, codec, log_start_offset) if codec else bytes(batch)
         position = 0 if codec else HEADER_SIZE
         try:
@@ -150,6 +160,16 @@ class LogValidator:
                 log_start_offset=log_start_offset,
             )
         return max_timestamp
+
+    def _find_timestamp_of_single(self, header: BatchHeader, batch: memoryview, now_ms: int) -> int | None:
+        """Return the timestamp of a single plain record that is right; None where that takes a closer look."""
+        delta = find_single_timestamp(batch, HEADER_SIZE)
+        if delta is None or self._needs_keys or header.attributes & TIMESTAMP_TYPE_BIT:
+            return None
+        timestamp = header.base_timestamp + delta
+        if timestamp > now_ms + self._after_max_ms or timestamp < now_ms - self._before_max_ms:
+            return None
+        return timestamp if timestamp > NO_TIMESTAMP else NO_TIMESTAMP
 
     def _is_header_enough(self, header: BatchHeader, now_ms: int) -> bool:
         """Whether a trusted header answers all that is asked of the records."""

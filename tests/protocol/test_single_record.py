@@ -1,0 +1,50 @@
+"""The short look at a batch of one record: what it takes for right, the loop over records takes for right too."""
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from fauxka.protocol.record_batch import HEADER_SIZE
+from fauxka.protocol.record_validation import find_single_timestamp, summarize_records
+
+from ..golden.raw_batches import RecordFields, record
+
+HEADER = bytes(HEADER_SIZE)
+
+
+def found(payload: bytes) -> int | None:
+    return find_single_timestamp(memoryview(HEADER + payload), HEADER_SIZE)
+
+
+@given(
+    st.none() | st.binary(max_size=9000),
+    st.fixed_dictionaries(
+        {"key": st.none() | st.binary(max_size=70), "timestamp_delta": st.integers(-70, 70)},
+        optional={"headers": st.just([(b"name", b"value")]), "offset_delta": st.integers(-1, 1)},
+    ),
+    st.lists(st.tuples(st.integers(0), st.integers(0, 255)), max_size=3),
+)
+def test_what_is_found_is_what_the_loop_over_records_says(
+    value: bytes | None, fields: RecordFields, changes: list[tuple[int, int]]
+) -> None:
+    payload = bytearray(record(value, **fields))
+    for position, byte in changes:
+        payload[position % min(len(payload), 12)] = byte
+
+    delta = found(bytes(payload))
+    assume(delta is not None)
+    summary = summarize_records(bytes(payload), 0, 1, True)
+
+    assert summary.least_timestamp_delta == summary.greatest_timestamp_delta == delta
+    assert summary.are_offsets_in_order
+
+
+@given(st.none() | st.binary(max_size=8000), st.none() | st.binary(max_size=63), st.integers(-64, 63))
+def test_a_plain_record_is_found(value: bytes | None, key: bytes | None, timestamp_delta: int) -> None:
+    assert found(record(value, key=key, timestamp_delta=timestamp_delta)) == timestamp_delta
+
+
+@given(st.binary(max_size=40))
+def test_any_bytes_give_a_delta_or_none(payload: bytes) -> None:
+    delta = found(payload)
+
+    assert delta is None or summarize_records(payload, 0, 1, True).greatest_timestamp_delta == delta
