@@ -6,7 +6,6 @@ import struct
 from typing import Protocol
 
 from fauxka.protocol.api_keys import APIS, Api
-
 from fauxka.protocol.primitives import Reader, Writer
 
 # Longer than any max_wait that the programs send.
