@@ -135,26 +135,41 @@ def running(image: BuiltImage, variables: Mapping[str, str] | None = None) -> Ge
         stderr=subprocess.PIPE,
         text=True,
     )
-    pid = None
     try:
-        pid = wait_for_process_1(unshare)
-        yield Running(image, unshare, pid)
+        yield Running(image, unshare, wait_for_process_1(unshare))
     finally:
         # The end of process 1 ends its namespace. unshare could not do it: a process that changed its user is no longer
-        # told when its parent dies.
+        # told when its parent dies, and would keep the pipes open for ever.
         if unshare.poll() is None:
-            os.kill(pid or unshare.pid, signal.SIGKILL)
+            for pid in children_of(unshare) or [unshare.pid]:
+                os.kill(pid, signal.SIGKILL)
         unshare.communicate()
+
+
+def children_of(process: subprocess.Popen[str]) -> list[int]:
+    """Return the pids of its children; none where it has ended meanwhile."""
+    try:
+        return [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+    except FileNotFoundError:
+        return []
+
+
+def words_of(pid: int) -> list[bytes]:
+    """Return the command line of a process; nothing while it is between two programs, or where it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except (FileNotFoundError, ProcessLookupError):
+        return []
 
 
 def wait_for_process_1(unshare: subprocess.Popen[str]) -> int:
     """Return the pid of the entry point once the shell has become it."""
     deadline = time.monotonic() + START_SECONDS_MAX
-    children = Path(f"/proc/{unshare.pid}/task/{unshare.pid}/children")
     while time.monotonic() < deadline and unshare.poll() is None:
-        for child in children.read_text().split():
-            if b"fauxka" in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")[1]:
-                return int(child)
+        for child in children_of(unshare):
+            # Behind the interpreter stands the program, once the shell and chroot have become it.
+            if any(b"fauxka" in word for word in words_of(child)[1:2]):
+                return child
         time.sleep(POLL_SECONDS)
     raise AssertionError(f"the entry point did not start; exit code {unshare.poll()}")
 
