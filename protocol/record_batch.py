@@ -27,7 +27,6 @@ PREFIX_SIZE = 16
 _PREFIX = Struct(">qii")
 
 MAGIC_POSITION = 16
-CRC_POSITION = 17
 ATTRIBUTES_POSITION = 21
 _CRC = Struct(">I")
 _CHECKED_HEADER = Struct(">hiqqqhii")
@@ -133,11 +132,6 @@ _header_of: Callable[[tuple[int, ...]], BatchHeader] = partial(
 def parse_header(buffer: bytes | bytearray | memoryview, position: int = 0) -> BatchHeader:
     """Read the header at position, where at least HEADER_SIZE bytes must be left; nothing in it is checked."""
     return _header_of(_HEADER.unpack_from(buffer, position))
-
-
-def pack_header(header: BatchHeader) -> bytes:
-    """Return the 61 bytes of the header, crc as it stands in it."""
-    return _HEADER.pack(*header)
 
 
 def is_crc_right(batch: memoryview, crc: int) -> bool:

@@ -5,7 +5,7 @@ Source: DefaultRecord, DefaultRecordBatch and MemoryRecordsBuilder, Kafka 4.3.0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from . import compression
@@ -28,8 +28,6 @@ from .record_batch import (
 )
 from .record_validation import read_unsigned_varint, read_unsigned_varlong
 
-_INT_SIGN = 2**31
-_INT_RANGE = 2**32
 _LONG_SIGN = 2**63
 _LONG_RANGE = 2**64
 
@@ -273,8 +271,3 @@ def _unzigzag(raw: int) -> int:
 def _wrapped_long(value: int) -> int:
     """Return value as Java's long arithmetic has it, which wraps."""
     return (value + _LONG_SIGN) % _LONG_RANGE - _LONG_SIGN
-
-
-def records_up_to(batches: Iterable[memoryview]) -> list[Record]:
-    """Return the records of several stored batches in a row."""
-    return [record for batch in batches for record in decode_batch(batch)]

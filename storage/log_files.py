@@ -16,8 +16,3 @@ def partition_folder(topic_name: str, partition: int) -> str:
 def segment_path(folder: str, base_offset: int, suffix: str) -> str:
     """Return the path of one file of the segment that begins at base_offset."""
     return f"{folder}/{base_offset:020d}{suffix}"
-
-
-def base_offset_of(name: str) -> int:
-    """Return the base offset that a segment file's name begins with; ValueError for another file."""
-    return int(name.partition(".")[0])

@@ -60,8 +60,3 @@ class ProducerStateManager:
         for producer_id in expired:
             del self._entries[producer_id]
         return len(expired)
-
-    def forget_all(self) -> None:
-        """Forget every producer, as if nothing had ever been written."""
-        self._entries.clear()
-        self._open_transactions.clear()

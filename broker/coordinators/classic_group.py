@@ -94,11 +94,6 @@ class ClassicGroup:
         return self.state is GroupState.EMPTY
 
     @property
-    def is_simple(self) -> bool:
-        """Whether the group only keeps offsets of consumers that assign partitions to themselves."""
-        return self.protocol_type is None and self.is_empty and not self.pending_join_members
-
-    @property
     def uses_consumer_protocol(self) -> bool:
         """Whether the members are consumers."""
         return self.protocol_type == CONSUMER_PROTOCOL_TYPE

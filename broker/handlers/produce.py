@@ -1,7 +1,7 @@
 """Produce (0), versions 3-13.
 
-Left out: record_errors carry no message, as Kafka's carry none; the request-level transaction checks know no
-transactional id yet, so that every transactional batch is answered as one of an unknown id.
+Left out: the request-level transaction checks know no transactional id yet, so that every transactional batch is
+answered as one of an unknown id.
 v3 record batches v2; v5 log_start_offset; v8 record_errors and error_message; v9 flexible; v12 partitions join a
 transaction by themselves (KIP-890); v13 topic ids.
 """
