@@ -20,6 +20,8 @@ from .broker.listeners import ListenerConfig
 from .broker.server import Server
 from .storage.emulated_version import EmulatedVersion
 
+# In one process with its clients the broker would look for the next request in time that they need themselves.
+CONFIG_DEFAULTS = {"fauxka.busy.poll.us": "0"}
 # Starting binds a socket and imports little; a start that takes longer hangs.
 START_TIMEOUT_SECONDS = 10.0
 
@@ -44,7 +46,9 @@ class Broker:
         clock: what timeouts and expiries read; the machine's by default.
         """
         version = EmulatedVersion.parse(as_version) if as_version else None
-        self.cluster = Cluster(BrokerConfig.from_entries(config or {}), clock=clock, emulated_version=version)
+        self.cluster = Cluster(
+            BrokerConfig.from_entries({**CONFIG_DEFAULTS, **(config or {})}), clock=clock, emulated_version=version
+        )
         self._server = Server(self.cluster, listeners)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None

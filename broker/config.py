@@ -62,6 +62,7 @@ class BrokerConfig:
     offsets_retention_check_interval_ms = Setting("offsets.retention.check.interval.ms", int)
     offset_metadata_max_bytes = Setting("offset.metadata.max.bytes", int)
     # Ours
+    busy_poll_us = Setting("fauxka.busy.poll.us", int)
     record_validation = Setting("fauxka.record.validation", str)
 
     def __init__(self, entries: Mapping[str, str], values: Mapping[str, ConfigValue]) -> None:

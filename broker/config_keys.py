@@ -72,6 +72,8 @@ class ConfigKey:
 
 # Ours, where Kafka has no word for it.
 OWN_ROWS: tuple[config_table.Row, ...] = (
+    # How long after a request the broker looks for the next one before it sleeps, while they come closer than that.
+    ("fauxka.busy.poll.us", "LONG", "200", "range 0 10000", "read-only", "", False),
     # full: every record of a batch is checked as Kafka does; batch: the header is trusted, which is faster.
     ("fauxka.record.validation", "STRING", "full", "in full,batch", "read-only", "", False),
 )

@@ -16,6 +16,7 @@ from ..protocol.frames import FRAME_SIZE_BYTES, FrameError
 from .request_context import Buffers, Deferred, RequestContext
 
 if TYPE_CHECKING:
+    from .busy_poll import BusyPoll
     from .dispatch import Dispatcher
 
 logger = logging.getLogger(__name__)
@@ -39,9 +40,12 @@ _SIZE = Struct(">i")
 class Connection(asyncio.BufferedProtocol):
     """The protocol of one accepted socket."""
 
-    def __init__(self, dispatcher: Dispatcher, context: RequestContext, frame_bytes_max: int) -> None:
+    def __init__(
+        self, dispatcher: Dispatcher, context: RequestContext, busy_poll: BusyPoll, *, frame_bytes_max: int
+    ) -> None:
         """Serve one socket; frame_bytes_max is socket.request.max.bytes."""
         self._dispatcher = dispatcher
+        self._busy_poll = busy_poll
         self._context = context
         self._frame_bytes_max = frame_bytes_max
         self._transport: asyncio.Transport | None = None
@@ -75,6 +79,7 @@ class Connection(asyncio.BufferedProtocol):
         """Work on what is complete."""
         self._end += nbytes
         self._answer_frames()
+        self._busy_poll.request_came()
 
     def eof_received(self) -> bool:
         """Close: a client that will not send any more is, to Kafka, gone."""
@@ -159,7 +164,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         if len(answers) == 1:
             transport.write(answers[0])
-        elif any(isinstance(piece, memoryview) for piece in answers):
+        elif memoryview in map(type, answers):
             transport.writelines(answers)
         else:
             # Without records all pieces are small, and one buffer is cheaper to send than many.

@@ -7,6 +7,7 @@ import itertools
 import logging
 from collections.abc import Callable, Sequence
 
+from .busy_poll import BusyPoll
 from .clock import Timer
 from .cluster import Cluster
 from .connection import Connection
@@ -31,6 +32,7 @@ class Server:
         self.listeners: list[Listener] = []
         self._configs = listeners
         self._dispatcher = Dispatcher()
+        self._busy_poll = BusyPoll(cluster.config.busy_poll_us)
         self._connection_ids = itertools.count(1)
         self._servers: list[asyncio.Server] = []
         self._recurring: dict[Callable[[], None], Timer] = {}
@@ -75,7 +77,8 @@ class Server:
         def connection() -> Connection:
             assert listener is not None, "a connection before the listener is bound"
             context = RequestContext(self.cluster, listener, next(self._connection_ids), "")
-            return Connection(self._dispatcher, context, self.cluster.config.socket_request_max_bytes)
+            frame_bytes_max = self.cluster.config.socket_request_max_bytes
+            return Connection(self._dispatcher, context, self._busy_poll, frame_bytes_max=frame_bytes_max)
 
         loop = asyncio.get_running_loop()
         host = config.host or None

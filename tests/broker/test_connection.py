@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fauxka.broker import connection as connections
+from fauxka.broker.busy_poll import BusyPoll
 from fauxka.broker.connection import Connection
 from fauxka.broker.request_context import Buffers, Deferred, RequestContext
 from fauxka.protocol.frames import FrameError
@@ -82,7 +83,7 @@ def opened() -> tuple[Connection, KeptTransport, EchoDispatcher]:
     dispatcher, transport = EchoDispatcher(), KeptTransport()
     context = RequestContext.__new__(RequestContext)
     context.connection_id = 1
-    connection = Connection(dispatcher, context, FRAME_BYTES_MAX)  # type: ignore[arg-type]
+    connection = Connection(dispatcher, context, BusyPoll(0), frame_bytes_max=FRAME_BYTES_MAX)  # type: ignore[arg-type]
     connection.connection_made(transport)
     return connection, transport, dispatcher
 
