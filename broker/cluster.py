@@ -10,13 +10,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..protocol.error_codes import ErrorCode, KafkaError
+from ..protocol.kafka_uuid import new_uuid, uuid_text
 from ..storage.emulated_version import EmulatedVersion
-from ..storage.file_system import FileSystem, MemoryFileSystem
+from ..storage.memory_file_system import MemoryFileSystem
 from .clock import Clock, RealClock
 from .config import BrokerConfig, log_config_of
 from .dynamic_configs import DynamicConfigs
 from .fetch_sessions import FetchSessions
-from .kafka_uuid import new_uuid, uuid_text
 from .partition import Partition
 from .produce_route import ProduceRoute
 from .producer_id_manager import ProducerIdManager
@@ -24,6 +24,7 @@ from .producer_id_manager import ProducerIdManager
 if TYPE_CHECKING:
     from ..storage.append_refused import AppendRefused
     from ..storage.append_result import AppendResult
+    from ..storage.file_system import FileSystem
     from ..storage.log_manager import LogManager
     from .coordinators.group_coordinator import GroupCoordinator
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fauxka.storage.file_system import MemoryFile, MemoryFileSystem
+from fauxka.storage.memory_file_system import MemoryFile, MemoryFileSystem
 
 # More than the first four blocks, so that pieces cross the borders of blocks of different sizes.
 SIZE_MAX = 400_000
@@ -56,15 +56,6 @@ def test_truncated_file_goes_on_where_it_was_cut_and_leaves_what_was_read(
 
     assert b"".join(file.views(0, file.size)) == model[:size] + b"x" * 100 + b"y" * 5000
     assert b"".join(before) == model
-
-
-def test_bytes_are_overwritten_across_blocks() -> None:
-    file = MemoryFile()
-    file.append(b"", bytes(30_000))
-
-    file.write_at(4000, b"z" * 20_000)
-
-    assert bytes(file.read(0, 30_000)) == bytes(4000) + b"z" * 20_000 + bytes(6000)
 
 
 def test_what_was_read_cannot_be_written_to() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fauxka.storage.file_system import MemoryFileSystem
+from fauxka.storage.memory_file_system import MemoryFileSystem
 from fauxka.storage.offset_index import OffsetIndex
 from fauxka.storage.time_index import TimeIndex
 
