@@ -95,7 +95,7 @@ def read_properties(path: str | None) -> dict[str, str]:
     if path is None:
         return {}
     # Loaded only where there is such a file: a start is to be short.
-    from .properties_file import PROPERTIES_BYTES_MAX, PropertiesError, parse_properties
+    from ..storage.properties_file import PROPERTIES_BYTES_MAX, PropertiesError, parse_properties
 
     try:
         with open(path, "rb") as file:

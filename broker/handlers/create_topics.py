@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from ...protocol.error_codes import ErrorCode, KafkaError
+from ...protocol.kafka_uuid import new_uuid
 from ...protocol.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfigs,
@@ -23,7 +24,6 @@ from ..cluster import Cluster
 from ..config import validate_topic_configs
 from ..config_entries import effective_topic_configs
 from ..config_types import ConfigError
-from ..kafka_uuid import new_uuid
 from ..replica_assignment import PARTITIONS_PER_REQUEST_MAX, check_assignment, refusal
 from ..request_context import ApiHandler, RequestContext
 from ..topic_names import collision_key_of, find_topic_name_error
