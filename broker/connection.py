@@ -3,6 +3,9 @@
 Frames are parsed where they lie in the receive buffer. One request is worked on at a time: while its answer is not
 there (Deferred), or while the client does not read what it was sent, later frames stay in the buffer, and once that is
 full the socket is no longer read. So neither side of a connection can make the broker's memory grow.
+
+Only requests that are applied and wait for nothing but their flush let those behind them go on (Deferred.is_applied):
+the batches that a producer has in flight are then flushed together. A number of such answers may be owed at a time.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, cast
 
 from ..protocol.frames import FRAME_SIZE_BYTES, FrameError
+from .owed_answers import OwedAnswers
 from .request_context import Buffers, Deferred, RequestContext
 
 if TYPE_CHECKING:
@@ -53,7 +57,7 @@ class Connection(asyncio.BufferedProtocol):
         self._start = 0
         self._end = 0
         self._read_end = 0
-        self._pending: Deferred[Buffers] | None = None
+        self._owed = OwedAnswers(self._write, self._answer_frames)
         self._is_writing_paused = False
         self._is_reading_paused = False
 
@@ -90,9 +94,7 @@ class Connection(asyncio.BufferedProtocol):
         self._transport = None
         self._view = memoryview(b"")
         self._dispatcher.connection_closed(self)
-        if self._pending is not None:
-            pending, self._pending = self._pending, None
-            pending.abandon()
+        self._owed.abandon()
 
     def pause_writing(self) -> None:
         """Answer no more: the client does not read."""
@@ -123,8 +125,9 @@ class Connection(asyncio.BufferedProtocol):
         The size of a frame is checked as soon as its four bytes are there.
         """
         answers: Buffers = []
+        owed = self._owed
         try:
-            while self._pending is None and not self._is_writing_paused:
+            while not owed.is_full and not self._is_writing_paused:
                 frame_start = self._start + FRAME_SIZE_BYTES
                 if frame_start > self._end:
                     break
@@ -136,17 +139,18 @@ class Connection(asyncio.BufferedProtocol):
                     break
                 self._start = frame_end
                 answer = self._dispatcher.answer(self._context, self._view, frame_start, frame_end)
-                if isinstance(answer, Deferred):
-                    answer = self._answer_or_wait(answer)
                 if answer is not None:
-                    answers += answer
+                    if owed.count or isinstance(answer, Deferred):
+                        owed.add(answer, answers)
+                    else:
+                        answers += answer
                 if len(answers) > RESPONSE_BUFFERS_GATHERED_MAX:
                     self._write(answers)
                     answers = []
         except FrameError as error:
             logger.warning("connection %d of %s closed: %s", *self._name(), error)
             self._write(answers)
-            self.close()
+            owed.when_none(self.close)
             return
         except Exception:
             logger.exception("connection %d of %s closed by a fault of ours", *self._name())
@@ -207,7 +211,7 @@ class Connection(asyncio.BufferedProtocol):
         return max(0, self._start + FRAME_SIZE_BYTES + int(size) - self._end)
 
     def _is_blocked(self) -> bool:
-        return self._pending is not None or self._is_writing_paused
+        return self._owed.is_full or self._is_writing_paused
 
     def _move_to_front(self) -> None:
         """Move the unread bytes to the front, into a larger buffer where the frame that has begun does not fit.
@@ -233,19 +237,3 @@ class Connection(asyncio.BufferedProtocol):
         if self._transport is not None and not self._transport.is_closing():
             self._is_reading_paused = False
             self._transport.resume_reading()
-
-    # -- answers that come later
-
-    def _answer_or_wait(self, pending: Deferred[Buffers]) -> Buffers | None:
-        """Return the answer if it is there already, else None; then it is written when it comes."""
-        answer = pending.response()
-        if answer is None:
-            self._pending = pending
-            pending.deliver_to(self._answer_later)
-        return answer
-
-    def _answer_later(self, answer: Buffers) -> None:
-        """Write the answer that was waited for, then go on with the requests behind it."""
-        self._pending = None
-        self._write(answer)
-        self._answer_frames()

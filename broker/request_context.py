@@ -29,7 +29,8 @@ class RequestContext:
     """Who asks, over which connection, and in which version.
 
     There is one for each connection, and it is filled anew for each request: a connection is worked on one request at
-    a time (Kafka mutes the channel meanwhile), so it stays true for as long as a request is being answered.
+    a time (Kafka mutes the channel meanwhile), so it stays true for as long as a request is being answered; but for
+    one whose answer only waits (Deferred.is_applied).
     """
 
     __slots__ = (
@@ -92,13 +93,16 @@ class Deferred(Generic[Response]):
     """An answer that is not there yet: a fetch that waits for data, a member that waits for its group.
 
     on_abandoned is called when the connection went away before the answer was there.
+    is_applied: all that the request asks for has been done, and what it waits for is no matter to the requests behind
+    it: a produce that is to be flushed. They are worked on meanwhile, and answered after it.
     """
 
-    __slots__ = ("_deliver", "_response", "is_done", "on_abandoned")
+    __slots__ = ("_deliver", "_response", "is_applied", "is_done", "on_abandoned")
 
-    def __init__(self, on_abandoned: Callable[[], None] | None = None) -> None:
+    def __init__(self, on_abandoned: Callable[[], None] | None = None, *, is_applied: bool = False) -> None:
         """Begin to wait."""
         self.on_abandoned = on_abandoned
+        self.is_applied = is_applied
         self.is_done = False
         self._response: Response | None = None
         self._deliver: Callable[[Response], None] | None = None
@@ -142,7 +146,9 @@ class Deferred(Generic[Response]):
 class RepeatedRequest(Protocol):
     """Recognises a request that is the same as the one before but for what it carries, and answers it."""
 
-    def answer(self, context: RequestContext, frame: memoryview, start: int, end: int) -> Buffers | None:
+    def answer(
+        self, context: RequestContext, frame: memoryview, start: int, end: int
+    ) -> Buffers | Deferred[Buffers] | None:
         """Answer the request in frame[start:end], header included; None where it is another, or not to be answered."""
         ...
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from struct import pack
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from fauxka.broker import connection as connections
 from fauxka.broker.busy_poll import BusyPoll
 from fauxka.broker.connection import Connection
+from fauxka.broker.owed_answers import OWED_MAX
 from fauxka.broker.request_context import Buffers, Deferred, RequestContext
 from fauxka.protocol.frames import FrameError
 
@@ -50,7 +52,7 @@ class KeptTransport(asyncio.Transport):
 
 
 class EchoDispatcher:
-    """Answers a frame with itself; b"wait" with a Deferred, b"bad" with a FrameError."""
+    """Answers a frame with itself; b"wait" with a Deferred, b"flush" with an applied one, b"bad" with a FrameError."""
 
     def __init__(self) -> None:
         self.frames: list[bytes] = []
@@ -69,8 +71,8 @@ class EchoDispatcher:
         self.frames.append(body)
         if body == b"bad":
             raise FrameError("bad")
-        if body == b"wait":
-            self.waiting.append(Deferred())
+        if body in (b"wait", b"flush"):
+            self.waiting.append(Deferred(is_applied=body == b"flush"))
             return self.waiting[-1]
         return [framed(body)]
 
@@ -100,7 +102,7 @@ def feed(connection: Connection, data: bytes, piece_bytes: int = 1 << 30) -> Non
 
 @given(st.lists(st.binary(max_size=600_000), max_size=5), st.integers(1, 300_000))
 def test_frames_in_any_pieces_are_answered_in_order(bodies: list[bytes], piece_bytes: int) -> None:
-    bodies = [body for body in bodies if body not in (b"bad", b"wait")]
+    bodies = [body for body in bodies if body not in (b"bad", b"wait", b"flush")]
     connection, transport, _ = opened()
     stream = b"".join(map(framed, bodies))
 
@@ -196,3 +198,81 @@ def test_the_wait_of_a_connection_that_is_lost_is_abandoned() -> None:
     dispatcher.waiting[0].complete([framed(b"too late")])
 
     assert abandoned == [True]
+
+
+def test_requests_behind_one_that_is_applied_are_looked_at_and_answered_after_it() -> None:
+    connection, transport, dispatcher = opened()
+
+    feed(connection, framed(b"flush") + framed(b"flush") + framed(b"behind"))
+    looked_at = list(dispatcher.frames)
+    dispatcher.waiting[1].complete([framed(b"second")])
+    before = bytes(transport.written)
+    dispatcher.waiting[0].complete([framed(b"first")])
+
+    assert looked_at == [b"flush", b"flush", b"behind"]
+    assert before == b""
+    assert bytes(transport.written) == framed(b"first") + framed(b"second") + framed(b"behind")
+
+
+def test_behind_an_answer_that_is_held_back_nothing_is_looked_at() -> None:
+    connection, transport, dispatcher = opened()
+
+    feed(connection, framed(b"flush") + framed(b"held") + framed(b"behind"))
+    looked_at = list(dispatcher.frames)
+    dispatcher.waiting[0].complete([framed(b"first")])
+
+    assert looked_at == [b"flush", b"held"]
+    assert bytes(transport.written) == framed(b"first") + framed(b"held") + framed(b"behind")
+
+
+def test_a_wait_behind_one_that_is_applied_holds_up_what_comes_behind_it() -> None:
+    connection, transport, dispatcher = opened()
+
+    feed(connection, framed(b"flush") + framed(b"wait") + framed(b"behind"))
+    looked_at = list(dispatcher.frames)
+    dispatcher.waiting[1].complete([framed(b"waited")])
+    dispatcher.waiting[0].complete([framed(b"flushed")])
+
+    assert looked_at == [b"flush", b"wait"]
+    assert bytes(transport.written) == framed(b"flushed") + framed(b"waited") + framed(b"behind")
+
+
+def test_no_more_than_a_number_of_answers_is_owed() -> None:
+    connection, transport, dispatcher = opened()
+
+    feed(connection, framed(b"flush") * (OWED_MAX + 10))
+    looked_at = len(dispatcher.frames)
+    for pending in list(dispatcher.waiting):
+        pending.complete([framed(b"")])
+    for pending in dispatcher.waiting[OWED_MAX:]:
+        pending.complete([framed(b"")])
+
+    assert looked_at == OWED_MAX
+    assert bytes(transport.written) == framed(b"") * (OWED_MAX + 10)
+
+
+def test_what_is_owed_before_a_bad_frame_is_answered_before_the_close() -> None:
+    connection, transport, dispatcher = opened()
+
+    feed(connection, framed(b"flush") + framed(b"bad") + framed(b"behind"))
+    was_closed = transport.is_closed
+    dispatcher.waiting[0].complete([framed(b"flushed")])
+
+    assert not was_closed
+    assert bytes(transport.written) == framed(b"flushed")
+    assert transport.is_closed
+    assert dispatcher.frames == [b"flush", b"bad"]
+
+
+def test_all_that_is_owed_to_a_connection_that_is_lost_is_abandoned() -> None:
+    connection, transport, dispatcher = opened()
+    abandoned: list[int] = []
+    feed(connection, framed(b"flush") + framed(b"wait"))
+    for number, pending in enumerate(dispatcher.waiting):
+        pending.on_abandoned = partial(abandoned.append, number)
+
+    connection.connection_lost(None)
+    dispatcher.waiting[0].complete([framed(b"too late")])
+
+    assert abandoned == [0, 1]
+    assert bytes(transport.written) == b""
