@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,9 @@ from ..protocol.error_codes import ErrorCode, KafkaError
 if TYPE_CHECKING:
     from ..storage.append_result import AppendResult
     from ..storage.partition_log import PartitionLog
+    from .partition_flusher import PartitionFlusher
+
+logger = logging.getLogger(__name__)
 
 # What clients send that know no leader epoch.
 NO_EPOCH = -1
@@ -20,6 +24,8 @@ class Partition:
 
     __slots__ = (
         "_waiting",
+        "failing",
+        "flusher",
         "index",
         "is_deleted",
         "leader_epoch",
@@ -40,11 +46,22 @@ class Partition:
         self.leader_epoch = 0
         self.is_deleted = False
         self.replicas = [leader_id]
+        # What makes the log safe; None in memory, where nothing can be made safer.
+        self.flusher: PartitionFlusher | None = None
+        # What the storage does not do at present.
+        self.failing: set[str] = set()
         self._waiting: dict[object, Callable[[], None]] = {}
 
     def append(self, records: memoryview, now_ms: int) -> AppendResult:
         """Append one batch and wake who waits for it; raises KafkaError, see PartitionLog.append."""
-        result = self.log.append(records, now_ms=now_ms, leader_epoch=self.leader_epoch)
+        try:
+            result = self.log.append(records, now_ms=now_ms, leader_epoch=self.leader_epoch)
+        except KafkaError as error:
+            if error.code == ErrorCode.KAFKA_STORAGE_ERROR:
+                self.storage_failed("append", error)
+            raise
+        if self.failing:
+            self.storage_works("append")
         if self._waiting:
             self.wake()
         return result
@@ -74,3 +91,15 @@ class Partition:
         """Call who waits: the partition has grown, or is gone."""
         for grown in list(self._waiting.values()):
             grown()
+
+    def storage_failed(self, doing: str, error: Exception) -> None:
+        """Say, once until it works again, that the files of the partition cannot be written, flushed or read."""
+        if doing not in self.failing:
+            self.failing.add(doing)
+            logger.error("%s-%d: %s fails: %s", self.topic_name, self.index, doing, error)
+
+    def storage_works(self, doing: str) -> None:
+        """Say that it works again, if it has failed."""
+        if doing in self.failing:
+            self.failing.remove(doing)
+            logger.warning("%s-%d: %s works again", self.topic_name, self.index, doing)

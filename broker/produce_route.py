@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from struct import Struct
 
+from ..protocol.error_codes import ErrorCode
 from ..protocol.produce_codec import SingleAnswer, find_single_records
 from ..storage.append_refused import AppendRefused
 from .partition import Partition
-from .request_context import Buffers, RequestContext
+from .request_context import Buffers, Deferred, RequestContext
 
 # Heads that are remembered. A cluster of more partitions than this with producers for all of them starts over when it
 # is full, which costs what a request costs without a route.
 PRODUCE_ROUTES_MAX = 10_000
 
+_STORAGE_ERROR = int(ErrorCode.KAFKA_STORAGE_ERROR)
 # api key and version together; correlation id.
 _HEADER_START = Struct(">Ii")
 
@@ -31,8 +33,8 @@ class ProduceRoute:
         self.partition = partition
         self._answer = answer
 
-    def append(self, context: RequestContext, records: memoryview) -> Buffers | None:
-        """Append a plain batch and return the answer; None where it is refused.
+    def append(self, context: RequestContext, records: memoryview) -> Buffers | Deferred[Buffers] | None:
+        """Append a plain batch and return the answer, which may have to wait for a flush; None where it is refused.
 
         The request then goes the long way and is refused there, in Kafka's words: a refusal leaves the log as it was.
         """
@@ -44,11 +46,21 @@ class ProduceRoute:
             return None
         if result.is_duplicate:
             cluster.report(partition, result)
-        return [
-            self._answer.encode(
-                context.correlation_id, result.base_offset, result.log_append_time_ms, result.log_start_offset
-            )
-        ]
+        correlation_id = context.correlation_id
+        answer = self._answer.encode(
+            correlation_id, result.base_offset, result.log_append_time_ms, result.log_start_offset
+        )
+        flusher = partition.flusher
+        if flusher is None or not flusher.must_wait():
+            return [answer]
+        deferred: Deferred[Buffers] = Deferred(is_applied=True)
+
+        def flushed(error: OSError | None) -> None:
+            refused = None if error is None else self._answer.encode_refused(correlation_id, _STORAGE_ERROR)
+            deferred.complete([answer if refused is None else refused])
+
+        flusher.when_flushed(result.last_offset + 1, flushed)
+        return deferred
 
 
 class RepeatedProduce:
@@ -64,7 +76,9 @@ class RepeatedProduce:
         self._head_bytes = records_start - start
         self._route = route
 
-    def answer(self, context: RequestContext, frame: memoryview, start: int, end: int) -> Buffers | None:
+    def answer(
+        self, context: RequestContext, frame: memoryview, start: int, end: int
+    ) -> Buffers | Deferred[Buffers] | None:
         """Answer the request in frame[start:end] if it is the same again but for its batch, else return None."""
         records_start = start + self._head_bytes
         if records_start >= end or self._route.partition.is_deleted:

@@ -120,7 +120,7 @@ def find_single_records(frame: memoryview, position: int, end: int) -> memoryvie
 
 
 class SingleAnswer:
-    """The successful answer to a request of one topic and partition, packed in one step."""
+    """The answer to a request of one topic and partition, packed in one step."""
 
     __slots__ = ("_index", "_key", "_pack", "_size")
 
@@ -137,6 +137,11 @@ class SingleAnswer:
         """Return the whole answer, size and response header included."""
         head = (self._size, correlation_id, 0, 2, self._key, 2, self._index, 0)
         return self._pack(*head, base_offset, log_append_time_ms, log_start_offset, 1, 0, 0, 0, 0, 0)
+
+    def encode_refused(self, correlation_id: int, error_code: int) -> bytes:
+        """Return the whole answer that the batch was refused, for an error that tells no more than its code."""
+        head = (self._size, correlation_id, 0, 2, self._key, 2, self._index, error_code)
+        return self._pack(*head, -1, -1, -1, 1, 0, 0, 0, 0, 0)
 
 
 def _decode_plain(frame: memoryview, position: int, end: int) -> tuple[ProduceRequest, int]:

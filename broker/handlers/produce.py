@@ -9,18 +9,23 @@ transaction by themselves (KIP-890); v13 topic ids.
 from __future__ import annotations
 
 import logging
+from functools import partial
+from typing import TYPE_CHECKING
 
 from ...protocol import produce_codec, produced_records
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.frames import FrameError
 from ...protocol.produce_codec import PartitionAnswer, ProduceRequest
 from ...protocol.produced_records import RequestRefused, TransactionalProducer
-from ...storage.append_refused import AppendRefused
+from ...storage.append_refused import NO_LOG_START_OFFSET, AppendRefused
 from ...storage.append_result import AppendResult
 from ..cluster import Topic, is_internal_name
 from ..partition import Partition
 from ..produce_route import PRODUCE_ROUTES_MAX, ProduceRoute, RepeatedProduce
-from ..request_context import Buffers, RequestContext
+from ..request_context import Buffers, Deferred, RequestContext
+
+if TYPE_CHECKING:
+    from ..partition_flusher import PartitionFlusher
 
 logger = logging.getLogger(__name__)
 
@@ -32,12 +37,16 @@ ADMIN_CLIENT_ID = "__admin_client"
 
 # What passed the checks of the request: the answer to fill in, the partition, its records cut to the one batch.
 Accepted = tuple[PartitionAnswer, Partition, memoryview]
+# What was appended: its answer, and up to which offset the partition is to be flushed before that is given.
+Unflushed = tuple[PartitionAnswer, "PartitionFlusher", int]
 
 
 class ProduceHandler:
     """Appends each partition's batch and answers where it went."""
 
-    def answer(self, context: RequestContext, frame: memoryview, position: int, end: int) -> Buffers | None:
+    def answer(
+        self, context: RequestContext, frame: memoryview, position: int, end: int
+    ) -> Buffers | Deferred[Buffers] | None:
         """Check, append, answer; raises FrameError where acks=0 leaves no other way to tell of a refusal."""
         version = context.api_version
         head, records = produce_codec.find_single_batch(frame, position, end, version)
@@ -52,6 +61,7 @@ class ProduceHandler:
             _remember_route(context, head, request)
         answers: list[tuple[bytes, list[PartitionAnswer]]] = []
         accepted: list[Accepted] = []
+        unflushed: list[Unflushed] = []
         try:
             are_plain = version >= produced_records.ZSTD_VERSION_MIN and _are_plain(request)
             if not are_plain:
@@ -64,7 +74,7 @@ class ProduceHandler:
             if not are_plain:
                 accepted = _without_transactional(request.transactional_id, accepted)
             if accepted:
-                _append_all(context, request.acks, accepted)
+                unflushed = _append_all(context, request.acks, accepted)
         except RequestRefused as error:
             answers = [
                 (key, [_refuse(PartitionAnswer(index), error) for index, _ in partitions])
@@ -72,8 +82,12 @@ class ProduceHandler:
                 if partitions
             ]
         if request.acks == ACKS_NONE:
+            for _, flusher, _ in unflushed:
+                flusher.flush_soon()
             _check_unanswered(answers)
             return None
+        if unflushed:
+            return _answer_when_flushed(context, answers, unflushed)
         return [produce_codec.encode_response(context.correlation_id, version, answers)]
 
 
@@ -140,30 +154,70 @@ def _accept(
     return answer
 
 
-def _append_all(context: RequestContext, acks: int, accepted: list[Accepted]) -> None:
-    """Append what the checks of the request let pass."""
+def _append_all(context: RequestContext, acks: int, accepted: list[Accepted]) -> list[Unflushed]:
+    """Append what the checks of the request let pass, and return what is to be flushed before it is answered."""
+    unflushed: list[Unflushed] = []
     if acks not in ACKS_ALLOWED:
         refusal = KafkaError(ErrorCode.INVALID_REQUIRED_ACKS, f"acks {acks}; allowed: {ACKS_ALLOWED}")
         for answer, _, _ in accepted:
             _refuse(answer, refusal)
-        return
+        return unflushed
     now_ms = context.now_ms
     for answer, partition, records in accepted:
         if is_internal_name(partition.topic_name) and context.client_id != ADMIN_CLIENT_ID:
             _refuse(answer, KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION))
             continue
         try:
-            _fill_in(context, partition, answer, partition.append(records, now_ms))
+            result = partition.append(records, now_ms)
+            _fill_in(context, partition, answer, result)
+            flusher = partition.flusher
+            if flusher is not None and flusher.must_wait():
+                unflushed.append((answer, flusher, result.last_offset + 1))
         except AppendRefused as error:
-            _refuse(answer, error)
-            answer.log_start_offset = error.log_start_offset
-            answer.record_errors = [(each.batch_index, each.message) for each in error.record_errors]
-            answer.error_message = error.message_for_client
-            context.cluster.report(partition, error)
+            _refuse_append(context, partition, answer, error)
         except Exception:
             # A fault of ours on one partition is, as in Kafka, no reason to leave the others without an answer.
             logger.exception("an append to %s-%d failed", partition.topic_name, partition.index)
             answer.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
+    return unflushed
+
+
+def _refuse_append(
+    context: RequestContext, partition: Partition, answer: PartitionAnswer, error: AppendRefused
+) -> None:
+    _refuse(answer, error)
+    answer.log_start_offset = error.log_start_offset
+    answer.record_errors = [(each.batch_index, each.message) for each in error.record_errors]
+    answer.error_message = error.message_for_client
+    if error.code != ErrorCode.KAFKA_STORAGE_ERROR:  # Of which the partition tells once, and not for each request.
+        context.cluster.report(partition, error)
+
+
+def _answer_when_flushed(
+    context: RequestContext, answers: list[tuple[bytes, list[PartitionAnswer]]], unflushed: list[Unflushed]
+) -> Deferred[Buffers]:
+    """Return the answer that comes when every partition has flushed what was appended to it, or has failed to."""
+    correlation_id, version = context.correlation_id, context.api_version
+    deferred: Deferred[Buffers] = Deferred(is_applied=True)
+    left = len(unflushed)
+
+    def flushed(answer: PartitionAnswer, error: OSError | None) -> None:
+        nonlocal left
+        if error is not None:
+            _take_back(answer)
+        left -= 1
+        if not left:
+            deferred.complete([produce_codec.encode_response(correlation_id, version, answers)])
+
+    for answer, flusher, end_offset in unflushed:
+        flusher.when_flushed(end_offset, partial(flushed, answer))
+    return deferred
+
+
+def _take_back(answer: PartitionAnswer) -> None:
+    """Turn the answer to an append into that of one whose flush failed."""
+    answer.error_code = ErrorCode.KAFKA_STORAGE_ERROR
+    answer.base_offset = answer.log_append_time_ms = answer.log_start_offset = NO_LOG_START_OFFSET
 
 
 def _fill_in(context: RequestContext, partition: Partition, answer: PartitionAnswer, result: AppendResult) -> None:
