@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ..protocol.error_codes import ErrorCode, KafkaError
 from ..protocol.kafka_uuid import new_uuid, uuid_text
@@ -26,9 +26,14 @@ if TYPE_CHECKING:
     from ..storage.append_result import AppendResult
     from ..storage.file_system import FileSystem
     from ..storage.log_manager import LogManager
+    from ..storage.partition_log import PartitionLog
+    from .cluster_storage import ClusterStorage
     from .coordinators.group_coordinator import GroupCoordinator
+    from .request_context import Deferred
 
 logger = logging.getLogger(__name__)
+
+Response = TypeVar("Response")
 
 # The topics that coordinators keep their state in; clients may read them and not write them.
 _INTERNAL_NAMES = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
@@ -93,10 +98,12 @@ class Cluster:
         self.cluster_id = uuid_text(new_uuid())
         self.topics: dict[str, Topic] = {}
         self.producer_ids = ProducerIdManager()
+        # What keeps all of this on disk; None in memory.
+        self.storage: ClusterStorage | None = None
         self.decisions: deque[str] = deque(maxlen=DECISIONS_KEPT_MAX)
         self.produce_routes: dict[tuple[int, bytes], ProduceRoute] = {}
         self._topics_by_id: dict[bytes, Topic] = {}
-        self._file_system = file_system or MemoryFileSystem()
+        self._file_system: FileSystem = file_system or MemoryFileSystem()
         self._emulated_version = emulated_version or EmulatedVersion.latest()
 
     @cached_property
@@ -105,7 +112,8 @@ class Cluster:
         return FetchSessions(self.config.max_incremental_fetch_session_cache_slots)
 
     @cached_property
-    def _logs(self) -> LogManager:
+    def logs(self) -> LogManager:
+        """All logs of the topics."""
         # Loaded with the first topic: a broker that starts has no log yet, and its start is to be short.
         from ..storage.log_manager import LogManager
 
@@ -131,33 +139,65 @@ class Cluster:
         """Return the topic of that id (16 bytes), or None."""
         return self._topics_by_id.get(topic_id)
 
+    @property
+    def log_directory(self) -> str:
+        """The folder that DescribeLogDirs tells: the data folder, or what was configured, where nothing is written."""
+        return self.config.log_directory if self.storage is None else self.storage.folder
+
     def create_topic(self, name: str, partition_count: int, *, configs: Mapping[str, str] | None = None) -> Topic:
         """Create a topic whose name and configs were validated.
 
-        Raises KafkaError: TOPIC_ALREADY_EXISTS.
+        Raises KafkaError: TOPIC_ALREADY_EXISTS; KAFKA_STORAGE_ERROR where its files cannot be made. There is none then.
         """
         if name in self.topics:
             raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
         topic = Topic(name, new_uuid(), [], dict(configs or {}))
+        self.add_partitions(topic, partition_count)
         self.topics[name] = topic
         self._topics_by_id[topic.topic_id] = topic
-        self.add_partitions(topic, partition_count)
         return topic
 
+    def restore_topic(self, topic: Topic, logs: Iterable[PartitionLog]) -> None:
+        """Take a topic without partitions that was there before the broker started, with the logs of its partitions."""
+        for index, log in enumerate(logs):
+            partition = Partition(topic.name, topic.topic_id, index, log, self.node_id)
+            # An epoch never goes back: clients and the log itself would take the batches for older ones.
+            partition.leader_epoch = max(partition.leader_epoch, log.leader_epochs.latest_epoch or 0)
+            topic.partitions.append(partition)
+        self.topics[topic.name] = topic
+        self._topics_by_id[topic.topic_id] = topic
+
     def add_partitions(self, topic: Topic, total: int) -> None:
-        """Give the topic partitions until it has total of them."""
+        """Give the topic partitions until it has total of them.
+
+        Raises KafkaError: KAFKA_STORAGE_ERROR where their files cannot be made; it has as many as before then.
+        """
         log_config = log_config_of(self.config, topic.configs)
-        for index in range(len(topic.partitions), total):
-            log = self._logs.create(topic.name, index, log_config, now_ms=self.clock.now_ms())
-            topic.partitions.append(Partition(topic.name, topic.topic_id, index, log, self.node_id))
+        before = len(topic.partitions)
+        now_ms = self.clock.now_ms()
+        try:
+            for index in range(before, total):
+                log = self.logs.create(topic.name, index, log_config, now_ms=now_ms)
+                topic.partitions.append(Partition(topic.name, topic.topic_id, index, log, self.node_id))
+        except OSError as error:
+            for partition in topic.partitions[before:]:
+                self._delete_log(partition)
+            del topic.partitions[before:]
+            message = f"cannot create the files of a partition of {topic.name}: {error.strerror or error}"
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, message) from error
+        self.metadata_changed()
 
     def delete_topic(self, topic: Topic) -> None:
         """Delete the topic with its logs, and wake who waits for it."""
         self.produce_routes.clear()
         del self.topics[topic.name]
         del self._topics_by_id[topic.topic_id]
+        # The file goes first: a topic that it still has, without folders, would come back empty.
+        self.metadata_changed()
+        if self.storage is not None:
+            self.storage.write()
         for partition in topic.partitions:
-            self._logs.delete(topic.name, partition.index)
+            self._delete_log(partition)
         if "groups" in vars(self):
             self.groups.offsets.forget_topic(topic.name)
         for partition in topic.partitions:
@@ -170,20 +210,53 @@ class Cluster:
         log_config = log_config_of(self.config, topic.configs)
         for partition in topic.partitions:
             partition.log.config = log_config
+        self.metadata_changed()
 
     def apply_dynamic_configs(self) -> None:
         """Work by what dynamic_configs come to, as from the next request on; topics follow in what is not theirs."""
         self.config = self.dynamic_configs.effective()
         for topic in self.topics.values():
             self.alter_topic_configs(topic, topic.configs)
+        self.metadata_changed()
+
+    def claim_producer_ids(self) -> None:
+        """Take the next block of producer ids, to be given from once it is saved; see when_saved."""
+        if self.producer_ids.claim_block():
+            self.metadata_changed()
+
+    def metadata_changed(self) -> None:
+        """Have the metadata file follow what was changed beside its methods; without effect in memory."""
+        if self.storage is not None:
+            self.storage.changed()
+
+    def when_saved(self, answer: Callable[[KafkaError | None], Response]) -> Response | Deferred[Response]:
+        """Return the answer to a change, now or when what was changed is on disk; at once in memory.
+
+        answer: makes it, given KAFKA_STORAGE_ERROR where the change is in force, but could not be written down yet.
+        """
+        if self.storage is None:
+            return answer(None)
+        return self.storage.when_saved(answer)
+
+    def close(self) -> None:
+        """Leave the data folder as a clean stop does, with nothing that a start would have to recover."""
+        if self.storage is not None:
+            self.storage.close()
+
+    def _delete_log(self, partition: Partition) -> None:
+        try:
+            self.logs.delete(partition.topic_name, partition.index)
+        except OSError as error:
+            # The next start puts its folder aside, as that of a partition that nobody knows.
+            logger.error("cannot delete the files of %s-%d: %s", partition.topic_name, partition.index, error)
 
     def enforce_retention(self) -> None:
         """Drop the segments that are past retention.ms or retention.bytes."""
-        self._logs.enforce_retention(self.clock.now_ms())
+        self.logs.enforce_retention(self.clock.now_ms())
 
     def expire_producers(self) -> None:
         """Forget the producers that were idle for producer.id.expiration.ms."""
-        self._logs.remove_expired_producers(self.clock.now_ms())
+        self.logs.remove_expired_producers(self.clock.now_ms())
 
     def report(self, partition: Partition, decision: AppendResult | AppendRefused) -> None:
         """Log why a batch was refused or not appended again, in one sentence with the numbers, and keep it."""

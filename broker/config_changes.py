@@ -132,10 +132,12 @@ def replace_configs(cluster: Cluster, resource: Resource, texts: dict[str, str],
             check_client_metrics(resource.name, texts)
             if not validate_only:
                 configs.of_client_metrics[resource.name] = texts
+                cluster.metadata_changed()
         case ResourceType.GROUP:
             check_group_configs(cluster.config, resource.name, texts)
             if not validate_only:
                 configs.of_groups[resource.name] = texts
+                cluster.metadata_changed()
         case _:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown resource type {resource.kind}")
 

@@ -19,10 +19,12 @@ from ...protocol.messages.alter_configs import (
 from ..cluster import Cluster
 from ..config_changes import Resource, changed, check_changes, replace_configs
 from ..config_operations import Change, Operation
-from ..request_context import ApiHandler, RequestContext
+from ..request_context import ApiHandler, Deferred, RequestContext
 
 
-def handle(context: RequestContext, request: AlterConfigsRequest) -> AlterConfigsResponse:
+def handle(
+    context: RequestContext, request: AlterConfigsRequest
+) -> AlterConfigsResponse | Deferred[AlterConfigsResponse]:
     """Replace the configs of each resource that is named once; one that is refused leaves the others alone."""
     counts = Counter((asked.resource_type, asked.resource_name) for asked in request.resources)
     responses: list[AlterConfigsResourceResponse] = []
@@ -37,7 +39,14 @@ def handle(context: RequestContext, request: AlterConfigsRequest) -> AlterConfig
             _replace(context.cluster, asked, validate_only=request.validate_only)
         except KafkaError as error:
             response.error_code, response.error_message = error.code, error.message or None
-    return AlterConfigsResponse(responses=responses)
+
+    def answer(error: KafkaError | None) -> AlterConfigsResponse:
+        for response in responses:
+            if error is not None and not response.error_code:
+                response.error_code, response.error_message = error.code, error.message
+        return AlterConfigsResponse(responses=responses)
+
+    return context.cluster.when_saved(answer)
 
 
 def _replace(cluster: Cluster, asked: AlterConfigsResource, *, validate_only: bool) -> None:

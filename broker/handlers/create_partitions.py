@@ -18,10 +18,12 @@ from ...protocol.messages.create_partitions import (
 )
 from ..cluster import Cluster, Topic
 from ..replica_assignment import PARTITIONS_PER_REQUEST_MAX, check_assignment, refusal
-from ..request_context import ApiHandler, RequestContext
+from ..request_context import ApiHandler, Deferred, RequestContext
 
 
-def handle(context: RequestContext, request: CreatePartitionsRequest) -> CreatePartitionsResponse:
+def handle(
+    context: RequestContext, request: CreatePartitionsRequest
+) -> CreatePartitionsResponse | Deferred[CreatePartitionsResponse]:
     """Give each topic the partitions it is to have more."""
     if request.timeout_ms <= 0:
         # Kafka's controller finds the time to be over before it begins.
@@ -33,16 +35,23 @@ def handle(context: RequestContext, request: CreatePartitionsRequest) -> CreateP
     for asked in request.topics:
         if counts[asked.name] == 1:
             results.append(_result(asked.name, _grow(context.cluster, asked, validate_only=request.validate_only)))
+    return context.cluster.when_saved(lambda error: _answer(results, error))
+
+
+def _answer(results: list[CreatePartitionsTopicResult], error: KafkaError | None) -> CreatePartitionsResponse:
+    """Return the answer, with error for each topic that has grown and could not be written down."""
+    if error is not None:
+        results = [each if each.error_code else _result(each.name, error) for each in results]
     return CreatePartitionsResponse(results=results)
 
 
 def _grow(cluster: Cluster, asked: CreatePartitionsTopic, *, validate_only: bool) -> KafkaError | None:
     try:
         topic = _checked_topic(cluster, asked)
+        if not validate_only:
+            cluster.add_partitions(topic, asked.count)
     except KafkaError as error:
         return error
-    if not validate_only:
-        cluster.add_partitions(topic, asked.count)
     return None
 
 

@@ -25,7 +25,7 @@ from ..config import validate_topic_configs
 from ..config_entries import effective_topic_configs
 from ..config_types import ConfigError
 from ..replica_assignment import PARTITIONS_PER_REQUEST_MAX, check_assignment, refusal
-from ..request_context import ApiHandler, RequestContext
+from ..request_context import ApiHandler, Deferred, RequestContext
 from ..topic_names import collision_key_of, find_topic_name_error
 
 # What a client sends for "as the broker is configured", and where it assigns the replicas itself.
@@ -34,7 +34,9 @@ NOT_GIVEN = -1
 CLUSTER_METADATA_TOPIC = "__cluster_metadata"
 
 
-def handle(context: RequestContext, request: CreateTopicsRequest) -> CreateTopicsResponse:
+def handle(
+    context: RequestContext, request: CreateTopicsRequest
+) -> CreateTopicsResponse | Deferred[CreateTopicsResponse]:
     """Create each topic that may be created."""
     counts = Counter(topic.name for topic in request.topics)
     wanted = [topic for topic in request.topics if counts[topic.name] == 1 and topic.name != CLUSTER_METADATA_TOPIC]
@@ -43,6 +45,13 @@ def handle(context: RequestContext, request: CreateTopicsRequest) -> CreateTopic
         return CreateTopicsResponse(topics=[_refused(topic.name, refusal_of_all) for topic in request.topics])
     results = [_refused(name, error) for name, error in _refused_names(counts)]
     results += _create_all(context.cluster, wanted, validate_only=request.validate_only)
+    return context.cluster.when_saved(lambda error: _answer(results, error))
+
+
+def _answer(results: list[CreatableTopicResult], error: KafkaError | None) -> CreateTopicsResponse:
+    """Return the answer, with error for each topic that was created and could not be written down."""
+    if error is not None:
+        results = [each if each.error_code else _refused(each.name, error) for each in results]
     return CreateTopicsResponse(topics=results)
 
 
@@ -81,13 +90,13 @@ def _create_all(
             _check_name(cluster, topic.name, existing)
             configs = _checked_configs(cluster, topic)
             partition_count = _checked_partition_count(cluster, topic)
+            if validate_only:
+                topic_id = new_uuid()
+            else:
+                topic_id = cluster.create_topic(topic.name, partition_count, configs=configs).topic_id
         except KafkaError as error:
             yield _refused(topic.name, error)
             continue
-        if validate_only:
-            topic_id = new_uuid()
-        else:
-            topic_id = cluster.create_topic(topic.name, partition_count, configs=configs).topic_id
         yield CreatableTopicResult(
             name=topic.name,
             topic_id=topic_id,

@@ -18,13 +18,15 @@ from ...protocol.messages.delete_topics import (
 )
 from ...protocol.primitives import ZERO_UUID
 from ..cluster import Cluster
-from ..request_context import ApiHandler, RequestContext
+from ..request_context import ApiHandler, Deferred, RequestContext
 
 BY_ID_SINCE = 6
 DELETION_DISABLED_SINCE = 3
 
 
-def handle(context: RequestContext, request: DeleteTopicsRequest) -> DeleteTopicsResponse:
+def handle(
+    context: RequestContext, request: DeleteTopicsRequest
+) -> DeleteTopicsResponse | Deferred[DeleteTopicsResponse]:
     """Delete each topic that is named once, by name or by id."""
     if context.api_version >= BY_ID_SINCE:
         states = request.topics
@@ -39,8 +41,16 @@ def handle(context: RequestContext, request: DeleteTopicsRequest) -> DeleteTopic
         return DeleteTopicsResponse(
             responses=[_refused(state, KafkaError(ErrorCode.REQUEST_TIMED_OUT)) for state in states]
         )
-    deletion = Deletion(context.cluster, states)
-    return DeleteTopicsResponse(responses=deletion.results())
+    results = Deletion(context.cluster, states).results()
+    return context.cluster.when_saved(lambda error: _answer(results, error))
+
+
+def _answer(results: list[DeletableTopicResult], error: KafkaError | None) -> DeleteTopicsResponse:
+    """Return the answer, with error for each topic that is gone, which could not be written down."""
+    for result in results:
+        if error is not None and not result.error_code:
+            result.error_code, result.error_message = error.code, error.message
+    return DeleteTopicsResponse(responses=results)
 
 
 class Deletion:

@@ -1,6 +1,7 @@
 """DescribeLogDirs (35), versions 1-5.
 
-There is one log directory. The logs are in memory, so its total and usable bytes are those of the machine's memory.
+There is one log directory: the data folder, with the bytes of its file system. Without one the logs are in memory, and
+the bytes are those of the machine's memory.
 v2 flexible; v3 an error of its own; v4 total and usable bytes; v5 cordoned directories, which there are none of.
 Source: KafkaApis.handleDescribeLogDirsRequest and ReplicaManager.describeLogDirs, Kafka 4.3.0;
 tests/golden/cluster-4.3.0.jsonl.
@@ -28,11 +29,13 @@ UNKNOWN_BYTES = -1
 
 def handle(context: RequestContext, request: DescribeLogDirsRequest) -> DescribeLogDirsResponse:
     """Tell how large the partitions asked for are; null asks for all; what is not there is left out."""
+    cluster = context.cluster
+    total_bytes, usable_bytes = _memory_bytes() if cluster.storage is None else _disk_bytes(cluster.log_directory)
     result = DescribeLogDirsResult(
-        log_dir=context.cluster.config.log_directory,
-        topics=_topics(context.cluster, request),
-        total_bytes=_memory_bytes("SC_PHYS_PAGES"),
-        usable_bytes=_memory_bytes("SC_AVPHYS_PAGES"),
+        log_dir=cluster.log_directory,
+        topics=_topics(cluster, request),
+        total_bytes=total_bytes,
+        usable_bytes=usable_bytes,
     )
     return DescribeLogDirsResponse(results=[result])
 
@@ -55,11 +58,21 @@ def _partition(partition: Partition) -> DescribeLogDirsPartition:
     return DescribeLogDirsPartition(partition_index=partition.index, partition_size=partition.log.size_bytes)
 
 
-def _memory_bytes(pages: str) -> int:
+def _memory_bytes() -> tuple[int, int]:
     try:
-        return os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE")
+        page_bytes = os.sysconf("SC_PAGE_SIZE")
+        return os.sysconf("SC_PHYS_PAGES") * page_bytes, os.sysconf("SC_AVPHYS_PAGES") * page_bytes
     except (ValueError, OSError):
-        return UNKNOWN_BYTES
+        return UNKNOWN_BYTES, UNKNOWN_BYTES
+
+
+def _disk_bytes(folder: str) -> tuple[int, int]:
+    """Return the total and usable bytes of the file system that folder is on."""
+    try:
+        status = os.statvfs(folder)
+    except OSError:
+        return UNKNOWN_BYTES, UNKNOWN_BYTES
+    return status.f_blocks * status.f_frsize, status.f_bavail * status.f_frsize
 
 
 HANDLER = ApiHandler(DescribeLogDirsRequest.read, handle)

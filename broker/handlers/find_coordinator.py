@@ -8,7 +8,7 @@ Source: KafkaApis.handleFindCoordinatorRequest, Kafka 4.3.0.
 
 from __future__ import annotations
 
-from ...protocol.error_codes import ErrorCode
+from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 from ..coordinators.internal_topics import CoordinatorType, is_share_key, partition_of_key
 from ..request_context import ApiHandler, RequestContext
@@ -35,11 +35,21 @@ def handle(context: RequestContext, request: FindCoordinatorRequest) -> FindCoor
     found = _coordinator(context, request.key_type, request.key)
     return FindCoordinatorResponse(
         error_code=found.error_code,
-        error_message=NO_ERROR if found.error_code == ErrorCode.NONE else INVALID_REQUEST,
+        error_message=_message_of(found),
         node_id=found.node_id,
         host=found.host,
         port=found.port,
     )
+
+
+def _message_of(found: Coordinator) -> str | None:
+    match found.error_code:
+        case ErrorCode.NONE:
+            return NO_ERROR
+        case ErrorCode.INVALID_REQUEST:
+            return INVALID_REQUEST
+        case _:
+            return found.error_message
 
 
 def _coordinator(context: RequestContext, key_type: int, key: str) -> Coordinator:
@@ -48,7 +58,17 @@ def _coordinator(context: RequestContext, key_type: int, key: str) -> Coordinato
     coordinator_type = CoordinatorType(key_type)
     if coordinator_type is CoordinatorType.SHARE and (context.api_version < SHARE_SINCE or not is_share_key(key)):
         return _invalid(key, "")
-    partition = partition_of_key(context.cluster, coordinator_type, key)
+    try:
+        partition = partition_of_key(context.cluster, coordinator_type, key)
+    except KafkaError as error:
+        # The files of the coordinator's topic cannot be made; clients ask again.
+        return Coordinator(
+            key=key,
+            node_id=NO_NODE_ID,
+            port=NO_PORT,
+            error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE,
+            error_message=error.message,
+        )
     return Coordinator(
         key=key,
         node_id=partition.leader_id,

@@ -21,10 +21,12 @@ from ..cluster import Cluster
 from ..config_changes import Resource, changed, check_changes, current_texts, replace_configs
 from ..config_operations import Change
 from ..config_resources import ResourceType, broker_id_of
-from ..request_context import ApiHandler, RequestContext
+from ..request_context import ApiHandler, Deferred, RequestContext
 
 
-def handle(context: RequestContext, request: IncrementalAlterConfigsRequest) -> IncrementalAlterConfigsResponse:
+def handle(
+    context: RequestContext, request: IncrementalAlterConfigsRequest
+) -> IncrementalAlterConfigsResponse | Deferred[IncrementalAlterConfigsResponse]:
     """Change each resource that is named once; one that is refused leaves the others alone."""
     counts = Counter((asked.resource_type, asked.resource_name) for asked in request.resources)
     responses: list[AlterConfigsResourceResponse] = []
@@ -39,7 +41,14 @@ def handle(context: RequestContext, request: IncrementalAlterConfigsRequest) -> 
             _change(context.cluster, asked, validate_only=request.validate_only)
         except KafkaError as error:
             response.error_code, response.error_message = error.code, error.message or None
-    return IncrementalAlterConfigsResponse(responses=responses)
+
+    def answer(error: KafkaError | None) -> IncrementalAlterConfigsResponse:
+        for response in responses:
+            if error is not None and not response.error_code:
+                response.error_code, response.error_message = error.code, error.message
+        return IncrementalAlterConfigsResponse(responses=responses)
+
+    return context.cluster.when_saved(answer)
 
 
 def _change(cluster: Cluster, asked: AlterConfigsResource, *, validate_only: bool) -> None:

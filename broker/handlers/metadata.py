@@ -9,7 +9,9 @@ Source: KafkaApis.handleTopicMetadataRequest and DefaultAutoTopicCreationManager
 
 from __future__ import annotations
 
-from ...protocol.error_codes import ErrorCode
+import logging
+
+from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.messages.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
@@ -22,15 +24,17 @@ from ...protocol.primitives import ZERO_UUID
 from ..authorized_operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
 from ..cluster import Topic, is_internal_name
 from ..coordinators.internal_topics import INTERNAL_TOPICS, internal_topic
-from ..request_context import ApiHandler, RequestContext
+from ..request_context import ApiHandler, Deferred, RequestContext
 from ..topic_names import collision_key_of, find_topic_name_error
+
+logger = logging.getLogger(__name__)
 
 NULL_MEANS_ALL_SINCE = 1
 AUTO_CREATION_FLAG_SINCE = 4
 TOPIC_IDS_SINCE = 12
 
 
-def handle(context: RequestContext, request: MetadataRequest) -> MetadataResponse:
+def handle(context: RequestContext, request: MetadataRequest) -> MetadataResponse | Deferred[MetadataResponse]:
     """Tell the brokers, and the topics asked for."""
     cluster = context.cluster
     refusal = _refusal(context.api_version, request.topics or [])
@@ -55,7 +59,8 @@ def handle(context: RequestContext, request: MetadataRequest) -> MetadataRespons
     if request.include_topic_authorized_operations:
         for topic in response.topics:
             topic.topic_authorized_operations = TOPIC_OPERATIONS
-    return response
+    # A topic is not told before it is written down: what a client then writes to it would outlive it.
+    return cluster.when_saved(lambda _: response)
 
 
 def _refusal(version: int, asked: list[MetadataRequestTopic]) -> ErrorCode:
@@ -113,16 +118,20 @@ def _find_name(context: RequestContext, name: str) -> MetadataResponseTopic:
 def _create(context: RequestContext, names: list[str]) -> None:
     """Create topics on demand, those of coordinators as these would have them.
 
-    A name that collides with that of a topic is passed over; two new ones that collide with each other are not.
+    A name that collides with that of a topic is passed over; two new ones that collide with each other are not. Where
+    the files of one cannot be made, it is as if nobody had asked: the client does so again.
     """
     cluster = context.cluster
     taken = {collision_key_of(name) for name in cluster.topics} if names else set[str]()
     coordinators = {internal.name: coordinator_type for coordinator_type, internal in INTERNAL_TOPICS.items()}
     for name in names:
-        if name in coordinators:
-            internal_topic(cluster, coordinators[name])
-        elif collision_key_of(name) not in taken:
-            cluster.create_topic(name, cluster.config.num_partitions)
+        try:
+            if name in coordinators:
+                internal_topic(cluster, coordinators[name])
+            elif collision_key_of(name) not in taken:
+                cluster.create_topic(name, cluster.config.num_partitions)
+        except KafkaError as error:
+            logger.error("topic %s is not created: %s", name, error)
 
 
 def _describe(topic: Topic) -> MetadataResponseTopic:
