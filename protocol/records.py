@@ -206,6 +206,19 @@ def rebuild_records(header: BatchHeader, data: bytes, position: int) -> RebuiltR
     return RebuiltRecords(b"".join(parts), base_timestamp)
 
 
+def rewrite_records(
+    header: BatchHeader, data: bytes, batch_records: Sequence[RecordFields], base_timestamp: int
+) -> bytes:
+    """Return some of a batch's records written anew: with the offsets they have, deltas counted from base_timestamp."""
+    return b"".join(
+        _sized(
+            _record_start(fields.offset - header.base_offset, _wrapped_long(fields.timestamp - base_timestamp))
+            + _raw_record(fields, data)
+        )
+        for fields in batch_records
+    )
+
+
 def _raw_record(fields: RecordFields, data: bytes) -> bytes:
     """Return the record from its key size on, with every size in its shortest form."""
     key = data[fields.key_position : fields.key_position + max(fields.key_size, 0)]
