@@ -2,13 +2,17 @@
 
 A log appends, reads and cuts; it never asks what is behind. Received bytes are appended as two parts, a few bytes
 stamped by the broker and the rest as it came, so that no kind of file needs a joined copy of them. All of it is for
-one thread, the owner's, but for what says otherwise. What can fail raises OSError.
+one thread, the owner's, but for what says otherwise. Another thread may read what was in a file before, as long as the
+file is not cut or deleted. What can fail raises OSError.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Protocol
+
+# What replace adds to a path until the content is whole.
+TEMPORARY_SUFFIX = ".tmp"
 
 
 class File(Protocol):
@@ -48,9 +52,11 @@ class File(Protocol):
         """Cut the file to its first size bytes, and with it the room that was preallocated."""
         ...
 
-    def begin_sync(self) -> Callable[[], None]:
+    def begin_sync(self, *, is_written_again: bool = False) -> Callable[[], None]:
         """Return a step that makes all that is written up to now safe from a crash of the machine.
 
+        is_written_again: write it all once more first. A sync that failed may have left it in memory alone, and marked
+        as if it were on disk. The file must not be cut until the step is done.
         The step may take long. It may run once, in any thread, whatever has become of the file; it raises OSError.
         """
         ...
@@ -66,6 +72,11 @@ class FileSystem(Protocol):
     Who replaces, renames over or deletes a file must not use a File of it any more; steps of begin_sync and pieces
     that were read stay good.
     """
+
+    @property
+    def is_persistent(self) -> bool:
+        """Whether the files outlive the process."""
+        ...
 
     def open(self, path: str) -> File:
         """Return the file at path, created empty, with its folder, if it is not there; the same one while it is used.
@@ -112,7 +123,8 @@ class FileSystem(Protocol):
         """Make content all that the file at path holds, at once: after a crash it is there or what was before is.
 
         is_synced: return when it is safe from a crash of the machine, by syncing the file and its folder.
-        Written as path + ".tmp", which a crash may leave behind. On OSError either content is there, whole. Any thread.
+        It is written to path + TEMPORARY_SUFFIX, which a crash may leave behind. On OSError either content is there,
+        whole. Any thread.
         """
         ...
 

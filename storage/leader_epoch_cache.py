@@ -5,7 +5,8 @@ Source: LeaderEpochFileCache, Kafka 4.3.0.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 NO_LEADER_EPOCH = -1
@@ -25,18 +26,20 @@ class LeaderEpochCache:
 
     __slots__ = ("_epochs", "_start_offsets", "latest_epoch")
 
-    def __init__(self) -> None:
-        """Start without any epoch."""
-        self._epochs: list[int] = []
-        self._start_offsets: list[int] = []
-        self.latest_epoch = NO_LEADER_EPOCH
+    def __init__(self, entries: Sequence[tuple[int, int]] = ()) -> None:
+        """Start with these epochs and their first offsets, as entries() gives them."""
+        self._epochs = [leader_epoch for leader_epoch, _ in entries]
+        self._start_offsets = [start_offset for _, start_offset in entries]
+        self.latest_epoch = self._epochs[-1] if entries else NO_LEADER_EPOCH
 
-    def assign(self, leader_epoch: int, start_offset: int) -> None:
-        """Note that the epoch begins at start_offset, unless it or a later one is known."""
-        if leader_epoch > self.latest_epoch:
-            self._epochs.append(leader_epoch)
-            self._start_offsets.append(start_offset)
-            self.latest_epoch = leader_epoch
+    def assign(self, leader_epoch: int, start_offset: int) -> bool:
+        """Note that the epoch begins at start_offset, unless it or a later one is known; return whether it was noted."""
+        if leader_epoch <= self.latest_epoch:
+            return False
+        self._epochs.append(leader_epoch)
+        self._start_offsets.append(start_offset)
+        self.latest_epoch = leader_epoch
+        return True
 
     def epoch_of(self, offset: int) -> int:
         """Return the epoch that offset was written in; -1 if it lies before every known one."""
@@ -59,13 +62,26 @@ class LeaderEpochCache:
             return EpochEndOffset(leader_epoch, self._start_offsets[0])
         return EpochEndOffset(self._epochs[after - 1], self._start_offsets[after])
 
-    def truncate_from_start(self, start_offset: int) -> None:
-        """Forget the epochs that ended before start_offset; the one that holds it begins there."""
+    def truncate_from_start(self, start_offset: int) -> bool:
+        """Forget the epochs that ended before start_offset; the one that holds it begins there.
+
+        Returns whether that changed anything.
+        """
         index = bisect_right(self._start_offsets, start_offset) - 1
-        if index < 0:
-            return
+        if index < 0 or self._start_offsets[0] == start_offset:
+            return False
         del self._epochs[:index], self._start_offsets[:index]
         self._start_offsets[0] = start_offset
+        return True
+
+    def truncate_from_end(self, end_offset: int) -> None:
+        """Forget the epochs that begin behind end_offset, where nothing is any more.
+
+        One that begins at end_offset is kept: its leader may have written nothing yet.
+        """
+        index = bisect_left(self._start_offsets, end_offset + 1)
+        del self._epochs[index:], self._start_offsets[index:]
+        self.latest_epoch = self._epochs[-1] if self._epochs else NO_LEADER_EPOCH
 
     def entries(self) -> list[tuple[int, int]]:
         """Return the epochs with their first offsets, as the checkpoint file has them."""

@@ -5,22 +5,34 @@ Source: LogSegment, Kafka 4.3.0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from struct import Struct
 
-from ..protocol.record_batch import HEADER_SIZE, LOG_OVERHEAD, NO_TIMESTAMP, BatchHeader, parse_header
+from ..protocol.record_batch import HEADER_SIZE, LOG_OVERHEAD, MAGIC_V2, NO_TIMESTAMP, BatchHeader, parse_header
+from .batch_scan import ScannedBatch, scan_batches
+from .corrupt_file import CorruptFileError
 from .file_system import File, FileSystem
 from .log_config import LogConfig
-from .log_files import INDEX_SUFFIX, LOG_SUFFIX, TIME_INDEX_SUFFIX, segment_path
-from .offset_index import OffsetIndex
+from .log_files import (
+    DELETED_SUFFIX,
+    INDEX_SUFFIX,
+    LOG_SUFFIX,
+    TIME_INDEX_SUFFIX,
+    TRANSACTION_INDEX_SUFFIX,
+    segment_path,
+)
+from .offset_index import IndexedBatch, OffsetIndex
 from .time_index import TimeIndex
+from .transaction_index import TransactionIndex
 
 # Offsets in the indexes are relative to the base and must fit Java's int.
 _RELATIVE_OFFSET_MAX = 2**31 - 1
 
 # base_offset, length and last_offset_delta of a batch header: all that a search by offset looks at.
 _SEARCHED = Struct(">qi11xi")
+# Read at a time by such a search: about what lies between two index entries.
+_SEARCH_BYTES = 8 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +58,7 @@ class LogSegment:
         "_bytes_since_index_entry",
         "_file",
         "_file_system",
-        "_first_batch_timestamp",
+        "first_batch_timestamp",
         "_folder",
         "_hint",
         "_index_interval_bytes",
@@ -60,6 +72,7 @@ class LogSegment:
         "modified_ms",
         "offset_of_max_timestamp",
         "size",
+        "transaction_index",
     )
 
     def __init__(
@@ -68,23 +81,26 @@ class LogSegment:
         """Open the segment of folder that begins at base_offset, which may be new.
 
         created_ms: when it was made; it rolls by that if its first batch has no timestamp.
+        Where a segment that was there before ends is not known until find_end or recover was called.
         """
         self._file_system = file_system
         self._folder = folder
         self.base_offset = base_offset
-        self.created_ms = self.modified_ms = created_ms
         self.last_offset = base_offset - 1
         self._index_interval_bytes = config.index_interval_bytes
         self._file: File = file_system.open(self._path(LOG_SUFFIX))
         index_bytes = config.segment_index_bytes
         self._offset_index = OffsetIndex(file_system, self._path(INDEX_SUFFIX), base_offset, index_bytes)
         self._time_index = TimeIndex(file_system, self._path(TIME_INDEX_SUFFIX), base_offset, index_bytes)
+        self.transaction_index = TransactionIndex(file_system, self._path(TRANSACTION_INDEX_SUFFIX))
         self.size = self._file.size
+        self.created_ms = created_ms
+        self.modified_ms = file_system.modified_ms(self._path(LOG_SUFFIX)) if self.size else created_ms
         self._bytes_since_index_entry = 0
-        self._first_batch_timestamp = parse_header(self._file.read(0, HEADER_SIZE)).max_timestamp if self.size else -1
+        has_batch = self.size >= HEADER_SIZE
+        self.first_batch_timestamp = parse_header(self._file.read(0, HEADER_SIZE)).max_timestamp if has_batch else -1
         self._is_index_full = self._offset_index.is_full or self._time_index.is_full
-        self.max_timestamp = NO_TIMESTAMP
-        self.offset_of_max_timestamp = base_offset
+        self.max_timestamp, self.offset_of_max_timestamp = self._time_index.last_entry or (NO_TIMESTAMP, base_offset)
         # The batch found last, by its first offset: who reads on from there need not search the index interval again.
         self._hint = (base_offset, 0)
 
@@ -101,15 +117,27 @@ class LogSegment:
         if max_timestamp > self.max_timestamp:
             self.max_timestamp = max_timestamp
             self.offset_of_max_timestamp = last_offset
-        if self._bytes_since_index_entry > self._index_interval_bytes:
-            self._append_index_entries(last_offset, position)
+        if self._bytes_since_index_entry > self._index_interval_bytes and self._has_index_entries(
+            last_offset, position
+        ):
             self._bytes_since_index_entry = size
         else:
             self._bytes_since_index_entry += size
         if not position:
-            self._first_batch_timestamp = max_timestamp
+            self.first_batch_timestamp = max_timestamp
         self.size = position + size
         self.last_offset = last_offset
+
+    def _has_index_entries(self, last_offset: int, position: int) -> bool:
+        """Write the index entries of a batch, and return whether that could be done.
+
+        Where a file refuses, the batch is in the log all the same: a later one gets the entries.
+        """
+        try:
+            self._append_index_entries(last_offset, position)
+        except OSError:
+            return False
+        return True
 
     def _append_index_entries(self, last_offset: int, position: int) -> None:
         self._offset_index.append(last_offset, position)
@@ -129,7 +157,7 @@ class LogSegment:
         segment_size = self.size
         if not segment_size:
             return False
-        first = self._first_batch_timestamp
+        first = self.first_batch_timestamp
         # The segment's age is by its batches' clock, or by ours if they have none.
         waited_ms = max_timestamp - first if first >= 0 else now_ms - self.created_ms
         return (
@@ -140,24 +168,129 @@ class LogSegment:
         )
 
     def finish(self) -> None:
-        """Write the last time index entry: the segment takes no more batches."""
+        """Write the last time index entry and cut the indexes to what they hold: the segment takes no more batches.
+
+        Source: LogSegment.onBecomeInactiveSegment, Kafka 4.3.0.
+        """
         if self.size:
             self._time_index.append(self.max_timestamp, self.offset_of_max_timestamp)
+        self._offset_index.file.seal()
+        self._time_index.file.seal()
+
+    def prepare_to_append(self) -> None:
+        """Have the index files as large as they may become, as those of the active segment are."""
+        self._offset_index.file.prepare_to_append()
+        self._time_index.file.prepare_to_append()
+
+    def find_end(self) -> bool:
+        """Find the last offset from the last index entry on; return whether the file is whole from there to its end.
+
+        The CRC of each batch there is checked too: where a clean stop was claimed wrongly, the end is what is damaged.
+        """
+        end = start = self._indexed_position(self._offset_index.last_entry)
+        for header, position, _ in self.scan(start, is_crc_checked=True):
+            self.last_offset = header.last_offset
+            end = position + header.size
+        return end == self.size
+
+    def has_whole_indexes(self) -> bool:
+        """Whether the segment need not be read as a whole to know its indexes; an empty one needs none."""
+        if not self.size:
+            return True
+        if not self._file_system.exists(self._path(INDEX_SUFFIX)):
+            return False
+        try:
+            self.transaction_index.check(self.base_offset)
+        except CorruptFileError:
+            return False
+        return True
+
+    def recover(self, take: Callable[[ScannedBatch], None]) -> int:
+        """Read every batch, write the indexes anew, and cut the file at the first one that is damaged.
+
+        take: called with each batch that is not.
+        Returns how many bytes were cut.
+        Source: LogSegment.recover, Kafka 4.3.0.
+        """
+        self._offset_index.file.clear()
+        self._time_index.file.clear()
+        self.transaction_index.clear()
+        self.max_timestamp, self.offset_of_max_timestamp = NO_TIMESTAMP, self.base_offset
+        self.last_offset = self.base_offset - 1
+        end = indexed_position = 0
+        for scanned in self.scan(0, is_crc_checked=True):
+            header, position, _ = scanned
+            is_in_range = self.last_offset < header.base_offset and header.last_offset - self.base_offset < 2**31
+            if not is_in_range or header.last_offset_delta < 0:
+                break
+            take(scanned)
+            self.last_offset = header.last_offset
+            if header.max_timestamp > self.max_timestamp:
+                self.max_timestamp, self.offset_of_max_timestamp = header.max_timestamp, header.last_offset
+            if position - indexed_position > self._index_interval_bytes:
+                self._append_index_entries(header.last_offset, position)
+                indexed_position = position
+            end = position + header.size
+        cut_bytes = self.size - end
+        if cut_bytes:
+            self._file.truncate(end)
+            self.size = end
+        self.finish()
+        return cut_bytes
+
+    def scan(self, position: int, *, is_crc_checked: bool) -> Iterator[ScannedBatch]:
+        """Yield the batches from position on, up to the first that is not whole; see scan_batches."""
+        return scan_batches(self._file, position, self.size, is_crc_checked=is_crc_checked)
+
+    def sync_steps(self, *, is_written_again: bool = False) -> list[Callable[[], None]]:
+        """Return what makes the batches safe, each to be called once, in any thread; see File.begin_sync."""
+        return [self._file.begin_sync(is_written_again=is_written_again)]
+
+    def index_sync_steps(self) -> list[Callable[[], None]]:
+        """Return what makes the indexes safe, which only a segment that takes no more batches needs."""
+        return [
+            *self._offset_index.file.sync_steps(),
+            *self._time_index.file.sync_steps(),
+            *self.transaction_index.sync_steps(),
+        ]
+
+    def close(self) -> None:
+        """Give back what the open files cost."""
+        self._file.close()
+        self._offset_index.file.close()
+        self._time_index.file.close()
+        self.transaction_index.close()
 
     def find_position(self, offset: int) -> BatchPosition | None:
         """Return the first batch whose last offset is offset or above; None if all end before it."""
-        position = self._offset_index.lookup(offset)
+        position = self._indexed_position(self._offset_index.find(offset))
         hint_offset, hint_position = self._hint
         if hint_offset <= offset and hint_position > position:
             position = hint_position
         size = self.size
+        block, block_start = memoryview(b""), position
         while position < size:
-            base_offset, length, last_offset_delta = _SEARCHED.unpack(self._file.read(position, _SEARCHED.size))
+            start = position - block_start
+            if start + _SEARCHED.size > len(block):
+                block = self._file.read(position, min(_SEARCH_BYTES, size - position))
+                block_start, start = position, 0
+            base_offset, length, last_offset_delta = _SEARCHED.unpack_from(block, start)
             if base_offset + last_offset_delta >= offset:
                 self._hint = (base_offset, position)
                 return BatchPosition(position, length + LOG_OVERHEAD)
             position += length + LOG_OVERHEAD
         return None
+
+    def _indexed_position(self, indexed: IndexedBatch | None) -> int:
+        """Return where the batch of an index entry begins, or 0 where the entry is damaged or there is none.
+
+        No index has a checksum; but an entry names the last offset of its batch, so that it can be held against it.
+        """
+        if indexed is None or not 0 <= indexed.position <= self.size - HEADER_SIZE:
+            return 0
+        header = parse_header(self._file.read(indexed.position, HEADER_SIZE))
+        is_right = header.magic == MAGIC_V2 and header.last_offset == indexed.last_offset
+        return indexed.position if is_right else 0
 
     def views(self, position: int, size: int) -> list[memoryview]:
         """Return size bytes from position, uncopied."""
@@ -169,10 +302,8 @@ class LogSegment:
 
     def batches(self, position: int = 0) -> Iterator[StoredBatch]:
         """Yield the batches from the one that begins at position."""
-        while position < self.size:
-            header = parse_header(self._file.read(position, HEADER_SIZE))
-            yield StoredBatch(header, position)
-            position += header.size
+        for header, at, _ in self.scan(position, is_crc_checked=False):
+            yield StoredBatch(header, at)
 
     def batches_by_timestamp(self, timestamp: int, start_offset: int) -> Iterator[StoredBatch]:
         """Yield the batches that may hold the first record at or after timestamp, from start_offset on.
@@ -180,13 +311,13 @@ class LogSegment:
         Source: LogSegment.findOffsetByTimestamp and FileRecords.searchForTimestamp, Kafka 4.3.0.
         """
         known_offset = max(self._time_index.lookup(timestamp), start_offset)
-        for batch in self.batches(self._offset_index.lookup(known_offset)):
+        for batch in self.batches(self._indexed_position(self._offset_index.find(known_offset))):
             if batch.header.max_timestamp >= timestamp and batch.header.last_offset >= start_offset:
                 yield batch
 
     def find_batch_of_max_timestamp(self) -> StoredBatch | None:
         """Return the batch that holds the greatest timestamp of the segment."""
-        position = self._offset_index.lookup(self.offset_of_max_timestamp)
+        position = self._indexed_position(self._offset_index.find(self.offset_of_max_timestamp))
         for batch in self.batches(position):
             if batch.header.max_timestamp == self.max_timestamp:
                 return batch
@@ -194,6 +325,21 @@ class LogSegment:
 
     def delete(self) -> None:
         """Delete the files; what was read from them stays readable."""
-        self._file.close()
-        for suffix in (LOG_SUFFIX, INDEX_SUFFIX, TIME_INDEX_SUFFIX):
-            self._file_system.delete(self._path(suffix))
+        self.close()
+        for path in self.paths():
+            self._file_system.delete(path)
+
+    def rename_for_deletion(self) -> list[str]:
+        """Give the files their names for the time until they are deleted, and return the new paths."""
+        self.close()
+        renamed: list[str] = []
+        for path in self.paths():
+            if self._file_system.exists(path):
+                self._file_system.rename(path, path + DELETED_SUFFIX)
+                renamed.append(path + DELETED_SUFFIX)
+        return renamed
+
+    def paths(self) -> list[str]:
+        """Return the paths of the segment's files, of which some may not be there."""
+        suffixes = (LOG_SUFFIX, INDEX_SUFFIX, TIME_INDEX_SUFFIX, TRANSACTION_INDEX_SUFFIX)
+        return [self._path(suffix) for suffix in suffixes]

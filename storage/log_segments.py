@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..protocol import records
@@ -34,13 +34,13 @@ class LogSegments:
 
     __slots__ = ("_base_offsets", "_file_system", "_folder", "_segments", "active")
 
-    def __init__(self, file_system: FileSystem, folder: str, config: LogConfig, now_ms: int) -> None:
-        """Start with one empty segment at offset 0."""
+    def __init__(self, file_system: FileSystem, folder: str, segments: Sequence[LogSegment]) -> None:
+        """Take the segments of a folder, at least one, in the order of their offsets."""
         self._file_system = file_system
         self._folder = folder
-        self.active = LogSegment(file_system, folder, 0, config, now_ms)
-        self._segments = [self.active]
-        self._base_offsets = [0]
+        self.active = segments[-1]
+        self._segments = list(segments)
+        self._base_offsets = [segment.base_offset for segment in segments]
 
     def __iter__(self) -> Iterator[LogSegment]:
         """Yield the segments, oldest first."""
@@ -61,10 +61,14 @@ class LogSegments:
         return sum(segment.size for segment in self._segments)
 
     def roll(self, base_offset: int, config: LogConfig, now_ms: int) -> None:
-        """Begin a new active segment at base_offset, the log's end."""
+        """Begin a new active segment at base_offset, the log's end.
+
+        Raises OSError; the active segment is then the one it was, and rolling can be tried again.
+        """
+        following = LogSegment(self._file_system, self._folder, base_offset, config, now_ms)
         self.active.finish()
-        self.active = LogSegment(self._file_system, self._folder, base_offset, config, now_ms)
-        self._segments.append(self.active)
+        self.active = following
+        self._segments.append(following)
         self._base_offsets.append(base_offset)
 
     def read(self, offset: int, max_bytes: int, *, upper_offset: int, min_one_batch: bool) -> FetchedRecords:
@@ -126,18 +130,28 @@ class LogSegments:
             return None
         return _first_record(segment, batch, lambda record: record.timestamp == timestamp)
 
-    def delete_oldest(self, count: int) -> None:
-        """Delete the oldest segments with their files; the active one must stay."""
+    def remove_oldest(self, count: int) -> list[LogSegment]:
+        """Take the oldest segments out of the row and return them; the active one must stay."""
         assert count < len(self._segments), f"{count} of {len(self._segments)} segments"
-        for segment in self._segments[:count]:
-            segment.delete()
+        removed = self._segments[:count]
         del self._segments[:count], self._base_offsets[:count]
+        return removed
 
-    def delete_all(self) -> None:
-        """Delete every file; the log is not used any more."""
+    def replace(self, old: Sequence[LogSegment], new: Sequence[LogSegment]) -> None:
+        """Put new segments in the place of old ones, which lie in a row and before the active one."""
+        first = self._segments.index(old[0])
+        assert self._segments[first : first + len(old)] == list(old), "segments that are not in a row"
+        self._segments[first : first + len(old)] = new
+        self._base_offsets = [segment.base_offset for segment in self._segments]
+
+    def from_offset(self, offset: int) -> list[LogSegment]:
+        """Return the segments that hold offset or more."""
+        return self._segments[max(0, bisect_right(self._base_offsets, offset) - 1) :]
+
+    def close(self) -> None:
+        """Give back what the open files cost."""
         for segment in self._segments:
-            segment.delete()
-        self._file_system.delete_folder(self._folder)
+            segment.close()
 
 
 def _first_record(

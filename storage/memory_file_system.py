@@ -129,7 +129,7 @@ class MemoryFile:
         self._blocks[-1] = self._last
         self._readable[-1] = self._last.toreadonly()
 
-    def begin_sync(self) -> Callable[[], None]:
+    def begin_sync(self, *, is_written_again: bool = False) -> Callable[[], None]:
         """Return a step that does nothing: there is nothing safer than memory here."""
         return _do_nothing
 
@@ -155,6 +155,11 @@ class MemoryFileSystem:
     def __init__(self) -> None:
         """Start without any file; the top folder is there."""
         self._folders: dict[str, dict[str, MemoryFile]] = {"": {}}
+
+    @property
+    def is_persistent(self) -> bool:
+        """See FileSystem."""
+        return False
 
     def open(self, path: str) -> MemoryFile:
         """See FileSystem."""

@@ -6,7 +6,9 @@ never written to.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from ..protocol.error_codes import ErrorCode, KafkaError
 from ..protocol.record_batch import (
@@ -22,10 +24,14 @@ from .append_refused import AppendRefused
 from .append_result import AppendResult
 from .emulated_version import EmulatedVersion
 from .file_system import FileSystem
-from .leader_epoch_cache import EpochEndOffset, LeaderEpochCache
+from .leader_epoch_cache import EpochEndOffset
 from .log_config import LogConfig
 from .log_files import partition_folder
+from .log_folder import store_leader_epochs
+from .log_flush import Flush, PendingSnapshot
+from .log_loader import LoadState, LogLoader
 from .log_retention import count_before, count_too_many_bytes, count_too_old
+from .log_segment import LogSegment
 from .log_segments import FetchedRecords, LogSegments, TimestampOffset
 from .log_validator import LogValidator, ValidatedBatch
 from .producer_append_info import (
@@ -36,11 +42,22 @@ from .producer_append_info import (
     is_next_in_order,
 )
 from .producer_state_entry import CachedBatch, ProducerStateEntry, cached_batch
-from .producer_state_manager import ProducerStateManager
 
-__all__ = ["AppendRefused", "AppendResult", "FetchedRecords", "LogPlace", "PartitionLog", "TimestampOffset"]
+__all__ = [
+    "AppendRefused",
+    "AppendResult",
+    "FetchedRecords",
+    "LoadState",
+    "LogPlace",
+    "PartitionLog",
+    "TimestampOffset",
+]
 
 _NO_LOG_APPEND_TIME = -1
+
+# A snapshot of more producers than this is written with the next flush, off the thread that appends: it takes longer
+# than a batch may (1 us a producer).
+_PRODUCERS_WRITTEN_AT_ONCE_MAX = 10_000
 
 # In DeleteRecords this offset stands for the high watermark.
 DELETE_UP_TO_HIGH_WATERMARK = -1
@@ -59,22 +76,36 @@ class LogPlace:
 class PartitionLog:
     """The log of one partition on its leader; not safe for threads."""
 
-    def __init__(self, place: LogPlace, config: LogConfig, *, now_ms: int) -> None:
-        """Start an empty log.
+    def __init__(
+        self, place: LogPlace, config: LogConfig, *, now_ms: int, state: LoadState = LoadState(is_clean=True)
+    ) -> None:
+        """Load the log from its folder, and recover it where that is needed; a folder without files is an empty log.
 
-        now_ms: when; the first segment counts from there if its batches have no timestamps.
+        now_ms: when; producers expire by it, and a new segment counts from there if its batches have no timestamps.
+        state: what is known of how the log was left. Raises OSError.
         """
         self._rules = place.emulated_version
         self._batches_remembered = place.emulated_version.batches_remembered
         self.topic_partition = partition_folder(place.topic_name, place.partition)
-        self.producers = ProducerStateManager(config.producer_id_expiration_ms)
-        self.leader_epochs = LeaderEpochCache()
+        self._file_system = place.file_system
         self._config = config
         self._validator = LogValidator(self.topic_partition, config)
         self._is_append_time = config.message_timestamp_type is TimestampType.LOG_APPEND_TIME
-        self.log_start_offset = 0
-        self.log_end_offset = 0
-        self._segments = LogSegments(place.file_system, self.topic_partition, config, now_ms)
+        loader = LogLoader(place.file_system, self.topic_partition, config, place.emulated_version, now_ms=now_ms)
+        loaded = loader.load(state)
+        self.producers = loaded.producers
+        self.leader_epochs = loaded.leader_epochs
+        self._snapshots = loaded.snapshots
+        self.segments = loaded.segments
+        self.log_start_offset = loaded.log_start_offset
+        self.log_end_offset = loaded.log_end_offset
+        self.cut_bytes = loaded.cut_bytes
+        self.recovery_point = loaded.recovery_point
+        self._has_failed = False
+        self._folder_changes = 1
+        self._safe_folder_changes = 0
+        self._pending_snapshot: PendingSnapshot | None = None
+        self._deleted_files: list[tuple[int, str]] = []
 
     @property
     def config(self) -> LogConfig:
@@ -102,12 +133,17 @@ class PartitionLog:
     @property
     def size_bytes(self) -> int:
         """The bytes of all batches in the log, those before the log start in its first segment included."""
-        return self._segments.size_bytes
+        return self.segments.size_bytes
+
+    @property
+    def is_log_start_inside(self) -> bool:
+        """Whether the log begins behind the beginning of its first segment, so that the files do not tell where."""
+        return self.log_start_offset > self.segments.first_base_offset
 
     @property
     def segment_count(self) -> int:
         """How many segments the log has, the active one included."""
-        return len(self._segments)
+        return len(self.segments)
 
     def append(self, records: memoryview, *, now_ms: int, leader_epoch: int) -> AppendResult:
         """Append one v2 record batch and return where it went.
@@ -115,9 +151,18 @@ class PartitionLog:
         records: one batch as it came, without anything behind it; never written to.
         now_ms: milliseconds since the epoch, for LogAppendTime, the bounds of timestamps and the age of the segment.
         A duplicate of one of the producer's last five batches is not written; the original's offsets are returned.
-        Raises AppendRefused; the log is then unchanged, but may have begun a new segment.
+        Raises AppendRefused; the log is then unchanged, but may have begun a new segment. KAFKA_STORAGE_ERROR is for
+        files that refuse; the batch may be sent again.
         Source: UnifiedLog.append, Kafka 4.3.0.
         """
+        if self._has_failed:
+            raise AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR, f"{self.topic_partition} could not be flushed")
+        try:
+            return self._append(records, now_ms, leader_epoch)
+        except OSError as error:
+            raise AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR, f"{self.topic_partition}: {error}") from error
+
+    def _append(self, records: memoryview, now_ms: int, leader_epoch: int) -> AppendResult:
         validated = self._validator.validate(records, now_ms, self.log_start_offset)
         header = validated.header
         config = self._config
@@ -127,9 +172,9 @@ class PartitionLog:
             raise AppendRefused(ErrorCode.RECORD_LIST_TOO_LARGE, f"a batch of {size} bytes, segment.bytes is {limit}")
         base_offset = self.log_end_offset
         last_offset = base_offset + header.last_offset_delta
-        segments = self._segments
+        segments = self.segments
         if segments.active.should_roll(size, last_offset, validated.max_timestamp, config, now_ms):
-            segments.roll(base_offset, config, now_ms)
+            self._roll(now_ms)
         cached: tuple[CachedBatch, ...] = ()
         if header.producer_id < 0:
             self._write(validated, last_offset, now_ms, leader_epoch)
@@ -146,6 +191,17 @@ class PartitionLog:
             cached = entry.batches if entry is not None else ()
         log_append_time_ms = now_ms if self._is_append_time else _NO_LOG_APPEND_TIME
         return AppendResult(base_offset, last_offset, log_append_time_ms, self.log_start_offset, False, header, cached)
+
+    def _roll(self, now_ms: int) -> None:
+        """Begin a new active segment at the end of the log, with a snapshot of the producers up to there."""
+        offset = self.log_end_offset
+        entries = self.producers.active_producers()
+        if len(entries) <= _PRODUCERS_WRITTEN_AT_ONCE_MAX:
+            self._snapshots.write(offset, entries)
+        else:
+            self._pending_snapshot = PendingSnapshot(offset, list(entries))
+        self.segments.roll(offset, self._config, now_ms)
+        self._folder_changes += 1
 
     def _check_producer(
         self, entry: ProducerStateEntry | None, header: BatchHeader, last_sequence: int
@@ -179,11 +235,11 @@ class PartitionLog:
         else:
             head = stamped_prefix(base_offset, header.length, leader_epoch)
             body = batch[PREFIX_SIZE:]
-        segment = self._segments.active
+        if leader_epoch != self.leader_epochs.latest_epoch:
+            self.assign_leader_epoch(leader_epoch)
+        segment = self.segments.active
         segment.append(head, body, last_offset, validated.max_timestamp)
         segment.modified_ms = now_ms
-        if leader_epoch != self.leader_epochs.latest_epoch:
-            self.leader_epochs.assign(leader_epoch, base_offset)
         self.log_end_offset = last_offset + 1
 
     def _duplicate_result(
@@ -214,19 +270,23 @@ class PartitionLog:
             )
         if offset >= upper_offset:
             return FetchedRecords([], 0)
-        return self._segments.read(offset, max_bytes, upper_offset=upper_offset, min_one_batch=min_one_batch)
+        return self.segments.read(offset, max_bytes, upper_offset=upper_offset, min_one_batch=min_one_batch)
 
     def offset_for_timestamp(self, timestamp_ms: int) -> TimestampOffset | None:
         """Return the first record of the log at or after timestamp_ms."""
-        return self._segments.find_by_timestamp(timestamp_ms, self.log_start_offset)
+        return self.segments.find_by_timestamp(timestamp_ms, self.log_start_offset)
 
     def offset_of_max_timestamp(self) -> TimestampOffset | None:
         """Return the first record with the greatest timestamp of the log."""
-        return self._segments.find_max_timestamp()
+        return self.segments.find_max_timestamp()
 
     def assign_leader_epoch(self, leader_epoch: int) -> None:
-        """Begin a leader epoch at the end of the log, as a new leader does before it takes batches."""
-        self.leader_epochs.assign(leader_epoch, self.log_end_offset)
+        """Begin a leader epoch at the end of the log, as a new leader does before it takes batches; raises OSError."""
+        if self.leader_epochs.assign(leader_epoch, self.log_end_offset):
+            self._store_leader_epochs()
+
+    def _store_leader_epochs(self) -> None:
+        store_leader_epochs(self._file_system, self.topic_partition, self.leader_epochs)
 
     def end_offset_for_epoch(self, leader_epoch: int) -> EpochEndOffset:
         """Return where the epoch ended; see LeaderEpochCache.end_offset_for."""
@@ -256,28 +316,125 @@ class PartitionLog:
     def _advance_log_start(self, offset: int) -> None:
         if offset > self.log_start_offset:
             self.log_start_offset = offset
-            self.leader_epochs.truncate_from_start(offset)
+            if self.leader_epochs.truncate_from_start(offset):
+                self._store_leader_epochs()
 
     def enforce_retention(self, now_ms: int) -> int:
         """Delete the oldest segments that are before the log start, too many bytes or too old; return how many.
 
         Source: UnifiedLog.deleteOldSegments, Kafka 4.3.0.
         """
-        deleted = self._delete_oldest(count_before(self._segments, self.log_start_offset), now_ms)
+        deleted = self._delete_oldest(count_before(self.segments, self.log_start_offset), now_ms)
         if self._config.is_deleting:
-            deleted += self._delete_oldest(count_too_many_bytes(self._segments, self._config), now_ms)
-            deleted += self._delete_oldest(count_too_old(self._segments, self._config, now_ms), now_ms)
+            deleted += self._delete_oldest(count_too_many_bytes(self.segments, self._config), now_ms)
+            deleted += self._delete_oldest(count_too_old(self.segments, self._config, now_ms), now_ms)
         return deleted
 
     def _delete_oldest(self, count: int, now_ms: int) -> int:
-        if count == len(self._segments):
+        if count == len(self.segments):
             # There is always a segment to append to.
-            self._segments.roll(self.log_end_offset, self._config, now_ms)
+            self._roll(now_ms)
         if count:
-            self._segments.delete_oldest(count)
-            self._advance_log_start(self._segments.first_base_offset)
+            for segment in self.segments.remove_oldest(count):
+                self.delete_segment(segment, now_ms)
+            self._advance_log_start(self.segments.first_base_offset)
         return count
 
-    def delete(self) -> None:
-        """Delete all files of the log; what was read from it stays readable."""
-        self._segments.delete_all()
+    def delete_segment(self, segment: LogSegment, now_ms: int) -> None:
+        """Delete the files of a segment that is no longer in the row, and the snapshot at its beginning.
+
+        Files on disk are renamed first and deleted by delete_due_files, file.delete.delay.ms later.
+        """
+        if not self._file_system.is_persistent:
+            segment.delete()
+            self._snapshots.delete(segment.base_offset)
+            return
+        due_ms = now_ms + self._config.file_delete_delay_ms
+        renamed = segment.rename_for_deletion() + self._snapshots.rename_for_deletion(segment.base_offset)
+        self._deleted_files += [(due_ms, path) for path in renamed]
+        self._folder_changes += 1
+
+    def delete_due_files(self, now_ms: int) -> int:
+        """Delete the files whose time has come since they were renamed, and return how many; raises OSError."""
+        due = [(due_ms, path) for due_ms, path in self._deleted_files if due_ms <= now_ms]
+        for entry in due:
+            self._file_system.delete(entry[1])
+            self._deleted_files.remove(entry)
+        return len(due)
+
+    # -- what a crash of the machine leaves
+
+    @property
+    def is_flush_due(self) -> bool:
+        """Whether flush.messages asks for a flush before anybody is told that the newest batches are there."""
+        return self.log_end_offset - self.recovery_point >= self._config.flush_messages
+
+    @property
+    def has_unflushed_segments(self) -> bool:
+        """Whether a segment that takes no more batches waits to be flushed, as each does once."""
+        return self.segments.active.base_offset > self.recovery_point
+
+    def begin_flush(self) -> Flush:
+        """Return what has to be done for all that is in the log now to be safe; then finish_flush or fail_flush it.
+
+        Where a flush failed, what it was to make safe is written once more: the system may have dropped it.
+        """
+        steps: list[Callable[[], None]] = []
+        for segment in self.segments.from_offset(self.recovery_point):
+            steps += segment.sync_steps(is_written_again=self._has_failed)
+            if segment is not self.segments.active:
+                steps += segment.index_sync_steps()
+        snapshot = self._pending_snapshot
+        if snapshot is not None:
+            write = partial(self._snapshots.write_file, snapshot.offset, snapshot.entries, is_synced=True)
+            steps.append(write)
+        if self._folder_changes > self._safe_folder_changes:
+            steps += self._snapshots.sync_steps()
+            steps.append(partial(self._file_system.sync_folder, self.topic_partition))
+            steps.append(partial(self._file_system.sync_folder, ""))
+        return Flush(self.log_end_offset, self._folder_changes, snapshot, steps)
+
+    def finish_flush(self, flush: Flush) -> None:
+        """Take note that the flush was run: what it covers is safe, and the log takes batches."""
+        self.recovery_point = max(self.recovery_point, flush.end_offset)
+        self._safe_folder_changes = max(self._safe_folder_changes, flush.folder_changes)
+        self._has_failed = False
+        if flush.snapshot is not None and flush.snapshot is self._pending_snapshot:
+            self._snapshots.add(flush.snapshot.offset)
+            self._pending_snapshot = None
+
+    def fail_flush(self) -> None:
+        """Take note that a flush failed: nothing is known to be safe, and the log refuses batches until one succeeds."""
+        self._has_failed = True
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether batches are refused until a flush succeeds."""
+        return self._has_failed
+
+    def close(self) -> None:
+        """Leave the log as a clean stop does: indexes cut, producers written, all of it safe. Raises OSError.
+
+        Nothing is appended or read any more. Source: UnifiedLog.close, Kafka 4.3.0.
+        """
+        self.segments.active.finish()
+        self._snapshots.write(self.log_end_offset, self.producers.active_producers())
+        self._folder_changes += 1
+        flush = self.begin_flush()
+        flush.run()
+        for step in self.segments.active.index_sync_steps():
+            step()
+        self.finish_flush(flush)
+        self.segments.close()
+
+    def abandon(self) -> None:
+        """Give back what the open files cost, and leave them as they are: the log is deleted, or its broker has died."""
+        self.segments.close()
+
+    def highest_producer_id(self) -> int:
+        """Return the greatest producer id in any batch header; -1 if there is none. Reads the whole log."""
+        highest = self.producers.highest_producer_id
+        for segment in self.segments:
+            for batch in segment.batches():
+                highest = max(highest, batch.header.producer_id)
+        return highest

@@ -155,3 +155,15 @@ def entry_after(
     return ProducerStateEntry(
         header.producer_id, header.producer_epoch, batches, batch.timestamp, coordinator_epoch, txn_first_offset
     )
+
+
+def entry_after_marker(entry: ProducerStateEntry, header: BatchHeader, coordinator_epoch: int) -> ProducerStateEntry:
+    """Return the producer's entry once a transaction marker is in the log: its transaction is over.
+
+    header: of the marker's batch. A marker of another epoch takes the remembered batches with it.
+    Source: ProducerAppendInfo.appendEndTxnMarker, Kafka 4.3.0.
+    """
+    batches = entry.batches if entry.producer_epoch == header.producer_epoch else ()
+    return ProducerStateEntry(
+        header.producer_id, header.producer_epoch, batches, header.max_timestamp, coordinator_epoch, None
+    )

@@ -6,8 +6,10 @@ Source: ProducerStateManager, Kafka 4.3.0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, ValuesView
+from dataclasses import replace
 
+from ..protocol.record_batch import NO_PRODUCER_ID
 from .producer_state_entry import ProducerStateEntry
 
 
@@ -41,9 +43,33 @@ class ProducerStateManager:
         """Where the earliest open transaction begins."""
         return next(iter(self._open_transactions.values()), None)
 
-    def active_producers(self) -> Iterable[ProducerStateEntry]:
+    @property
+    def highest_producer_id(self) -> int:
+        """The greatest producer id known; -1 if there is none."""
+        return max(self._entries, default=NO_PRODUCER_ID)
+
+    def active_producers(self) -> ValuesView[ProducerStateEntry]:
         """Return the entries of all producers known."""
         return self._entries.values()
+
+    def reload(self, entries: Iterable[ProducerStateEntry], now_ms: int) -> None:
+        """Know these producers and no others, without those that are past their time at now_ms.
+
+        Source: ProducerStateManager.loadFromSnapshot, Kafka 4.3.0.
+        """
+        kept = [entry for entry in entries if not self._is_expired(entry, now_ms)]
+        self._entries = {entry.producer_id: entry for entry in kept}
+        first_offsets = [
+            (entry.current_txn_first_offset, entry.producer_id)
+            for entry in kept
+            if entry.current_txn_first_offset is not None
+        ]
+        self._open_transactions = {producer_id: first_offset for first_offset, producer_id in sorted(first_offsets)}
+
+    def remember_newest_only(self) -> None:
+        """Forget all batches of each producer but the newest, as a snapshot does."""
+        for producer_id, entry in self._entries.items():
+            self._entries[producer_id] = replace(entry, batches=entry.batches[-1:])
 
     def remove_expired(self, now_ms: int) -> int:
         """Forget the producers that wrote nothing for expiration_ms, and return how many they were.
@@ -52,11 +78,10 @@ class ProducerStateManager:
         stays.
         Source: ProducerStateManager.isProducerExpired, Kafka 4.3.0.
         """
-        expired = [
-            producer_id
-            for producer_id, entry in self._entries.items()
-            if entry.current_txn_first_offset is None and now_ms - entry.last_timestamp >= self.expiration_ms
-        ]
+        expired = [producer_id for producer_id, entry in self._entries.items() if self._is_expired(entry, now_ms)]
         for producer_id in expired:
             del self._entries[producer_id]
         return len(expired)
+
+    def _is_expired(self, entry: ProducerStateEntry, now_ms: int) -> bool:
+        return entry.current_txn_first_offset is None and now_ms - entry.last_timestamp >= self.expiration_ms

@@ -49,15 +49,22 @@ def test_offset_is_found_at_the_greatest_entry_that_is_not_above_it() -> None:
     index.append(6, 171)
     index.append(8, 324)
 
-    assert [index.lookup(offset) for offset in (2, 5, 6, 7, 8, 100)] == [0, 0, 171, 171, 324, 324]
+    assert [index.find(offset) for offset in (2, 5)] == [None, None]
+    assert [index.find(offset) for offset in (6, 7)] == [(6, 171), (6, 171)]
+    assert [index.find(offset) for offset in (8, 100)] == [(8, 324), (8, 324)]
 
 
-def test_first_offset_above_a_position() -> None:
-    index = offset_index(MemoryFileSystem())
-    index.append(6, 171)
-    index.append(8, 324)
+def test_sealed_index_is_looked_up_in_its_file() -> None:
+    files = MemoryFileSystem()
+    index = offset_index(files)
+    for number in range(100):
+        index.append(10 + 2 * number, 100 * number)
 
-    assert [index.first_offset_above(position) for position in (0, 171, 172, 324, 325)] == [6, 6, 8, 8, None]
+    index.file.seal()
+
+    assert [index.find(offset) for offset in (9, 10, 11, 208, 999)] == [
+        None, (10, 0), (10, 0), (208, 9900), (208, 9900)
+    ]  # fmt: skip
 
 
 def test_timestamp_is_found_at_the_greatest_entry_that_is_not_above_it() -> None:
@@ -84,7 +91,7 @@ def test_indexes_are_read_back_from_their_files() -> None:
     offset_index(files).append(6, 171)
     time_index(files).append(100, 6)
 
-    assert offset_index(files).lookup(7) == 171
+    assert offset_index(files).find(7) == (6, 171)
     assert time_index(files).lookup(150) == 6
 
 

@@ -1,0 +1,97 @@
+"""The files in a partition's folder: put in order before its segments are opened, and its leader epochs.
+
+Source: LogLoader.load, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .batch_scan import scan_batches
+from .checkpoint_files import LEADER_EPOCH_CHECKPOINT, decode_leader_epochs, encode_leader_epochs
+from .corrupt_file import CorruptFileError
+from .file_system import TEMPORARY_SUFFIX, FileSystem
+from .leader_epoch_cache import LeaderEpochCache
+from .log_files import (
+    CLEANED_SUFFIX,
+    DELETED_SUFFIX,
+    INDEX_SUFFIX,
+    LOG_SUFFIX,
+    SNAPSHOT_SUFFIX,
+    SWAP_SUFFIX,
+    TIME_INDEX_SUFFIX,
+    TRANSACTION_INDEX_SUFFIX,
+    base_offset_of,
+    segment_path,
+)
+
+_INDEX_SUFFIXES = (INDEX_SUFFIX, TIME_INDEX_SUFFIX, TRANSACTION_INDEX_SUFFIX)
+
+
+def finish_what_was_begun(file_system: FileSystem, folder: str) -> None:
+    """Undo or finish what a crash interrupted: deletions, files that were being written, and swaps.
+
+    What a swapped-in segment replaces goes first, then it takes its name; so this can be interrupted as well.
+    """
+    names = file_system.names_in(folder)
+    for name in names:
+        if name.endswith((DELETED_SUFFIX, CLEANED_SUFFIX, TEMPORARY_SUFFIX)):
+            file_system.delete(f"{folder}/{name}")
+    swaps = [name for name in names if name.endswith(SWAP_SUFFIX)]
+    bases = [base for name in swaps if (base := base_offset_of(name, LOG_SUFFIX + SWAP_SUFFIX)) is not None]
+    if bases:
+        end = max(_end_of_swap(file_system, folder, base) for base in bases)
+        for suffix in (LOG_SUFFIX, *_INDEX_SUFFIXES, SNAPSHOT_SUFFIX):
+            _delete_between(file_system, folder, suffix, min(bases), end)
+    for name in swaps:
+        file_system.rename(f"{folder}/{name}", f"{folder}/{name.removesuffix(SWAP_SUFFIX)}")
+
+
+def _end_of_swap(file_system: FileSystem, folder: str, base_offset: int) -> int:
+    file = file_system.open(segment_path(folder, base_offset, LOG_SUFFIX + SWAP_SUFFIX))
+    end = base_offset
+    for header, _, _ in scan_batches(file, 0, file.size, is_crc_checked=False):
+        end = header.last_offset + 1
+    file.close()
+    return end
+
+
+def _delete_between(file_system: FileSystem, folder: str, suffix: str, start: int, end: int) -> None:
+    """Delete the files of one kind whose offset is at or behind start and before end."""
+    for base_offset in _bases_of(file_system.names_in(folder), suffix):
+        if start <= base_offset < end:
+            file_system.delete(segment_path(folder, base_offset, suffix))
+
+
+def segment_base_offsets(file_system: FileSystem, folder: str) -> list[int]:
+    """Return where the segments of the folder begin, in order; index files without a log are deleted."""
+    names = file_system.names_in(folder)
+    base_offsets = sorted(_bases_of(names, LOG_SUFFIX))
+    for suffix in _INDEX_SUFFIXES:
+        for base_offset in _bases_of(names, suffix):
+            if base_offset not in base_offsets:
+                file_system.delete(segment_path(folder, base_offset, suffix))
+    return base_offsets
+
+
+def _bases_of(names: Sequence[str], suffix: str) -> list[int]:
+    return [base for name in names if (base := base_offset_of(name, suffix)) is not None]
+
+
+def load_leader_epochs(file_system: FileSystem, folder: str) -> LeaderEpochCache:
+    """Return the checkpointed epochs; none where the file cannot be read: recovery finds them in the batches."""
+    path = f"{folder}/{LEADER_EPOCH_CHECKPOINT}"
+    if not file_system.exists(path):
+        return LeaderEpochCache()
+    file = file_system.open(path)
+    try:
+        return LeaderEpochCache(decode_leader_epochs(file.read(0, file.size)))
+    except CorruptFileError:
+        return LeaderEpochCache()
+    finally:
+        file.close()
+
+
+def store_leader_epochs(file_system: FileSystem, folder: str, leader_epochs: LeaderEpochCache) -> None:
+    """Write the checkpoint of the epochs; raises OSError."""
+    file_system.replace(f"{folder}/{LEADER_EPOCH_CHECKPOINT}", encode_leader_epochs(leader_epochs.entries()))

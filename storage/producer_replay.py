@@ -1,0 +1,57 @@
+"""What batches that are in the log already say of their producers: nothing is checked again, all of it is taken.
+
+Source: UnifiedLog.updateProducers with AppendOrigin.REPLICATION, and ProducerStateManager.completeTxn, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from ..protocol.control_records import decode_marker
+from ..protocol.record_batch import BatchHeader
+from .batch_scan import ScannedBatch
+from .producer_append_info import entry_after, entry_after_marker
+from .producer_state_entry import CachedBatch, ProducerStateEntry
+from .producer_state_manager import ProducerStateManager
+from .transaction_index import AbortedTransaction, TransactionIndex
+
+
+def replay_batch(
+    producers: ProducerStateManager,
+    scanned: ScannedBatch,
+    batches_remembered: int,
+    transaction_index: TransactionIndex | None,
+) -> None:
+    """Have producers know the batch.
+
+    transaction_index: of the batch's segment, where it is being written anew; None where it is there already.
+    """
+    header = scanned.header
+    if header.producer_id < 0:
+        return
+    if header.is_control:
+        _replay_marker(producers, scanned, transaction_index)
+        return
+    batch = CachedBatch(
+        header.base_sequence, header.last_sequence, header.base_offset, header.last_offset, header.max_timestamp
+    )
+    entry = producers.find(header.producer_id)
+    producers.commit(entry_after(entry, header, batch, batches_remembered))
+
+
+def _replay_marker(
+    producers: ProducerStateManager, scanned: ScannedBatch, transaction_index: TransactionIndex | None
+) -> None:
+    header = scanned.header
+    marker = decode_marker(header, scanned.batch)
+    if marker is None:
+        return
+    entry = producers.find(header.producer_id) or ProducerStateEntry(header.producer_id, header.producer_epoch)
+    producers.commit(entry_after_marker(entry, header, marker.coordinator_epoch))
+    if entry.current_txn_first_offset is not None and not marker.is_commit and transaction_index is not None:
+        transaction_index.append(_aborted(producers, header, entry.current_txn_first_offset))
+
+
+def _aborted(producers: ProducerStateManager, header: BatchHeader, first_offset: int) -> AbortedTransaction:
+    """Return the index entry of an aborted transaction whose marker has been taken."""
+    first_unstable = producers.first_unstable_offset
+    last_stable = header.last_offset + 1 if first_unstable is None else first_unstable
+    return AbortedTransaction(header.producer_id, first_offset, header.last_offset, last_stable)
