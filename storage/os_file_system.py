@@ -1,0 +1,182 @@
+"""Files in a folder of the operating system."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from errno import EISDIR
+from stat import S_ISREG
+from weakref import ref
+
+from .file_system import TEMPORARY_SUFFIX
+from .open_descriptors import OpenDescriptors
+from .os_file import OsFile
+
+_NS_PER_MS = 1_000_000
+
+
+class OsFileSystem:
+    """The files of one folder and of the folders in it; nothing is made before the first file is.
+
+    A path has one OsFile while anybody holds it, so that all agree on its size.
+    """
+
+    def __init__(self, root: str | os.PathLike[str], descriptors: OpenDescriptors | None = None) -> None:
+        """Take the files under root, which need not be there.
+
+        descriptors: where files are kept open, if others are kept open there too.
+        """
+        self._root = os.path.abspath(root)
+        self._descriptors = OpenDescriptors() if descriptors is None else descriptors
+        self._files: dict[str, dict[str, ref[OsFile]]] = {}
+
+    @property
+    def is_persistent(self) -> bool:
+        """See FileSystem."""
+        return True
+
+    def open(self, path: str) -> OsFile:
+        """See FileSystem."""
+        folder, _, name = path.rpartition("/")
+        files = self._files.setdefault(folder, {})
+        file = files[name]() if name in files else None
+        if file is None:
+            file = self._opened(self._full(path))
+            files[name] = ref(file)
+        return file
+
+    def _opened(self, full_path: str) -> OsFile:
+        try:
+            status = os.stat(full_path)
+        except FileNotFoundError:
+            return self._created(full_path)
+        if not S_ISREG(status.st_mode):
+            raise IsADirectoryError(EISDIR, "not a regular file", full_path)
+        return OsFile(full_path, status.st_size, self._descriptors)
+
+    def _created(self, full_path: str) -> OsFile:
+        try:
+            return OsFile.create(full_path, self._descriptors)
+        except FileNotFoundError:
+            os.makedirs(os.path.dirname(full_path), exist_ok=True)
+            return OsFile.create(full_path, self._descriptors)
+
+    def exists(self, path: str) -> bool:
+        """See FileSystem."""
+        try:
+            return S_ISREG(os.stat(self._full(path)).st_mode)
+        except FileNotFoundError:
+            return False
+
+    def names_in(self, folder: str) -> list[str]:
+        """See FileSystem; what is neither a file nor a link to one is left out."""
+        try:
+            with os.scandir(self._full(folder)) as entries:
+                return sorted(entry.name for entry in entries if entry.is_file())
+        except FileNotFoundError:
+            return []
+
+    def folders(self) -> list[str]:
+        """See FileSystem."""
+        try:
+            with os.scandir(self._root) as entries:
+                return sorted(entry.name for entry in entries if entry.is_dir())
+        except FileNotFoundError:
+            return []
+
+    def rename(self, path: str, new_path: str) -> None:
+        """See FileSystem."""
+        new_full_path = self._full(new_path)
+        os.rename(self._full(path), new_full_path)
+        if path == new_path:
+            return
+        self._detach(new_path)
+        file = self._take(path)
+        if file is not None:
+            file.moved(new_full_path)
+            new_folder, _, new_name = new_path.rpartition("/")
+            self._files.setdefault(new_folder, {})[new_name] = ref(file)
+
+    def rename_folder(self, folder: str, new_folder: str) -> None:
+        """See FileSystem."""
+        assert folder and new_folder, "the top folder stays"
+        new_full_path = self._full(new_folder)
+        os.rename(self._full(folder), new_full_path)
+        files = self._files.pop(folder, {})
+        self._files[new_folder] = files
+        for name, reference in files.items():
+            file = reference()
+            if file is not None:
+                file.moved(f"{new_full_path}/{name}")
+
+    def delete(self, path: str) -> None:
+        """See FileSystem."""
+        with suppress(FileNotFoundError):
+            os.unlink(self._full(path))
+        self._detach(path)
+
+    def delete_folder(self, folder: str) -> None:
+        """See FileSystem; a folder with folders in it is not one of ours and raises OSError."""
+        assert folder, "the top folder stays"
+        full_path = self._full(folder)
+        try:
+            with os.scandir(full_path) as entries:
+                names = [entry.name for entry in entries if not entry.is_dir(follow_symlinks=False)]
+        except FileNotFoundError:
+            names = []
+        for name in names:
+            self.delete(f"{folder}/{name}")
+        with suppress(FileNotFoundError):
+            os.rmdir(full_path)
+        self._files.pop(folder, None)
+
+    def replace(self, path: str, content: bytes, *, is_synced: bool = False) -> None:
+        """See FileSystem."""
+        full_path = self._full(path)
+        temporary_path = full_path + TEMPORARY_SUFFIX
+        os.makedirs(os.path.dirname(full_path), exist_ok=True)
+        try:
+            with open(temporary_path, "wb") as file:
+                file.write(content)
+                file.flush()
+                if is_synced:
+                    os.fsync(file.fileno())
+            os.replace(temporary_path, full_path)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary_path)
+            raise
+        self._detach(path)
+        if is_synced:
+            self.sync_folder(path.rpartition("/")[0])
+
+    def modified_ms(self, path: str) -> int:
+        """See FileSystem."""
+        return os.stat(self._full(path)).st_mtime_ns // _NS_PER_MS
+
+    def sync_folder(self, folder: str) -> None:
+        """See FileSystem."""
+        descriptor = os.open(self._full(folder), os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def _full(self, path: str) -> str:
+        """Return the path for the operating system; "" is the top folder, and nothing leads out of it."""
+        if not path:
+            return self._root
+        names = path.split("/")
+        assert len(names) <= 2 and not {"", ".", ".."}.intersection(names), f"{path!r} is no path of ours"
+        return f"{self._root}/{path}"
+
+    def _take(self, path: str) -> OsFile | None:
+        """Forget the path; return its file, if anybody holds it."""
+        folder, _, name = path.rpartition("/")
+        reference = self._files.get(folder, {}).pop(name, None)
+        return None if reference is None else reference()
+
+    def _detach(self, path: str) -> None:
+        file = self._take(path)
+        if file is not None:
+            file.detached()

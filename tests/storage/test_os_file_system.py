@@ -1,0 +1,540 @@
+"""Files on disk: written whole or not at all, open a few at a time, and never written to by a look at them."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from errno import EIO, EMFILE, ENOSPC
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fauxka.storage.open_descriptors import OpenDescriptors
+from fauxka.storage.os_file_system import OsFileSystem
+
+
+class FullDisk:
+    """Lets the calls of the operating system write so many bytes and no more."""
+
+    def __init__(self) -> None:
+        self.bytes_left: int | None = None
+        self.is_short_write_an_error = False
+        self.is_cut_refused = False
+        self._ftruncate = os.ftruncate
+        self._pwrite = os.pwrite
+
+    def pwritev(self, descriptor: int, pieces: Sequence[bytes | memoryview], position: int) -> int:
+        return self.pwrite(descriptor, b"".join(pieces), position)
+
+    def pwrite(self, descriptor: int, data: bytes | memoryview, position: int) -> int:
+        if self.bytes_left is None:
+            return self._pwrite(descriptor, data, position)
+        written = self._pwrite(descriptor, data[: self.bytes_left], position)
+        self.bytes_left -= written
+        if written == 0 or (self.is_short_write_an_error and written < len(data)):
+            raise OSError(ENOSPC, "No space left on device")
+        return written
+
+    def ftruncate(self, descriptor: int, size: int) -> None:
+        if self.is_cut_refused:
+            raise OSError(EIO, "Input/output error")
+        self._ftruncate(descriptor, size)
+
+
+@contextmanager
+def full_disk() -> Generator[FullDisk]:
+    disk = FullDisk()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "pwritev", disk.pwritev)
+        patch.setattr(os, "pwrite", disk.pwrite)
+        patch.setattr(os, "ftruncate", disk.ftruncate)
+        yield disk
+
+
+def open_descriptors() -> set[str]:
+    return set(os.listdir("/proc/self/fd"))
+
+
+writes = st.tuples(
+    st.just("append"), st.integers(1, 70), st.integers(0, 5000), st.none() | st.integers(0, 5100), st.booleans()
+)
+others = st.tuples(
+    st.sampled_from(["truncate", "preallocate", "close", "read", "reopen"]),
+    st.integers(0, 9000),
+    st.integers(0, 100),
+    st.none(),
+    st.booleans(),
+)
+
+
+@given(st.lists(writes | others, max_size=25), st.booleans())
+@settings(derandomize=True, max_examples=250, deadline=None)
+def test_file_holds_whole_appends_only_however_writes_fail(
+    operations: list[tuple[str, int, int, int | None, bool]], is_short_write_an_error: bool
+) -> None:
+    model = bytearray()
+    room = 0
+    with tempfile.TemporaryDirectory() as folder, full_disk() as disk:
+        disk.is_short_write_an_error = is_short_write_an_error
+        files = OsFileSystem(folder)
+        file = files.open("a-0/1.log")
+        for number, (operation, size, body_size, bytes_left, is_cut_refused) in enumerate(operations):
+            data = bytes([number + 1]) * size + bytes([number + 101]) * body_size
+            disk.bytes_left, disk.is_cut_refused = bytes_left, is_cut_refused
+            try:
+                match operation:
+                    case "append":
+                        assert file.append(data[:size], memoryview(data)[size:]) == len(model)
+                        model += data
+                    case "truncate":
+                        file.truncate(min(size, len(model)))
+                        del model[size:]
+                        room = 0
+                    case "preallocate":
+                        file.preallocate(size)
+                        room = max(size, room)
+                    case "reopen":
+                        disk.is_cut_refused = False
+                        file.truncate(len(model))
+                        room = 0
+                        files = OsFileSystem(folder)
+                        file = files.open("a-0/1.log")
+                    case "close":
+                        file.close()
+                    case _:
+                        position = min(size, len(model))
+                        assert bytes(file.read(position, len(model) - position)) == model[position:]
+            except OSError as error:
+                assert error.errno in (ENOSPC, EIO)
+            assert file.size == len(model)
+            assert b"".join(file.views(0, file.size)) == model
+        disk.bytes_left, disk.is_cut_refused = None, False
+
+        file.append(b"last", b"")
+
+        on_disk = Path(folder, "a-0/1.log").read_bytes()
+        assert on_disk[: len(model) + 4] == bytes(model) + b"last"
+        assert not any(on_disk[len(model) + 4 :])
+        assert len(on_disk) <= max(len(model) + 4, room)
+
+
+def test_torn_tail_is_cut_at_once(tmp_path: Path) -> None:
+    file = OsFileSystem(tmp_path).open("1.log")
+    file.append(b"whole", b"")
+
+    with full_disk() as disk, pytest.raises(OSError, match="No space"):
+        disk.bytes_left = 3
+        file.append(b"head", b"body")
+
+    assert ((tmp_path / "1.log").read_bytes(), file.size) == (b"whole", 5)
+
+
+def test_torn_tail_that_stays_is_cut_before_the_next_write(tmp_path: Path) -> None:
+    file = OsFileSystem(tmp_path).open("1.log")
+    file.append(b"whole", b"")
+    with full_disk() as disk:
+        disk.bytes_left, disk.is_cut_refused = 6, True
+        with pytest.raises(OSError, match="No space"):
+            file.append(b"head", b"body")
+        torn = (tmp_path / "1.log").read_bytes()
+        disk.bytes_left = None
+        with pytest.raises(OSError, match="Input/output"):
+            file.append(b"refused", b"")
+        still_torn = (tmp_path / "1.log").read_bytes()
+
+    position = file.append(b"x", b"")
+
+    assert (torn, still_torn) == (b"wholeheadbo", b"wholeheadbo")
+    assert ((tmp_path / "1.log").read_bytes(), position) == (b"wholex", 5)
+
+
+def test_torn_tail_in_preallocated_room_becomes_zeros_again(tmp_path: Path) -> None:
+    file = OsFileSystem(tmp_path).open("1.index")
+    file.preallocate(20)
+    file.append(b"12", b"")
+
+    with full_disk() as disk, pytest.raises(OSError, match="No space"):
+        disk.bytes_left = 3
+        file.append(b"garbage", b"")
+
+    assert (tmp_path / "1.index").read_bytes() == b"12" + bytes(18)
+
+
+def test_short_writes_are_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = os.pwrite
+
+    def three_bytes(descriptor: int, pieces: Sequence[bytes], position: int) -> int:
+        return write(descriptor, b"".join(pieces)[:3], position)
+
+    def two_bytes(descriptor: int, data: memoryview, position: int) -> int:
+        return write(descriptor, data[:2], position)
+
+    monkeypatch.setattr(os, "pwritev", three_bytes)
+    monkeypatch.setattr(os, "pwrite", two_bytes)
+    file = OsFileSystem(tmp_path).open("1.log")
+
+    file.append(b"head", memoryview(b"and body"))
+
+    assert (tmp_path / "1.log").read_bytes() == b"headand body"
+
+
+def test_short_reads_are_continued_and_missing_bytes_are_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = os.pread
+
+    def three_bytes(descriptor: int, size: int, position: int) -> bytes:
+        return read(descriptor, min(size, 3), position)
+
+    monkeypatch.setattr(os, "pread", three_bytes)
+    file = OsFileSystem(tmp_path).open("1.log")
+    file.append(b"0123456789", b"")
+
+    whole = bytes(file.read(1, 8))
+    os.truncate(tmp_path / "1.log", 5)
+
+    assert whole == b"12345678"
+    with pytest.raises(OSError, match="ends 4 bytes before"):
+        file.read(1, 8)
+
+
+def test_preallocated_room_takes_no_blocks(tmp_path: Path) -> None:
+    file = OsFileSystem(tmp_path).open("1.index")
+
+    file.preallocate(10_485_760)
+    file.append(b"12345678", b"")
+
+    status = (tmp_path / "1.index").stat()
+    assert (status.st_size, file.size) == (10_485_760, 8)
+    assert status.st_blocks * 512 < 100_000
+    file.truncate(8)
+    assert (tmp_path / "1.index").stat().st_size == 8
+
+
+def test_views_come_in_pieces_of_bounded_size(tmp_path: Path) -> None:
+    file = OsFileSystem(tmp_path).open("1.log")
+    file.append(b"", bytes(2_500_000))
+
+    assert [len(view) for view in file.views(0, 2_500_000)] == [1_048_576, 1_048_576, 402_848]
+
+
+def test_many_files_share_few_descriptors(tmp_path: Path) -> None:
+    descriptors = OpenDescriptors(10)
+    files = OsFileSystem(tmp_path, descriptors)
+    before = len(open_descriptors())
+    opened = [files.open(f"a-{number}/1.log") for number in range(50)]
+    for turn in range(3):
+        for number, file in enumerate(opened):
+            file.append(b"%d" % turn, b"%02d" % number)
+
+    contents = [bytes(file.read(0, 9)) for file in opened]
+
+    assert contents == [b"0%02d1%02d2%02d" % (number, number, number) for number in range(50)]
+    assert len(descriptors) == len(open_descriptors()) - before <= 10
+    assert [(tmp_path / f"a-{number}/1.log").read_bytes() for number in range(50)] == contents
+
+
+def test_descriptor_used_last_stays_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = OsFileSystem(tmp_path, OpenDescriptors(3))
+    often = files.open("often")
+    opened: list[str] = []
+    open_file = os.open
+
+    def counted(path: str, flags: int, mode: int = 0o777) -> int:
+        opened.append(os.path.basename(path))
+        return open_file(path, flags, mode)
+
+    monkeypatch.setattr(os, "open", counted)
+
+    for number in range(20):
+        files.open(str(number)).append(b"1", b"")
+        often.append(b"2", b"")
+
+    assert "often" not in opened
+
+
+def test_descriptors_are_given_back_with_the_file_system(tmp_path: Path) -> None:
+    before = open_descriptors()
+    files = OsFileSystem(tmp_path)
+    for number in range(20):
+        files.open(str(number)).append(b"1", b"")
+
+    del files
+
+    assert open_descriptors() == before
+
+
+def test_limit_is_a_share_of_what_the_process_may_open() -> None:
+    program = "from fauxka.storage.open_descriptors import OpenDescriptors as D; print(D()._open_max)"
+
+    def limit_with(soft: int) -> int:
+        limits = (soft, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+        command = f"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, {limits}); {program}"
+        return int(subprocess.run([sys.executable, "-c", command], check=True, capture_output=True, timeout=60).stdout)
+
+    assert (limit_with(300), limit_with(4000), limit_with(12)) == (100, 1000, 8)
+
+
+def test_files_make_room_when_the_process_has_no_descriptor_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    descriptors = OpenDescriptors(100)
+    files = OsFileSystem(tmp_path, descriptors)
+    opened = [files.open(str(number)) for number in range(20)]
+    open_file = os.open
+
+    def none_left(path: str, flags: int, mode: int = 0o777) -> int:
+        if len(descriptors) >= 20:
+            raise OSError(EMFILE, "Too many open files")
+        return open_file(path, flags, mode)
+
+    monkeypatch.setattr(os, "open", none_left)
+
+    opened.append(files.open("20"))
+    for file in opened:
+        file.append(b"1", b"")
+
+    assert [file.size for file in opened] == [1] * 21
+
+
+@pytest.mark.parametrize("what_happens", ["evicted", "renamed", "deleted", "folder deleted"])
+def test_sync_begun_is_done_whatever_becomes_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what_happens: str
+) -> None:
+    files = OsFileSystem(tmp_path, OpenDescriptors(1))
+    file = files.open("a-0/1.log")
+    file.append(b"1", b"")
+    inode = (tmp_path / "a-0/1.log").stat().st_ino
+    synced: list[int] = []
+
+    def note(number: int) -> None:
+        synced.append(os.fstat(number).st_ino)
+
+    monkeypatch.setattr("fauxka.storage.os_file._sync_data", note)
+    before = len(open_descriptors())
+    step = file.begin_sync()
+    files.open("b-0/1.log").append(b"1", b"")
+    match what_happens:
+        case "renamed":
+            files.rename("a-0/1.log", "a-0/1.log.deleted")
+        case "deleted":
+            files.delete("a-0/1.log")
+        case "folder deleted":
+            files.delete_folder("a-0")
+        case _:
+            pass
+
+    thread = threading.Thread(target=step)
+    thread.start()
+    thread.join(10)
+    del step, thread
+
+    assert synced == [inode]
+    assert len(open_descriptors()) == before
+
+
+def test_what_a_failed_sync_may_have_lost_is_written_again_before_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = OsFileSystem(tmp_path).open("1.log")
+    content = bytes(range(250)) * 10_000
+    file.append(content, b"")
+    file.preallocate(3_000_000)
+    events: list[str | tuple[int, bytes]] = []
+
+    def note_write(number: int, data: memoryview, position: int) -> int:
+        events.append((position, bytes(data)))
+        return len(data)
+
+    def note_sync(number: int) -> None:
+        events.append("synced")
+
+    monkeypatch.setattr(os, "pwrite", note_write)
+    monkeypatch.setattr("fauxka.storage.os_file._sync_data", note_sync)
+
+    file.begin_sync(is_written_again=True)()
+
+    first, second, third, last = events
+    assert (first, second) == ((0, content[: 2**20]), (2**20, content[2**20 : 2**21]))
+    assert (third, last) == ((2**21, content[2**21 :]), "synced")
+
+
+def test_sync_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(number: int) -> None:
+        raise OSError(EIO, "Input/output error")
+
+    monkeypatch.setattr("fauxka.storage.os_file._sync_data", fail)
+    file = OsFileSystem(tmp_path).open("1.log")
+    step = file.begin_sync()
+
+    with pytest.raises(OSError, match="Input/output"):
+        step()
+
+
+def test_reads_in_another_thread_meet_no_other_file_while_descriptors_change_hands(tmp_path: Path) -> None:
+    files = OsFileSystem(tmp_path, OpenDescriptors(2))
+    opened = [files.open(str(number)) for number in range(8)]
+    for number, file in enumerate(opened):
+        file.append(b"%d" % number * 64, b"")
+    wrong: list[bytes] = []
+
+    def read() -> None:
+        for turn in range(4000):
+            number = turn % 8
+            data = bytes(opened[number].read(0, 64))
+            if data != b"%d" % number * 64:
+                wrong.append(data)
+
+    threads = [threading.Thread(target=read) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for turn in range(4000):
+        opened[turn * 5 % 8].append(b"x", b"")
+    for thread in threads:
+        thread.join(60)
+
+    assert wrong == []
+    assert not any(thread.is_alive() for thread in threads)
+
+
+def test_files_are_opened_for_writing_by_the_first_write_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    OsFileSystem(tmp_path).open("a-0/1.log").append(b"0123", b"")
+    open_file = os.open
+
+    def read_only(path: str, flags: int, mode: int = 0o777) -> int:
+        if flags & (os.O_RDWR | os.O_WRONLY | os.O_CREAT):
+            raise PermissionError(13, "Permission denied")
+        return open_file(path, flags, mode)
+
+    monkeypatch.setattr(os, "open", read_only)
+    file = OsFileSystem(tmp_path).open("a-0/1.log")
+
+    file.truncate(4)
+    assert (file.size, bytes(file.read(1, 2)), b"".join(file.views(0, 4))) == (4, b"12", b"0123")
+    file.begin_sync()()
+    with pytest.raises(PermissionError):
+        file.append(b"4", b"")
+    assert (file.size, bytes(file.read(0, 4))) == (4, b"0123")
+
+
+def test_missing_folder_is_empty_and_made_by_the_first_file(tmp_path: Path) -> None:
+    files = OsFileSystem(tmp_path / "x" / "logs")
+
+    assert (files.folders(), files.names_in(""), files.exists("a")) == ([], [], False)
+    assert not (tmp_path / "x").exists()
+    files.open("a-0/1.log")
+    assert (tmp_path / "x/logs/a-0/1.log").read_bytes() == b""
+
+
+def test_folder_named_relatively_stays_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = OsFileSystem("logs")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+
+    files.open("1.log")
+
+    assert (tmp_path / "logs/1.log").exists()
+
+
+@pytest.mark.parametrize("path", ["../x", "a/../../x", "/etc/x", "a/b/c", "a//b", "..", ".", "a/..", "a/"])
+def test_no_path_leads_out_of_the_folder(tmp_path: Path, path: str) -> None:
+    files = OsFileSystem(tmp_path / "logs")
+
+    with pytest.raises(AssertionError):
+        files.open(path)
+    with pytest.raises(AssertionError):
+        files.replace(path, b"")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folders_and_other_things_are_not_files(tmp_path: Path) -> None:
+    files = OsFileSystem(tmp_path)
+    files.open("a-0/1.log")
+    (tmp_path / "a-0/folder").mkdir()
+    os.mkfifo(tmp_path / "a-0/pipe")
+
+    assert (files.names_in("a-0"), files.exists("a-0"), files.exists("a-0/pipe")) == (["1.log"], False, False)
+    with pytest.raises(IsADirectoryError):
+        files.open("a-0/pipe")
+    with pytest.raises(OSError, match="not empty"):
+        files.delete_folder("a-0")
+
+
+def test_deleted_file_gives_its_room_back_and_is_missed(tmp_path: Path) -> None:
+    files = OsFileSystem(tmp_path)
+    before = open_descriptors()
+    file = files.open("1.log")
+    file.append(b"1", b"")
+
+    files.delete("1.log")
+
+    assert open_descriptors() == before
+    with pytest.raises(FileNotFoundError):
+        file.read(0, 1)
+    with pytest.raises(FileNotFoundError):
+        file.append(b"2", b"")
+    assert not (tmp_path / "1.log").exists()
+
+
+def test_file_has_one_size_for_all_who_opened_it(tmp_path: Path) -> None:
+    files = OsFileSystem(tmp_path)
+    file = files.open("1.index")
+    file.preallocate(100)
+    file.append(b"12", b"")
+
+    assert files.open("1.index") is file
+    assert OsFileSystem(tmp_path).open("1.index").size == 100
+
+
+@pytest.mark.parametrize("failing", ["fsync", "replace"])
+def test_failed_replacement_leaves_the_old_content_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    files = OsFileSystem(tmp_path)
+    files.replace("checkpoint", b"old")
+
+    def fail(*arguments: object) -> None:
+        raise OSError(ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, failing, fail)
+
+    with pytest.raises(OSError, match="No space"):
+        files.replace("checkpoint", b"new", is_synced=True)
+
+    assert (files.names_in(""), (tmp_path / "checkpoint").read_bytes()) == (["checkpoint"], b"old")
+
+
+def test_replacement_is_synced_before_it_has_the_name_and_the_name_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = OsFileSystem(tmp_path)
+    files.replace("a-0/checkpoint", b"old")
+    synced: list[tuple[str, bytes]] = []
+
+    def note(number: int) -> None:
+        path = os.readlink(f"/proc/self/fd/{number}")
+        synced.append((os.path.relpath(path, tmp_path), (tmp_path / "a-0/checkpoint").read_bytes()))
+
+    monkeypatch.setattr(os, "fsync", note)
+
+    files.replace("a-0/checkpoint", b"new", is_synced=True)
+    files.replace("a-0/checkpoint", b"newer")
+
+    assert synced == [("a-0/checkpoint.tmp", b"old"), ("a-0", b"new")]
+
+
+def test_time_of_the_last_write_is_that_of_the_disk(tmp_path: Path) -> None:
+    files = OsFileSystem(tmp_path)
+    files.open("1.log")
+    os.utime(tmp_path / "1.log", ns=(0, 1_700_000_000_123_456_789))
+
+    assert files.modified_ms("1.log") == 1_700_000_000_123
