@@ -202,7 +202,7 @@ def test_index_that_ends_within_an_entry_is_found_by_the_check(size: int) -> Non
 def test_damaged_entry_is_found_or_gives_numbers(bit: int) -> None:
     damaged = bytearray(REAL)
     damaged[bit // 8] ^= 1 << bit % 8
-    index = index_holding(damaged)
+    index = index_holding(bytes(damaged))
 
     try:
         index.check(2)
