@@ -1,4 +1,5 @@
-"""The command line: `fauxka serve` runs a broker, `fauxka health` asks one whether it answers.
+"""The command line: `fauxka serve` runs a broker, `fauxka health` asks one whether it answers, `fauxka export` hands
+its topics to a real Kafka.
 
 Whatever is wrong with what the user asked for is one line on standard error and exit code 2. What serving needs is
 imported only to serve.
@@ -126,6 +127,20 @@ def health(host: str, port: int | None, timeout_seconds: float) -> None:
     except UnhealthyError as error:
         click.echo(f"fauxka: {one_line(str(error))}", err=True)
         sys.exit(EXIT_UNHEALTHY)
+
+
+@commands.command()
+@click.argument("folder", metavar="DIR", type=click.Path())
+@click.option("--data-dir", "data_folder", type=click.Path(), help="Hand over what is in this data folder.")
+@click.option("--from", "bootstrap", metavar="HOST:PORT", help="Hand over what this running broker holds.")
+def export(folder: str, data_folder: str | None, bootstrap: str | None) -> None:
+    """Write all topics to DIR, a new folder, on which a real Kafka 4.3 starts and serves them."""
+    from .broker.export import log_export
+
+    try:
+        log_export.export(folder, data_folder=data_folder, bootstrap=bootstrap, say=click.echo)
+    except log_export.ExportError as error:
+        raise click.ClickException(str(error)) from error
 
 
 if __name__ == "__main__":

@@ -74,3 +74,13 @@ def replacement(match: re.Match[str]) -> str:
     if len(escape) == 5:
         return chr(int(escape[1:], 16))
     return ESCAPED.get(escape, escape)
+
+
+def escaped_value(text: str) -> str:
+    """Return text as it stands for a value: ASCII, with escapes where a reader would take a character for syntax."""
+    units = memoryview(text.encode("utf-16-be", "surrogatepass"))
+    characters = [int.from_bytes(units[position : position + 2], "big") for position in range(0, len(units), 2)]
+    return "".join(
+        chr(unit) if " " < chr(unit) < "\x7f" and chr(unit) != "\\" or (unit == 0x20 and index) else f"\\u{unit:04x}"
+        for index, unit in enumerate(characters)
+    )
