@@ -7,6 +7,7 @@ file systems, and what POSIX promises.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 from typing import Generic, TypeVar
@@ -79,8 +80,13 @@ class FileSafety:
         self._is_sealed = True
         return self._done_count + len(self._changes)
 
-    def make_safe(self, mark: int) -> None:
-        """Note that a sync that began at mark is done."""
+    def make_safe(self, mark: int, *, is_written_again: bool = False) -> None:
+        """Note that a sync that began at mark is done.
+
+        is_written_again: it wrote everything once more, what failed before included.
+        """
+        if is_written_again:
+            self._failed_from = self._failed_to = 0
         count = max(0, mark - self._done_count)
         del self._changes[:count]
         self._done_count += count
@@ -153,6 +159,14 @@ class Directory(Generic[N]):
         """Note that the folder was synced."""
         self.safe = dict(self.entries)
         self.changes.clear()
+
+    def mapped(self, node_of: Callable[[N], N]) -> Directory[N]:
+        """Return the same with other nodes."""
+        return Directory(
+            {name: node_of(node) for name, node in self.entries.items()},
+            {name: node_of(node) for name, node in self.safe.items()},
+            [{name: node and node_of(node) for name, node in change.items()} for change in self.changes],
+        )
 
     def after_power_loss(self, random: Random) -> dict[str, N]:
         """Return the names that may be left: those of some moment since the last sync."""

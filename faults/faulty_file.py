@@ -86,11 +86,11 @@ class FaultyFile:
         self._size = size
         self._operations.end(effect, self.path)
 
-    def begin_sync(self) -> Callable[[], None]:
+    def begin_sync(self, *, is_written_again: bool = False) -> Callable[[], None]:
         """See File; what goes wrong is decided here, and happens in the step."""
         operations, path, safety = self._operations, self.path, self.safety
         effect = operations.decide(OperationKind.SYNC, path)
-        inner_step = self.inner.begin_sync()
+        inner_step = self.inner.begin_sync(is_written_again=is_written_again)
         mark = safety.mark()
 
         def step() -> None:
@@ -102,10 +102,21 @@ class FaultyFile:
                 operations.stop()
             if not isinstance(effect, LoseSync):
                 inner_step()
-                safety.make_safe(mark)
+                safety.make_safe(mark, is_written_again=is_written_again)
             operations.end(effect, path)
 
         return step
+
+    def after_kill(self, operations: FileOperations) -> FaultyFile:
+        """Return the file as another process finds it: with what a torn write left, and preallocated room as zeros."""
+        inner = self.inner
+        size = inner.size
+        if self.safety.physical_size > size:
+            inner.append(bytes(self.safety.physical_size - size), b"")
+            self.safety.grow(size, inner.size)
+        found = FaultyFile(operations, self.path, inner)
+        found.safety = self.safety
+        return found
 
     def close(self) -> None:
         """See File."""

@@ -28,8 +28,12 @@ class FaultyFileSystem:
     for whoever has them open, as files in memory are.
     """
 
-    def __init__(self, inner: FileSystem) -> None:
-        """Start with what inner holds, all of which counts as safe, and without rules."""
+    def __init__(self, inner: FileSystem, *, is_persistent: bool = True) -> None:
+        """Start with what inner holds, all of which counts as safe, and without rules.
+
+        is_persistent: see FileSystem; what is crashed and loaded again must be.
+        """
+        self._is_persistent = is_persistent
         self.operations = FileOperations()
         self.plan = self.operations.plan
         self._inner = inner
@@ -47,6 +51,11 @@ class FaultyFileSystem:
             path = f"{folder}/{name}" if folder else name
             directory.entries[name] = FaultyFile(self.operations, path, self._inner.open(path))
         directory.make_safe()
+
+    @property
+    def is_persistent(self) -> bool:
+        """See FileSystem."""
+        return self._is_persistent
 
     def open(self, path: str) -> FaultyFile:
         """See FileSystem."""
@@ -183,14 +192,30 @@ class FaultyFileSystem:
 
     # Crashes.
 
-    def after_kill(self) -> MemoryFileSystem:
-        """Stop, and return the files as they are when the process was killed: all that was written is there."""
+    def after_kill(self) -> FaultyFileSystem:
+        """Stop, and return the files as the next process finds them: all that was written is there.
+
+        What was not safe still is not. Nothing goes wrong any more, and this one must not be used again.
+        """
         self.operations.is_stopped = True
-        left = MemoryFileSystem()
-        _put(left, "", {name: _content(file) for name, file in self._top_files.entries.items()})
-        for folder, directory in self._folders.entries.items():
-            _put(left, folder, {name: _content(file) for name, file in directory.entries.items()})
-        return left
+        found = FaultyFileSystem(self._inner, is_persistent=self.is_persistent)
+        files: dict[FaultyFile, FaultyFile] = {}
+        directories: dict[int, Directory[FaultyFile]] = {}
+
+        def file_of(file: FaultyFile) -> FaultyFile:
+            if file not in files:
+                files[file] = file.after_kill(found.operations)
+            return files[file]
+
+        def directory_of(directory: Directory[FaultyFile]) -> Directory[FaultyFile]:
+            # By identity: directories are not hashable.
+            if id(directory) not in directories:
+                directories[id(directory)] = directory.mapped(file_of)
+            return directories[id(directory)]
+
+        found._top_files = self._top_files.mapped(file_of)
+        found._folders = self._folders.mapped(directory_of)
+        return found
 
     def after_power_loss(self, random: Random) -> MemoryFileSystem:
         """Stop, and return the files as the power may leave them: what was synced is there, and some of the rest.
@@ -203,12 +228,6 @@ class FaultyFileSystem:
         for folder, directory in self._folders.after_power_loss(random).items():
             _put(left, folder, _contents_after_power_loss(directory, random))
         return left
-
-
-def _content(file: FaultyFile) -> bytes:
-    """Return what is in the file on disk: what a torn write left and the room that was preallocated included."""
-    content = bytes(file.inner.read(0, file.inner.size))
-    return content + bytes(max(0, file.safety.physical_size - len(content)))
 
 
 def _contents_after_power_loss(directory: Directory[FaultyFile], random: Random) -> dict[str, bytes]:

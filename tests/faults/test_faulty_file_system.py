@@ -17,6 +17,7 @@ from fauxka.faults.file_fault_rules import (
     disk_full,
 )
 from fauxka.faults.file_operations import MachineStopped
+from fauxka.storage.file_system import FileSystem
 from fauxka.storage.memory_file_system import MemoryFileSystem
 
 # What is left is drawn; so many times, that each of a handful of possibilities comes up.
@@ -39,7 +40,7 @@ def sync(file_system: FaultyFileSystem, path: str) -> None:
     file_system.open(path).begin_sync()()
 
 
-def contents(file_system: MemoryFileSystem) -> dict[str, bytes]:
+def contents(file_system: FileSystem) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     for folder in ["", *file_system.folders()]:
         for name in file_system.names_in(folder):
@@ -309,3 +310,30 @@ def test_failed_read_raises_and_has_no_number() -> None:
 
     assert bytes(file_system.open("a/a.log").read(0, 3)) == b"abc"
     assert file_system.operations.count == count
+
+
+def test_what_was_not_safe_before_a_kill_is_not_safe_after_it() -> None:
+    file_system = new()
+    file_system.replace("a/a.log", b"", is_synced=True)
+    file_system.sync_folder("")
+    append(file_system, "a/a.log", b"abc")
+    file_system.rename("a/a.log", "a/b.log")
+
+    left = after_power_loss(file_system.after_kill())
+
+    assert {"a/a.log": b""} in left
+    assert {"a/b.log": b"abc"} in left
+
+
+def test_sync_that_writes_all_again_makes_safe_what_one_before_it_lost() -> None:
+    file_system = new()
+    file_system.replace("a/a.log", b"", is_synced=True)
+    file_system.sync_folder("")
+    append(file_system, "a/a.log", b"abc")
+    file_system.plan.add(rule(OperationKind.SYNC, Fail(errno.EIO)))
+    with pytest.raises(OSError, match="Input/output error"):
+        sync(file_system, "a/a.log")
+
+    file_system.open("a/a.log").begin_sync(is_written_again=True)()
+
+    assert after_power_loss(file_system) == [{"a/a.log": b"abc"}]
