@@ -124,3 +124,25 @@ def test_folder_that_may_not_be_written_to_is_served(tmp_path: Path, monkeypatch
     assert (files.folders(), files.names_in("")) == ([], ["checkpoint"])
     assert (tmp_path / "a-0/1.log").read_bytes() == b"1"
     assert sorted(os.listdir(tmp_path)) == [".kafka_cleanshutdown", "a-0"]
+
+
+def test_lower_file_renamed_over_one_that_was_appended_to_leaves_nothing_of_that() -> None:
+    files = OverlayFileSystem(lower_with({"a-0/1.log": b"old", "a-0/1.log.swap": b"new"}), MemoryFileSystem())
+    files.open("a-0/1.log").append(b"appended", b"")
+    files.open("a-0/2.log").append(b"above", b"")
+
+    files.rename("a-0/1.log.swap", "a-0/1.log")
+    files.rename("a-0/1.log", "a-0/2.log")
+
+    assert (all_of(files, "a-0/2.log"), files.names_in("a-0")) == (b"new", ["2.log"])
+
+
+def test_file_opened_before_its_folder_was_renamed_is_appended_to_in_the_new_one() -> None:
+    upper = MemoryFileSystem()
+    files = OverlayFileSystem(lower_with({"a-0/1.log": b"below"}), upper)
+    file = files.open("a-0/1.log")
+
+    files.rename_folder("a-0", "a-0.x-delete")
+    file.append(b"above", b"")
+
+    assert (upper.folders(), all_of(files, "a-0.x-delete/1.log")) == (["a-0.x-delete"], b"belowabove")
