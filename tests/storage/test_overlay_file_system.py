@@ -132,9 +132,10 @@ def test_lower_file_renamed_over_one_that_was_appended_to_leaves_nothing_of_that
     files.open("a-0/2.log").append(b"above", b"")
 
     files.rename("a-0/1.log.swap", "a-0/1.log")
+    files.open("a-0/1.log").append(b"+", b"")
     files.rename("a-0/1.log", "a-0/2.log")
 
-    assert (all_of(files, "a-0/2.log"), files.names_in("a-0")) == (b"new", ["2.log"])
+    assert (all_of(files, "a-0/2.log"), files.names_in("a-0")) == (b"new+", ["2.log"])
 
 
 def test_file_opened_before_its_folder_was_renamed_is_appended_to_in_the_new_one() -> None:
