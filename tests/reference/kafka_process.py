@@ -1,12 +1,15 @@
 """A real Kafka in a process of its own, for the tests that put the same questions to it as to fauxka."""
 
+import os
 import random
+import signal
 import socket
 import struct
 import subprocess
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 SCRIPT = Path(__file__).parent / "kafka"
@@ -31,18 +34,50 @@ def reference_jars() -> str:
     return subprocess.run([str(SCRIPT), "jars"], check=True, capture_output=True, text=True).stdout.strip()
 
 
+@dataclass(frozen=True)
+class KafkaProcess:
+    """A Kafka that runs: the script, and below it the virtual machine."""
+
+    script: subprocess.Popen[bytes]
+    address: str
+
+    def kill(self) -> None:
+        """Send the virtual machine SIGKILL, and return when script and machine have ended."""
+        children = Path(f"/proc/{self.script.pid}/task/{self.script.pid}/children").read_text().split()
+        machine = next(int(pid) for pid in children if Path(f"/proc/{pid}/comm").read_text() == "java\n")
+        os.kill(machine, signal.SIGKILL)
+        self.script.wait(STOP_SECONDS_MAX)
+
+
 @contextmanager
 def running_kafka(log_file: Path, config: Mapping[str, str] | None = None) -> Generator[str, None, None]:
     """Run a real Kafka with these server properties for the length of the block, and yield its bootstrap address."""
+    with kafka_process(log_file, config) as kafka:
+        yield kafka.address
+
+
+@contextmanager
+def kafka_process(
+    log_file: Path, config: Mapping[str, str] | None = None, data: Path | None = None
+) -> Generator[KafkaProcess, None, None]:
+    """Run a real Kafka for the length of the block, and stop it cleanly.
+
+    data: the folder of its logs, kept; made by it where it is not there. None for one that is removed at the end.
+    """
     port = _free_pair_of_ports()
     properties = [f"{key}={value}" for key, value in (config or {}).items()]
+    environment = {**os.environ, **({} if data is None else {"KAFKA_DATA": str(data)})}
     with log_file.open("wb") as log:
         process = subprocess.Popen(
-            [str(SCRIPT), "run", str(port), *properties], stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            [str(SCRIPT), "run", str(port), *properties],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
         )
         try:
             _wait_until_it_answers(process, port, log_file)
-            yield f"127.0.0.1:{port}"
+            yield KafkaProcess(process, f"127.0.0.1:{port}")
         finally:
             process.terminate()
             process.wait(STOP_SECONDS_MAX)
