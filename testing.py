@@ -7,6 +7,7 @@ with Broker({"num.partitions": "3"}) as broker:
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
@@ -19,6 +20,7 @@ from .broker.event_loop import new_event_loop
 from .broker.listeners import ListenerConfig
 from .broker.server import Server
 from .storage.emulated_version import EmulatedVersion
+from .storage.file_system import FileSystem
 
 # In one process with its clients the broker would look for the next request in time that they need themselves.
 CONFIG_DEFAULTS = {"fauxka.busy.poll.us": "0"}
@@ -37,18 +39,31 @@ class Broker:
         *,
         as_version: str | None = None,
         clock: Clock | None = None,
+        file_system: FileSystem | None = None,
         listeners: Sequence[ListenerConfig] = (ListenerConfig(port=0),),
+        data_dir: str | os.PathLike[str] | None = None,
+        import_logs: str | os.PathLike[str] | None = None,
     ) -> None:
         """Prepare a broker; `start` or `with` starts it.
 
         config: Kafka's own keys, such as {"num.partitions": "3"}; raises ConfigError where one is unknown or wrong.
         as_version: whose producer rules hold, such as "2.4"; 4.3's by default.
         clock: what timeouts and expiries read; the machine's by default.
+        file_system: where the logs are kept; in memory by default.
+        data_dir: the folder to keep everything in, open from now on until the broker stops.
+        import_logs: a folder of a Kafka broker whose topics are served; nothing is written there.
+        Raises DataDirectoryError where one of the two folders cannot be used; both go before file_system.
         """
         version = EmulatedVersion.parse(as_version) if as_version else None
-        self.cluster = Cluster(
-            BrokerConfig.from_entries({**CONFIG_DEFAULTS, **(config or {})}), clock=clock, emulated_version=version
-        )
+        settings = BrokerConfig.from_entries({**CONFIG_DEFAULTS, **(config or {})})
+        if data_dir is None and import_logs is None:
+            self.cluster = Cluster(settings, clock=clock, file_system=file_system, emulated_version=version)
+        else:
+            # Loaded only for these, as on the command line.
+            from .broker.cluster_loader import StorageOptions, load_cluster
+
+            storage = StorageOptions(data_dir=path_of(data_dir), import_logs=path_of(import_logs))
+            self.cluster = load_cluster(settings, storage, clock=clock, emulated_version=version)
         self._server = Server(self.cluster, listeners)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -103,8 +118,11 @@ class Broker:
         self.stop()
 
     def _run(self) -> None:
-        with asyncio.Runner(loop_factory=new_event_loop) as runner:
-            runner.run(self._serve())
+        try:
+            with asyncio.Runner(loop_factory=new_event_loop) as runner:
+                runner.run(self._serve())
+        finally:
+            self.cluster.close()
 
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -118,3 +136,8 @@ class Broker:
         if self._failure is None:
             await self._stopping.wait()
             await self._server.stop()
+
+
+def path_of(path: str | os.PathLike[str] | None) -> str | None:
+    """Return the path as text."""
+    return None if path is None else os.fspath(path)

@@ -22,11 +22,14 @@ from .produce_route import ProduceRoute
 from .producer_id_manager import ProducerIdManager
 
 if TYPE_CHECKING:
+    from contextlib import ExitStack
+
     from ..storage.append_refused import AppendRefused
     from ..storage.append_result import AppendResult
     from ..storage.file_system import FileSystem
     from ..storage.log_manager import LogManager
     from ..storage.partition_log import PartitionLog
+    from .blocking_steps import BlockingSteps
     from .cluster_storage import ClusterStorage
     from .coordinators.group_coordinator import GroupCoordinator
     from .request_context import Deferred
@@ -100,6 +103,8 @@ class Cluster:
         self.producer_ids = ProducerIdManager()
         # What keeps all of this on disk; None in memory.
         self.storage: ClusterStorage | None = None
+        # What is to be closed after the logs.
+        self.folders: ExitStack | None = None
         self.decisions: deque[str] = deque(maxlen=DECISIONS_KEPT_MAX)
         self.produce_routes: dict[tuple[int, bytes], ProduceRoute] = {}
         self._topics_by_id: dict[bytes, Topic] = {}
@@ -118,6 +123,18 @@ class Cluster:
         from ..storage.log_manager import LogManager
 
         return LogManager(self._file_system, self._emulated_version)
+
+    @cached_property
+    def steps(self) -> BlockingSteps:
+        """What runs steps that wait for a disk; there from the first one on."""
+        from .blocking_steps import BlockingSteps
+
+        return BlockingSteps("fauxka-disk")
+
+    @property
+    def is_on_disk(self) -> bool:
+        """Whether the logs outlive the process."""
+        return self._file_system.is_persistent
 
     @cached_property
     def groups(self) -> GroupCoordinator:
@@ -160,7 +177,7 @@ class Cluster:
     def restore_topic(self, topic: Topic, logs: Iterable[PartitionLog]) -> None:
         """Take a topic without partitions that was there before the broker started, with the logs of its partitions."""
         for index, log in enumerate(logs):
-            partition = Partition(topic.name, topic.topic_id, index, log, self.node_id)
+            partition = self._led(topic, index, log)
             # An epoch never goes back: clients and the log itself would take the batches for older ones.
             partition.leader_epoch = max(partition.leader_epoch, log.leader_epochs.latest_epoch or 0)
             topic.partitions.append(partition)
@@ -175,10 +192,12 @@ class Cluster:
         log_config = log_config_of(self.config, topic.configs)
         before = len(topic.partitions)
         now_ms = self.clock.now_ms()
+        # In memory nothing asks a folder whose it is.
+        topic_id = topic.topic_id if self.is_on_disk else None
         try:
             for index in range(before, total):
-                log = self.logs.create(topic.name, index, log_config, now_ms=now_ms)
-                topic.partitions.append(Partition(topic.name, topic.topic_id, index, log, self.node_id))
+                log = self.logs.create(topic.name, index, log_config, now_ms=now_ms, topic_id=topic_id)
+                topic.partitions.append(self._led(topic, index, log))
         except OSError as error:
             for partition in topic.partitions[before:]:
                 self._delete_log(partition)
@@ -186,6 +205,15 @@ class Cluster:
             message = f"cannot create the files of a partition of {topic.name}: {error.strerror or error}"
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, message) from error
         self.metadata_changed()
+
+    def _led(self, topic: Topic, index: int, log: PartitionLog) -> Partition:
+        partition = Partition(topic.name, topic.topic_id, index, log, self.node_id)
+        if self.is_on_disk:
+            # Loaded with the first log that can be made safe.
+            from .partition_flusher import PartitionFlusher
+
+            partition.flusher = PartitionFlusher(log, partition, self.steps, self.clock)
+        return partition
 
     def delete_topic(self, topic: Topic) -> None:
         """Delete the topic with its logs, and wake who waits for it."""
@@ -239,13 +267,18 @@ class Cluster:
         return self.storage.when_saved(answer)
 
     def close(self) -> None:
-        """Leave the data folder as a clean stop does, with nothing that a start would have to recover."""
+        """Leave the data folder as a clean stop does, with nothing that a start would have to recover.
+
+        It may wait for the disk. Nothing of the cluster is used after it.
+        """
         if self.storage is not None:
             self.storage.close()
+        if self.folders is not None:
+            self.folders.close()
 
     def _delete_log(self, partition: Partition) -> None:
         try:
-            self.logs.delete(partition.topic_name, partition.index)
+            self.logs.delete(partition.topic_name, partition.index, now_ms=self.clock.now_ms(), unique_id=new_uuid())
         except OSError as error:
             # The next start puts its folder aside, as that of a partition that nobody knows.
             logger.error("cannot delete the files of %s-%d: %s", partition.topic_name, partition.index, error)

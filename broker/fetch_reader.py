@@ -104,6 +104,12 @@ class FetchReader:
         except KafkaError as error:
             result.has_error = True
             return FetchedPartition(asked.partition, error.code)
+        except OSError as error:
+            partition.storage_failed("read", error)
+            result.has_error = True
+            return FetchedPartition(asked.partition, ErrorCode.KAFKA_STORAGE_ERROR)
+        if partition.failing:
+            partition.storage_works("read")
         result.records_bytes += fetched.size
         return FetchedPartition(
             asked.partition,

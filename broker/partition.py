@@ -49,7 +49,7 @@ class Partition:
         # What makes the log safe; None in memory, where nothing can be made safer.
         self.flusher: PartitionFlusher | None = None
         # What the storage does not do at present.
-        self.failing: set[str] = set()
+        self.failing: frozenset[str] = frozenset()
         self._waiting: dict[object, Callable[[], None]] = {}
 
     def append(self, records: memoryview, now_ms: int) -> AppendResult:
@@ -95,11 +95,11 @@ class Partition:
     def storage_failed(self, doing: str, error: Exception) -> None:
         """Say, once until it works again, that the files of the partition cannot be written, flushed or read."""
         if doing not in self.failing:
-            self.failing.add(doing)
+            self.failing |= {doing}
             logger.error("%s-%d: %s fails: %s", self.topic_name, self.index, doing, error)
 
     def storage_works(self, doing: str) -> None:
         """Say that it works again, if it has failed."""
         if doing in self.failing:
-            self.failing.remove(doing)
+            self.failing -= {doing}
             logger.warning("%s-%d: %s works again", self.topic_name, self.index, doing)

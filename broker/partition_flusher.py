@@ -47,7 +47,6 @@ class PartitionFlusher:
         "_is_wanted_again",
         "_log",
         "_observer",
-        "_segments_seen",
         "_steps",
         "_waiting",
         "flushed_ms",
@@ -63,7 +62,6 @@ class PartitionFlusher:
         self._is_wanted_again = False
         self._has_failed = False
         self._is_retry_set = False
-        self._segments_seen = log.segment_count
         self._waiting: list[tuple[int, StepDone]] = []
         # When the log was last flushed as a whole, for flush.ms.
         self.flushed_ms = clock.now_ms()
@@ -75,8 +73,7 @@ class PartitionFlusher:
         Source: UnifiedLog.append and UnifiedLog.roll, Kafka 4.3.0.
         """
         log = self._log
-        if log.segment_count != self._segments_seen:
-            self._segments_seen = log.segment_count
+        if log.has_unflushed_segments and not self._is_busy:
             self.flush_soon()
         return log.is_flush_due
 
@@ -115,7 +112,7 @@ class PartitionFlusher:
             if error is None:
                 self._log.finish_flush(flush)
             else:
-                self._log.fail_flush(flush)
+                self._log.fail_flush()
             self._end(waiting, error)
 
         self._steps.run(flush.run, flushed)
@@ -134,7 +131,7 @@ class PartitionFlusher:
             done(error)
         if error is None:
             self._observer.wake()
-        if self._is_wanted_again:
+        if self._is_wanted_again or (error is None and self._log.has_unflushed_segments):
             self.flush_soon()
 
     def _retry_later(self) -> None:

@@ -106,6 +106,9 @@ class PartitionLog:
         self._safe_folder_changes = 0
         self._pending_snapshot: PendingSnapshot | None = None
         self._deleted_files: list[tuple[int, str]] = []
+        self.is_being_cleaned = False
+        self._seen_offset: int | None = None
+        self._follow_flushes()
 
     @property
     def config(self) -> LogConfig:
@@ -118,11 +121,24 @@ class PartitionLog:
         self._validator = LogValidator(self.topic_partition, config)
         self._is_append_time = config.message_timestamp_type is TimestampType.LOG_APPEND_TIME
         self.producers.expiration_ms = config.producer_id_expiration_ms
+        self._follow_flushes()
+
+    def _follow_flushes(self) -> None:
+        """Have the high watermark follow the flushes where every message is flushed; what was seen is not hidden."""
+        is_following = self._config.flush_messages == 1 and self._file_system.is_persistent
+        if not is_following:
+            self._seen_offset = None
+        elif self._seen_offset is None:
+            self._seen_offset = self.log_end_offset
 
     @property
     def high_watermark(self) -> int:
-        """The offset up to which every replica has the records: the end of the log, as there is one replica."""
-        return self.log_end_offset
+        """The offset up to which every replica has the records: the end of the log, as there is one replica.
+
+        With flush.messages=1 it is where the flushed part ends: Kafka flushes before it lets anybody see the records.
+        """
+        seen_offset = self._seen_offset
+        return self.log_end_offset if seen_offset is None else max(seen_offset, self.recovery_point)
 
     @property
     def last_stable_offset(self) -> int:
@@ -322,8 +338,11 @@ class PartitionLog:
     def enforce_retention(self, now_ms: int) -> int:
         """Delete the oldest segments that are before the log start, too many bytes or too old; return how many.
 
+        A log that is being cleaned is left alone until that is done.
         Source: UnifiedLog.deleteOldSegments, Kafka 4.3.0.
         """
+        if self.is_being_cleaned:
+            return 0
         deleted = self._delete_oldest(count_before(self.segments, self.log_start_offset), now_ms)
         if self._config.is_deleting:
             deleted += self._delete_oldest(count_too_many_bytes(self.segments, self._config), now_ms)
@@ -340,17 +359,21 @@ class PartitionLog:
             self._advance_log_start(self.segments.first_base_offset)
         return count
 
-    def delete_segment(self, segment: LogSegment, now_ms: int) -> None:
+    def delete_segment(self, segment: LogSegment, now_ms: int, *, is_replaced: bool = False) -> None:
         """Delete the files of a segment that is no longer in the row, and the snapshot at its beginning.
 
         Files on disk are renamed first and deleted by delete_due_files, file.delete.delay.ms later.
+        is_replaced: another segment begins there now, and the snapshot stays.
         """
         if not self._file_system.is_persistent:
             segment.delete()
-            self._snapshots.delete(segment.base_offset)
+            if not is_replaced:
+                self._snapshots.delete(segment.base_offset)
             return
         due_ms = now_ms + self._config.file_delete_delay_ms
-        renamed = segment.rename_for_deletion() + self._snapshots.rename_for_deletion(segment.base_offset)
+        renamed = segment.rename_for_deletion()
+        if not is_replaced:
+            renamed += self._snapshots.rename_for_deletion(segment.base_offset)
         self._deleted_files += [(due_ms, path) for path in renamed]
         self._folder_changes += 1
 

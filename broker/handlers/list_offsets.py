@@ -88,6 +88,13 @@ class OffsetLookup:
         if partition is None:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no {name}-{asked.partition_index}")
         partition.check_leader_epoch(asked.current_leader_epoch)
+        try:
+            return self._offset_in(partition, asked)
+        except OSError as error:
+            partition.storage_failed("read", error)
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
+
+    def _offset_in(self, partition: Partition, asked: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
         match asked.timestamp:
             case _ if asked.timestamp == LATEST:
                 return _at(partition, self._last_fetchable_offset(partition))

@@ -27,11 +27,15 @@ class CountingLog:
 
     log_end_offset: int = 0
     recovery_point: int = 0
-    segment_count: int = 1
+    sealed_offset: int = 0
     is_flush_due: bool = True
     flushes: list[int] = field(default_factory=list[int])
-    failed: list[int] = field(default_factory=list[int])
+    failures: int = 0
     config: LogLimits = field(default_factory=LogLimits)
+
+    @property
+    def has_unflushed_segments(self) -> bool:
+        return self.sealed_offset > self.recovery_point
 
     def begin_flush(self) -> CountingFlush:
         self.flushes.append(self.log_end_offset)
@@ -40,8 +44,8 @@ class CountingLog:
     def finish_flush(self, flush: CountingFlush) -> None:
         self.recovery_point = flush.end_offset
 
-    def fail_flush(self, flush: CountingFlush) -> None:
-        self.failed.append(flush.end_offset)
+    def fail_flush(self) -> None:
+        self.failures += 1
 
 
 class HeldSteps:

@@ -69,7 +69,7 @@ def test_failed_flush_is_told_to_those_who_waited_for_it() -> None:
     scene.steps.end()
 
     assert scene.answers == [("lost", REFUSED), ("saved", None)]
-    assert scene.log.failed == [1]
+    assert scene.log.failures == 1
     assert scene.log.recovery_point == 2
     assert scene.said == ["flush failed", "flush works"]
 
@@ -123,7 +123,7 @@ def test_sealed_segment_is_flushed_in_the_background() -> None:
     scene.log.log_end_offset = 5
     waits_before = scene.flusher.must_wait()
 
-    scene.log.segment_count = 2
+    scene.log.sealed_offset = 4
     waits_after = scene.flusher.must_wait()
     scene.steps.settle()
 
@@ -137,11 +137,13 @@ def test_segment_sealed_while_a_flush_is_in_flight_is_flushed_by_the_next() -> N
     scene.append()
     scene.steps.settle()
 
-    scene.log.segment_count = 2
+    scene.log.log_end_offset = 5
+    scene.log.sealed_offset = 4
     scene.flusher.must_wait()
     scene.steps.end()
+    scene.steps.end()
 
-    assert len(scene.log.flushes) == 2
+    assert scene.log.flushes == [1, 5]
 
 
 def test_log_is_flushed_after_flush_ms() -> None:

@@ -1,0 +1,110 @@
+"""Produce, Fetch and ListOffsets over a socket, as messages: what a client sends is the test's to say, to the sequence.
+
+Every batch is of one record of producer 1, epoch 0, so that its sequence is all there is to say of it.
+"""
+
+from typing import Protocol
+
+from fauxka.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
+from fauxka.protocol.messages.fetch import PartitionData as FetchedPartition
+from fauxka.protocol.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopic,
+)
+from fauxka.protocol.messages.produce import (
+    PartitionProduceData,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+)
+from fauxka.protocol.primitives import Reader, Writer
+from fauxka.protocol.records import BatchOptions, Record, build_batch
+
+from .wire_connection import FETCH, PRODUCE, WireConnection, framed, header
+
+LIST_OFFSETS = 2
+# The last flexible versions that name topics, and one of ListOffsets that knows timestamps.
+PRODUCE_VERSION, FETCH_VERSION, LIST_OFFSETS_VERSION = 9, 12, 7
+TOPIC = "events"
+RECORD_BYTES_MAX = 1 << 20
+
+
+class WritableRequest(Protocol):
+    def write(self, writer: Writer, version: int, /) -> None: ...
+
+
+def batch(sequence: int, *, records: int = 1) -> bytes:
+    options = BatchOptions(producer_id=1, producer_epoch=0, base_sequence=sequence)
+    return build_batch([Record(b"value %d" % (sequence + index)) for index in range(records)], options)
+
+
+class RawClient:
+    """One connection, on which requests may be sent without waiting for the answers before them."""
+
+    def __init__(self, address: str) -> None:
+        self._connection = WireConnection(address)
+        self._correlation_id = 0
+
+    def __enter__(self) -> "RawClient":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._connection.__exit__()
+
+    def send_produce(self, *sequences: int, partitions: int = 1, acks: int = -1) -> None:
+        """Send each batch, to all partitions from 0 on, in a request of its own, all requests at once."""
+        stream = b""
+        for sequence in sequences:
+            data = [PartitionProduceData(index=index, records=batch(sequence)) for index in range(partitions)]
+            topic = TopicProduceData(name=TOPIC, partition_data=data)
+            request = ProduceRequest(acks=acks, timeout_ms=1000, topic_data=[topic])
+            stream += self._framed(PRODUCE, PRODUCE_VERSION, request)
+        self._connection.send(stream)
+
+    def receive_produced(self) -> list[PartitionProduceResponse]:
+        """The next answer to a produce, by partition."""
+        response = ProduceResponse.read(self._receive(), PRODUCE_VERSION)
+        return response.responses[0].partition_responses
+
+    def produce(self, sequence: int) -> PartitionProduceResponse:
+        """Send one batch to partition 0 and wait for its answer."""
+        self.send_produce(sequence)
+        return self.receive_produced()[0]
+
+    def send_fetch(self, *, max_wait_ms: int = 0, offset: int = 0) -> None:
+        partition = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=RECORD_BYTES_MAX)
+        topic = FetchTopic(topic=TOPIC, partitions=[partition])
+        request = FetchRequest(max_wait_ms=max_wait_ms, min_bytes=1, max_bytes=RECORD_BYTES_MAX, topics=[topic])
+        self._connection.send(self._framed(FETCH, FETCH_VERSION, request))
+
+    def receive_fetched(self) -> FetchedPartition:
+        return FetchResponse.read(self._receive(), FETCH_VERSION).responses[0].partitions[0]
+
+    def fetch(self) -> FetchedPartition:
+        """Fetch partition 0 from its beginning."""
+        self.send_fetch()
+        return self.receive_fetched()
+
+    def list_offset(self, timestamp: int) -> ListOffsetsPartitionResponse:
+        asked = ListOffsetsPartition(partition_index=0, timestamp=timestamp)
+        topic = ListOffsetsTopic(name=TOPIC, partitions=[asked])
+        request = ListOffsetsRequest(replica_id=-1, topics=[topic])
+        self._connection.send(self._framed(LIST_OFFSETS, LIST_OFFSETS_VERSION, request))
+        return ListOffsetsResponse.read(self._receive(), LIST_OFFSETS_VERSION).topics[0].partitions[0]
+
+    def _framed(self, api_key: int, version: int, request: WritableRequest) -> bytes:
+        self._correlation_id += 1
+        writer = Writer()
+        request.write(writer, version)
+        return framed(header(api_key, version, self._correlation_id, is_flexible=True) + bytes(writer.buffer))
+
+    def _receive(self) -> Reader:
+        """The next answer from behind its header; answers are looked at in the order of their requests."""
+        reader = Reader(self._connection.receive_frame())
+        self.answered = reader.int32()
+        reader.skip_tagged_fields()
+        return reader
