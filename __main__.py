@@ -66,7 +66,16 @@ def commands() -> None:
 @click.option(
     "seed_topics", "--seed-topic", multiple=True, metavar="NAME[:PARTITIONS]", help="Start with this topic. Repeatable."
 )
-@click.option("--cluster-id", envvar="CLUSTER_ID", help="Id of the cluster.  [default: a random one]")
+@click.option(
+    "--cluster-id", envvar="CLUSTER_ID", help="Id of the cluster.  [default: the data folder's, or a random one]"
+)
+@click.option("--data-dir", envvar="FAUXKA_DATA_DIR", type=click.Path(), help="Keep everything in this folder.")
+@click.option("--import-logs", type=click.Path(), help="Serve the partition folders in here; nothing is written there.")
+@click.option(
+    "--fsync",
+    type=click.Choice(["always", "never"]),
+    help="Whether to flush to the disk before each acknowledgement; needs --data-dir.  [default: never]",
+)
 @click.option(
     "log_level",
     "-l",
@@ -87,6 +96,9 @@ def serve(
     as_version: str | None,
     seed_topics: tuple[str, ...],
     cluster_id: str | None,
+    data_dir: str | None,
+    import_logs: str | None,
+    fsync: str | None,
     log_level: str,
 ) -> None:
     """Run a broker until SIGTERM or SIGINT.
@@ -107,6 +119,9 @@ def serve(
         as_version=as_version,
         seed_topics=seed_topics,
         cluster_id=cluster_id,
+        data_dir=data_dir,
+        import_logs=import_logs,
+        fsync=fsync,
     )
     try:
         foreground.serve(options)

@@ -17,7 +17,7 @@ from .cluster_metadata import METADATA_FILE, ClusterMetadata, ConfigsMetadata, T
 from .request_context import Deferred
 
 if TYPE_CHECKING:
-    from .blocking_steps import StepDone, Steps
+    from .blocking_steps import StepDone
     from .cluster import Cluster
     from .data_directory import DataDirectory
 
@@ -32,15 +32,10 @@ Response = TypeVar("Response")
 class ClusterStorage:
     """The data folder of a cluster; its metadata file is always on its way to what the cluster is."""
 
-    def __init__(self, cluster: Cluster, directory: DataDirectory, steps: Steps) -> None:
-        """Take what the file says to be what the cluster is.
-
-        directory: opened for this cluster, which leaves it by close.
-        steps: runs what waits for a disk.
-        """
+    def __init__(self, cluster: Cluster, directory: DataDirectory) -> None:
+        """Take what the file says to be what the cluster is; write_now makes it so."""
         self._cluster = cluster
         self._directory = directory
-        self._steps = steps
         self._change = 0
         self._saved_change = 0
         self._is_busy = False
@@ -79,7 +74,7 @@ class ClusterStorage:
         content = encode_metadata(state)
         ended = partial(self._ended, self._change, state.next_producer_id)
         if self._cluster.config.value_of("log.flush.interval.messages") == 1:
-            self._steps.run(partial(self._replace, content, is_synced=True), ended)
+            self._cluster.steps.run(partial(self._replace, content, is_synced=True), ended)
             return
         try:
             self._replace(content, is_synced=False)
@@ -96,16 +91,13 @@ class ClusterStorage:
         self._cluster.producer_ids.block_saved(state.next_producer_id)
 
     def close(self) -> None:
-        """Write what is behind, close the logs, and leave the folder to whoever comes next."""
+        """Write what is behind and close the logs; a failure is logged, and recovered from by the next start."""
         try:
             if self._saved_change != self._change:
                 self.write_now()
-            self._cluster.logs.close(self._cluster.clock.now_ms())
+            self._cluster.logs.close()
         except OSError as error:
-            # Without the mark of a clean stop the next start recovers what may be missing.
             logger.error("cannot close %s cleanly: %s", self.folder, error)
-        finally:
-            self._directory.close()
 
     def _replace(self, content: bytes, *, is_synced: bool) -> None:
         self._directory.file_system.replace(METADATA_FILE, content, is_synced=is_synced)

@@ -49,6 +49,11 @@ class BrokerConfig:
     delete_topic_enable = Setting("delete.topic.enable", bool)
     max_request_partition_size_limit = Setting("max.request.partition.size.limit", int)
     log_retention_check_interval_ms = Setting("log.retention.check.interval.ms", int)
+    # Logs on disk
+    log_flush_offset_checkpoint_interval_ms = Setting("log.flush.offset.checkpoint.interval.ms", int)
+    log_flush_scheduler_interval_ms = Setting("log.flush.scheduler.interval.ms", int)
+    log_flush_start_offset_checkpoint_interval_ms = Setting("log.flush.start.offset.checkpoint.interval.ms", int)
+    replica_high_watermark_checkpoint_interval_ms = Setting("replica.high.watermark.checkpoint.interval.ms", int)
     # Producers and transactions
     producer_id_expiration_ms = Setting("producer.id.expiration.ms", int)
     producer_id_expiration_check_interval_ms = Setting("producer.id.expiration.check.interval.ms", int)
@@ -106,7 +111,7 @@ class BrokerConfig:
 
     @property
     def log_directory(self) -> str:
-        """The folder that DescribeLogDirs tells; nothing is written there."""
+        """The folder that DescribeLogDirs tells where there is no data folder; nothing is written there."""
         for value in (self.value_of("log.dirs"), self.value_of("log.dir")):
             if isinstance(value, list) and value:
                 return value[0]
@@ -256,12 +261,11 @@ def compression_of(name: str) -> Compression | None:
 
 # Read by properties above, or before a broker is made.
 READ_ELSEWHERE = {"advertised.listeners", "broker.id", "broker.rack", "listeners", "log.dir", "log.dirs"}
-# Topic keys that change nothing here: no log is cleaned, flushed or replicated, and none leaves a folder behind.
+# Topic keys that change nothing here: no log is replicated, and none is in remote storage.
 TOPIC_KEYS_WITHOUT_EFFECT = frozenset({
-    "delete.retention.ms", "file.delete.delay.ms", "flush.messages", "flush.ms",
     "follower.replication.throttled.replicas", "leader.replication.throttled.replicas",
-    "local.retention.bytes", "local.retention.ms", "max.compaction.lag.ms", "min.cleanable.dirty.ratio",
-    "min.compaction.lag.ms", "min.insync.replicas", "remote.log.copy.disable", "remote.log.delete.on.disable",
+    "local.retention.bytes", "local.retention.ms", "min.cleanable.dirty.ratio",
+    "min.insync.replicas", "remote.log.copy.disable", "remote.log.delete.on.disable",
     "remote.storage.enable", "segment.jitter.ms", "unclean.leader.election.enable",
 })  # fmt: skip
 

@@ -26,6 +26,9 @@ logger = logging.getLogger(__name__)
 # New containers between two looks for cycles. What a request makes is freed by its reference counts, so that Python's
 # own 700 would look every hundred requests and find nothing.
 COLLECTED_EVERY = 50_000
+# What --fsync sets: after how many records a log is flushed before they are acknowledged.
+FLUSH_KEY = "log.flush.interval.messages"
+FSYNC_NEVER = "never"
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -50,6 +53,9 @@ class ServeOptions:
     as_version: str | None = None
     seed_topics: Sequence[str] = ()
     cluster_id: str | None = None
+    data_dir: str | None = None
+    import_logs: str | None = None
+    fsync: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +77,12 @@ def serve(options: ServeOptions) -> None:
     # What was imported lives as long as the process: the collector need not look at it again.
     gc.freeze()
     gc.set_threshold(COLLECTED_EVERY)
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(serve_until_stopped(prepared, ready_file))
+    try:
+        with asyncio.Runner(loop_factory=new_event_loop) as runner:
+            runner.run(serve_until_stopped(prepared, ready_file))
+    finally:
+        prepared.cluster.close()
+    logger.info("stopped")
 
 
 def prepare(options: ServeOptions) -> Prepared:
@@ -81,13 +91,56 @@ def prepare(options: ServeOptions) -> Prepared:
         gathered = gather_config(read_properties(options.config_file), options.environment, options.assignments)
         listeners = listeners_of(options, gathered.config)
         check_listeners(listeners, gathered.config)
-        cluster = Cluster(gathered.config, emulated_version=emulated_version_of(options.as_version))
         seed_topics = [parse_seed_topic(text) for text in options.seed_topics]
+        emulated_version = emulated_version_of(options.as_version)
+        config = flushed_as_asked(gathered.config, options)
     except ConfigError as error:
         raise StartError(str(error)) from error
-    if options.cluster_id:
-        cluster.cluster_id = options.cluster_id
-    return Prepared(cluster, listeners, seed_topics, gathered.notes)
+    notes = [*gathered.notes, *notes_on_log_dirs(config, options)]
+    if options.data_dir is None and options.import_logs is None:
+        cluster = Cluster(config, emulated_version=emulated_version)
+        cluster.cluster_id = options.cluster_id or cluster.cluster_id
+    else:
+        cluster = loaded_cluster(config, options, emulated_version)
+    return Prepared(cluster, listeners, seed_topics, notes)
+
+
+def loaded_cluster(config: BrokerConfig, options: ServeOptions, emulated_version: EmulatedVersion | None) -> Cluster:
+    """Return the cluster that is in the folders of options; raises StartError."""
+    # Loaded only for these: a start in memory is to be short.
+    from .cluster_loader import StorageOptions, load_cluster
+    from .data_directory import DataDirectoryError
+
+    storage = StorageOptions(
+        data_dir=options.data_dir, import_logs=options.import_logs, cluster_id=options.cluster_id or None
+    )
+    try:
+        return load_cluster(config, storage, emulated_version=emulated_version)
+    except DataDirectoryError as error:
+        raise StartError(str(error)) from error
+
+
+def flushed_as_asked(config: BrokerConfig, options: ServeOptions) -> BrokerConfig:
+    """Return config with what --fsync says of flushing; raises ConfigError.
+
+    It goes before the file and the environment, where Kafka's images have the key set to its default, and behind -c.
+    """
+    if options.fsync is None:
+        return config
+    if options.data_dir is None:
+        raise ConfigError("--fsync needs --data-dir: without it everything is in memory, and nothing can be made safe")
+    if options.fsync == FSYNC_NEVER or any(text.startswith(f"{FLUSH_KEY}=") for text in options.assignments):
+        return config
+    return config.with_entries({FLUSH_KEY: "1"})
+
+
+def notes_on_log_dirs(config: BrokerConfig, options: ServeOptions) -> list[str]:
+    """Return what to say where Kafka's own keys name a folder, which compose files for a real Kafka often do."""
+    named = [key for key in ("log.dirs", "log.dir") if config.is_set(key)]
+    if not named:
+        return []
+    stores = f"logs are stored in {options.data_dir}" if options.data_dir else "nothing is stored on disk"
+    return [f"{' and '.join(named)}: accepted, and nothing is written there; {stores}, as --data-dir says"]
 
 
 def read_properties(path: str | None) -> dict[str, str]:
@@ -152,7 +205,6 @@ async def serve_until_stopped(prepared: Prepared, ready_file: ReadyFile | None) 
         if ready_file is not None:
             ready_file.remove()
         await server.stop()
-    logger.info("stopped")
 
 
 async def start(server: Server, listeners: Sequence[ListenerConfig]) -> None:
