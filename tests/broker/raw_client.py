@@ -31,15 +31,17 @@ LIST_OFFSETS = 2
 PRODUCE_VERSION, FETCH_VERSION, LIST_OFFSETS_VERSION = 9, 12, 7
 TOPIC = "events"
 RECORD_BYTES_MAX = 1 << 20
+# Of every record; before that of any clock.
+TIMESTAMP_MS = 1000
 
 
 class WritableRequest(Protocol):
     def write(self, writer: Writer, version: int, /) -> None: ...
 
 
-def batch(sequence: int, *, records: int = 1) -> bytes:
+def batch(sequence: int) -> bytes:
     options = BatchOptions(producer_id=1, producer_epoch=0, base_sequence=sequence)
-    return build_batch([Record(b"value %d" % (sequence + index)) for index in range(records)], options)
+    return build_batch([Record(b"value %d" % sequence, timestamp=TIMESTAMP_MS)], options)
 
 
 class RawClient:

@@ -18,8 +18,9 @@ def os_error(number: int) -> OSError:
 class SteeredFile:
     """A file of a SteeredFileSystem."""
 
-    def __init__(self, steered: "SteeredFileSystem", inner: File) -> None:
+    def __init__(self, steered: "SteeredFileSystem", path: str, inner: File) -> None:
         self._steered = steered
+        self._path = path
         self._inner = inner
 
     @property
@@ -27,7 +28,7 @@ class SteeredFile:
         return self._inner.size
 
     def append(self, head: bytes, body: memoryview | bytes) -> int:
-        self._steered.check_writable()
+        self._steered.check_writable(self._path)
         return self._inner.append(head, body)
 
     def read(self, position: int, size: int) -> memoryview:
@@ -67,6 +68,7 @@ class SteeredFileSystem:
         self.sync_began = threading.Event()
         self.syncs = 0
         self.is_full = False
+        self.full_path = ""
         self.is_unreadable = False
         self.sync_error: OSError | None = None
 
@@ -86,8 +88,8 @@ class SteeredFileSystem:
         if self.sync_error is not None:
             raise self.sync_error
 
-    def check_writable(self) -> None:
-        if self.is_full:
+    def check_writable(self, path: str) -> None:
+        if self.is_full or (self.full_path and path.startswith(self.full_path)):
             raise os_error(errno.ENOSPC)
 
     def check_readable(self) -> None:
@@ -99,7 +101,7 @@ class SteeredFileSystem:
         return True
 
     def open(self, path: str) -> SteeredFile:
-        return SteeredFile(self, self._inner.open(path))
+        return SteeredFile(self, path, self._inner.open(path))
 
     def exists(self, path: str) -> bool:
         return self._inner.exists(path)
@@ -123,7 +125,7 @@ class SteeredFileSystem:
         self._inner.delete_folder(folder)
 
     def replace(self, path: str, content: bytes, *, is_synced: bool = False) -> None:
-        self.check_writable()
+        self.check_writable(path)
         self._inner.replace(path, content, is_synced=is_synced)
 
     def modified_ms(self, path: str) -> int:
