@@ -13,7 +13,14 @@ from struct import error as StructError
 from typing import NamedTuple
 
 from .frames import FRAME_SIZE_BYTES, FrameError
-from .varints import decode_unsigned_varint, encode_unsigned_varint, skip_tagged_fields
+from .hand_decoding import (
+    decode_compact_count,
+    decode_compact_string,
+    decode_count,
+    decode_string,
+    encode_unsigned_varint,
+    skip_tagged_fields,
+)
 
 FLEXIBLE_SINCE = 12
 TOPIC_IDS_SINCE = 13
@@ -121,7 +128,7 @@ def _decode(frame: memoryview, position: int, end: int, version: int) -> tuple[F
     if version >= SESSIONS_SINCE:
         forgotten, position = _decode_forgotten(frame, position, end, version)
     if version >= 11:
-        _, position = _decode_string(frame, position, end, version)
+        _, position = _decode_name(frame, position, end, version)
     if version >= FLEXIBLE_SINCE:
         position = skip_tagged_fields(frame, position, end)
     request = FetchRequest(
@@ -180,33 +187,21 @@ def _decode_forgotten(frame: memoryview, position: int, end: int, version: int) 
 
 def _decode_topic_key(frame: memoryview, position: int, end: int, version: int) -> tuple[bytes, int]:
     if version < TOPIC_IDS_SINCE:
-        return _decode_string(frame, position, end, version)
+        return _decode_name(frame, position, end, version)
     return bytes(frame[position : position + TOPIC_ID_BYTES]), position + TOPIC_ID_BYTES
 
 
-def _decode_string(frame: memoryview, position: int, end: int, version: int) -> tuple[bytes, int]:
-    if version >= FLEXIBLE_SINCE:
-        size, position = decode_unsigned_varint(frame, position, end)
-        size -= 1
-    else:
-        (size,) = _INT16.unpack_from(frame, position)
-        position += _INT16.size
-    if not 0 <= size <= end - position:
-        raise FrameError(f"Fetch: a string of {size} bytes; {end - position} are left")
-    return bytes(frame[position : position + size]), position + size
+def _decode_name(frame: memoryview, position: int, end: int, version: int) -> tuple[bytes, int]:
+    decode = decode_compact_string if version >= FLEXIBLE_SINCE else decode_string
+    name, position = decode(frame, position, end)
+    if name is None:
+        raise FrameError("Fetch: a string that must not be null is null")
+    return name, position
 
 
 def _decode_count(frame: memoryview, position: int, end: int, version: int) -> tuple[int, int]:
-    if version >= FLEXIBLE_SINCE:
-        count, position = decode_unsigned_varint(frame, position, end)
-        count -= 1
-    else:
-        (count,) = _INT32.unpack_from(frame, position)
-        position += _INT32.size
-    # Every element takes at least a byte, so a count above the bytes that are left cannot be true.
-    if not 0 <= count <= end - position:
-        raise FrameError(f"Fetch: an array of {count}; {end - position} bytes are left")
-    return count, position
+    decode = decode_compact_count if version >= FLEXIBLE_SINCE else decode_count
+    return decode(frame, position, end)
 
 
 def encode_response(

@@ -11,8 +11,16 @@ from struct import Struct
 from struct import error as StructError
 
 from .frames import FRAME_SIZE_BYTES, FrameError
+from .hand_decoding import (
+    decode_compact_count,
+    decode_compact_string,
+    decode_count,
+    decode_string,
+    decode_unsigned_varint,
+    encode_unsigned_varint,
+    skip_tagged_fields,
+)
 from .produced_records import is_plain_batch
-from .varints import decode_unsigned_varint, encode_unsigned_varint, skip_tagged_fields
 
 FLEXIBLE_SINCE = 9
 TOPIC_IDS_SINCE = 13
@@ -146,15 +154,15 @@ class SingleAnswer:
 
 def _decode_plain(frame: memoryview, position: int, end: int) -> tuple[ProduceRequest, int]:
     """Decode versions 3-8."""
-    transactional_id, position = _decode_string(frame, position, end)
+    transactional_id, position = decode_string(frame, position, end)
     acks, timeout_ms = _ACKS_AND_TIMEOUT.unpack_from(frame, position)
-    topic_count, position = _decode_count(frame, position + 6, end)
+    topic_count, position = decode_count(frame, position + 6, end)
     topics: list[tuple[bytes, list[tuple[int, memoryview | None]]]] = []
     for _ in range(topic_count):
-        name, position = _decode_string(frame, position, end)
+        name, position = decode_string(frame, position, end)
         if name is None:
             raise FrameError("Produce: the name of a topic is null")
-        partition_count, position = _decode_count(frame, position, end)
+        partition_count, position = decode_count(frame, position, end)
         partitions: list[tuple[int, memoryview | None]] = []
         for _ in range(partition_count):
             (index,) = _INT32.unpack_from(frame, position)
@@ -174,16 +182,16 @@ def _decode_plain(frame: memoryview, position: int, end: int) -> tuple[ProduceRe
 
 def _decode_flexible(frame: memoryview, position: int, end: int, version: int) -> tuple[ProduceRequest, int]:
     """Decode versions 9-13."""
-    transactional_id, position = _decode_compact_string(frame, position, end)
+    transactional_id, position = decode_compact_string(frame, position, end)
     acks, timeout_ms = _ACKS_AND_TIMEOUT.unpack_from(frame, position)
-    topic_count, position = _decode_compact_count(frame, position + 6, end)
+    topic_count, position = decode_compact_count(frame, position + 6, end)
     topics: list[tuple[bytes, list[tuple[int, memoryview | None]]]] = []
     for _ in range(topic_count):
         if version >= TOPIC_IDS_SINCE:
             key: bytes | None = bytes(frame[position : position + TOPIC_ID_BYTES])
             position += TOPIC_ID_BYTES
         else:
-            key, position = _decode_compact_string(frame, position, end)
+            key, position = decode_compact_string(frame, position, end)
         if key is None:
             raise FrameError("Produce: the name of a topic is null")
         partitions, position = _decode_flexible_partitions(frame, position, end)
@@ -196,7 +204,7 @@ def _decode_flexible(frame: memoryview, position: int, end: int, version: int) -
 def _decode_flexible_partitions(
     frame: memoryview, position: int, end: int
 ) -> tuple[list[tuple[int, memoryview | None]], int]:
-    partition_count, position = _decode_compact_count(frame, position, end)
+    partition_count, position = decode_compact_count(frame, position, end)
     partitions: list[tuple[int, memoryview | None]] = []
     for _ in range(partition_count):
         (index,) = _INT32.unpack_from(frame, position)
@@ -213,48 +221,11 @@ def _decode_flexible_partitions(
     return partitions, position
 
 
-def _decode_string(frame: memoryview, position: int, end: int) -> tuple[bytes | None, int]:
-    (size,) = _INT16.unpack_from(frame, position)
-    position += 2
-    if size < 0:
-        return None, position
-    if position + size > end:
-        raise FrameError(f"Produce: a string of {size} bytes; {end - position} are left")
-    return bytes(frame[position : position + size]), position + size
-
-
-def _decode_compact_string(frame: memoryview, position: int, end: int) -> tuple[bytes | None, int]:
-    size, position = decode_unsigned_varint(frame, position, end)
-    if size == 0:
-        return None, position
-    string_end = position + size - 1
-    if string_end > end:
-        raise FrameError(f"Produce: a string of {size - 1} bytes; {end - position} are left")
-    return bytes(frame[position:string_end]), string_end
-
-
 def _decode_text(raw: bytes | None) -> str | None:
     try:
         return None if raw is None else raw.decode()
     except UnicodeDecodeError as error:
         raise FrameError(f"Produce: transactional id {raw!r} is not UTF-8") from error
-
-
-def _decode_count(frame: memoryview, position: int, end: int) -> tuple[int, int]:
-    (count,) = _INT32.unpack_from(frame, position)
-    return _checked_count(count, position + 4, end), position + 4
-
-
-def _decode_compact_count(frame: memoryview, position: int, end: int) -> tuple[int, int]:
-    count, position = decode_unsigned_varint(frame, position, end)
-    return _checked_count(count - 1, position, end), position
-
-
-def _checked_count(count: int, position: int, end: int) -> int:
-    """Every element takes at least a byte, so a count above the bytes that are left cannot be true."""
-    if not 0 <= count <= end - position:
-        raise FrameError(f"Produce: an array of {count}; {end - position} bytes are left")
-    return count
 
 
 def _merge(

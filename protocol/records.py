@@ -158,6 +158,11 @@ def iterate_fields(header: BatchHeader, data: bytes, position: int) -> Iterator[
         position = _headers_end(data, headers_position)
 
 
+def key_of(fields: RecordFields, data: bytes) -> bytes | None:
+    """Return the key of a record of data; None for null."""
+    return data[fields.key_position : fields.key_position + fields.key_size] if fields.key_size >= 0 else None
+
+
 def _headers_end(data: bytes, position: int) -> int:
     count, position = read_unsigned_varint(data, position)
     for _ in range(count >> 1):
