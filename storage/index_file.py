@@ -46,6 +46,11 @@ class IndexFile:
         self._firsts = array("q")
         self._seconds = array("q")
 
+    @property
+    def size(self) -> int:
+        """The bytes of the entries."""
+        return self.count * self._entry.size
+
     def entry(self, index: int) -> tuple[int, int]:
         """Return an entry that is there; index -1 is the last."""
         if self._is_in_memory:

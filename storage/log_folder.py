@@ -26,6 +26,7 @@ from .log_files import (
 )
 
 _INDEX_SUFFIXES = (INDEX_SUFFIX, TIME_INDEX_SUFFIX, TRANSACTION_INDEX_SUFFIX)
+_SEGMENT_SUFFIXES = (LOG_SUFFIX, *_INDEX_SUFFIXES)
 
 
 def finish_what_was_begun(file_system: FileSystem, folder: str) -> None:
@@ -35,16 +36,38 @@ def finish_what_was_begun(file_system: FileSystem, folder: str) -> None:
     """
     names = file_system.names_in(folder)
     for name in names:
-        if name.endswith((DELETED_SUFFIX, CLEANED_SUFFIX, TEMPORARY_SUFFIX)):
+        if name.endswith((DELETED_SUFFIX, TEMPORARY_SUFFIX)):
             file_system.delete(f"{folder}/{name}")
-    swaps = [name for name in names if name.endswith(SWAP_SUFFIX)]
-    bases = [base for name in swaps if (base := base_offset_of(name, LOG_SUFFIX + SWAP_SUFFIX)) is not None]
+    swaps = _drop_unfinished_swaps(file_system, folder, names)
+    bases = _bases_of(swaps, LOG_SUFFIX + SWAP_SUFFIX)
     if bases:
         end = max(_end_of_swap(file_system, folder, base) for base in bases)
-        for suffix in (LOG_SUFFIX, *_INDEX_SUFFIXES, SNAPSHOT_SUFFIX):
+        for suffix in (*_SEGMENT_SUFFIXES, SNAPSHOT_SUFFIX):
             _delete_between(file_system, folder, suffix, min(bases), end)
     for name in swaps:
         file_system.rename(f"{folder}/{name}", f"{folder}/{name.removesuffix(SWAP_SUFFIX)}")
+
+
+def _drop_unfinished_swaps(file_system: FileSystem, folder: str, names: Sequence[str]) -> list[str]:
+    """Delete what was being cleaned, and return the names of the files that are to be swapped in.
+
+    A cleaned segment's files are renamed one by one to .swap: while one of them is still called .cleaned, nothing that
+    they replace is gone, and all of them are dropped.
+    Source: LogLoader.removeTempFilesAndCollectSwapFiles, Kafka 4.3.0.
+    """
+    cleaned = [base for suffix in _SEGMENT_SUFFIXES for base in _bases_of(names, suffix + CLEANED_SUFFIX)]
+    swaps: list[str] = []
+    for suffix in _SEGMENT_SUFFIXES:
+        for base_offset in _bases_of(names, suffix + SWAP_SUFFIX):
+            path = segment_path(folder, base_offset, suffix + SWAP_SUFFIX)
+            if base_offset >= min(cleaned, default=base_offset + 1):
+                file_system.delete(path)
+            else:
+                swaps.append(path.removeprefix(f"{folder}/"))
+    for name in names:
+        if name.endswith(CLEANED_SUFFIX):
+            file_system.delete(f"{folder}/{name}")
+    return swaps
 
 
 def _end_of_swap(file_system: FileSystem, folder: str, base_offset: int) -> int:

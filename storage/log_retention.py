@@ -44,7 +44,7 @@ def _count_while(segments: LogSegments, is_past: Callable[[LogSegment], bool]) -
     """Return how many segments in a row, from the oldest, are past; an empty active one never is."""
     count = 0
     for segment in segments:
-        if not segment.size or not is_past(segment):
+        if (segment is segments.active and not segment.size) or not is_past(segment):
             break
         count += 1
     return count

@@ -58,7 +58,6 @@ class LogSegment:
         "_bytes_since_index_entry",
         "_file",
         "_file_system",
-        "first_batch_timestamp",
         "_folder",
         "_hint",
         "_index_interval_bytes",
@@ -67,6 +66,7 @@ class LogSegment:
         "_time_index",
         "base_offset",
         "created_ms",
+        "first_batch_timestamp",
         "last_offset",
         "max_timestamp",
         "modified_ms",
@@ -148,6 +148,16 @@ class LogSegment:
     def largest_timestamp(self) -> int:
         """The greatest timestamp of the records, or when the segment was last written to if they have none."""
         return self.max_timestamp if self.max_timestamp >= 0 else self.modified_ms
+
+    @property
+    def offset_index_bytes(self) -> int:
+        """The bytes of the offset index's entries."""
+        return self._offset_index.file.size
+
+    @property
+    def time_index_bytes(self) -> int:
+        """The bytes of the time index's entries."""
+        return self._time_index.file.size
 
     def should_roll(self, size: int, last_offset: int, max_timestamp: int, config: LogConfig, now_ms: int) -> bool:
         """Whether a batch of size bytes up to last_offset must go to a new segment.

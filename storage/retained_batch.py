@@ -26,7 +26,7 @@ from ..protocol.record_batch import (
     TimestampType,
     sealed_header,
 )
-from ..protocol.records import RecordFields, iterate_fields, records_data, rewrite_records
+from ..protocol.records import RecordFields, iterate_fields, key_of, records_data, rewrite_records
 
 # What is known of the records whatever their codec; a batch written anew has no other attributes.
 _KEPT_ATTRIBUTES = TIMESTAMP_TYPE_BIT | TRANSACTIONAL_BIT | CONTROL_BIT
@@ -71,7 +71,7 @@ def retained_batch(
     if verdict.retention is BatchRetention.DELETE:
         return None
     data, position = records_data(header, batch)
-    kept = [fields for fields in iterate_fields(header, data, position) if is_kept(fields, _key_of(fields, data))]
+    kept = [fields for fields in iterate_fields(header, data, position) if is_kept(fields, key_of(fields, data))]
     if not kept:
         return _empty_batch(header) if verdict.retention is BatchRetention.RETAIN_EMPTY else None
     horizon = delete_horizon_of(header)
@@ -81,12 +81,6 @@ def retained_batch(
     if len(kept) == header.records_count and not needs_horizon:
         return batch
     return _batch_of(header, data, kept, new_delete_horizon_ms if needs_horizon else horizon)
-
-
-def _key_of(fields: RecordFields, data: bytes) -> bytes | None:
-    if fields.key_size < 0:
-        return None
-    return data[fields.key_position : fields.key_position + fields.key_size]
 
 
 def _batch_of(header: BatchHeader, data: bytes, kept: Sequence[RecordFields], horizon: int | None) -> bytes:

@@ -1,7 +1,7 @@
 """What is left of batches that are cleaned.
 
-cleaned_batches_4.3.0.txt was printed by programs/FilterBatches.java in a real Kafka's class path. Its lines: a batch, its
-retention, whether it is a marker without records, the time, delete.retention.ms, the offsets that are kept, and what
+cleaned_batches_4.3.0.txt was printed by programs/FilterBatches.java in a real Kafka's class path. Its lines: a batch,
+its retention, whether it is a marker without records, the time, delete.retention.ms, the offsets kept, and what
 Kafka made of it.
 """
 
