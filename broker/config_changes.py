@@ -6,8 +6,10 @@ ControllerConfigurationValidator, Kafka 4.3.0; tests/golden/configs-4.3.0.jsonl.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from ..protocol.error_codes import ErrorCode, KafkaError
 from .cluster import Cluster
@@ -157,3 +159,31 @@ def _replace_topic_configs(cluster: Cluster, name: str, texts: dict[str, str], *
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist.")
     if not validate_only:
         cluster.alter_topic_configs(topic, texts)
+
+
+class NamedResource(Protocol):
+    """A resource as a request names it."""
+
+    resource_type: int
+    resource_name: str
+
+
+Asked = TypeVar("Asked", bound=NamedResource)
+
+
+def change_each(resources: Sequence[Asked], change: Callable[[Asked], None]) -> list[KafkaError | None]:
+    """Change each resource that is named once, and return why each was refused, None for those that were not.
+
+    One that is refused leaves the others alone.
+    """
+    counts = Counter((asked.resource_type, asked.resource_name) for asked in resources)
+    refusals: list[KafkaError | None] = []
+    for asked in resources:
+        try:
+            if counts[asked.resource_type, asked.resource_name] > 1:
+                raise KafkaError(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
+            change(asked)
+            refusals.append(None)
+        except KafkaError as error:
+            refusals.append(error)
+    return refusals

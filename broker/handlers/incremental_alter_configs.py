@@ -7,7 +7,7 @@ tests/golden/configs-4.3.0.jsonl.
 
 from __future__ import annotations
 
-from collections import Counter
+from functools import partial
 
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.messages.incremental_alter_configs import (
@@ -18,7 +18,7 @@ from ...protocol.messages.incremental_alter_configs import (
 )
 from ..broker_loggers import change_levels
 from ..cluster import Cluster
-from ..config_changes import Resource, changed, check_changes, current_texts, replace_configs
+from ..config_changes import Resource, change_each, changed, check_changes, current_texts, replace_configs
 from ..config_operations import Change
 from ..config_resources import ResourceType, broker_id_of
 from ..request_context import ApiHandler, Deferred, RequestContext
@@ -28,27 +28,25 @@ def handle(
     context: RequestContext, request: IncrementalAlterConfigsRequest
 ) -> IncrementalAlterConfigsResponse | Deferred[IncrementalAlterConfigsResponse]:
     """Change each resource that is named once; one that is refused leaves the others alone."""
-    counts = Counter((asked.resource_type, asked.resource_name) for asked in request.resources)
-    responses: list[AlterConfigsResourceResponse] = []
-    for asked in request.resources:
-        response = AlterConfigsResourceResponse(
-            error_message=None, resource_type=asked.resource_type, resource_name=asked.resource_name
-        )
-        responses.append(response)
-        try:
-            if counts[asked.resource_type, asked.resource_name] > 1:
-                raise KafkaError(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
-            _change(context.cluster, asked, validate_only=request.validate_only)
-        except KafkaError as error:
-            response.error_code, response.error_message = error.code, error.message or None
+    change = partial(_change, context.cluster, validate_only=request.validate_only)
+    refusals = change_each(request.resources, change)
 
     def answer(error: KafkaError | None) -> IncrementalAlterConfigsResponse:
-        for response in responses:
-            if error is not None and not response.error_code:
-                response.error_code, response.error_message = error.code, error.message
-        return IncrementalAlterConfigsResponse(responses=responses)
+        pairs = zip(request.resources, refusals, strict=True)
+        return IncrementalAlterConfigsResponse(
+            responses=[_response_of(asked, refusal or error) for asked, refusal in pairs]
+        )
 
     return context.cluster.when_saved(answer)
+
+
+def _response_of(asked: AlterConfigsResource, error: KafkaError | None) -> AlterConfigsResourceResponse:
+    return AlterConfigsResourceResponse(
+        error_code=ErrorCode.NONE if error is None else error.code,
+        error_message=None if error is None else error.message or None,
+        resource_type=asked.resource_type,
+        resource_name=asked.resource_name,
+    )
 
 
 def _change(cluster: Cluster, asked: AlterConfigsResource, *, validate_only: bool) -> None:
