@@ -71,6 +71,11 @@ class BlockingSteps:
         if error is not None:
             raise error
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether no step is in flight."""
+        return not self._in_flight
+
     async def wait_idle(self) -> None:
         """Return when no step is in flight, and none that another one has led to; from then on nothing runs `soon`."""
         if self._in_flight:

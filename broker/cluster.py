@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..storage.append_refused import AppendRefused
     from ..storage.append_result import AppendResult
     from ..storage.file_system import FileSystem
+    from ..storage.log_cleaner import LogCleaner
     from ..storage.log_manager import LogManager
     from ..storage.partition_log import PartitionLog
     from .blocking_steps import BlockingSteps
@@ -130,6 +131,17 @@ class Cluster:
         from .blocking_steps import BlockingSteps
 
         return BlockingSteps("fauxka-disk")
+
+    async def stop_steps(self) -> None:
+        """Return when nothing is on its way to the disk any more, and nothing that is behind would go there."""
+        if "steps" in vars(self):
+            await self.steps.stop()
+
+    def make_cleaner(self) -> LogCleaner:
+        """Return a new cleaner of the logs, which reads how far they were cleaned before. Raises OSError."""
+        from ..storage.log_cleaner import LogCleaner
+
+        return LogCleaner(self._file_system, self.logs)
 
     @property
     def is_on_disk(self) -> bool:

@@ -54,6 +54,15 @@ class BrokerConfig:
     log_flush_scheduler_interval_ms = Setting("log.flush.scheduler.interval.ms", int)
     log_flush_start_offset_checkpoint_interval_ms = Setting("log.flush.start.offset.checkpoint.interval.ms", int)
     replica_high_watermark_checkpoint_interval_ms = Setting("replica.high.watermark.checkpoint.interval.ms", int)
+    # Logs on disk, and their compaction
+    log_cleaner_backoff_ms = Setting("log.cleaner.backoff.ms", int)
+    log_cleaner_dedupe_buffer_size = Setting("log.cleaner.dedupe.buffer.size", int)
+    log_cleaner_enable = Setting("log.cleaner.enable", bool)
+    log_cleaner_io_buffer_load_factor = Setting("log.cleaner.io.buffer.load.factor", float)
+    log_flush_offset_checkpoint_interval_ms = Setting("log.flush.offset.checkpoint.interval.ms", int)
+    log_flush_scheduler_interval_ms = Setting("log.flush.scheduler.interval.ms", int)
+    log_flush_start_offset_checkpoint_interval_ms = Setting("log.flush.start.offset.checkpoint.interval.ms", int)
+    replica_high_watermark_checkpoint_interval_ms = Setting("replica.high.watermark.checkpoint.interval.ms", int)
     # Producers and transactions
     producer_id_expiration_ms = Setting("producer.id.expiration.ms", int)
     producer_id_expiration_check_interval_ms = Setting("producer.id.expiration.check.interval.ms", int)
@@ -264,9 +273,8 @@ READ_ELSEWHERE = {"advertised.listeners", "broker.id", "broker.rack", "listeners
 # Topic keys that change nothing here: no log is replicated, and none is in remote storage.
 TOPIC_KEYS_WITHOUT_EFFECT = frozenset({
     "follower.replication.throttled.replicas", "leader.replication.throttled.replicas",
-    "local.retention.bytes", "local.retention.ms", "min.cleanable.dirty.ratio",
-    "min.insync.replicas", "remote.log.copy.disable", "remote.log.delete.on.disable",
-    "remote.storage.enable", "segment.jitter.ms", "unclean.leader.election.enable",
+    "local.retention.bytes", "local.retention.ms", "min.insync.replicas", "remote.log.copy.disable",
+    "remote.log.delete.on.disable", "remote.storage.enable", "segment.jitter.ms", "unclean.leader.election.enable",
 })  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import logging
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from .busy_poll import BusyPoll
 from .clock import Timer
@@ -15,12 +16,17 @@ from .dispatch import Dispatcher
 from .listeners import Listener, ListenerConfig
 from .request_context import RequestContext
 
+if TYPE_CHECKING:
+    from .compaction import Compaction
+
 logger = logging.getLogger(__name__)
 
 # Connections that may wait to be accepted, as Kafka's socket.listen.backlog.size.
 LISTEN_BACKLOG = 50
 # How long a stop waits for the answers that are on their way out.
 STOP_TIMEOUT_SECONDS = 2.0
+# Kafka's cleaners may be told to look for work without any pause; here that would be all that the loop does.
+CLEANER_BACKOFF_MS_MIN = 100
 
 
 class Server:
@@ -36,6 +42,7 @@ class Server:
         self._connection_ids = itertools.count(1)
         self._servers: list[asyncio.Server] = []
         self._recurring: dict[Callable[[], None], Timer] = {}
+        self._compaction: Compaction | None = None
 
     @property
     def bootstrap_servers(self) -> str:
@@ -56,9 +63,25 @@ class Server:
         settings = self.cluster.config
         self._every(settings.log_retention_check_interval_ms, self.cluster.enforce_retention)
         self._every(settings.producer_id_expiration_check_interval_ms, self.cluster.expire_producers)
+        if settings.log_cleaner_enable:
+            self._every(max(settings.log_cleaner_backoff_ms, CLEANER_BACKOFF_MS_MIN), self._clean)
+        if self.cluster.is_on_disk:
+            # In memory there is nothing to be flushed, checkpointed or deleted later.
+            from .log_upkeep import LogUpkeep
+
+            for interval_ms, work in LogUpkeep(self.cluster).schedule():
+                self._every(interval_ms, work)
+
+    def _clean(self) -> None:
+        if self._compaction is None:
+            # Loaded when it is first due: a start does not pay for it.
+            from .compaction import Compaction
+
+            self._compaction = Compaction(self.cluster)
+        self._compaction.clean()
 
     async def stop(self) -> None:
-        """Accept no more, close what is open, and return when it is closed."""
+        """Accept no more, close what is open, and return when it is closed and nothing is on its way to the disk."""
         for timer in self._recurring.values():
             timer.cancel()
         for server in self._servers:
@@ -70,6 +93,9 @@ class Server:
         except TimeoutError:
             self._dispatcher.abort_connections()
         self._servers.clear()
+        if self._compaction is not None:
+            await self._compaction.stop()
+        await self.cluster.stop_steps()
 
     async def _bind(self, config: ListenerConfig) -> None:
         listener: Listener | None = None
@@ -90,10 +116,13 @@ class Server:
         logger.info("listening on %s as %s, advertised as %s", config.host, listener.name, listener.address)
 
     def _every(self, interval_ms: int, work: Callable[[], None]) -> None:
-        """Run work each interval_ms of the cluster's clock, until stop."""
+        """Run work each interval_ms of the cluster's clock, until stop; never where that is 0."""
+        if interval_ms <= 0:
+            return
 
         def run() -> None:
-            work()
+            # First, so that work that fails is done again next time.
             self._every(interval_ms, work)
+            work()
 
         self._recurring[work] = self.cluster.clock.call_later(interval_ms, run)

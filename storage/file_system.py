@@ -112,11 +112,11 @@ class FileSystem(Protocol):
         ...
 
     def delete(self, path: str) -> None:
-        """Delete the file at path, if it is there."""
+        """Delete the file at path, if it is there. Any thread, where nobody else uses the path."""
         ...
 
     def delete_folder(self, folder: str) -> None:
-        """Delete a folder with all its files, if it is there."""
+        """Delete a folder with all its files, if it is there. Any thread, where nobody else uses the folder."""
         ...
 
     def replace(self, path: str, content: bytes, *, is_synced: bool = False) -> None:

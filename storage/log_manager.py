@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from .checkpoint_files import (
     CLEAN_SHUTDOWN,
@@ -39,6 +40,9 @@ from .log_files import (
 from .partition_log import LoadState, LogPlace, PartitionLog
 
 logger = logging.getLogger(__name__)
+
+# The files of the top folder that have an offset of each log.
+OFFSET_CHECKPOINTS = (RECOVERY_POINT_CHECKPOINT, LOG_START_OFFSET_CHECKPOINT, REPLICATION_OFFSET_CHECKPOINT)
 
 # The epoch of the only broker there is; nothing reads it from the mark.
 BROKER_EPOCH = 0
@@ -207,13 +211,29 @@ class LogManager:
 
     def delete_due_files(self, now_ms: int) -> None:
         """Delete the files and folders whose time has come since they were renamed."""
-        self._each(lambda log: log.delete_due_files(now_ms))
-        for entry in [entry for entry in self._deleted_folders if entry[0] <= now_ms]:
-            try:
-                self._file_system.delete_folder(entry[1])
-            except OSError as error:
-                logger.warning("%s: %s", entry[1], error)
-            self._deleted_folders.remove(entry)
+        step = self.begin_deletion(now_ms)
+        if step is not None:
+            step()
+
+    def begin_deletion(self, now_ms: int) -> Callable[[], None] | None:
+        """Return what deletes the files and folders that are due, to be called once, in any thread; None without any.
+
+        Nobody knows their names any more. What cannot be deleted is logged, and deleted by the next start.
+        """
+        files = [path for log in self for path in log.take_due_files(now_ms)]
+        folders = [folder for due_ms, folder in self._deleted_folders if due_ms <= now_ms]
+        if not files and not folders:
+            return None
+        self._deleted_folders = [entry for entry in self._deleted_folders if entry[0] > now_ms]
+        return partial(self._delete_all, files, folders)
+
+    def _delete_all(self, files: list[str], folders: list[str]) -> None:
+        for delete, paths in ((self._file_system.delete, files), (self._file_system.delete_folder, folders)):
+            for path in paths:
+                try:
+                    delete(path)
+                except OSError as error:
+                    logger.warning("%s: %s", path, error)
 
     def _each(self, work: Callable[[PartitionLog], int]) -> list[int]:
         """Do the work on every log; a file that refuses is no reason to leave out the other logs."""
@@ -233,15 +253,22 @@ class LogManager:
         """Return the greatest producer id that any log knows as a producer; -1 if there is none."""
         return max((log.producers.highest_producer_id for log in self), default=-1)
 
+    def checkpoint(self, name: str) -> bytes:
+        """Return what one of OFFSET_CHECKPOINTS has to hold now."""
+        logs = self._logs
+        match name:
+            case _ if name == RECOVERY_POINT_CHECKPOINT:
+                return encode_offsets({name: log.recovery_point for name, log in logs.items()})
+            case _ if name == LOG_START_OFFSET_CHECKPOINT:
+                starts = {name: log.log_start_offset for name, log in logs.items() if log.is_log_start_inside}
+                return encode_offsets(starts)
+            case _:
+                assert name == REPLICATION_OFFSET_CHECKPOINT, f"{name} is none of ours"
+                return encode_offsets({name: log.high_watermark for name, log in logs.items()})
+
     def checkpoints(self) -> dict[str, bytes]:
         """Return what the checkpoint files of the top folder have to hold now, by their names."""
-        logs = self._logs
-        starts = {name: log.log_start_offset for name, log in logs.items() if log.is_log_start_inside}
-        return {
-            RECOVERY_POINT_CHECKPOINT: encode_offsets({name: log.recovery_point for name, log in logs.items()}),
-            LOG_START_OFFSET_CHECKPOINT: encode_offsets(starts),
-            REPLICATION_OFFSET_CHECKPOINT: encode_offsets({name: log.high_watermark for name, log in logs.items()}),
-        }
+        return {name: self.checkpoint(name) for name in OFFSET_CHECKPOINTS}
 
     def write_checkpoints(self, checkpoints: Mapping[str, bytes] | None = None, *, is_synced: bool = True) -> None:
         """Write the checkpoint files, as they have to be now or as checkpoints() said. Any thread; raises OSError."""

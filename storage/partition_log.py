@@ -362,7 +362,7 @@ class PartitionLog:
     def delete_segment(self, segment: LogSegment, now_ms: int, *, is_replaced: bool = False) -> None:
         """Delete the files of a segment that is no longer in the row, and the snapshot at its beginning.
 
-        Files on disk are renamed first and deleted by delete_due_files, file.delete.delay.ms later.
+        Files on disk are renamed first, and told by take_due_files file.delete.delay.ms later.
         is_replaced: another segment begins there now, and the snapshot stays.
         """
         if not self._file_system.is_persistent:
@@ -377,13 +377,13 @@ class PartitionLog:
         self._deleted_files += [(due_ms, path) for path in renamed]
         self._folder_changes += 1
 
-    def delete_due_files(self, now_ms: int) -> int:
-        """Delete the files whose time has come since they were renamed, and return how many; raises OSError."""
-        due = [(due_ms, path) for due_ms, path in self._deleted_files if due_ms <= now_ms]
-        for entry in due:
-            self._file_system.delete(entry[1])
-            self._deleted_files.remove(entry)
-        return len(due)
+    def take_due_files(self, now_ms: int) -> list[str]:
+        """Return the paths of the files whose time has come since they were renamed, and forget them."""
+        if not self._deleted_files:
+            return []
+        due = [path for due_ms, path in self._deleted_files if due_ms <= now_ms]
+        self._deleted_files = [entry for entry in self._deleted_files if entry[0] > now_ms]
+        return due
 
     # -- what a crash of the machine leaves
 
@@ -427,7 +427,7 @@ class PartitionLog:
             self._pending_snapshot = None
 
     def fail_flush(self) -> None:
-        """Take note that a flush failed: nothing is known to be safe, and the log refuses batches until one succeeds."""
+        """Take note that a flush failed: nothing is known to be safe, and no batch is taken until one succeeds."""
         self._has_failed = True
 
     @property
@@ -451,7 +451,7 @@ class PartitionLog:
         self.segments.close()
 
     def abandon(self) -> None:
-        """Give back what the open files cost, and leave them as they are: the log is deleted, or its broker has died."""
+        """Give back what the open files cost, and leave them as they are: the log is deleted, or its broker died."""
         self.segments.close()
 
     def highest_producer_id(self) -> int:

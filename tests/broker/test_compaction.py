@@ -1,0 +1,102 @@
+"""Compacted topics of a broker that runs, on disk and in memory."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from fauxka.broker.clock import ManualClock
+from fauxka.protocol.records import Record, build_batch
+from fauxka.storage.memory_file_system import MemoryFileSystem
+from fauxka.storage.partition_log import PartitionLog
+from fauxka.testing import Broker
+
+from .steered_file_system import SteeredFileSystem
+
+SECONDS_MAX = 10.0
+BACKOFF_MS = 15_000
+COMPACTED = {"cleanup.policy": "compact", "internal.segment.bytes": "200", "min.cleanable.dirty.ratio": "0"}
+
+
+@pytest.fixture(params=["memory", "disk"])
+def file_system(request: pytest.FixtureRequest) -> MemoryFileSystem | SteeredFileSystem:
+    return MemoryFileSystem() if request.param == "memory" else SteeredFileSystem(MemoryFileSystem())
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def broker(file_system: MemoryFileSystem | SteeredFileSystem, clock: ManualClock) -> Iterator[Broker]:
+    with Broker(clock=clock, file_system=file_system) as broker:
+        yield broker
+
+
+def log_of_same_key(broker: Broker, topic: str = "table") -> PartitionLog:
+    """The log of a new topic with twenty records of one key, two to a segment."""
+
+    def made() -> PartitionLog:
+        partition = broker.cluster.create_topic(topic, 1, configs=COMPACTED).partitions[0]
+        for index in range(20):
+            partition.append(memoryview(build_batch([Record(b"value %d" % index, key=b"key")])), 0)
+        return partition.log
+
+    return broker.call(made)
+
+
+def wait_until(broker: Broker, is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + SECONDS_MAX
+    while not broker.call(is_so):
+        assert time.monotonic() < deadline, "it never was"
+
+
+def test_log_is_cleaned_after_the_backoff(broker: Broker, clock: ManualClock) -> None:
+    log = log_of_same_key(broker)
+    before = log.size_bytes
+
+    broker.call(lambda: clock.advance(BACKOFF_MS))
+    wait_until(broker, lambda: log.size_bytes < before / 2)
+
+    assert log.log_end_offset == 20
+
+
+def test_several_logs_are_cleaned_one_after_the_other(broker: Broker, clock: ManualClock) -> None:
+    logs = [log_of_same_key(broker, "first"), log_of_same_key(broker, "second")]
+    before = logs[0].size_bytes
+
+    broker.call(lambda: clock.advance(BACKOFF_MS))
+    wait_until(broker, lambda: all(log.size_bytes < before / 2 for log in logs))
+
+    assert [log.log_end_offset for log in logs] == [20, 20]
+
+
+def test_broker_without_compacted_topics_makes_no_thread(broker: Broker, clock: ManualClock) -> None:
+    broker.call(lambda: broker.cluster.create_topic("plain", 1))
+
+    broker.call(lambda: clock.advance(10 * BACKOFF_MS))
+
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("fauxka-cleaner")]
+
+
+def test_cleaner_that_is_not_enabled_cleans_nothing(clock: ManualClock) -> None:
+    with Broker({"log.cleaner.enable": "false"}, clock=clock) as broker:
+        log = log_of_same_key(broker)
+        before = log.size_bytes
+
+        broker.call(lambda: clock.advance(10 * BACKOFF_MS))
+
+        assert not [thread for thread in threading.enumerate() if thread.name.startswith("fauxka-cleaner")]
+        assert log.size_bytes == before
+
+
+def test_stop_ends_the_cleaner(clock: ManualClock) -> None:
+    broker = Broker(clock=clock).start()
+    log_of_same_key(broker)
+
+    broker.call(lambda: clock.advance(BACKOFF_MS))
+    broker.stop()
+
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("fauxka-cleaner")]
