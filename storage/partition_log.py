@@ -213,7 +213,7 @@ class PartitionLog:
         offset = self.log_end_offset
         entries = self.producers.active_producers()
         if len(entries) <= _PRODUCERS_WRITTEN_AT_ONCE_MAX:
-            self._snapshots.write(offset, entries)
+            self._snapshots.write(offset, entries, log_start_offset=self.log_start_offset)
         else:
             self._pending_snapshot = PendingSnapshot(offset, list(entries))
         self.segments.roll(offset, self._config, now_ms)
@@ -441,7 +441,9 @@ class PartitionLog:
         Nothing is appended or read any more. Source: UnifiedLog.close, Kafka 4.3.0.
         """
         self.segments.active.finish()
-        self._snapshots.write(self.log_end_offset, self.producers.active_producers())
+        self._snapshots.write(
+            self.log_end_offset, self.producers.active_producers(), log_start_offset=self.log_start_offset
+        )
         self._folder_changes += 1
         flush = self.begin_flush()
         flush.run()

@@ -49,9 +49,14 @@ class ProducerSnapshots:
         """Return the path of the snapshot at offset."""
         return segment_path(self._folder, offset, SNAPSHOT_SUFFIX)
 
-    def write(self, offset: int, entries: Iterable[ProducerStateEntry]) -> None:
-        """Write the snapshot at offset; without effect at 0, or if there is one there or later."""
-        if offset > max(self.latest_offset, 0):
+    def write(self, offset: int, entries: Iterable[ProducerStateEntry], *, log_start_offset: int = 0) -> None:
+        """Write the snapshot at offset; without effect if there is one there or later.
+
+        Without effect too where there is none and the log begins at offset: a log whose records are all deleted
+        forgets its producers when it is closed, as Kafka's does.
+        Source: ProducerStateManager.onLogStartOffsetIncremented and takeSnapshot, Kafka 4.3.0.
+        """
+        if offset > (self.latest_offset if self._offsets else log_start_offset):
             self.write_file(offset, entries)
             self.add(offset)
 

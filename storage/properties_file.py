@@ -81,6 +81,6 @@ def escaped_value(text: str) -> str:
     units = memoryview(text.encode("utf-16-be", "surrogatepass"))
     characters = [int.from_bytes(units[position : position + 2], "big") for position in range(0, len(units), 2)]
     return "".join(
-        chr(unit) if " " < chr(unit) < "\x7f" and chr(unit) != "\\" or (unit == 0x20 and index) else f"\\u{unit:04x}"
+        chr(unit) if (" " < chr(unit) < "\x7f" and chr(unit) != "\\") or (unit == 0x20 and index) else f"\\u{unit:04x}"
         for index, unit in enumerate(characters)
     )
