@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..golden import raw_apis
 from ..golden.raw_apis_transactions import INIT_PRODUCER_ID
 from ..golden.raw_client import RawConnection
-from ..golden.raw_schema import Struct
+from ..golden.raw_schema import Struct, Value
 
 EARLIEST = -2
 LATEST = -1
@@ -51,8 +51,13 @@ class LogClient:
         self._connection.close()
 
     def create_topic(self, name: str, partition_count: int = 1, configs: Mapping[str, str] | None = None) -> None:
-        entries = [{"name": key, "value": value} for key, value in (configs or {}).items()]
-        topic = {"name": name, "num_partitions": partition_count, "replication_factor": 1, "configs": entries}
+        entries: list[Value] = [{"name": key, "value": value} for key, value in (configs or {}).items()]
+        topic: Mapping[str, Value] = {
+            "name": name,
+            "num_partitions": partition_count,
+            "replication_factor": 1,
+            "configs": entries,
+        }
         answer = self._connection.call(raw_apis.CREATE_TOPICS, 5, {"topics": [topic]})
         result = answer.structs("topics")[0]
         assert result.integer("error_code") == NO_ERROR, result
@@ -62,8 +67,8 @@ class LogClient:
         return answer.structs("topics")[0].data("topic_id")
 
     def produce(self, topic: str, batch: bytes, partition: int = 0) -> ProduceAnswer:
-        partitions = [{"index": partition, "records": batch}]
-        body = {"acks": -1, "topics": [{"name": topic, "partitions": partitions}]}
+        partitions: list[Value] = [{"index": partition, "records": batch}]
+        body: Mapping[str, Value] = {"acks": -1, "topics": [{"name": topic, "partitions": partitions}]}
         result = self._first_partition(self._connection.call(raw_apis.PRODUCE, 9, body))
         return ProduceAnswer(result.integer("error_code"), result.integer("base_offset"))
 
@@ -74,12 +79,19 @@ class LogClient:
         return answer.base_offset
 
     def delete_records(self, topic: str, offset: int, partition: int = 0) -> None:
-        body = {"topics": [{"name": topic, "partitions": [{"index": partition, "offset": offset}]}]}
+        body: Mapping[str, Value] = {
+            "topics": [{"name": topic, "partitions": [{"index": partition, "offset": offset}]}]
+        }
         result = self._first_partition(self._connection.call(raw_apis.DELETE_RECORDS, 2, body))
         assert result.integer("error_code") == NO_ERROR, result
 
     def new_producer_id(self) -> int:
-        body = {"transactional_id": None, "transaction_timeout_ms": 0, "producer_id": -1, "producer_epoch": -1}
+        body: Mapping[str, Value] = {
+            "transactional_id": None,
+            "transaction_timeout_ms": 0,
+            "producer_id": -1,
+            "producer_epoch": -1,
+        }
         deadline = time.monotonic() + STARTED_SECONDS_MAX
         while (answer := self._connection.call(INIT_PRODUCER_ID, 3, body)).integer("error_code") != NO_ERROR:
             # A Kafka that starts has to get its block of ids first.
@@ -102,7 +114,9 @@ class LogClient:
         return Stored(start, end, tuple(without_leader_epoch(batch) for batch in batches))
 
     def _fetch(self, topic: str, partition: int, offset: int) -> bytes:
-        body = {"topics": [{"name": topic, "partitions": [{"index": partition, "fetch_offset": offset}]}]}
+        body: Mapping[str, Value] = {
+            "topics": [{"name": topic, "partitions": [{"index": partition, "fetch_offset": offset}]}]
+        }
         result = self._first_partition(self._connection.call(raw_apis.FETCH, 12, body))
         assert result.integer("error_code") == NO_ERROR, result
         return result.data("records")
@@ -120,7 +134,9 @@ class LogClient:
         return result.integer("offset")
 
     def _listed(self, topic: str, partition: int, timestamp: int) -> Struct:
-        body = {"topics": [{"name": topic, "partitions": [{"index": partition, "timestamp": timestamp}]}]}
+        body: Mapping[str, Value] = {
+            "topics": [{"name": topic, "partitions": [{"index": partition, "timestamp": timestamp}]}]
+        }
         return self._first_partition(self._connection.call(raw_apis.LIST_OFFSETS, 6, body))
 
     @staticmethod

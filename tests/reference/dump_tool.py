@@ -1,0 +1,54 @@
+"""Kafka's own reader of log files, org.apache.kafka.tools.DumpLogSegments, and what it complains of."""
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from .kafka_process import SCRIPT
+
+DUMP_CLASS = "org.apache.kafka.tools.DumpLogSegments"
+DUMP_SECONDS_MAX = 120
+SUFFIXES = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
+
+# It exits with 0 whatever it finds, and says some of it on standard output.
+COMPLAINT = re.compile(r"Exception|[Mm]ismatch|Non-consecutive|invalid bytes|Indexed offset|corrupt|\bat org\.")
+# It expects offset 0 behind nothing, and is as surprised by each later segment of any Kafka.
+HARMLESS = re.compile(r"Non-consecutive offsets in \S+\n  -1 is followed by (\d+)\n")
+
+
+@dataclass(frozen=True)
+class Dumped:
+    """What the tool printed of the files of one folder, and the lines by which it complained."""
+
+    output: str
+    complaints: list[str]
+    files: list[str]
+
+    def lines_with(self, text: str) -> list[str]:
+        return [line for line in self.output.splitlines() if text in line]
+
+
+def log_files(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.iterdir() if file.name.endswith(SUFFIXES))
+
+
+def dumped(folder: Path) -> Dumped:
+    """Have every file of a partition's folder printed, with all records."""
+    return _run(log_files(folder), "--deep-iteration", "--print-data-log")
+
+
+def indexes_checked(folder: Path) -> Dumped:
+    """Have the indexes of a partition's folder checked."""
+    indexes = [file for file in log_files(folder) if file.suffix in (".index", ".timeindex")]
+    return _run(indexes, "--index-sanity-check")
+
+
+def _run(files: list[Path], *options: str) -> Dumped:
+    assert files, "nothing to be dumped"
+    command = [str(SCRIPT), "tool", DUMP_CLASS, *options, "--files", ",".join(map(str, files))]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=DUMP_SECONDS_MAX, check=True)
+    errors = HARMLESS.sub("", ended.stderr)
+    complaints = errors.splitlines() + [line for line in ended.stdout.splitlines() if COMPLAINT.search(line)]
+    dumped_files = [line.removeprefix("Dumping ") for line in ended.stdout.splitlines() if line.startswith("Dumping ")]
+    return Dumped(ended.stdout, complaints, [Path(file).name for file in dumped_files])
