@@ -22,6 +22,9 @@ METADATA_VERSION = 1
 # 100,000 topics with some configs each take a quarter of it; what is larger is not this file.
 METADATA_BYTES_MAX = 64 * 1024 * 1024
 
+# How much of a wrong value is shown.
+SHOWN_MAX = 100
+
 INT64_MAX = 2**63 - 1
 INT32_MAX = 2**31 - 1
 
@@ -89,8 +92,7 @@ def decode_metadata(content: bytes | memoryview) -> ClusterMetadata:
         value: object = json.loads(bytes(content))
     except (ValueError, RecursionError) as error:
         raise CorruptFileError(f"{METADATA_FILE} is not JSON: {error}") from error
-    if isinstance(value, dict):
-        _check_version(cast(dict[str, object], value).get("version"))
+    _check_version(value)
     entries = _Entries(value, "", ("version", "cluster_id", "next_producer_id", "topics", "configs"))
     topics = entries.of("topics", _items)
     metadata = ClusterMetadata(
@@ -104,7 +106,7 @@ def decode_metadata(content: bytes | memoryview) -> ClusterMetadata:
 
 
 def _dumped(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value)
 
 
 def _topic_object(topic: TopicMetadata) -> dict[str, object]:
@@ -125,7 +127,9 @@ def _configs_object(configs: ConfigsMetadata) -> dict[str, object]:
     }
 
 
-def _check_version(version: object) -> None:
+def _check_version(value: object) -> None:
+    """Look at the version alone: what else there has to be depends on it."""
+    version = cast(dict[str, object], value).get("version") if isinstance(value, dict) else None
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise _bad("version", version, "a whole number from 1 on")
     if version > METADATA_VERSION:
@@ -250,4 +254,4 @@ def _text(value: object, place: str) -> str:
 
 
 def _bad(place: str, value: object, expected: str) -> CorruptFileError:
-    return CorruptFileError(f"{METADATA_FILE}: {place} is {_dumped(value)}; expected {expected}")
+    return CorruptFileError(f"{METADATA_FILE}: {place} is {_dumped(value)[:SHOWN_MAX]}; expected {expected}")

@@ -35,7 +35,7 @@ class ClusterStorage:
     def __init__(self, cluster: Cluster, directory: DataDirectory) -> None:
         """Take what the file says to be what the cluster is; write_now makes it so."""
         self._cluster = cluster
-        self._directory = directory
+        self.directory = directory
         self._change = 0
         self._saved_change = 0
         self._is_busy = False
@@ -45,7 +45,7 @@ class ClusterStorage:
     @property
     def folder(self) -> str:
         """The data folder, as an absolute path."""
-        return self._directory.folder
+        return self.directory.folder
 
     def changed(self) -> None:
         """The cluster is no longer what the file says; it is written when the request in hand is done with."""
@@ -100,7 +100,7 @@ class ClusterStorage:
             logger.error("cannot close %s cleanly: %s", self.folder, error)
 
     def _replace(self, content: bytes, *, is_synced: bool) -> None:
-        self._directory.file_system.replace(METADATA_FILE, content, is_synced=is_synced)
+        self.directory.file_system.replace(METADATA_FILE, content, is_synced=is_synced)
 
     def _ended(self, change: int, next_producer_id: int, error: OSError | None) -> None:
         self._is_busy = False

@@ -1,0 +1,152 @@
+"""A client of a broker in another process that asks one question at a time, by the messages of the protocol."""
+
+import time
+from collections.abc import Mapping
+from typing import Self
+
+from fauxka.broker.blocking_connection import BlockingConnection
+from fauxka.protocol.api_keys import ApiKey
+from fauxka.protocol.messages.create_partitions import (
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    CreatePartitionsTopic,
+)
+from fauxka.protocol.messages.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreatableTopicResult,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from fauxka.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse, DeleteTopicState
+from fauxka.protocol.messages.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    DescribeConfigsResponse,
+)
+from fauxka.protocol.messages.describe_log_dirs import (
+    DescribeLogDirsRequest,
+    DescribeLogDirsResponse,
+    DescribeLogDirsResult,
+)
+from fauxka.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic, PartitionData
+from fauxka.protocol.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
+from fauxka.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from fauxka.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from fauxka.protocol.messages.produce import (
+    PartitionProduceData,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+)
+from fauxka.protocol.records import BatchOptions, Record, build_batch
+
+ANSWER_BYTES_MAX = 16 * 1024 * 1024
+TIMEOUT_SECONDS = 20.0
+TIMEOUT_MS = 20_000
+
+# The last versions that name topics, and any for the rest.
+PRODUCE_VERSION, FETCH_VERSION, METADATA_VERSION = 9, 12, 9
+BROKER, TOPIC = 4, 2
+
+
+class AskingClient:
+    """One connection; every answer is returned as it came."""
+
+    def __init__(self, bootstrap: str) -> None:
+        host, _, port = bootstrap.rpartition(":")
+        self._connection = BlockingConnection(
+            host, int(port), timeout_seconds=TIMEOUT_SECONDS, answer_bytes_max=ANSWER_BYTES_MAX
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._connection.close()
+
+    def create_topic(
+        self, name: str, partition_count: int = 1, configs: Mapping[str, str] | None = None
+    ) -> CreatableTopicResult:
+        texts = [CreatableTopicConfig(name=key, value=text) for key, text in (configs or {}).items()]
+        topic = CreatableTopic(name=name, num_partitions=partition_count, replication_factor=1, configs=texts)
+        request = CreateTopicsRequest(topics=[topic], timeout_ms=TIMEOUT_MS)
+        return self._connection.ask(ApiKey.CREATE_TOPICS, 7, request, CreateTopicsResponse.read).topics[0]
+
+    def delete_topic(self, name: str) -> int:
+        request = DeleteTopicsRequest(topics=[DeleteTopicState(name=name)], timeout_ms=TIMEOUT_MS)
+        return self._connection.ask(ApiKey.DELETE_TOPICS, 6, request, DeleteTopicsResponse.read).responses[0].error_code
+
+    def add_partitions(self, name: str, total: int) -> int:
+        request = CreatePartitionsRequest(
+            topics=[CreatePartitionsTopic(name=name, count=total, assignments=None)], timeout_ms=TIMEOUT_MS
+        )
+        answer = self._connection.ask(ApiKey.CREATE_PARTITIONS, 3, request, CreatePartitionsResponse.read)
+        return answer.results[0].error_code
+
+    def set_config(self, kind: int, name: str, key: str, text: str) -> int:
+        resource = AlterConfigsResource(
+            resource_type=kind, resource_name=name, configs=[AlterableConfig(name=key, config_operation=0, value=text)]
+        )
+        request = IncrementalAlterConfigsRequest(resources=[resource])
+        answer = self._connection.ask(
+            ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, request, IncrementalAlterConfigsResponse.read
+        )
+        return answer.responses[0].error_code
+
+    def config(self, kind: int, name: str, key: str) -> str | None:
+        resource = DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=[key])
+        request = DescribeConfigsRequest(resources=[resource])
+        answer = self._connection.ask(ApiKey.DESCRIBE_CONFIGS, 4, request, DescribeConfigsResponse.read)
+        return answer.results[0].configs[0].value
+
+    def metadata(self) -> MetadataResponse:
+        request = MetadataRequest(topics=None)
+        return self._connection.ask(ApiKey.METADATA, METADATA_VERSION, request, MetadataResponse.read)
+
+    def topic_ids(self) -> dict[str, bytes]:
+        request = MetadataRequest(topics=None)
+        answer = self._connection.ask(ApiKey.METADATA, 12, request, MetadataResponse.read)
+        return {topic.name or "": topic.topic_id for topic in answer.topics}
+
+    def partition_counts(self) -> dict[str, int]:
+        return {topic.name or "": len(topic.partitions) for topic in self.metadata().topics}
+
+    def log_directory(self) -> DescribeLogDirsResult:
+        request = DescribeLogDirsRequest(topics=None)
+        return self._connection.ask(ApiKey.DESCRIBE_LOG_DIRS, 4, request, DescribeLogDirsResponse.read).results[0]
+
+    def producer_id(self) -> int:
+        request = InitProducerIdRequest(transactional_id=None, producer_id=-1, producer_epoch=-1)
+        answer = self._connection.ask(ApiKey.INIT_PRODUCER_ID, 4, request, InitProducerIdResponse.read)
+        assert answer.error_code == 0, answer
+        return answer.producer_id
+
+    def produce(self, topic: str, batch: bytes, partition: int = 0) -> PartitionProduceResponse:
+        data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=partition, records=batch)])
+        request = ProduceRequest(acks=-1, timeout_ms=TIMEOUT_MS, topic_data=[data])
+        answer = self._connection.ask(ApiKey.PRODUCE, PRODUCE_VERSION, request, ProduceResponse.read)
+        return answer.responses[0].partition_responses[0]
+
+    def fetch(self, topic: str, offset: int = 0, partition: int = 0) -> PartitionData:
+        asked = FetchPartition(partition=partition, fetch_offset=offset, partition_max_bytes=ANSWER_BYTES_MAX // 2)
+        request = FetchRequest(max_bytes=ANSWER_BYTES_MAX // 2, topics=[FetchTopic(topic=topic, partitions=[asked])])
+        answer = self._connection.ask(ApiKey.FETCH, FETCH_VERSION, request, FetchResponse.read)
+        return answer.responses[0].partitions[0]
+
+
+def batch(value: bytes, *, producer_id: int = -1, sequence: int = -1) -> bytes:
+    """Return a batch of one record of now, of a producer in epoch 0 if there is one."""
+    epoch = -1 if producer_id < 0 else 0
+    # By the time of its newest record a producer expires, when it is loaded again.
+    now_ms = time.time_ns() // 1_000_000
+    return build_batch(
+        [Record(value, timestamp=now_ms)],
+        BatchOptions(producer_id=producer_id, producer_epoch=epoch, base_sequence=sequence),
+    )

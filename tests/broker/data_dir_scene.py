@@ -1,0 +1,34 @@
+"""A broker in a process of its own on a data folder, ended in several ways, and what it serves."""
+
+import signal
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from fauxka.protocol.records import Record
+
+from ..serving_process import Serving, serving, stop
+from ..storage.logs import records_in
+from .asking_client import AskingClient
+
+
+def serving_from(tmp_path: Path, *arguments: str) -> AbstractContextManager[Serving]:
+    """Run a broker on the folder "data" in tmp_path for the length of the block."""
+    return serving(tmp_path, "--data-dir", str(tmp_path / "data"), *arguments)
+
+
+def end(broker: Serving, number: signal.Signals) -> str:
+    """End the process, take away its ready file, which a kill leaves behind, and return its log."""
+    log = stop(broker, number).log
+    broker.ready_file.unlink(missing_ok=True)
+    return log
+
+
+def fetched(client: AskingClient, topic: str, offset: int, end_offset: int) -> list[Record]:
+    """All records of partition 0 from offset to end_offset."""
+    records: list[Record] = []
+    while offset < end_offset:
+        part = records_in(bytes(client.fetch(topic, offset).records or b""))
+        assert part, f"nothing at {offset}"
+        records += part
+        offset = part[-1].offset + 1
+    return records

@@ -1,0 +1,142 @@
+"""The metadata file: what is written is read again, and what was not written so is refused by field and value."""
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fauxka.broker.cluster_metadata import (
+    ClusterMetadata,
+    ConfigsMetadata,
+    NewerMetadataError,
+    TopicMetadata,
+    decode_metadata,
+    encode_metadata,
+)
+from fauxka.storage.corrupt_file import CorruptFileError
+
+TOPIC_ID = bytes(range(16))
+METADATA = ClusterMetadata(
+    "the-cluster",
+    3000,
+    (
+        TopicMetadata("events", TOPIC_ID, 3, {"retention.ms": "-1"}),
+        TopicMetadata("other.events_2", bytes(range(1, 17)), 1),
+    ),
+    ConfigsMetadata({"a": "1"}, {"min.insync.replicas": "1"}, {"group ü": {"b": ""}}, {"metrics": {"c": "\n"}}),
+)
+
+REMOVED = object()
+FIRST = ("topics", 0)
+
+TEXTS = st.dictionaries(st.text(), st.text(), max_size=3)
+NAMES = st.from_regex(r"[a-zA-Z0-9_-]{1,20}", fullmatch=True)
+TOPICS = st.builds(
+    TopicMetadata,
+    NAMES,
+    st.binary(min_size=16, max_size=16).filter(lambda topic_id: topic_id != bytes(16)),
+    st.integers(1, 2**31 - 1),
+    TEXTS,
+)
+
+
+def changed(path: Sequence[str | int], value: object) -> bytes:
+    """The file with another value at a path of names and indexes; REMOVED takes the entry away."""
+    content = json.loads(encode_metadata(METADATA))
+    place = content
+    for step in path[:-1]:
+        place = place[step]
+    if value is REMOVED:
+        del place[path[-1]]
+    else:
+        place[path[-1]] = value
+    return json.dumps(content).encode()
+
+
+def test_what_is_written_is_read_again() -> None:
+    assert decode_metadata(encode_metadata(METADATA)) == METADATA
+
+
+def test_empty_cluster_without_configs_is_read_again() -> None:
+    metadata = ClusterMetadata("c")
+
+    assert decode_metadata(encode_metadata(metadata)) == metadata
+
+
+@given(
+    cluster_id=st.text(min_size=1),
+    next_producer_id=st.integers(0, 2**63 - 1),
+    topics=st.lists(TOPICS, max_size=4, unique_by=(lambda topic: topic.name, lambda topic: topic.topic_id)),
+    dynamic=st.none()
+    | st.builds(
+        ConfigsMetadata, TEXTS, TEXTS, st.dictionaries(st.text(), TEXTS, max_size=2), st.dictionaries(st.text(), TEXTS)
+    ),
+)
+def test_any_cluster_is_read_again(
+    cluster_id: str, next_producer_id: int, topics: list[TopicMetadata], dynamic: ConfigsMetadata | None
+) -> None:
+    metadata = ClusterMetadata(cluster_id, next_producer_id, tuple(topics), dynamic)
+
+    assert decode_metadata(encode_metadata(metadata)) == metadata
+
+
+def test_file_that_is_cut_anywhere_is_refused() -> None:
+    # The last byte is the end of the line.
+    content = encode_metadata(METADATA).rstrip()
+    for size in range(len(content)):
+        with pytest.raises(CorruptFileError):
+            decode_metadata(content[:size])
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_metadata_or_refused(content: bytes) -> None:
+    with suppress(CorruptFileError):
+        decode_metadata(content)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("version",), 0, "version is 0"),
+        (("version",), True, "version is true"),
+        (("version",), REMOVED, "version is null"),
+        (("topics",), REMOVED, "has no topics"),
+        (("surplus",), 1, "has surplus, which is not known"),
+        (("cluster_id",), "", 'cluster_id is ""'),
+        (("next_producer_id",), -1, "next_producer_id is -1"),
+        (("next_producer_id",), 1.5, "next_producer_id is 1.5"),
+        (("next_producer_id",), 2**63, "next_producer_id is 9223372036854775808"),
+        (("topics",), {}, "topics is {}; expected a list"),
+        (FIRST, 7, "topics[0] is 7; expected an object"),
+        (("configs",), [], "configs is []; expected an object"),
+        ((*FIRST, "name"), "a/b", 'topics[0].name is "a/b"'),
+        ((*FIRST, "name"), "..", 'topics[0].name is ".."'),
+        ((*FIRST, "name"), "other.events_2", 'topics[1].name is "other.events_2"'),
+        ((*FIRST, "topic_id"), "short", 'topics[0].topic_id is "short"'),
+        ((*FIRST, "topic_id"), "A" * 22, f'topics[0].topic_id is "{"A" * 22}"'),
+        (
+            (*FIRST, "topic_id"),
+            "AQIDBAUGBwgJCgsMDQ4PEA",
+            'topics[1].topic_id is "AQIDBAUGBwgJCgsMDQ4PEA"; expected an id that no other topic has',
+        ),
+        ((*FIRST, "partition_count"), 0, "topics[0].partition_count is 0"),
+        ((*FIRST, "partition_count"), True, "topics[0].partition_count is true"),
+        ((*FIRST, "configs"), {"a": 1}, "topics[0].configs.a is 1; expected a text"),
+        (("configs", "broker"), None, "configs.broker is null"),
+        (("configs", "groups"), {"g": {"k": []}}, "configs.groups.g.k is []"),
+    ],
+)
+def test_wrong_value_is_named_with_its_field(path: Sequence[str | int], value: object, message: str) -> None:
+    with pytest.raises(CorruptFileError) as raised:
+        decode_metadata(changed(path, value))
+
+    assert message in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_file_of_a_later_release_is_told_apart() -> None:
+    with pytest.raises(NewerMetadataError, match="is of version 2, and this release knows none above 1"):
+        decode_metadata(b'{"version": 2, "anything": []}')

@@ -1,0 +1,273 @@
+"""The metadata file follows the cluster, and who changed something is answered when the file has it."""
+
+import errno
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fauxka.broker.blocking_steps import Step, StepDone
+from fauxka.broker.clock import ManualClock
+from fauxka.broker.cluster import Cluster
+from fauxka.broker.cluster_loader import StorageOptions, load_cluster
+from fauxka.broker.cluster_metadata import METADATA_FILE, ClusterMetadata, decode_metadata
+from fauxka.broker.config import BrokerConfig
+from fauxka.broker.request_context import Deferred
+from fauxka.protocol.error_codes import ErrorCode, KafkaError
+from fauxka.storage.os_file_system import OsFileSystem
+
+FLUSHED = {"log.flush.interval.messages": "1"}
+
+
+class StepsOnDemand:
+    """Keeps steps until the test has the next one run."""
+
+    def __init__(self) -> None:
+        self._steps: list[tuple[Step, StepDone]] = []
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    def run(self, step: Step, done: StepDone) -> None:
+        self._steps.append((step, done))
+
+    def soon(self, callback: Callable[[], None]) -> None:
+        raise AssertionError("nothing here is put off")
+
+    def run_next(self) -> None:
+        step, done = self._steps.pop(0)
+        try:
+            step()
+        except OSError as error:
+            done(error)
+        else:
+            done(None)
+
+
+class FullDisk(OsFileSystem):
+    """Takes whole files only while it is not full."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.is_full = False
+        self.syncs = 0
+        self.replaced: list[str] = []
+
+    def replace(self, path: str, content: bytes, *, is_synced: bool = False) -> None:
+        if self.is_full:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        self.syncs += is_synced
+        self.replaced.append(path)
+        super().replace(path, content, is_synced=is_synced)
+
+
+class Scene:
+    """A cluster on a data folder, whose clock, disk and other threads are the test's."""
+
+    def __init__(self, folder: Path, config: dict[str, str] | None = None) -> None:
+        self.folder = folder
+        self.clock = ManualClock()
+        self.steps = StepsOnDemand()
+        options = StorageOptions(data_dir=str(folder))
+        self.cluster: Cluster = load_cluster(BrokerConfig.from_entries(config or {}), options, clock=self.clock)
+        self.disk = FullDisk(folder)
+        vars(self.cluster)["steps"] = self.steps
+        assert self.cluster.storage is not None
+        self.cluster.storage.directory.file_system = self.disk
+
+    def written(self) -> ClusterMetadata:
+        return decode_metadata((self.folder / METADATA_FILE).read_bytes())
+
+    def written_topics(self) -> list[str]:
+        return [topic.name for topic in self.written().topics]
+
+    def answer(self) -> Deferred[ErrorCode] | ErrorCode:
+        return self.cluster.when_saved(code_of)
+
+
+def code_of(error: KafkaError | None) -> ErrorCode:
+    return ErrorCode.NONE if error is None else error.code
+
+
+def test_change_is_in_the_file_when_it_is_answered(tmp_path: Path) -> None:
+    scene = Scene(tmp_path)
+    scene.cluster.create_topic("events", 2, configs={"retention.ms": "1"})
+
+    answer = scene.answer()
+
+    assert answer is ErrorCode.NONE
+    assert [(topic.name, topic.partition_count, topic.configs) for topic in scene.written().topics] == [
+        ("events", 2, {"retention.ms": "1"})
+    ]
+
+
+def test_changes_of_one_request_are_written_once(tmp_path: Path) -> None:
+    scene = Scene(tmp_path)
+    for number in range(3):
+        scene.cluster.create_topic(f"events-{number}", 1)
+
+    scene.answer()
+    scene.clock.advance(0)
+
+    assert scene.disk.replaced == [METADATA_FILE]
+
+
+def test_change_that_nobody_waits_for_is_written_as_soon_as_the_loop_is_idle(tmp_path: Path) -> None:
+    scene = Scene(tmp_path)
+    scene.cluster.create_topic("events", 1)
+
+    scene.clock.advance(0)
+
+    assert scene.written_topics() == ["events"]
+
+
+def test_nothing_is_written_for_what_did_not_change(tmp_path: Path) -> None:
+    scene = Scene(tmp_path)
+    scene.disk.is_full = True
+
+    assert scene.answer() is ErrorCode.NONE
+
+
+def test_synced_file_is_written_in_another_thread_and_the_answer_waits(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, FLUSHED)
+    scene.cluster.create_topic("events", 1)
+
+    answer = scene.answer()
+    topics_before = scene.written_topics()
+    assert isinstance(answer, Deferred)
+    is_answered_before = answer.is_done
+    scene.steps.run_next()
+
+    assert (topics_before, is_answered_before) == ([], False)
+    assert answer.response() is ErrorCode.NONE
+    assert scene.written_topics() == ["events"]
+    assert scene.disk.syncs == 1
+
+
+def test_changes_that_come_while_the_file_is_written_go_into_the_next_one_together(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, FLUSHED)
+    answers: list[Deferred[ErrorCode] | ErrorCode] = []
+    for name in ("first", "second", "third"):
+        scene.cluster.create_topic(name, 1)
+        answers.append(scene.answer())
+
+    scene.steps.run_next()
+    after_first = [isinstance(answer, Deferred) and answer.is_done for answer in answers]
+    topics_after_first = scene.written_topics()
+    scene.steps.run_next()
+
+    assert after_first == [True, False, False]
+    assert topics_after_first == ["first"]
+    assert [isinstance(answer, Deferred) and answer.is_done for answer in answers] == [True, True, True]
+    assert scene.written_topics() == ["first", "second", "third"]
+    assert len(scene.steps) == 0
+
+
+def test_change_without_anybody_waiting_is_written_behind_the_one_on_its_way(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, FLUSHED)
+    scene.cluster.create_topic("first", 1)
+    scene.answer()
+    scene.cluster.create_topic("second", 1)
+    scene.clock.advance(0)
+
+    scene.steps.run_next()
+    scene.steps.run_next()
+
+    assert scene.written_topics() == ["first", "second"]
+
+
+@pytest.mark.parametrize("config", [{}, FLUSHED])
+def test_file_that_cannot_be_written_is_a_storage_error_and_is_written_when_there_is_room(
+    tmp_path: Path, config: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    scene = Scene(tmp_path, config)
+    scene.cluster.create_topic("events", 1)
+    scene.disk.is_full = True
+
+    answer = scene.answer()
+    if isinstance(answer, Deferred):
+        scene.steps.run_next()
+    answered = answer.response() if isinstance(answer, Deferred) else answer
+    topics_meanwhile = scene.written_topics()
+    scene.disk.is_full = False
+    scene.clock.advance(1000)
+    if len(scene.steps):
+        scene.steps.run_next()
+
+    assert answered is ErrorCode.KAFKA_STORAGE_ERROR
+    assert topics_meanwhile == []
+    assert scene.written_topics() == ["events"]
+    assert "No space left on device" in caplog.text
+
+
+def test_producer_id_waits_for_its_block(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, FLUSHED)
+    scene.cluster.claim_producer_ids()
+    answer = scene.answer()
+    before = scene.cluster.producer_ids.generate()
+
+    scene.steps.run_next()
+
+    assert isinstance(answer, Deferred)
+    assert before is None
+    assert scene.cluster.producer_ids.generate() == 0
+    assert scene.written().next_producer_id == 1000
+
+
+def test_block_that_cannot_be_saved_is_not_given_from(tmp_path: Path) -> None:
+    scene = Scene(tmp_path)
+    scene.disk.is_full = True
+    scene.cluster.claim_producer_ids()
+
+    answer = scene.answer()
+
+    assert answer is ErrorCode.KAFKA_STORAGE_ERROR
+    assert scene.cluster.producer_ids.generate() is None
+
+
+def test_topic_whose_folders_cannot_be_made_is_not_there(tmp_path: Path) -> None:
+    scene = Scene(tmp_path)
+    # A file where the folder of the second partition would have to be.
+    (tmp_path / "events-1").write_bytes(b"")
+    with pytest.raises(KafkaError) as raised:
+        scene.cluster.create_topic("events", 2)
+    (tmp_path / "events-1").unlink()
+
+    assert raised.value.code == ErrorCode.KAFKA_STORAGE_ERROR
+    assert scene.cluster.topics == {}
+    assert scene.cluster.create_topic("events", 2).partitions[0].log.log_end_offset == 0
+
+
+def test_deleted_topic_is_gone_from_the_file_before_its_folders_are(tmp_path: Path) -> None:
+    scene = Scene(tmp_path)
+    topic = scene.cluster.create_topic("events", 1)
+    scene.answer()
+
+    scene.cluster.delete_topic(topic)
+
+    assert scene.written_topics() == []
+    assert [path.name for path in tmp_path.glob("events-0*")] == [path.name for path in tmp_path.glob("*-delete")]
+
+
+def test_start_that_changes_nothing_writes_nothing(tmp_path: Path) -> None:
+    scene = Scene(tmp_path)
+    scene.cluster.create_topic("events", 1)
+    scene.cluster.close()
+    written = (tmp_path / METADATA_FILE).stat().st_mtime_ns
+
+    Scene(tmp_path).cluster.close()
+
+    assert (tmp_path / METADATA_FILE).stat().st_mtime_ns == written
+
+
+def test_stop_writes_what_is_behind(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.ERROR)
+    scene = Scene(tmp_path)
+    scene.cluster.create_topic("events", 1)
+
+    scene.cluster.close()
+
+    assert scene.written_topics() == ["events"]
+    assert (tmp_path / ".kafka_cleanshutdown").exists()
+    assert not caplog.records

@@ -1,0 +1,50 @@
+"""Producer ids come from blocks, and none is given before its block is written down."""
+
+from fauxka.broker.producer_id_manager import PRODUCER_ID_BLOCK_SIZE, ProducerIdManager
+
+
+def test_ids_in_memory_are_given_without_any_block() -> None:
+    ids = ProducerIdManager()
+
+    assert [ids.generate() for _ in range(3)] == [0, 1, 2]
+
+
+def test_no_id_is_given_before_its_block_is_saved() -> None:
+    ids = ProducerIdManager(5, is_kept=True)
+    before = ids.generate()
+    is_claimed = ids.claim_block()
+    meanwhile = ids.generate()
+
+    ids.block_saved(ids.next_block_start)
+
+    assert (before, is_claimed, meanwhile, ids.generate()) == (None, True, None, 5)
+    assert ids.next_block_start == 5 + PRODUCER_ID_BLOCK_SIZE
+
+
+def test_block_is_claimed_once_until_it_is_saved() -> None:
+    ids = ProducerIdManager(is_kept=True)
+
+    assert (ids.claim_block(), ids.claim_block()) == (True, False)
+    assert ids.next_block_start == PRODUCER_ID_BLOCK_SIZE
+
+
+def test_last_id_of_a_block_is_given_and_the_next_one_waits() -> None:
+    ids = ProducerIdManager(is_kept=True)
+    ids.claim_block()
+    ids.block_saved(ids.next_block_start)
+
+    given = [ids.generate() for _ in range(PRODUCER_ID_BLOCK_SIZE)]
+
+    assert given == list(range(PRODUCER_ID_BLOCK_SIZE))
+    assert ids.generate() is None
+    assert ids.claim_block()
+
+
+def test_older_file_that_is_saved_late_takes_no_block_back() -> None:
+    ids = ProducerIdManager(is_kept=True)
+    ids.claim_block()
+    ids.block_saved(PRODUCER_ID_BLOCK_SIZE)
+
+    ids.block_saved(0)
+
+    assert ids.generate() == 0
