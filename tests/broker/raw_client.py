@@ -1,10 +1,18 @@
-"""Produce, Fetch and ListOffsets over a socket, as messages: what a client sends is the test's to say, to the sequence.
+"""Some requests over a socket, as messages: what a client sends is the test's to say, to the sequence.
 
 Every batch is of one record of producer 1, epoch 0, so that its sequence is all there is to say of it.
 """
 
 from typing import Protocol
 
+from fauxka.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
+from fauxka.protocol.messages.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsPartitionResult,
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
+    DeleteRecordsTopic,
+)
 from fauxka.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from fauxka.protocol.messages.fetch import PartitionData as FetchedPartition
 from fauxka.protocol.messages.list_offsets import (
@@ -24,11 +32,12 @@ from fauxka.protocol.messages.produce import (
 from fauxka.protocol.primitives import Reader, Writer
 from fauxka.protocol.records import BatchOptions, Record, build_batch
 
-from .wire_connection import FETCH, PRODUCE, WireConnection, framed, header
+from .wire_connection import CREATE_TOPICS, FETCH, PRODUCE, WireConnection, framed, header
 
-LIST_OFFSETS = 2
+LIST_OFFSETS, DELETE_RECORDS = 2, 21
 # The last flexible versions that name topics, and one of ListOffsets that knows timestamps.
 PRODUCE_VERSION, FETCH_VERSION, LIST_OFFSETS_VERSION = 9, 12, 7
+CREATE_TOPICS_VERSION, DELETE_RECORDS_VERSION = 7, 2
 TOPIC = "events"
 RECORD_BYTES_MAX = 1 << 20
 # Of every record; before that of any clock.
@@ -97,6 +106,20 @@ class RawClient:
         request = ListOffsetsRequest(replica_id=-1, topics=[topic])
         self._connection.send(self._framed(LIST_OFFSETS, LIST_OFFSETS_VERSION, request))
         return ListOffsetsResponse.read(self._receive(), LIST_OFFSETS_VERSION).topics[0].partitions[0]
+
+    def delete_records(self, offset: int) -> DeleteRecordsPartitionResult:
+        """Delete the records of partition 0 before the offset."""
+        topic = DeleteRecordsTopic(name=TOPIC, partitions=[DeleteRecordsPartition(partition_index=0, offset=offset)])
+        request = DeleteRecordsRequest(topics=[topic], timeout_ms=1000)
+        self._connection.send(self._framed(DELETE_RECORDS, DELETE_RECORDS_VERSION, request))
+        return DeleteRecordsResponse.read(self._receive(), DELETE_RECORDS_VERSION).topics[0].partitions[0]
+
+    def create_topic(self, name: str) -> int:
+        """Create a topic of two partitions, and return the error code."""
+        topic = CreatableTopic(name=name, num_partitions=2, replication_factor=1)
+        request = CreateTopicsRequest(topics=[topic], timeout_ms=1000)
+        self._connection.send(self._framed(CREATE_TOPICS, CREATE_TOPICS_VERSION, request))
+        return CreateTopicsResponse.read(self._receive(), CREATE_TOPICS_VERSION).topics[0].error_code
 
     def _framed(self, api_key: int, version: int, request: WritableRequest) -> bytes:
         self._correlation_id += 1

@@ -189,6 +189,18 @@ def test_without_flush_messages_nothing_is_synced(files: SteeredFileSystem) -> N
     assert syncs == 0
 
 
+def test_sealed_segment_is_flushed_without_flush_messages(files: SteeredFileSystem) -> None:
+    with Broker(file_system=files) as broker, RawClient(broker.bootstrap_servers) as client:
+        broker.call(lambda: broker.cluster.create_topic(TOPIC, 1, configs={"internal.segment.bytes": "200"}))
+        for sequence in range(4):
+            client.produce(sequence)
+
+        _wait_until(broker, lambda: not _log(broker).has_unflushed_segments)
+        flushed = _log(broker).recovery_point
+
+    assert flushed >= 2
+
+
 def _wait_until_appended(broker: Broker, records: int) -> None:
     _wait_until(broker, lambda: _log(broker).log_end_offset >= records)
 

@@ -111,3 +111,30 @@ def test_unreadable_file_is_a_storage_error_until_it_can_be_read(
     assert fetched.records
     assert len(lines_of(caplog, "read fails")) == 1
     assert len(lines_of(caplog, "read works again")) == 1
+
+
+def test_disk_that_is_full_when_records_are_deleted_is_a_storage_error_of_that_partition(
+    broker: Broker, files: SteeredFileSystem
+) -> None:
+    with RawClient(broker.bootstrap_servers) as client:
+        client.produce(0)
+        files.is_full = True
+        full = client.delete_records(1)
+        files.is_full = False
+        again = client.delete_records(1)
+
+    assert full.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+    assert (again.error_code, again.low_watermark) == (ErrorCode.NONE, 1)
+
+
+def test_topic_that_has_no_room_is_not_created(broker: Broker, files: SteeredFileSystem) -> None:
+    with RawClient(broker.bootstrap_servers) as client:
+        files.is_full = True
+        refused = client.create_topic("more")
+        is_there = broker.call(lambda: broker.cluster.find_topic("more") is not None)
+        files.is_full = False
+        created = client.create_topic("more")
+
+    assert refused == ErrorCode.KAFKA_STORAGE_ERROR
+    assert not is_there
+    assert created == ErrorCode.NONE
