@@ -28,14 +28,22 @@ class LeaderEpochCache:
 
     def __init__(self, entries: Sequence[tuple[int, int]] = ()) -> None:
         """Start with these epochs and their first offsets, as entries() gives them."""
-        self._epochs = [leader_epoch for leader_epoch, _ in entries]
-        self._start_offsets = [start_offset for _, start_offset in entries]
-        self.latest_epoch = self._epochs[-1] if entries else NO_LEADER_EPOCH
+        self._epochs: list[int] = []
+        self._start_offsets: list[int] = []
+        self.latest_epoch = NO_LEADER_EPOCH
+        for leader_epoch, start_offset in entries:
+            self.assign(leader_epoch, start_offset)
 
     def assign(self, leader_epoch: int, start_offset: int) -> bool:
-        """Note that the epoch begins at start_offset, unless it or a later one is known; return whether it was noted."""
+        """Note that the epoch begins at start_offset, unless it or a later one is known; return whether it was noted.
+
+        Epochs in which nothing was written, which began there as well, are forgotten.
+        Source: LeaderEpochFileCache.maybeTruncateNonMonotonicEntries, Kafka 4.3.0.
+        """
         if leader_epoch <= self.latest_epoch:
             return False
+        while self._start_offsets and self._start_offsets[-1] >= start_offset:
+            del self._epochs[-1], self._start_offsets[-1]
         self._epochs.append(leader_epoch)
         self._start_offsets.append(start_offset)
         self.latest_epoch = leader_epoch

@@ -9,6 +9,7 @@ behind what is torn there, and serves it.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -78,10 +79,7 @@ class LogLoader:
         Source: LogLoader.load, Kafka 4.3.0.
         """
         stored_epochs = self._leader_epochs.entries()
-        first = self._first_to_recover(state)
-        is_recovered = first < len(self._segments)
-        if is_recovered:
-            self._recover(first)
+        self._recover(self._first_to_recover(state), state.log_start_offset)
         log_end_offset = self._segments[-1].last_offset + 1
         if log_end_offset < state.log_start_offset:
             # Records were deleted up to the checkpoint, so that there were offsets up to it: none is given twice.
@@ -89,9 +87,12 @@ class LogLoader:
             self._start_anew(log_end_offset)
         log_start_offset = max(state.log_start_offset, self._segments[0].base_offset)
         self._snapshots.remove_stray({segment.base_offset for segment in self._segments})
-        self._snapshots.remove(lambda offset: offset > log_end_offset or offset <= log_start_offset)
-        if not is_recovered:
-            self._load_producers(log_start_offset, log_end_offset)
+        if state.is_clean and self._snapshots.latest_offset == NO_OFFSET:
+            # Kafka will not read a whole log for its producers then: there are none.
+            for segment in self._segments[-2:]:
+                self._snapshots.write(segment.base_offset, ())
+        else:
+            self._rebuild_producers(self._segments, log_start_offset, log_end_offset)
         self._snapshots.write(log_end_offset, self._producers.active_producers())
         self._leader_epochs.truncate_from_end(log_end_offset)
         self._leader_epochs.truncate_from_start(log_start_offset)
@@ -113,9 +114,8 @@ class LogLoader:
         return LogSegment(self._file_system, self._folder, base_offset, self._config, self._now_ms)
 
     def _start_anew(self, offset: int) -> None:
-        for segment in self._segments:
-            self._cut_bytes += segment.size
-            segment.delete()
+        self._drop_from(0)
+        self._snapshots.remove(lambda _: True)
         self._segments = [self._open_segment(offset)]
 
     # -- segments
@@ -135,25 +135,22 @@ class LogLoader:
                 return index
         return first
 
-    def _recover(self, first: int) -> None:
-        """Recover the segments from first on; what is behind a cut is deleted.
+    def _recover(self, first: int, log_start_offset: int) -> None:
+        """Recover the segments from first on; what is behind damage is deleted, and only then is the damage cut off.
 
         Source: LogLoader.recoverLog and recoverSegment, Kafka 4.3.0.
         """
-        start = self._segments[first].base_offset
-        self._snapshots.remove(lambda offset: offset > start)
-        self._replay(self._segments[:first], self._load_snapshot(start))
         for index in range(first, len(self._segments)):
             segment = self._segments[index]
-            cut_bytes = segment.recover(partial(self._take, segment))
+            self._rebuild_producers(self._segments[:index], log_start_offset, segment.base_offset)
+            damaged_bytes = segment.recover(partial(self._take, segment))
+            if damaged_bytes:
+                self._cut_bytes += damaged_bytes
+                self._drop_from(index + 1)
+                segment.cut_tail()
             self._snapshots.write(segment.last_offset + 1, self._producers.active_producers())
-            if cut_bytes:
-                self._cut_bytes += cut_bytes
-                self._drop_behind(index)
+            if damaged_bytes:
                 break
-        # What is known now is what a snapshot at the end of the log holds, and no more.
-        self._producers.remember_newest_only()
-        self._producers.remove_expired(self._now_ms)
 
     def _take(self, segment: LogSegment, scanned: ScannedBatch) -> None:
         """Learn from a batch of a segment that is being recovered."""
@@ -161,48 +158,47 @@ class LogLoader:
         self._leader_epochs.assign(header.partition_leader_epoch, header.base_offset)
         replay_batch(self._producers, scanned, self._batches_remembered, segment.transaction_index)
 
-    def _drop_behind(self, index: int) -> None:
-        for lost in self._segments[index + 1 :]:
-            self._cut_bytes += lost.size
-            lost.delete()
-        del self._segments[index + 1 :]
+    def _drop_from(self, first: int) -> None:
+        """Delete the segments from first on, the newest first, and safely.
+
+        Whatever a crash leaves of them lies right behind what the next start finds damaged, and goes then. One that
+        came back later would lie behind other batches, at offsets that have been given again.
+        """
+        lost = self._segments[first:]
+        for segment in reversed(lost):
+            self._cut_bytes += segment.size
+            segment.delete()
+        del self._segments[first:]
+        if lost:
+            self._file_system.sync_folder(self._folder)
 
     # -- producers
 
-    def _load_producers(self, log_start_offset: int, log_end_offset: int) -> None:
-        """Know the producers of a log that was stopped cleanly.
+    def _rebuild_producers(self, segments: Sequence[LogSegment], log_start_offset: int, end_offset: int) -> None:
+        """Know the producers up to end_offset: those of the newest snapshot, and what the batches behind it say.
 
-        Without any snapshot there are none, as in Kafka, which will not read a whole log for them then.
-        Source: UnifiedLog.rebuildProducerState, Kafka 4.3.0.
+        segments: up to end_offset. Snapshots that are not between the two offsets are deleted.
+        Source: UnifiedLog.rebuildProducerState and ProducerStateManager.truncateAndReload, Kafka 4.3.0.
         """
-        newest_bases = [segment.base_offset for segment in self._segments[-2:]]
-        if self._snapshots.latest_offset == NO_OFFSET:
-            for base_offset in newest_bases:
-                self._snapshots.write(base_offset, ())
-            return
-        offset = max(self._load_snapshot(log_end_offset), log_start_offset)
-        for segment in self._segments:
-            if segment.last_offset < offset:
-                continue
-            if segment.base_offset in newest_bases and segment.base_offset >= offset:
-                self._snapshots.write(segment.base_offset, self._producers.active_producers())
-            self._replay([segment], offset)
-
-    def _load_snapshot(self, offset_max: int) -> int:
-        """Know the producers of the newest snapshot up to offset_max, and return its offset; 0 where there is none."""
-        snapshot = self._snapshots.load_newest(offset_max)
-        if snapshot is None:
-            return 0
-        self._producers.reload(snapshot.entries, self._now_ms)
-        return snapshot.offset
-
-    def _replay(self, segments: list[LogSegment], offset: int) -> None:
-        """Learn from the batches that begin at offset or later."""
+        self._producers = ProducerStateManager(self._config.producer_id_expiration_ms)
+        self._snapshots.remove(lambda offset: offset > end_offset or offset <= log_start_offset)
+        snapshot = self._snapshots.load_newest(end_offset)
+        start_offset = log_start_offset
+        if snapshot is not None:
+            self._producers.reload(snapshot.entries, self._now_ms)
+            start_offset = snapshot.offset
+        newest_bases = [segment.base_offset for segment in segments[-2:]]
         for segment in segments:
-            found = segment.find_position(offset) if offset > segment.base_offset else None
-            start = 0 if found is None else found.position
-            if segment.last_offset < offset:
+            if segment.last_offset < start_offset:
                 continue
-            for scanned in segment.scan(start, is_crc_checked=False):
-                if scanned.header.base_offset >= offset:
-                    replay_batch(self._producers, scanned, self._batches_remembered, None)
+            if segment.base_offset in newest_bases and segment.base_offset > start_offset:
+                self._snapshots.write(segment.base_offset, self._producers.active_producers())
+            self._replay(segment, start_offset)
+
+    def _replay(self, segment: LogSegment, offset: int) -> None:
+        """Learn from the batches of a segment, from the one that holds offset on."""
+        found = segment.find_position(offset)
+        if found is None:
+            return
+        for scanned in segment.scan(found.position, is_crc_checked=False):
+            replay_batch(self._producers, scanned, self._batches_remembered, None)

@@ -216,10 +216,10 @@ class LogSegment:
         return True
 
     def recover(self, take: Callable[[ScannedBatch], None]) -> int:
-        """Read every batch, write the indexes anew, and cut the file at the first one that is damaged.
+        """Read every batch, write the indexes anew, and end the segment at the first one that is damaged.
 
         take: called with each batch that is not.
-        Returns how many bytes were cut.
+        Returns how many bytes are left behind the end, in the file that cut_tail cuts.
         Source: LogSegment.recover, Kafka 4.3.0.
         """
         self._offset_index.file.clear()
@@ -241,12 +241,14 @@ class LogSegment:
                 self._append_index_entries(header.last_offset, position)
                 indexed_position = position
             end = position + header.size
-        cut_bytes = self.size - end
-        if cut_bytes:
-            self._file.truncate(end)
-            self.size = end
+        damaged_bytes = self.size - end
+        self.size = end
         self.finish()
-        return cut_bytes
+        return damaged_bytes
+
+    def cut_tail(self) -> None:
+        """Cut the file where the segment ends: what is behind is damaged, or what a write left that failed."""
+        self._file.truncate(self.size)
 
     def scan(self, position: int, *, is_crc_checked: bool) -> Iterator[ScannedBatch]:
         """Yield the batches from position on, up to the first that is not whole; see scan_batches."""

@@ -63,10 +63,13 @@ class LogSegments:
     def roll(self, base_offset: int, config: LogConfig, now_ms: int) -> None:
         """Begin a new active segment at base_offset, the log's end.
 
-        Raises OSError; the active segment is then the one it was, and rolling can be tried again.
+        Raises OSError; the active segment is then the one it was, and takes batches. There must be no file of another
+        one yet: it would be in the way of those batches.
         """
-        following = LogSegment(self._file_system, self._folder, base_offset, config, now_ms)
+        # The next start would take the tail for damage, and drop all segments behind it.
+        self.active.cut_tail()
         self.active.finish()
+        following = LogSegment(self._file_system, self._folder, base_offset, config, now_ms)
         self.active = following
         self._segments.append(following)
         self._base_offsets.append(base_offset)
@@ -130,12 +133,15 @@ class LogSegments:
             return None
         return _first_record(segment, batch, lambda record: record.timestamp == timestamp)
 
-    def remove_oldest(self, count: int) -> list[LogSegment]:
-        """Take the oldest segments out of the row and return them; the active one must stay."""
-        assert count < len(self._segments), f"{count} of {len(self._segments)} segments"
-        removed = self._segments[:count]
-        del self._segments[:count], self._base_offsets[:count]
-        return removed
+    def oldest(self, count: int) -> list[LogSegment]:
+        """Return the oldest segments, so many."""
+        assert count <= len(self._segments), f"{count} of {len(self._segments)} segments"
+        return self._segments[:count]
+
+    def remove_oldest(self) -> None:
+        """Take the oldest segment out of the row; the active one must stay."""
+        assert self._segments[0] is not self.active, "the active segment cannot be removed"
+        del self._segments[0], self._base_offsets[0]
 
     def replace(self, old: Sequence[LogSegment], new: Sequence[LogSegment]) -> None:
         """Put new segments in the place of old ones, which lie in a row and before the active one."""

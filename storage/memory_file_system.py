@@ -116,6 +116,8 @@ class MemoryFile:
         The last block that is kept is copied, so that pieces handed out before keep what they were.
         """
         assert size <= self._size, f"cut to {size} of {self._size}"
+        if size == self._size:
+            return
         kept = bisect_left(self._starts, size)
         del self._starts[kept:], self._blocks[kept:], self._readable[kept:]
         self._size = size

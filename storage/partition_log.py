@@ -25,7 +25,7 @@ from .append_result import AppendResult
 from .emulated_version import EmulatedVersion
 from .file_system import FileSystem
 from .leader_epoch_cache import EpochEndOffset
-from .log_config import LogConfig
+from .log_config import LONG_MAX, LogConfig
 from .log_files import partition_folder
 from .log_folder import store_leader_epochs
 from .log_flush import Flush, PendingSnapshot
@@ -102,6 +102,8 @@ class PartitionLog:
         self.cut_bytes = loaded.cut_bytes
         self.recovery_point = loaded.recovery_point
         self._has_failed = False
+        # Not known to be on disk, and perhaps never to be: a sync may have failed for the process that wrote it.
+        self._is_doubtful = not state.is_clean and self.recovery_point < self.log_end_offset
         self._folder_changes = 1
         self._safe_folder_changes = 0
         self._pending_snapshot: PendingSnapshot | None = None
@@ -354,13 +356,16 @@ class PartitionLog:
             # There is always a segment to append to.
             self._roll(now_ms)
         if count:
-            for segment in self.segments.remove_oldest(count):
+            *oldest, kept = self.segments.oldest(count + 1)
+            # First, so that nobody reads from what is about to go, whatever a file refuses.
+            self._advance_log_start(kept.base_offset)
+            for segment in oldest:
                 self.delete_segment(segment, now_ms)
-            self._advance_log_start(self.segments.first_base_offset)
+                self.segments.remove_oldest()
         return count
 
     def delete_segment(self, segment: LogSegment, now_ms: int, *, is_replaced: bool = False) -> None:
-        """Delete the files of a segment that is no longer in the row, and the snapshot at its beginning.
+        """Delete the files of a segment that is no longer read from, and the snapshot at its beginning.
 
         Files on disk are renamed first, and told by take_due_files file.delete.delay.ms later.
         is_replaced: another segment begins there now, and the snapshot stays.
@@ -400,11 +405,15 @@ class PartitionLog:
     def begin_flush(self) -> Flush:
         """Return what has to be done for all that is in the log now to be safe; then finish_flush or fail_flush it.
 
-        Where a flush failed, what it was to make safe is written once more: the system may have dropped it.
+        Where a flush failed, what it was to make safe is written once more: the system may have dropped it. So it is
+        where one may have failed before a crash, for topics that ask for flushes.
         """
+        is_flushed = min(self._config.flush_messages, self._config.flush_ms) < LONG_MAX
+        is_written_again = self._has_failed or (self._is_doubtful and is_flushed)
         steps: list[Callable[[], None]] = []
-        for segment in self.segments.from_offset(self.recovery_point):
-            steps += segment.sync_steps(is_written_again=self._has_failed)
+        # With the segment before, where the active one begins there: it took its last index entries when it was left.
+        for segment in self.segments.from_offset(self.recovery_point - 1):
+            steps += segment.sync_steps(is_written_again=is_written_again)
             if segment is not self.segments.active:
                 steps += segment.index_sync_steps()
         snapshot = self._pending_snapshot
@@ -421,7 +430,7 @@ class PartitionLog:
         """Take note that the flush was run: what it covers is safe, and the log takes batches."""
         self.recovery_point = max(self.recovery_point, flush.end_offset)
         self._safe_folder_changes = max(self._safe_folder_changes, flush.folder_changes)
-        self._has_failed = False
+        self._has_failed = self._is_doubtful = False
         if flush.snapshot is not None and flush.snapshot is self._pending_snapshot:
             self._snapshots.add(flush.snapshot.offset)
             self._pending_snapshot = None
@@ -440,6 +449,7 @@ class PartitionLog:
 
         Nothing is appended or read any more. Source: UnifiedLog.close, Kafka 4.3.0.
         """
+        self.segments.active.cut_tail()
         self.segments.active.finish()
         self._snapshots.write(
             self.log_end_offset, self.producers.active_producers(), log_start_offset=self.log_start_offset

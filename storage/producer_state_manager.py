@@ -7,7 +7,6 @@ Source: ProducerStateManager, Kafka 4.3.0.
 from __future__ import annotations
 
 from collections.abc import Iterable, ValuesView
-from dataclasses import replace
 
 from ..protocol.record_batch import NO_PRODUCER_ID
 from .producer_state_entry import ProducerStateEntry
@@ -65,11 +64,6 @@ class ProducerStateManager:
             if entry.current_txn_first_offset is not None
         ]
         self._open_transactions = {producer_id: first_offset for first_offset, producer_id in sorted(first_offsets)}
-
-    def remember_newest_only(self) -> None:
-        """Forget all batches of each producer but the newest, as a snapshot does."""
-        for producer_id, entry in self._entries.items():
-            self._entries[producer_id] = replace(entry, batches=entry.batches[-1:])
 
     def remove_expired(self, now_ms: int) -> int:
         """Forget the producers that wrote nothing for expiration_ms, and return how many they were.
