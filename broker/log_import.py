@@ -45,7 +45,7 @@ class ImportedLogs:
         if not os.path.isdir(self.folder):
             raise DataDirectoryError(f"--import-logs: {self.folder} is not a folder")
         self.file_system = OsFileSystem(self.folder)
-        self._lock = _locked_as_reader(self.folder)
+        self._lock = locked_as_reader(self.folder)
 
     def close(self) -> None:
         """Let go of the folder."""
@@ -114,8 +114,11 @@ def _offsets(file_system: FileSystem, checkpoint: str) -> dict[PartitionName, in
         return {}
 
 
-def _locked_as_reader(folder: str) -> int:
-    """Return a descriptor that holds the lock, -1 in a folder that has none."""
+def locked_as_reader(folder: str) -> int:
+    """Return a descriptor that keeps brokers from working in the folder until it is closed, -1 in one without a lock.
+
+    Raises DataDirectoryError where a broker works in it, and OSError.
+    """
     try:
         descriptor = os.open(f"{folder}/{LOCK}", os.O_RDONLY)
     except FileNotFoundError:
@@ -125,7 +128,7 @@ def _locked_as_reader(folder: str) -> int:
         fcntl.lockf(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError) as error:
         os.close(descriptor)
-        raise DataDirectoryError(f"--import-logs: a broker is using {folder}; stop it, or take a copy") from error
+        raise DataDirectoryError(f"a broker is using {folder}; stop it, or take a copy") from error
     except OSError:
         os.close(descriptor)
         raise

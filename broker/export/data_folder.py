@@ -7,6 +7,7 @@ data folder.
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,10 +21,13 @@ from ...protocol.record_batch import (
     parse_header,
 )
 from ...storage.checkpoint_files import LOG_START_OFFSET_CHECKPOINT, decode_offsets
+from ...storage.corrupt_file import CorruptFileError
 from ...storage.log_files import LOG_SUFFIX, SNAPSHOT_SUFFIX, SWAP_SUFFIX, PartitionName, base_offset_of
 from ...storage.log_files import partition_folder as folder_name_of
+from ...storage.producer_snapshot import decode_snapshot
 from ..cluster import is_internal_name
 from ..cluster_metadata import METADATA_FILE, TopicMetadata, decode_metadata
+from ..log_import import locked_as_reader
 from .kafka_folder import ExportedCluster, ExportedPartition, ExportedTopic, ExportError, KafkaFolder
 
 # A .swap file is a compacted segment that was about to take the place of others: Kafka ends what was begun.
@@ -50,10 +54,20 @@ class HighestOf:
 def export_data_folder(data_folder: Path, folder: KafkaFolder, say: Callable[[str], None]) -> ExportedCluster:
     """Write all logs and return what stands beside them.
 
-    say: takes a line on each topic that was written. Raises ExportError, CorruptFileError and OSError.
+    say: takes a line on each topic that was written.
+    Raises ExportError, DataDirectoryError where a broker works in the folder, CorruptFileError and OSError.
     """
     if not (data_folder / METADATA_FILE).is_file():
         raise ExportError(f"{data_folder} has no {METADATA_FILE}: it is no data folder of fauxka")
+    lock = locked_as_reader(str(data_folder))
+    try:
+        return _export_all(data_folder, folder, say)
+    finally:
+        if lock >= 0:
+            os.close(lock)
+
+
+def _export_all(data_folder: Path, folder: KafkaFolder, say: Callable[[str], None]) -> ExportedCluster:
     metadata = decode_metadata((data_folder / METADATA_FILE).read_bytes())
     starts_file = data_folder / LOG_START_OFFSET_CHECKPOINT
     starts = decode_offsets(starts_file.read_bytes()) if starts_file.exists() else {}
@@ -107,6 +121,8 @@ def _copied(source: Path, place: Path) -> HighestOf:
             shutil.copyfile(file, place / file.name)
         if file.name.endswith((LOG_SUFFIX, LOG_SUFFIX + SWAP_SUFFIX)):
             highest = highest.with_more(_highest_in(file))
+        if file.name.endswith(SNAPSHOT_SUFFIX):
+            highest = highest.with_more(_highest_in_snapshot(file))
     return highest
 
 
@@ -122,3 +138,12 @@ def _highest_in(segment: Path) -> HighestOf:
             leader_epoch = max(leader_epoch, header.partition_leader_epoch)
             position = file.seek(position + header.size)
     return HighestOf(producer_id, leader_epoch, position)
+
+
+def _highest_in_snapshot(snapshot: Path) -> HighestOf:
+    try:
+        entries = decode_snapshot(snapshot.read_bytes())
+    except CorruptFileError:
+        # Kafka deletes it.
+        return HighestOf()
+    return HighestOf(producer_id=max((entry.producer_id for entry in entries), default=NO_PRODUCER_ID))

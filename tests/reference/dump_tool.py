@@ -11,7 +11,7 @@ DUMP_CLASS = "org.apache.kafka.tools.DumpLogSegments"
 DUMP_SECONDS_MAX = 120
 SUFFIXES = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
 
-# It exits with 0 whatever it finds, and says some of it on standard output.
+# It exits with 0 for most of what it finds, and says some of it on standard output.
 COMPLAINT = re.compile(r"Exception|[Mm]ismatch|Non-consecutive|invalid bytes|Indexed offset|corrupt|\bat org\.")
 # It expects offset 0 behind nothing, and is as surprised by each later segment of any Kafka.
 HARMLESS = re.compile(r"Non-consecutive offsets in \S+\n  -1 is followed by (\d+)\n")
@@ -47,8 +47,11 @@ def indexes_checked(folder: Path) -> Dumped:
 def _run(files: list[Path], *options: str) -> Dumped:
     assert files, "nothing to be dumped"
     command = [str(SCRIPT), "tool", DUMP_CLASS, *options, "--files", ",".join(map(str, files))]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=DUMP_SECONDS_MAX, check=True)
-    errors = HARMLESS.sub("", ended.stderr)
-    complaints = errors.splitlines() + [line for line in ended.stdout.splitlines() if COMPLAINT.search(line)]
-    dumped_files = [line.removeprefix("Dumping ") for line in ended.stdout.splitlines() if line.startswith("Dumping ")]
-    return Dumped(ended.stdout, complaints, [Path(file).name for file in dumped_files])
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=DUMP_SECONDS_MAX, check=False)
+    output = ended.stdout.replace(f"{files[0].parent}/", "")
+    complaints = HARMLESS.sub("", ended.stderr).splitlines()
+    complaints += [line for line in output.splitlines() if COMPLAINT.search(line)]
+    if ended.returncode != 0:
+        complaints.append(f"ended with {ended.returncode}")
+    printed = [line.removeprefix("Dumping ") for line in output.splitlines() if line.startswith("Dumping ")]
+    return Dumped(output, complaints, printed)
