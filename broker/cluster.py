@@ -186,12 +186,18 @@ class Cluster:
         self._topics_by_id[topic.topic_id] = topic
         return topic
 
-    def restore_topic(self, topic: Topic, logs: Iterable[PartitionLog]) -> None:
-        """Take a topic without partitions that was there before the broker started, with the logs of its partitions."""
+    def restore_topic(self, topic: Topic, logs: Iterable[PartitionLog], *, is_clean: bool) -> None:
+        """Take a topic without partitions that was there before the broker started, with the logs of its partitions.
+
+        is_clean: whether nothing can be missing that was in them. If not, a new leader epoch begins, so that consumers
+        find out that what they have read is not there any more; Kafka begins one with every start.
+        """
         for index, log in enumerate(logs):
             partition = self._led(topic, index, log)
-            # An epoch never goes back: clients and the log itself would take the batches for older ones.
-            partition.leader_epoch = max(partition.leader_epoch, log.leader_epochs.latest_epoch or 0)
+            latest_epoch = log.leader_epochs.latest_epoch
+            if latest_epoch is not None:
+                # It never goes back: clients and the log itself would take the batches for older ones.
+                partition.leader_epoch = latest_epoch if is_clean else latest_epoch + 1
             topic.partitions.append(partition)
         self.topics[topic.name] = topic
         self._topics_by_id[topic.topic_id] = topic

@@ -157,7 +157,8 @@ class TopicLoader:
                 self._log_of(topic, index, log_config, stored.get((topic.name, index)))
                 for index in range(topic.partition_count)
             ]
-            self._cluster.restore_topic(Topic(topic.name, topic.topic_id, [], topic.configs), logs)
+            restored = Topic(topic.name, topic.topic_id, [], topic.configs)
+            self._cluster.restore_topic(restored, logs, is_clean=self._is_clean)
         if known:
             how = "after a clean stop" if self._is_clean else "recovered, as there was no clean stop"
             logger.info("%d topics with %d partitions, %s", len(known), len(stored), how)

@@ -11,6 +11,7 @@ from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.kafka_uuid import uuid_text
 
 from ..serving_process import run, serving
+from ..storage.logs import batches_in
 from .asking_client import BROKER, TOPIC, AskingClient, batch
 from .data_dir_scene import end, fetched, serving_from
 
@@ -54,6 +55,24 @@ def test_records_are_served_again(tmp_path: Path, ending: signal.Signals) -> Non
 
     assert [(record.offset, record.value) for record in records] == [(0, b"0"), (1, b"1"), (2, b"2")]
     assert produced.base_offset == 3
+
+
+@pytest.mark.parametrize(("ending", "leader_epoch"), [(signal.SIGTERM, 0), (signal.SIGKILL, 1)])
+def test_leader_epoch_begins_anew_where_records_may_be_missing(
+    tmp_path: Path, ending: signal.Signals, leader_epoch: int
+) -> None:
+    with serving_from(tmp_path) as broker, AskingClient(broker.bootstrap) as client:
+        client.create_topic("events")
+        client.produce("events", batch(b"0"))
+        end(broker, ending)
+
+    with serving_from(tmp_path) as broker, AskingClient(broker.bootstrap) as client:
+        client.produce("events", batch(b"1"))
+        told = client.metadata().topics[0].partitions[0].leader_epoch
+        epochs = [int.from_bytes(each[12:16], "big") for each in batches_in(client.fetch("events").records or b"")]
+
+    assert told == leader_epoch
+    assert epochs == [0, leader_epoch]
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
