@@ -17,7 +17,8 @@ LABEL org.opencontainers.image.title="fauxka" \
 COPY --from=build /dist /tmp/dist
 RUN python -m pip install --no-cache-dir /tmp/dist/*.whl \
  && rm -rf /tmp/dist \
- && useradd --uid 1000 --no-create-home --shell /usr/sbin/nologin appuser
+ && useradd --uid 1000 --no-create-home --shell /usr/sbin/nologin appuser \
+ && install --directory --owner appuser --group appuser /var/lib/fauxka
 USER appuser
 # In a container the loopback address is of no use to anybody else.
 ENV FAUXKA_HOST=0.0.0.0 \
@@ -26,6 +27,7 @@ ENV FAUXKA_HOST=0.0.0.0 \
 EXPOSE 9092 9099
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=5s --timeout=4s --start-period=10s --retries=3 CMD ["fauxka", "health"]
+# Everything is in memory, unless told otherwise; a volume for it: -v fauxka-data:/var/lib/fauxka -e FAUXKA_DATA_DIR=/var/lib/fauxka
 # Kafka's keys come as in Kafka's image: -e KAFKA_NUM_PARTITIONS=3 -e KAFKA_ADVERTISED_LISTENERS=PLAINTEXT://localhost:9092
 ENTRYPOINT ["fauxka"]
 CMD ["serve"]
