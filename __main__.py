@@ -150,11 +150,11 @@ def health(host: str, port: int | None, timeout_seconds: float) -> None:
 @click.option("--from", "bootstrap", metavar="HOST:PORT", help="Hand over what this running broker holds.")
 def export(folder: str, data_folder: str | None, bootstrap: str | None) -> None:
     """Write all topics to DIR, a new folder, on which a real Kafka 4.3 starts and serves them."""
-    from .broker.export import log_export
+    from .broker.export import kafka_folder, log_export
 
     try:
         log_export.export(folder, data_folder=data_folder, bootstrap=bootstrap, say=click.echo)
-    except log_export.ExportError as error:
+    except kafka_folder.ExportError as error:
         raise click.ClickException(str(error)) from error
 
 

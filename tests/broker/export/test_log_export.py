@@ -1,0 +1,200 @@
+"""What stands in a folder that was written for a real Kafka, and what is refused; tests/reference starts Kafka there."""
+
+import signal
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from fauxka.broker.export.kafka_folder import ExportError
+from fauxka.broker.export.log_export import export
+from fauxka.protocol.metadata_records import (
+    ConfigRecord,
+    MetadataRecord,
+    PartitionRecord,
+    ProducerIdsRecord,
+    TopicRecord,
+)
+from fauxka.storage.bootstrap_checkpoint import decode_bootstrap_checkpoint
+from fauxka.storage.checkpoint_files import decode_meta_properties, decode_partition_metadata
+from fauxka.storage.properties_file import parse_properties
+from fauxka.testing import Broker
+
+from ...golden.raw_batches import batch
+from ...reference.log_client import LogClient, log_client
+from ...serving_process import run, serving, stop
+
+SEGMENT_BYTES = 1024 * 1024
+RECORD_BYTES = SEGMENT_BYTES * 2 // 5
+
+
+def export_from(broker: Broker, folder: Path) -> list[str]:
+    said: list[str] = []
+    export(str(folder), data_folder=None, bootstrap=broker.bootstrap_servers, say=said.append)
+    return said
+
+
+def exported(
+    folder: Path, *, config: Mapping[str, str] | None = None, topic_configs: Mapping[str, str] | None = None
+) -> Path:
+    """Export a broker whose one topic, t, has three batches of two records of producer 4242."""
+    with Broker(config) as broker, log_client(broker.bootstrap_servers) as client:
+        client.create_topic("t", configs=topic_configs)
+        fill(client)
+        export_from(broker, folder)
+    return folder
+
+
+def fill(client: LogClient) -> None:
+    now_ms = int(time.time() * 1000)
+    for base_sequence in (0, 2, 4):
+        client.append("t", batch(2, now_ms, producer_id=4242, producer_epoch=0, base_sequence=base_sequence))
+
+
+def records_in(folder: Path) -> list[MetadataRecord]:
+    return list(decode_bootstrap_checkpoint((folder / "bootstrap.checkpoint").read_bytes()).records)
+
+
+def records_of(folder: Path, kind: type[MetadataRecord]) -> list[MetadataRecord]:
+    return [record for record in records_in(folder) if isinstance(record, kind)]
+
+
+def settings_in(folder: Path) -> dict[str, str]:
+    return parse_properties((folder / "server.properties").read_text())
+
+
+def test_partition_has_its_segments_and_the_topics_id(tmp_path: Path) -> None:
+    folder = exported(tmp_path / "out")
+
+    (topic,) = records_of(folder, TopicRecord)
+    assert isinstance(topic, TopicRecord)
+    assert sorted(file.name for file in (folder / "t-0").iterdir()) == [f"{0:020d}.log", "partition.metadata"]
+    assert decode_partition_metadata((folder / "t-0" / "partition.metadata").read_bytes()) == topic.topic_id
+
+
+def test_partition_lies_in_the_folder_that_meta_properties_names(tmp_path: Path) -> None:
+    folder = exported(tmp_path / "out")
+
+    identity = decode_meta_properties((folder / "meta.properties").read_bytes())
+    (partition,) = records_of(folder, PartitionRecord)
+    assert isinstance(partition, PartitionRecord)
+    assert partition.directories == [identity.directory_id]
+    assert partition.replicas == partition.isr == [identity.node_id] == [partition.leader]
+
+
+def test_what_was_set_for_a_topic_is_set_there_too(tmp_path: Path) -> None:
+    folder = exported(tmp_path / "out", topic_configs={"retention.ms": "-1"})
+
+    assert records_of(folder, ConfigRecord) == [ConfigRecord(resource_name="t", name="retention.ms", value="-1")]
+
+
+def test_what_the_broker_was_set_to_is_in_server_properties(tmp_path: Path) -> None:
+    folder = exported(tmp_path / "out", config={"log.retention.hours": "5", "fauxka.busy.poll.us": "0"})
+
+    settings = settings_in(folder)
+    assert settings["log.retention.hours"] == "5"
+    assert settings["log.dirs"] == str(folder)
+    assert not any(name.startswith("fauxka.") for name in settings)
+
+
+def test_next_producer_id_is_in_a_block_behind_all_in_the_logs(tmp_path: Path) -> None:
+    folder = exported(tmp_path / "out")
+
+    assert records_of(folder, ProducerIdsRecord) == [ProducerIdsRecord(broker_id=1, next_producer_id=5000)]
+
+
+def test_segments_are_rolled_before_they_grow_beyond_segment_bytes(tmp_path: Path) -> None:
+    with Broker() as broker, log_client(broker.bootstrap_servers) as client:
+        client.create_topic("t", configs={"segment.bytes": str(SEGMENT_BYTES)})
+        for _ in range(5):
+            client.append("t", batch(1, int(time.time() * 1000), value=bytes(RECORD_BYTES)))
+        export_from(broker, tmp_path / "out")
+
+    segments = sorted((tmp_path / "out" / "t-0").glob("*.log"))
+    assert [int(segment.stem) for segment in segments] == [0, 2, 4]
+
+
+def test_log_start_within_a_batch_is_in_its_checkpoint(tmp_path: Path) -> None:
+    with Broker() as broker, log_client(broker.bootstrap_servers) as client:
+        client.create_topic("t")
+        fill(client)
+        client.delete_records("t", 3)
+        export_from(broker, tmp_path / "out")
+
+    assert (tmp_path / "out" / "log-start-offset-checkpoint").read_text() == "0\n1\nt 0 3\n"
+    assert [int(file.stem) for file in (tmp_path / "out" / "t-0").glob("*.log")] == [2]
+
+
+def test_log_without_records_begins_where_it_ended(tmp_path: Path) -> None:
+    with Broker() as broker, log_client(broker.bootstrap_servers) as client:
+        client.create_topic("t")
+        fill(client)
+        client.delete_records("t", 6)
+        export_from(broker, tmp_path / "out")
+
+    (segment,) = (tmp_path / "out" / "t-0").glob("*.log")
+    assert (int(segment.stem), segment.stat().st_size) == (6, 0)
+
+
+def test_each_topic_and_the_way_to_start_kafka_are_said(tmp_path: Path) -> None:
+    with Broker() as broker, log_client(broker.bootstrap_servers) as client:
+        client.create_topic("t", 3)
+        said = export_from(broker, tmp_path / "out")
+
+    assert said[0] == "t: partitions 3, offsets 0, bytes 0"
+    assert said[-1].endswith(f"kafka-server-start.sh {tmp_path / 'out' / 'server.properties'}")
+
+
+def test_folder_that_is_not_empty_is_refused_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("kept")
+
+    with Broker() as broker, pytest.raises(ExportError, match="not an empty folder"):
+        export_from(broker, tmp_path)
+
+    assert [file.name for file in tmp_path.iterdir()] == ["mine"]
+
+
+def test_folder_of_a_stopped_broker_is_exported_like_the_broker_itself(tmp_path: Path) -> None:
+    with serving(tmp_path, "--data-dir", str(tmp_path / "data")) as broker:
+        with log_client(broker.bootstrap) as client:
+            client.create_topic("t", 2, {"retention.ms": "-1"})
+            fill(client)
+        export(str(tmp_path / "asked"), data_folder=None, bootstrap=broker.bootstrap, say=lambda _: None)
+        stop(broker, signal.SIGTERM)
+
+    export(str(tmp_path / "read"), data_folder=str(tmp_path / "data"), bootstrap=None, say=lambda _: None)
+
+    asked, read = tmp_path / "asked", tmp_path / "read"
+    assert records_of(read, TopicRecord) == records_of(asked, TopicRecord)
+    assert records_of(read, ConfigRecord) == records_of(asked, ConfigRecord)
+    assert records_of(read, ProducerIdsRecord) == records_of(asked, ProducerIdsRecord)
+    segment = Path("t-0") / f"{0:020d}.log"
+    assert (read / segment).read_bytes() == (asked / segment).read_bytes()
+
+
+def test_folder_that_a_broker_works_in_is_refused(tmp_path: Path) -> None:
+    with serving(tmp_path, "--data-dir", str(tmp_path / "data")):
+        ended = run("export", str(tmp_path / "out"), "--data-dir", str(tmp_path / "data"))
+
+    assert (ended.exit_code, ended.output) == (2, "")
+    assert "a broker is using" in ended.log
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ((), "either --data-dir or --from"),
+        (("--data-dir", "d", "--from", "127.0.0.1:1"), "either --data-dir or --from"),
+        (("--from", "nowhere"), "takes host:port"),
+        (("--from", "127.0.0.1:1"), "refused"),
+        (("--data-dir", "/nonexistent"), "no data folder of fauxka"),
+    ],
+)
+def test_mistake_is_one_line_and_exit_code_2(tmp_path: Path, options: tuple[str, ...], reason: str) -> None:
+    ended = run("export", str(tmp_path / "out"), *options)
+
+    assert (ended.exit_code, ended.output) == (2, "")
+    assert len(ended.log.splitlines()) == 1
+    assert reason in ended.log
+    assert not (tmp_path / "out" / "meta.properties").exists()
