@@ -18,11 +18,12 @@ HOUR_MS = 3_600_000
 # All batches of a scene lie in these hours before its start, so that none of them is in the future.
 SCENE_HOURS = 10
 
-PLAIN, CODECS, PRODUCERS, ROLLED, SHORTENED, EMPTIED, UNTOUCHED = TOPICS = (
+PLAIN, CODECS, PRODUCERS, ROLLED, LARGE, SHORTENED, EMPTIED, UNTOUCHED = TOPICS = (
     "plain",
     "codecs.of-kafka",
     "producers",
     "rolled",
+    "large",
     "shortened",
     "emptied",
     "untouched",
@@ -30,7 +31,13 @@ PLAIN, CODECS, PRODUCERS, ROLLED, SHORTENED, EMPTIED, UNTOUCHED = TOPICS = (
 PARTITION_COUNTS = dict.fromkeys(TOPICS, 1) | {PLAIN: 2}
 CONFIGS = {"retention.ms": "-1", "index.interval.bytes": "100"}
 ROLLING_CONFIGS = {**CONFIGS, "segment.ms": str(HOUR_MS)}
-CONFIGS_OF = dict.fromkeys(TOPICS, CONFIGS) | {ROLLED: ROLLING_CONFIGS, SHORTENED: ROLLING_CONFIGS}
+# The smallest that Kafka takes.
+SEGMENT_BYTES = 1024 * 1024
+CONFIGS_OF = dict.fromkeys(TOPICS, CONFIGS) | {
+    ROLLED: ROLLING_CONFIGS,
+    SHORTENED: ROLLING_CONFIGS,
+    LARGE: {**CONFIGS, "segment.bytes": str(SEGMENT_BYTES)},
+}
 
 # Far above what a fresh broker gives away in a test, and the same for both brokers.
 FIRST_PRODUCER, REPEATING_PRODUCER, RAISED_PRODUCER, WRAPPING_PRODUCER, LEAVING_PRODUCER = range(7000, 7005)
@@ -39,11 +46,15 @@ SEQUENCE_MAX = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A batch whose answer shows what a broker knows of its producer."""
+    """A batch whose answer shows what a broker knows of its producer.
+
+    is_in_batches: the newest batches in the log tell the answer; otherwise it takes a memory beyond them.
+    """
 
     about: str
     topic: str
     batch: bytes
+    is_in_batches: bool = True
 
 
 @dataclass(slots=True)
@@ -63,6 +74,8 @@ class LogScene:
             client.append(CODECS, self._batch_with_headers(codec))
         self._fill_producers(client)
         self._fill_rolled(client)
+        for _ in range(5):
+            client.append(LARGE, batch(1, self.start_ms, value=bytes(SEGMENT_BYTES * 2 // 5)))
         for topic, kept_from in ((SHORTENED, 7), (EMPTIED, 20)):
             for hours in range(4):
                 client.append(topic, self.batch(5, 2 * hours, producer_id=LEAVING_PRODUCER, base_sequence=5 * hours))
@@ -128,7 +141,7 @@ class LogScene:
         """What tells a broker that knows the producers from one that does not; to be asked in this order."""
         return [
             Question("the last batch again", PRODUCERS, self._of(FIRST_PRODUCER, 10)),
-            Question("the last but one again", PRODUCERS, self._of(FIRST_PRODUCER, 8)),
+            Question("the last but one again", PRODUCERS, self._of(FIRST_PRODUCER, 8), is_in_batches=False),
             Question("the first batch again", PRODUCERS, self._of(FIRST_PRODUCER, 0)),
             Question("the last batch of one who repeated all", PRODUCERS, self._of(REPEATING_PRODUCER, 10)),
             Question("a gap", PRODUCERS, self._of(FIRST_PRODUCER, 100)),
@@ -140,8 +153,15 @@ class LogScene:
             Question("the last batch, in the last segment", ROLLED, self._of(FIRST_PRODUCER, 46)),
             Question("the last batch of one who is seldom", ROLLED, self._of(REPEATING_PRODUCER, 7, 1)),
             Question("one who wrote before deleted records", SHORTENED, self._of(LEAVING_PRODUCER, 15, 5)),
-            Question("one whose records are all deleted", EMPTIED, self._of(LEAVING_PRODUCER, 15, 5)),
-            Question("one whose records are deleted, behind a gap", EMPTIED, self._of(LEAVING_PRODUCER, 100)),
+            Question(
+                "one whose records are all deleted", EMPTIED, self._of(LEAVING_PRODUCER, 15, 5), is_in_batches=False
+            ),
+            Question(
+                "one whose records are deleted, behind a gap",
+                EMPTIED,
+                self._of(LEAVING_PRODUCER, 100),
+                is_in_batches=False,
+            ),
             Question("the next batch", PRODUCERS, self._of(FIRST_PRODUCER, 12)),
             Question("the next batch again", PRODUCERS, self._of(FIRST_PRODUCER, 12)),
             Question("a new epoch", PRODUCERS, self._of(FIRST_PRODUCER, 0, producer_epoch=1)),

@@ -1,135 +1,112 @@
-"""What fauxka hands over, a real Kafka serves: the same offsets and batches, and the same answers to retries."""
+"""What a running fauxka hands over, a real Kafka serves: the same batches, and the same answers to retries."""
 
-import time
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from fauxka.protocol.record_batch import Compression
-from fauxka.protocol.records import BatchOptions, Record, build_batch
+from fauxka.broker.config_resources import ResourceType
+from fauxka.storage.properties_file import parse_properties
 from fauxka.testing import Broker
 
-from ..golden.raw_batches import batch
+from ..broker.asking_client import AskingClient
 from ..serving_process import run
+from .dump_tool import Dumped, dumped
 from .kafka_process import kafka_process
-from .log_client import LogClient, Stored, log_client
+from .log_client import ProduceAnswer, Stored, log_client
+from .log_scene import PARTITION_COUNTS, TOPICS, WRAPPING_PRODUCER, LogScene, answers_to, stored_in, wait_until_led
 
 pytestmark = pytest.mark.reference
 
-OUT_OF_ORDER_SEQUENCE_NUMBER = 45
-SEGMENT_BYTES = 1024 * 1024
-TOPICS = {"plain": 2, "codecs": 1, "producers": 1, "shortened": 1, "emptied": 1, "untouched": 1, "rolled": 1}
+# What the export says of where Kafka listens: the test's own ports go before it.
+ADDRESSES = ("listeners", "advertised.listeners", "controller.quorum.voters", "log.dirs")
+RETENTION_HOURS = 200
 
 
-def now_ms() -> int:
-    """Kafka forgets producers whose last record is older than a day, so that the batches have to be new."""
-    return int(time.time() * 1000)
+@dataclass(frozen=True)
+class TakenOver:
+    """What fauxka and Kafka hold and answer, the one after the other."""
 
-
-class Filled:
-    """A broker's topics, and what to ask the one that takes them over."""
-
-    def __init__(self, client: LogClient) -> None:
-        self.last_batches: dict[int, bytes] = {}
-        self.last_offsets: dict[int, int] = {}
-        self.timestamp = now_ms()
-        for name, partition_count in TOPICS.items():
-            client.create_topic(name, partition_count, {"retention.ms": "-1", "segment.bytes": str(SEGMENT_BYTES)})
-        self._fill(client)
-        self.topic_ids = {name: client.topic_id(name) for name in TOPICS}
-        self.stored = {name: stored_in(client, name) for name in TOPICS}
-
-    def _fill(self, client: LogClient) -> None:
-        for partition in range(TOPICS["plain"]):
-            for size in (1, 10, 100):
-                client.append("plain", batch(size, self.timestamp), partition)
-        for codec in Compression:
-            client.append("codecs", self._batch_with_headers(codec))
-        for _ in range(3):
-            self._produce(client, client.new_producer_id(), batch_count=7)
-        for topic, kept_from in (("shortened", 7), ("emptied", 20)):
-            for _ in range(4):
-                client.append(topic, batch(5, self.timestamp))
-            client.delete_records(topic, kept_from)
-        for _ in range(5):
-            client.append("rolled", batch(1, self.timestamp, value=bytes(SEGMENT_BYTES * 2 // 5)))
-
-    def _batch_with_headers(self, codec: Compression) -> bytes:
-        records = [
-            Record(b"value " * 50, f"key {index}".encode(), self.timestamp + index, (("first", b"1"), ("second", None)))
-            for index in range(10)
-        ]
-        return build_batch(records, BatchOptions(compression=codec))
-
-    def _produce(self, client: LogClient, producer_id: int, batch_count: int) -> None:
-        for base_sequence in range(0, 2 * batch_count, 2):
-            produced = batch(2, self.timestamp, producer_id=producer_id, producer_epoch=0, base_sequence=base_sequence)
-            self.last_offsets[producer_id] = client.append("producers", produced)
-            self.last_batches[producer_id] = produced
-
-
-def stored_in(client: LogClient, topic: str) -> list[Stored]:
-    return [client.stored(topic, partition) for partition in range(TOPICS[topic])]
-
-
-@contextmanager
-def handed_over(folder: Path) -> Generator[tuple[Filled, LogClient], None, None]:
-    with Broker() as broker, log_client(broker.bootstrap_servers) as client:
-        filled = Filled(client)
-        ended = run("export", str(folder / "exported"), "--from", broker.bootstrap_servers)
-        assert ended.exit_code == 0, ended.log
-    with (
-        kafka_process(folder / "kafka.log", data=folder / "exported") as kafka,
-        log_client(kafka.address) as client,
-    ):
-        for topic, partition_count in TOPICS.items():
-            for partition in range(partition_count):
-                client.wait_until_led(topic, partition)
-        yield filled, client
+    segments: Mapping[str, int]
+    dumps: Mapping[str, Dumped]
+    logs_of_fauxka: Mapping[str, list[Stored]]
+    logs_of_kafka: Mapping[str, list[Stored]]
+    ids_of_fauxka: Mapping[str, bytes]
+    ids_of_kafka: Mapping[str, bytes]
+    answers_of_fauxka: Mapping[str, ProduceAnswer]
+    answers_of_kafka: Mapping[str, ProduceAnswer]
+    new_producer_id: int
+    topics_retention: str | None
+    brokers_retention: str | None
 
 
 @pytest.fixture(scope="module")
-def taken_over(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[Filled, LogClient], None, None]:
-    with handed_over(tmp_path_factory.mktemp("export")) as both:
-        yield both
+def taken_over(tmp_path_factory: pytest.TempPathFactory) -> Generator[TakenOver, None, None]:
+    folder = tmp_path_factory.mktemp("export")
+    exported, scene = folder / "exported", LogScene()
+    questions = [question for question in scene.questions() if question.is_in_batches]
+    config = {"log.retention.hours": str(RETENTION_HOURS)}
+    with Broker(config) as broker, log_client(broker.bootstrap_servers) as client:
+        scene.fill(client)
+        logs_of_fauxka, ids_of_fauxka = stored_in(client), {topic: client.topic_id(topic) for topic in TOPICS}
+        ended = run("export", str(exported), "--from", broker.bootstrap_servers)
+        assert ended.exit_code == 0, ended.log
+        answers_of_fauxka = answers_to(client, questions)
+    partitions = [f"{topic}-{partition}" for topic in TOPICS for partition in range(PARTITION_COUNTS[topic])]
+    segments = {partition: len(list((exported / partition).glob("*.log"))) for partition in partitions}
+    dumps = {partition: dumped(exported / partition) for partition in partitions}
+    with (
+        kafka_process(folder / "kafka.log", settings_in(exported), exported) as kafka,
+        log_client(kafka.address) as client,
+        AskingClient(kafka.address) as admin,
+    ):
+        wait_until_led(client)
+        yield TakenOver(
+            segments=segments,
+            dumps=dumps,
+            logs_of_fauxka=logs_of_fauxka,
+            logs_of_kafka=stored_in(client),
+            ids_of_fauxka=ids_of_fauxka,
+            ids_of_kafka={topic: client.topic_id(topic) for topic in TOPICS},
+            answers_of_fauxka=answers_of_fauxka,
+            answers_of_kafka=answers_to(client, questions),
+            new_producer_id=client.new_producer_id(),
+            topics_retention=admin.config(ResourceType.TOPIC, TOPICS[0], "retention.ms"),
+            brokers_retention=admin.config(ResourceType.BROKER, "1", "log.retention.hours"),
+        )
+
+
+def settings_in(folder: Path) -> dict[str, str]:
+    settings = parse_properties((folder / "server.properties").read_text())
+    return {name: value for name, value in settings.items() if name not in ADDRESSES}
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_kafka_serves_the_same_batches_at_the_same_offsets(taken_over: tuple[Filled, LogClient], topic: str) -> None:
-    filled, kafka = taken_over
-
-    assert stored_in(kafka, topic) == filled.stored[topic]
+def test_kafka_serves_the_same_batches_at_the_same_offsets(taken_over: TakenOver, topic: str) -> None:
+    assert taken_over.logs_of_kafka[topic] == taken_over.logs_of_fauxka[topic]
 
 
-def test_kafka_answers_a_retry_of_a_producers_last_batch_with_its_offset(
-    taken_over: tuple[Filled, LogClient],
-) -> None:
-    filled, kafka = taken_over
-
-    answers = {producer_id: kafka.produce("producers", data) for producer_id, data in filled.last_batches.items()}
-
-    assert {producer_id: answer.base_offset for producer_id, answer in answers.items()} == filled.last_offsets
-    assert kafka.stored("producers") == filled.stored["producers"][0]
+def test_producers_get_the_answers_that_fauxka_gives(taken_over: TakenOver) -> None:
+    assert taken_over.answers_of_kafka == taken_over.answers_of_fauxka
 
 
-def test_kafka_refuses_a_gap_in_a_producers_sequences(taken_over: tuple[Filled, LogClient]) -> None:
-    filled, kafka = taken_over
-    producer_id = next(iter(filled.last_batches))
-
-    gap = batch(1, filled.timestamp, producer_id=producer_id, producer_epoch=0, base_sequence=1000)
-
-    assert kafka.produce("producers", gap).error_code == OUT_OF_ORDER_SEQUENCE_NUMBER
+def test_kafka_gives_a_new_producer_an_id_that_no_log_holds(taken_over: TakenOver) -> None:
+    assert taken_over.new_producer_id > WRAPPING_PRODUCER
 
 
-def test_kafka_gives_a_new_producer_an_id_that_no_log_holds(taken_over: tuple[Filled, LogClient]) -> None:
-    filled, kafka = taken_over
-
-    assert kafka.new_producer_id() > max(filled.last_batches)
+def test_kafka_keeps_the_topics_ids(taken_over: TakenOver) -> None:
+    assert taken_over.ids_of_kafka == taken_over.ids_of_fauxka
 
 
-def test_kafka_keeps_the_topics_ids(taken_over: tuple[Filled, LogClient]) -> None:
-    filled, kafka = taken_over
+def test_kafka_keeps_what_was_set(taken_over: TakenOver) -> None:
+    assert taken_over.topics_retention == "-1"
+    assert taken_over.brokers_retention == str(RETENTION_HOURS)
 
-    assert {topic: kafka.topic_id(topic) for topic in TOPICS} == filled.topic_ids
+
+def test_a_log_beyond_segment_bytes_has_several_segments(taken_over: TakenOver) -> None:
+    assert {topic for topic, count in taken_over.segments.items() if count > 1} == {"large-0"}
+
+
+def test_dump_tool_has_no_complaint(taken_over: TakenOver) -> None:
+    assert {partition: dump.complaints for partition, dump in taken_over.dumps.items() if dump.complaints} == {}

@@ -1,4 +1,4 @@
-"""What stands in a folder that was written for a real Kafka, and what is refused; tests/reference starts Kafka there."""
+"""What stands in a folder that was written for a real Kafka, and what is refused. Kafkas start in tests/reference."""
 
 import signal
 import time
