@@ -5,6 +5,7 @@ Source: UnifiedLog.createNewCleanedSegment and LocalLog.replaceSegments, Kafka 4
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 
 from .file_system import FileSystem
@@ -63,32 +64,44 @@ def delete_cleaned_segment(file_system: FileSystem, folder: str, base_offset: in
         file_system.delete(_temporary_path(folder, base_offset, suffix, CLEANED_SUFFIX))
 
 
-def swap_in(
-    file_system: FileSystem, log: PartitionLog, cleaned: CleanedSegment, old: Sequence[LogSegment], now_ms: int
-) -> None:
-    """Put the cleaned segment in the place of the old ones, whose files go.
+class SegmentSwap:
+    """Puts a cleaned segment in the place of the old ones, whose files go.
 
-    A crash at any moment leaves what loading the log takes for the old segments or for the cleaned one. After OSError
-    it is to be called again, with the same arguments, until it succeeds: what was done is not done twice.
+    A crash at any moment leaves what loading the log takes for the old segments or for the cleaned one.
     """
-    folder, base_offset = log.topic_partition, cleaned.base_offset
-    if not cleaned.transaction_index.count:
-        cleaned.transaction_index.clear()
-    _rename_all(file_system, folder, base_offset, CLEANED_SUFFIX, SWAP_SUFFIX)
-    for segment in old:
-        log.delete_segment(segment, now_ms, is_replaced=segment.base_offset == base_offset)
-    _rename_all(file_system, folder, base_offset, SWAP_SUFFIX, "")
-    new = LogSegment(file_system, folder, base_offset, log.config, old[0].created_ms)
-    new.last_offset = old[-1].last_offset
-    new.modified_ms = old[-1].modified_ms
-    log.segments.replace(old, [new])
 
+    def __init__(
+        self, file_system: FileSystem, log: PartitionLog, cleaned: CleanedSegment, old: Sequence[LogSegment]
+    ) -> None:
+        """Change nothing yet; old lie in a row, before the active segment."""
+        self._file_system = file_system
+        self._log = log
+        self._cleaned = cleaned
+        self._old = old
+        self._old_left = deque(old)
 
-def _rename_all(file_system: FileSystem, folder: str, base_offset: int, old_suffix: str, new_suffix: str) -> None:
-    for suffix in _SUFFIXES:
-        path = _temporary_path(folder, base_offset, suffix, old_suffix)
-        if file_system.exists(path):
-            file_system.rename(path, _temporary_path(folder, base_offset, suffix, new_suffix))
+    def finish(self, now_ms: int) -> None:
+        """Do it; after OSError it is to be called again until it succeeds: what was done is not done twice."""
+        log, base_offset = self._log, self._cleaned.base_offset
+        if not self._cleaned.transaction_index.count:
+            self._cleaned.transaction_index.clear()
+        self._rename_all(CLEANED_SUFFIX, SWAP_SUFFIX)
+        while self._old_left:
+            oldest = self._old_left[0]
+            log.delete_segment(oldest, now_ms, is_replaced=oldest.base_offset == base_offset)
+            self._old_left.popleft()
+        self._rename_all(SWAP_SUFFIX, "")
+        new = LogSegment(self._file_system, log.topic_partition, base_offset, log.config, self._old[0].created_ms)
+        new.last_offset = self._old[-1].last_offset
+        new.modified_ms = self._old[-1].modified_ms
+        log.segments.replace(self._old, [new])
+
+    def _rename_all(self, old_suffix: str, new_suffix: str) -> None:
+        folder, base_offset = self._log.topic_partition, self._cleaned.base_offset
+        for suffix in _SUFFIXES:
+            path = _temporary_path(folder, base_offset, suffix, old_suffix)
+            if self._file_system.exists(path):
+                self._file_system.rename(path, _temporary_path(folder, base_offset, suffix, new_suffix))
 
 
 def _temporary_path(folder: str, base_offset: int, suffix: str, temporary_suffix: str) -> str:

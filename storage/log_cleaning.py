@@ -17,7 +17,7 @@ from ..protocol.record_batch import parse_header
 from ..protocol.records import iterate_fields, key_of, records_data
 from .batch_scan import ScannedBatch
 from .cleanable_range import CleanableRange, segments_between
-from .cleaned_segment import CleanedSegment, create_cleaned_segment, delete_cleaned_segment, swap_in
+from .cleaned_segment import CleanedSegment, SegmentSwap, create_cleaned_segment, delete_cleaned_segment
 from .cleaned_transactions import CleanedTransactions
 from .cleaning_rules import CleaningRules
 from .corrupt_file import CorruptFileError
@@ -36,10 +36,7 @@ class _Stage(Enum):
 
 
 class LogCleaning:
-    """A cleaning in progress: run and commit in turns until is_done; where run left an error, abandon.
-
-    is_swapping: a commit that was interrupted has to be repeated, abandoning is too late.
-    """
+    """A cleaning in progress: run and commit in turns until is_done; where run left an error, abandon."""
 
     def __init__(
         self, file_system: FileSystem, log: PartitionLog, cleanable: CleanableRange, offsets: KeyOffsetMap, now_ms: int
@@ -51,7 +48,7 @@ class LogCleaning:
         self.log = log
         self.is_done = False
         self.is_cancelled = False
-        self.is_swapping = False
+        self._swap: SegmentSwap | None = None
         self.error: Exception | None = None
         self.first_dirty_offset = cleanable.first_dirty_offset
         self.bytes_before = self.bytes_after = 0
@@ -87,6 +84,11 @@ class LogCleaning:
     def cleaned_offset(self) -> int:
         """Up to where the log is clean once the cleaning is done."""
         return self._offsets.latest_offset + 1
+
+    @property
+    def is_swapping(self) -> bool:
+        """Whether a commit was interrupted that has to be repeated: it is too late to abandon the cleaning."""
+        return self._swap is not None
 
     def cancel(self) -> None:
         """Have the run that is under way, and the commit after it, end the cleaning; what was swapped in stays."""
@@ -182,10 +184,9 @@ class LogCleaning:
             self._finish()
             return
         elif self._cleaned is not None:
-            self.is_swapping = True
-            swap_in(self._file_system, self.log, self._cleaned, self._groups[0], self._now_ms)
-            self.is_swapping = False
-            self._cleaned = None
+            self._swap = self._swap or SegmentSwap(self._file_system, self.log, self._cleaned, self._groups[0])
+            self._swap.finish(self._now_ms)
+            self._swap = self._cleaned = None
             self._groups.popleft()
         self._begin_group()
 
@@ -203,7 +204,7 @@ class LogCleaning:
 
     def abandon(self) -> None:
         """End the cleaning where it is: what was swapped in stays, the log is whole. Raises OSError."""
-        cleaned, self._cleaned = self._cleaned, None
+        cleaned, self._cleaned, self._swap = self._cleaned, None, None
         self.is_cancelled = True
         self._finish()
         if cleaned is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fauxka.protocol.record_batch import parse_header
 from fauxka.protocol.records import Record, decode_batch
 from fauxka.storage.append_result import AppendResult
 from fauxka.storage.emulated_version import EmulatedVersion
@@ -69,7 +70,7 @@ def read_all(log: PartitionLog) -> bytes:
     while offset < log.log_end_offset:
         more = read_bytes(log, offset)
         data += more
-        offset = records_in(more)[-1].offset + 1
+        offset = parse_header(batches_in(more)[-1]).last_offset + 1
     return data
 
 

@@ -1,96 +1,457 @@
-"""Compaction of logs: what stays, what goes when, what a crash leaves, and which log is next."""
+"""Compaction of logs: what stays, what goes, and when."""
 
 from __future__ import annotations
 
-from fauxka.protocol.record_batch import Compression
-from fauxka.protocol.records import BatchOptions, Record, build_batch
+from dataclasses import replace
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from fauxka.protocol.record_batch import HEADER_SIZE, Compression, parse_header
+from fauxka.protocol.records import BatchOptions
+from fauxka.storage.checkpoint_files import CLEANER_OFFSET_CHECKPOINT, decode_offsets
+from fauxka.storage.corrupt_file import CorruptFileError
 from fauxka.storage.log_cleaner import LogCleaner
 from fauxka.storage.log_config import CleanupPolicy, LogConfig
-from fauxka.storage.log_manager import LogManager
-from fauxka.storage.memory_file_system import MemoryFileSystem
-from fauxka.storage.partition_log import PartitionLog
+from fauxka.storage.os_file_system import OsFileSystem
+from fauxka.storage.transaction_index import AbortedTransaction
 
-from ..protocol.batch_bytes import NOW_MS
-from .logs import append, read_all, records_in
+from ..protocol.batch_bytes import NOW_MS, batch, record
+from .cleaned_logs import COMPACTING, DELETE_RETENTION_MS, FOLDER, CleanedLog, marker, stored_log, transactional
+from .logs import append, batches_in, read_all, read_bytes, records_in
 
-COMPACT = frozenset({CleanupPolicy.COMPACT})
-DELETE_RETENTION_MS = 10_000
-# Two or three of the small batches of these tests fit into a segment.
-CONFIG = LogConfig(
-    cleanup_policies=COMPACT,
-    segment_bytes=240,
-    index_interval_bytes=1,
-    min_cleanable_dirty_ratio=0.0,
-    delete_retention_ms=DELETE_RETENTION_MS,
-)
+HOUR_MS = 3_600_000
 
 
-class Cluster:
-    """One log in memory, and a cleaner of it."""
-
-    def __init__(self, config: LogConfig = CONFIG) -> None:
-        self.file_system = MemoryFileSystem()
-        self.logs = LogManager(self.file_system)
-        self.log = self.logs.create("topic", 0, config, now_ms=NOW_MS)
-        self.cleaner = LogCleaner(self.file_system, self.logs)
-
-    def put(self, key: str, value: str | None, **options: int) -> None:
-        put(self.log, (key, value), **options)
-
-    def clean(self, now_ms: int = NOW_MS) -> int:
-        """Clean until nothing is due, and return how many cleanings that were."""
-        return clean(self.cleaner, now_ms)
-
-    def values(self) -> dict[int, tuple[str, str | None]]:
-        """Return the records by offset."""
-        return {record.offset: pair_of(record) for record in records_in(read_all(self.log))}
-
-
-def clean(cleaner: LogCleaner, now_ms: int = NOW_MS) -> int:
-    count = 0
-    while (cleaning := cleaner.begin(now_ms)) is not None:
-        count += 1
-        assert count < 100, "the same log is due again and again"
-        cleaning.run()
-        while cleaner.advance(cleaning):
-            cleaning.run()
-    return count
-
-
-def put(log: PartitionLog, *pairs: tuple[str, str | None], **options: int) -> None:
-    """Append a batch; options are those of the batch's header."""
-    batch_records = [Record(None if value is None else value.encode(), key.encode(), NOW_MS) for key, value in pairs]
-    codec = Compression(options.pop("codec", 0))
-    append(log, build_batch(batch_records, BatchOptions(**options, compression=codec)))
-
-
-def pair_of(record: Record) -> tuple[str, str | None]:
-    assert record.key is not None
-    return record.key.decode(), None if record.value is None else record.value.decode()
-
-
-def roll(log: PartitionLog) -> None:
-    """Begin a new segment, so that all batches before it can be cleaned."""
-    log.segments.roll(log.log_end_offset, log.config, NOW_MS)
+def idempotent(producer_id: int, base_sequence: int) -> BatchOptions:
+    return BatchOptions(producer_id=producer_id, producer_epoch=0, base_sequence=base_sequence)
 
 
 def test_of_each_key_the_last_record_is_kept_with_its_offset() -> None:
-    cluster = Cluster()
+    log = CleanedLog()
     for number in range(10):
-        cluster.put("ab"[number % 2], str(number))
-    roll(cluster.log)
+        log.put(("ab"[number % 2], str(number)))
+    log.roll()
 
-    assert cluster.clean() == 1
+    assert log.clean() == 1
 
-    assert cluster.values() == {8: ("a", "8"), 9: ("b", "9")}
-    assert cluster.log.log_end_offset == 10
+    assert log.values() == {8: ("a", "8"), 9: ("b", "9")}
+    assert log.log.log_end_offset == 10
+
+
+def test_reads_from_offsets_that_are_gone_begin_at_the_next_record_left() -> None:
+    log = CleanedLog()
+    for number in range(9):
+        log.put(("abc"[number // 3], str(number)))
+    log.roll()
+    log.clean()
+
+    first_offsets = [records_in(read_bytes(log.log, offset))[0].offset for offset in range(9)]
+
+    assert first_offsets == [2, 2, 2, 5, 5, 5, 8, 8, 8]
 
 
 def test_active_segment_is_left_alone() -> None:
-    cluster = Cluster(LogConfig(cleanup_policies=COMPACT, min_cleanable_dirty_ratio=0.0))
-    for number in range(10):
-        cluster.put("a", str(number))
+    log = CleanedLog()
+    log.put(("a", "0"))
+    log.put(("a", "1"))
 
-    assert cluster.clean() == 0
+    assert log.clean() == 0
+    assert len(log.values()) == 2
 
-    assert len(cluster.values()) == 10
+
+def test_keys_of_the_active_segment_do_not_supersede_those_before() -> None:
+    log = CleanedLog()
+    log.put(("a", "0"))
+    log.roll()
+    log.put(("a", "1"))
+
+    log.clean()
+
+    assert log.values() == {0: ("a", "0"), 1: ("a", "1")}
+
+
+def test_records_superseded_within_a_batch_go_from_it() -> None:
+    log = CleanedLog()
+    log.put(("a", "0"), ("b", "1"), ("a", "2"))
+    log.roll()
+
+    log.clean()
+
+    header = parse_header(read_all(log.log))
+    assert log.values() == {1: ("b", "1"), 2: ("a", "2")}
+    assert (header.base_offset, header.last_offset, header.records_count) == (0, 2, 2)
+
+
+@pytest.mark.parametrize("codec", list(Compression))
+def test_compressed_batches_stay_compressed(codec: Compression) -> None:
+    log = CleanedLog()
+    log.put(("a", "0"), ("b", "1"), options=BatchOptions(compression=codec))
+    log.put(("a", "2"), options=BatchOptions(compression=codec))
+    log.roll()
+
+    log.clean()
+
+    assert log.values() == {1: ("b", "1"), 2: ("a", "2")}
+    assert {parse_header(each).attributes for each in batches_in(read_all(log.log))} == {codec}
+
+
+def test_tombstone_goes_at_the_first_cleaning_after_its_delete_horizon() -> None:
+    log = CleanedLog()
+
+    def clean_with_news(now_ms: int) -> dict[int, tuple[str, str | None]]:
+        log.put(("z", "news"))
+        log.roll()
+        log.clean(now_ms)
+        return {offset: pair for offset, pair in log.values().items() if pair[0] == "a"}
+
+    log.put(("a", "0"))
+    log.put(("a", None))
+
+    assert clean_with_news(NOW_MS) == {1: ("a", None)}
+    assert clean_with_news(NOW_MS + DELETE_RETENTION_MS - 1) == {1: ("a", None)}
+    assert clean_with_news(NOW_MS + DELETE_RETENTION_MS) == {}
+
+
+def test_newest_batch_of_a_producer_is_recognised_after_its_records_are_gone() -> None:
+    log = CleanedLog()
+    log.put(("a", "0"), options=idempotent(1, 0))
+    log.put(("a", "1"), options=idempotent(1, 1))
+    log.put(("a", "2"))
+    log.roll()
+
+    log.clean()
+
+    empty = batches_in(read_all(log.log))[0]
+    assert len(empty) == HEADER_SIZE and parse_header(empty).base_sequence == 1
+    for name in log.file_system.names_in(FOLDER):
+        if name.endswith(".snapshot"):
+            log.file_system.delete(f"{FOLDER}/{name}")
+    loaded = CleanedLog(file_system=log.file_system)
+    result = loaded.put(("a", "1"), options=idempotent(1, 1))
+    assert result.is_duplicate and result.base_offset == 1
+
+
+def test_records_without_a_key_go() -> None:
+    log = CleanedLog(LogConfig())
+    append(log.log, batch(record(b"v", None)))
+    log.log.config = COMPACTING
+    log.put(("a", "1"))
+    log.roll()
+
+    log.clean()
+
+    assert log.values() == {1: ("a", "1")}
+
+
+# -- transactions
+
+
+def test_aborted_records_go_and_do_not_supersede_others() -> None:
+    log = stored_log(
+        [transactional(1, 0, ("a", "0")), marker(1, is_commit=True)],
+        [transactional(1, 1, ("a", "2")), marker(1, is_commit=False), transactional(2, 0, ("z", "4"))],
+        [marker(2, is_commit=True)],
+    )
+
+    log.clean()
+
+    kept = {offset: pair for offset, pair in log.values().items() if pair[0] in ("a", "z")}
+    assert kept == {0: ("a", "0"), 4: ("z", "4")}
+
+
+def test_marker_stays_while_its_transaction_has_records() -> None:
+    log = stored_log([transactional(1, 0, ("a", "0")), marker(1, is_commit=True), transactional(9, 0, ("z", "2"))])
+
+    for round_number in range(3):
+        log.clean(NOW_MS + round_number * 2 * DELETE_RETENTION_MS)
+        log.put(("y", "news"))
+        log.roll()
+
+    assert 1 in {parse_header(each).base_offset for each in batches_in(read_all(log.log))}
+
+
+def offsets_of_markers(log: CleanedLog) -> list[int]:
+    headers = [parse_header(each) for each in batches_in(read_all(log.log))]
+    return [header.base_offset for header in headers if header.is_control and header.records_count]
+
+
+def test_marker_of_an_emptied_transaction_goes_after_its_delete_horizon() -> None:
+    log = stored_log(
+        [transactional(1, 0, ("a", "0")), marker(1, is_commit=True)],
+        [transactional(1, 1, ("a", "2")), marker(1, is_commit=True)],
+    )
+
+    def clean_with_news(now_ms: int) -> list[int]:
+        log.put(("z", "news"))
+        log.roll()
+        log.clean(now_ms)
+        return offsets_of_markers(log)
+
+    # The first cleaning still meets the batch that it removes, the second one finds none and sets the horizon.
+    assert clean_with_news(NOW_MS) == [1, 3]
+    assert clean_with_news(NOW_MS) == [1, 3]
+    assert clean_with_news(NOW_MS + DELETE_RETENTION_MS - 1) == [1, 3]
+    assert clean_with_news(NOW_MS + DELETE_RETENTION_MS) == [3]
+
+
+def test_transaction_index_keeps_what_still_has_batches() -> None:
+    log = stored_log(
+        [transactional(1, 0, ("a", "0")), marker(1, is_commit=False)],
+        [transactional(2, 0, ("b", "2")), marker(2, is_commit=False)],
+    )
+    log.clean()
+    entries = [entry for segment in log.log.segments for entry in segment.transaction_index.entries()]
+
+    assert entries == [AbortedTransaction(1, 0, 1, 2), AbortedTransaction(2, 2, 3, 4)]
+
+    log.put(("z", "news"))
+    log.roll()
+    log.clean()
+    assert [entry for segment in log.log.segments for entry in segment.transaction_index.entries()] != []
+
+
+def test_nothing_from_an_open_transaction_on_is_cleaned() -> None:
+    log = stored_log(
+        [transactional(9, 0, ("a", "0")), marker(9, is_commit=True), transactional(9, 1, ("a", "2"))],
+        [marker(9, is_commit=True), transactional(1, 0, ("b", "4"))],
+        [transactional(9, 2, ("a", "5")), marker(9, is_commit=True)],
+    )
+
+    log.clean()
+
+    assert log.log.last_stable_offset == 4
+    kept = {offset: pair for offset, pair in log.values().items() if pair[0] in ("a", "b")}
+    assert kept == {2: ("a", "2"), 4: ("b", "4"), 5: ("a", "5")}
+
+
+# -- which log, and how much of it
+
+
+def test_log_is_left_until_enough_of_it_is_dirty() -> None:
+    log = CleanedLog(replace(COMPACTING, min_cleanable_dirty_ratio=0.5))
+    log.put(("a", "0" * 1000))
+    log.roll()
+    assert log.clean() == 1
+    log.put(("b", "1" * 500))
+    log.roll()
+    assert log.clean() == 0
+
+    log.put(("b", "1" * 1000))
+    log.roll()
+
+    assert log.clean() == 1
+
+
+def test_overdue_log_is_cleaned_however_little_is_dirty() -> None:
+    log = CleanedLog(replace(COMPACTING, min_cleanable_dirty_ratio=0.5, max_compaction_lag_ms=HOUR_MS))
+    log.put(("a", "0" * 1000))
+    log.roll()
+    log.clean()
+    log.put(("b", "1"))
+    log.roll()
+
+    assert log.clean(NOW_MS + HOUR_MS) == 0
+    assert log.clean(NOW_MS + HOUR_MS + 1) == 1
+
+
+def test_segments_within_the_compaction_lag_are_left_alone() -> None:
+    log = CleanedLog(replace(COMPACTING, min_compaction_lag_ms=HOUR_MS))
+    log.put(("a", "0"))
+    log.put(("a", "1"))
+    log.roll()
+
+    assert log.clean(NOW_MS + HOUR_MS - 1) == 0
+    assert log.clean(NOW_MS + HOUR_MS) == 1
+
+
+def test_dirtiest_log_is_cleaned_first() -> None:
+    log = CleanedLog()
+    for name in ("half", "whole"):
+        created = log.logs.create(name, 0, COMPACTING, now_ms=NOW_MS)
+        append(created, batch(record(b"v" * 1000, b"k")))
+        created.segments.roll(1, created.config, NOW_MS)
+        if name == "half":
+            log.clean()
+            append(created, batch(record(b"v" * 1000, b"k")))
+            created.segments.roll(2, created.config, NOW_MS)
+
+    first = log.cleaner.begin(NOW_MS)
+
+    assert first is not None and first.log.topic_partition == "whole-0"
+
+
+def test_segments_are_merged_as_far_as_one_segment_may_hold() -> None:
+    log = CleanedLog()
+    for number in range(6):
+        log.put((str(number), "v" * 100))
+        log.roll()
+    size = next(iter(log.log.segments)).size
+    log.log.config = replace(COMPACTING, segment_bytes=2 * size)
+
+    log.clean()
+
+    assert [segment.base_offset for segment in log.log.segments] == [0, 2, 4, 6]
+    assert [segment.size for segment in log.log.segments] == [2 * size] * 3 + [0]
+
+
+def test_more_keys_than_the_map_holds_take_several_cleanings() -> None:
+    log = CleanedLog()
+    for number in range(40):
+        log.put((str(number % 20), str(number)))
+    log.roll()
+    log.cleaner.dedupe_buffer_bytes = 24 * 8
+
+    assert log.clean() > 1
+
+    # The first of two records goes only if both of them came in the same cleaning, or the second in a later one.
+    assert {pair[0]: pair[1] for pair in log.values().values()} == {str(key): str(key + 20) for key in range(20)}
+    assert len(log.values()) == 20
+
+
+def test_checkpoint_names_the_first_dirty_offset_and_is_read_again() -> None:
+    log = CleanedLog()
+    log.put(("a", "0"))
+    log.put(("a", "1"))
+    log.roll()
+    log.clean()
+    file = log.file_system.open(CLEANER_OFFSET_CHECKPOINT)
+    assert decode_offsets(file.read(0, file.size)) == {("topic", 0): 2}
+
+    assert LogCleaner(log.file_system, log.logs).begin(NOW_MS) is None
+
+
+def test_topic_of_the_same_name_made_anew_is_dirty_from_its_beginning() -> None:
+    log = CleanedLog()
+    log.put(("a", "0"))
+    log.roll()
+    log.clean()
+    log.logs.delete("topic", 0)
+    log.log = log.logs.create("topic", 0, COMPACTING, now_ms=NOW_MS)
+    for value in ("1", "2", "3"):
+        log.put(("a", value))
+    log.roll()
+
+    log.clean()
+
+    assert log.values() == {2: ("a", "3")}
+
+
+# -- cleaning beside the log's own work
+
+
+def test_log_takes_and_gives_batches_while_it_is_cleaned() -> None:
+    log = CleanedLog()
+    log.put(("a", "0"))
+    log.put(("a", "1"))
+    log.roll()
+    cleaning = log.cleaner.begin(NOW_MS)
+    assert cleaning is not None
+
+    cleaning.run()
+    log.put(("a", "2"))
+    assert log.cleaner.advance(cleaning)
+    cleaning.run()
+    assert len(log.values()) == 3
+    while log.cleaner.advance(cleaning):
+        cleaning.run()
+
+    assert log.values() == {1: ("a", "1"), 2: ("a", "2")}
+
+
+def test_log_that_is_being_cleaned_loses_no_segments_to_retention() -> None:
+    both = frozenset({CleanupPolicy.COMPACT, CleanupPolicy.DELETE})
+    log = CleanedLog(replace(COMPACTING, cleanup_policies=both, retention_ms=HOUR_MS))
+    log.put(("a", "0"))
+    log.roll()
+    log.put(("b", "1"))
+    cleaning = log.cleaner.begin(NOW_MS)
+    assert cleaning is not None
+
+    assert log.logs.enforce_retention(NOW_MS + 2 * HOUR_MS) == 0
+    cleaning.run()
+    while log.cleaner.advance(cleaning):
+        cleaning.run()
+
+    assert log.logs.enforce_retention(NOW_MS + 2 * HOUR_MS) == 2
+
+
+def test_cleaning_of_a_deleted_topic_ends_and_leaves_nothing() -> None:
+    log = CleanedLog()
+    log.put(("a", "0"))
+    log.roll()
+    cleaning = log.cleaner.begin(NOW_MS)
+    assert cleaning is not None
+    cleaning.run()
+    log.cleaner.advance(cleaning)
+
+    log.logs.delete("topic", 0)
+    cleaning.run()
+
+    assert not log.cleaner.advance(cleaning)
+    assert log.file_system.folders() == []
+    assert log.clean() == 0
+
+
+def test_cancelled_cleaning_leaves_the_log_as_it_was() -> None:
+    log = CleanedLog()
+    log.put(("a", "0"))
+    log.put(("a", "1"))
+    log.roll()
+    before = log.values()
+    cleaning = log.cleaner.begin(NOW_MS)
+    assert cleaning is not None
+    cleaning.run()
+    log.cleaner.advance(cleaning)
+
+    cleaning.cancel()
+    cleaning.run()
+
+    assert not log.cleaner.advance(cleaning)
+    assert log.values() == before
+    assert not [name for name in log.file_system.names_in(FOLDER) if name.endswith(".cleaned")]
+    assert log.clean() == 1
+
+
+def test_damaged_log_is_left_alone_from_then_on(tmp_path: Path) -> None:
+    log = CleanedLog(file_system=OsFileSystem(tmp_path))
+    log.put(("a", "0"))
+    log.put(("a", "1"))
+    log.roll()
+    before = log.values()
+    path = tmp_path / FOLDER / f"{0:020d}.log"
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+
+    cleaning = log.cleaner.begin(NOW_MS)
+    assert cleaning is not None
+    cleaning.run()
+
+    assert not log.cleaner.advance(cleaning)
+    assert isinstance(cleaning.error, CorruptFileError)
+    assert path.read_bytes() == data and len(before) == 2
+    assert log.clean() == 0
+
+
+def test_log_on_disk_is_cleaned_by_another_thread(tmp_path: Path) -> None:
+    log = CleanedLog(file_system=OsFileSystem(tmp_path))
+    for number in range(30):
+        log.put(("abc"[number % 3], str(number)))
+        if number % 10 == 9:
+            log.roll()
+    cleaning = log.cleaner.begin(NOW_MS)
+    assert cleaning is not None
+
+    is_going_on = True
+    while is_going_on:
+        thread = Thread(target=cleaning.run)
+        thread.start()
+        thread.join(timeout=60)
+        is_going_on = log.cleaner.advance(cleaning)
+
+    assert cleaning.error is None
+    assert log.values() == {27: ("a", "27"), 28: ("b", "28"), 29: ("c", "29")}
+    log.logs.close()
+    assert CleanedLog(file_system=OsFileSystem(tmp_path)).values() == log.values()
