@@ -33,11 +33,13 @@ class LoadState:
     is_clean: whether the clean-shutdown mark was there.
     recovery_point: the offset up to which everything was safe on disk.
     log_start_offset: as checkpointed; the log may begin later, never earlier.
+    is_recovery_point_known: whether it was checkpointed; then no segment behind it was ever compacted.
     """
 
     is_clean: bool = False
     recovery_point: int = 0
     log_start_offset: int = 0
+    is_recovery_point_known: bool = False
 
 
 @dataclass(slots=True)
@@ -79,7 +81,7 @@ class LogLoader:
         Source: LogLoader.load, Kafka 4.3.0.
         """
         stored_epochs = self._leader_epochs.entries()
-        self._recover(self._first_to_recover(state), state.log_start_offset)
+        self._recover(self._first_to_recover(state), state)
         log_end_offset = self._segments[-1].last_offset + 1
         if log_end_offset < state.log_start_offset:
             # Records were deleted up to the checkpoint, so that there were offsets up to it: none is given twice.
@@ -133,16 +135,25 @@ class LogLoader:
                 segment.last_offset = segments[index + 1].base_offset - 1
             elif not segment.find_end():
                 return index
+        # Its indexes may have been finished when it was left, after the last flush, and not be safe.
+        if not state.is_clean and 0 < first and not segments[first - 1].has_newest_timestamp():
+            return first - 1
         return first
 
-    def _recover(self, first: int, log_start_offset: int) -> None:
+    def _recover(self, first: int, state: LoadState) -> None:
         """Recover the segments from first on; what is behind damage is deleted, and only then is the damage cut off.
 
+        Unlike Kafka, which goes on behind a gap, a segment that does not begin where the one before ends is damage too
+        where compaction has not made the gap: the end of the one before was lost with the power, and its own was not.
         Source: LogLoader.recoverLog and recoverSegment, Kafka 4.3.0.
         """
+        is_gap_damage = state.is_recovery_point_known and not self._config.is_compacted
         for index in range(first, len(self._segments)):
             segment = self._segments[index]
-            self._rebuild_producers(self._segments[:index], log_start_offset, segment.base_offset)
+            if is_gap_damage and index > first and segment.base_offset > self._segments[index - 1].last_offset + 1:
+                self._drop_from(index)
+                break
+            self._rebuild_producers(self._segments[:index], state.log_start_offset, segment.base_offset)
             damaged_bytes = segment.recover(partial(self._take, segment))
             if damaged_bytes:
                 self._cut_bytes += damaged_bytes

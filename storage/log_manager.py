@@ -174,6 +174,7 @@ class LogManager:
             is_clean=self._was_clean,
             recovery_point=self._recovery_points.get(name, 0),
             log_start_offset=self._log_start_offsets.get(name, 0),
+            is_recovery_point_known=name in self._recovery_points,
         )
         log = PartitionLog(self._place(name), config, now_ms=now_ms, state=state)
         if log.cut_bytes:

@@ -215,6 +215,12 @@ class LogSegment:
             return False
         return True
 
+    def has_newest_timestamp(self) -> bool:
+        """Whether no batch is newer than the time index says; reads on from the batch that it names."""
+        position = self._indexed_position(self._offset_index.find(self.offset_of_max_timestamp))
+        headers = (header for header, _, _ in self.scan(position, is_crc_checked=False))
+        return all(header.max_timestamp <= self.max_timestamp for header in headers)
+
     def recover(self, take: Callable[[ScannedBatch], None]) -> int:
         """Read every batch, write the indexes anew, and end the segment at the first one that is damaged.
 
