@@ -100,6 +100,11 @@ class FileSafety:
                 self._failed_from = min(start, change.from_size) if end > start else change.from_size
                 self._failed_to = max(end, change.to_size)
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether a sync failed to make something safe that was not written again."""
+        return self._failed_to > self._failed_from
+
     def after_power_loss(self, content: bytes, random: Random) -> bytes:
         """Return what may be left of a file that holds content."""
         changes = self._changes
@@ -111,7 +116,7 @@ class FileSafety:
         if kept_count < len(changes) and not changes[kept_count].cut:
             left = _torn(left, content, changes, kept_count, random)
         left = _with_missing_sector(left, min(safe_size, len(left)), random)
-        if self._failed_to > self._failed_from and random.random() < 0.5:
+        if self.has_failed and random.random() < 0.5:
             end = min(self._failed_to, len(left))
             left = left[: self._failed_from] + bytes(max(0, end - self._failed_from)) + left[end:]
         if self._is_size_safe or random.random() < 0.5:

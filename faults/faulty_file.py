@@ -77,9 +77,11 @@ class FaultyFile:
         self._operations.end(effect, self.path)
 
     def truncate(self, size: int) -> None:
-        """See File."""
-        effect = self._operations.begin(OperationKind.TRUNCATE, self.path)
+        """See File; without effect, and no operation, where there is nothing to cut."""
         before = self.inner.size
+        if size == max(before, self.safety.physical_size):
+            return
+        effect = self._operations.begin(OperationKind.TRUNCATE, self.path)
         tail = bytes(self.inner.read(size, before - size))
         self.inner.truncate(size)
         self.safety.cut(before, size, tail)

@@ -192,6 +192,12 @@ class FaultyFileSystem:
 
     # Crashes.
 
+    @property
+    def has_failed_syncs(self) -> bool:
+        """Whether a sync failed to make something safe that was not written again: only the power would show it."""
+        directories = (self._top_files, *self._folders.entries.values())
+        return any(file.safety.has_failed for directory in directories for file in directory.entries.values())
+
     def after_kill(self) -> FaultyFileSystem:
         """Stop, and return the files as the next process finds them: all that was written is there.
 

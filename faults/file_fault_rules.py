@@ -137,6 +137,16 @@ class FileFaultPlan:
         self._rules.clear()
         self._match_counts.clear()
 
+    @property
+    def rules(self) -> tuple[FileFaultRule, ...]:
+        """The rules in force, in the order in which they are asked."""
+        return tuple(self._rules)
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether anything can go wrong."""
+        return bool(self._rules)
+
     def hit_count(self, rule: FileFaultRule) -> int:
         """Return how many operations the rule has made go wrong; 0 if it is not in force."""
         if rule not in self._rules:

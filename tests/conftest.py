@@ -18,7 +18,7 @@ PROGRAMS_OF_GROUP = {
     "spark": ("java",),
 }
 # Of several marks the first is what leaves a test out.
-GROUPS = ("reference", "spark", "image", "crash", "clients", "java", "kcat")
+GROUPS = ("reference", "spark", "image", "simulation", "crash", "clients", "java", "kcat")
 
 # A folder whose tests need a package that only the slower groups install: half a gigabyte.
 PACKAGE_OF_FOLDER = {"spark": "pyspark"}

@@ -1,0 +1,32 @@
+"""Runs of the simulation. What one prints runs it again; any others: python -m tests.simulation --seeds A..B."""
+
+from __future__ import annotations
+
+import pytest
+
+from .simulation import Simulation, run
+
+SEEDS_AT_ONCE = 100
+
+
+@pytest.mark.parametrize("first", range(0, 300, SEEDS_AT_ONCE))
+def test_logs_recover_to_what_the_model_says(first: int) -> None:
+    for seed in range(first, first + SEEDS_AT_ONCE):
+        run(seed)
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize("first", range(300, 2000, SEEDS_AT_ONCE))
+def test_logs_recover_to_what_the_model_says_for_more_seeds(first: int) -> None:
+    for seed in range(first, first + SEEDS_AT_ONCE):
+        run(seed)
+
+
+def test_seed_draws_the_same_run_again() -> None:
+    runs = [Simulation(7), Simulation(7)]
+
+    for each in runs:
+        each.run()
+
+    assert runs[0].disk.operations.count == runs[1].disk.operations.count
+    assert runs[0].partitions[0].model.taken == runs[1].partitions[0].model.taken
