@@ -1,11 +1,11 @@
-"""python -m benchmarks [--rounds N] [--json FILE] [TARGET ...]: measure all targets, or those named."""
+"""Measure all targets, or those named; with --disk what keeping the log on disk costs, or parts of that."""
 
 import argparse
 import json
 import os
 from pathlib import Path
 
-from . import report
+from . import disk, report
 from .load_program import LoadError
 from .measurement import Figures, measure, medians
 from .targets import TARGETS, Target, running
@@ -13,20 +13,29 @@ from .targets import TARGETS, Target, running
 
 def main() -> None:
     """Measure and print."""
+    names = [target.name for target in TARGETS]
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--rounds", type=int, default=3, help="rounds of all targets in turn; figures are medians")
     parser.add_argument("--json", type=Path, help="a file for the figures")
-    parser.add_argument("targets", nargs="*", help=f"some of: {'; '.join(target.name for target in TARGETS)}")
+    parser.add_argument("--disk", action="store_true", help="the log on disk; names are parts then")
+    parser.add_argument("names", nargs="*", help=f"some of: {'; '.join(names)}; with --disk: {'; '.join(disk.PARTS)}")
     arguments = parser.parse_args()
-    chosen = [target for target in TARGETS if not arguments.targets or target.name in arguments.targets]
-    unknown = set(arguments.targets) - {target.name for target in TARGETS}
+    unknown = set(arguments.names) - (set(disk.PARTS) if arguments.disk else set(names))
     if unknown:
-        parser.error(f"no target called {', '.join(sorted(unknown))}")
-    print(f"{report.machine()}; load before the run {os.getloadavg()[0]:.1f}")
-    results = measure_in_turn(chosen, arguments.rounds)
-    print(report.table(results), report.checklist(results), sep="\n\n")
+        parser.error(f"nothing called {', '.join(sorted(unknown))}")
+    measured = disk.main if arguments.disk else measure_targets
+    results = measured(arguments.names, arguments.rounds)
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=1))
+
+
+def measure_targets(names: list[str], round_count: int) -> dict[str, Figures]:
+    """Measure the named targets, all of them without a name, and print the table and the goals."""
+    chosen = [target for target in TARGETS if not names or target.name in names]
+    print(f"{report.machine()}; load before the run {os.getloadavg()[0]:.1f}")
+    results = measure_in_turn(chosen, round_count)
+    print(report.table(results), report.checklist(results), sep="\n\n")
+    return results
 
 
 def measure_in_turn(targets: list[Target], round_count: int) -> dict[str, Figures]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from . import measurement
 from .load_program import Case
 from .measurement import Figures, figure_name
-from .targets import FAUXKA, FAUXKA_BATCH, KAFKA_NAME
+from .targets import FAUXKA, FAUXKA_BATCH, FAUXKA_ON_DISK, KAFKA_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,4 +61,15 @@ GOALS = (
     Goal(FAUXKA, measurement.ABOVE_STORED_MIB, 60, is_at_least=False, is_ratio=False),
     Goal(FAUXKA, measurement.COLD_START_MS, 150, is_at_least=False, is_ratio=False),
     Goal(FAUXKA, measurement.IDLE_MIB, 40, is_at_least=False, is_ratio=False),
+)
+
+LARGE_START_MS = "start on 5 GB after a clean stop, ms"
+LARGE_PEAK_MIB = "peak MiB from that start until 5 GB are fetched"
+PRODUCERS_MIB = "1,000,000 producers on one partition, MiB"
+
+# Of `python -m benchmarks --disk`. 1.5 GB are 1,430 MiB.
+DISK_GOALS = (
+    Goal(FAUXKA_ON_DISK, LARGE_START_MS, 1000, is_at_least=False, is_ratio=False),
+    Goal(FAUXKA_ON_DISK, LARGE_PEAK_MIB, 150, is_at_least=False, is_ratio=False),
+    Goal(FAUXKA_ON_DISK, PRODUCERS_MIB, 1430, is_at_least=False, is_ratio=False),
 )

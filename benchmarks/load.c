@@ -1,7 +1,10 @@
-// A raw Kafka load generator on one connection, so that the client is not the limit.
+// A raw Kafka load generator, so that the client is not the limit.
 //
-//   load produce HOST PORT TOPIC BATCHES RECORDS_PER_BATCH VALUE_BYTES IN_FLIGHT
-//       idempotent Produce v9, IN_FLIGHT requests at a time; every request is prepared before the clock starts
+//   load produce HOST PORT TOPIC BATCHES RECORDS_PER_BATCH VALUE_BYTES IN_FLIGHT PRODUCERS
+//       idempotent Produce v9 on one connection, IN_FLIGHT requests at a time; every request is prepared before the
+//       clock starts; PRODUCERS producers take turns, their ids in a row from the one that the broker gave
+//   load together HOST PORT TOPIC BATCHES RECORDS_PER_BATCH VALUE_BYTES CONNECTIONS
+//       the same with a producer for each connection, which waits for each answer before it sends again
 //   load fetch HOST PORT TOPIC END_OFFSET SECONDS
 //       Fetch v11 of the whole topic over and over for about SECONDS; the figure is that of the median pass
 //
@@ -10,6 +13,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +31,7 @@ enum {
     BATCH_HEADER_BYTES = 61,
     CRC_POSITION = 17,
     CRC_START = 21,
+    PRODUCER_ID_POSITION = 43,
     BASE_SEQUENCE_POSITION = 53,
     // In a request: size, api key and version stand before the correlation id.
     CORRELATION_ID_POSITION = 8,
@@ -37,6 +42,7 @@ enum {
     ATTEMPTS = 100,
     ATTEMPT_PAUSE_US = 50000,
     PASSES_MAX = 10000,
+    CONNECTIONS_MAX = 1000,
 };
 
 static int connection;
@@ -141,6 +147,12 @@ static void put_string(buffer *b, const char *text)
 {
     put16(b, strlen(text));
     put(b, text, strlen(text));
+}
+
+static void set64(uint8_t *at, uint64_t value)
+{
+    value = __builtin_bswap64(value);
+    memcpy(at, &value, 8);
 }
 
 static void set32(uint8_t *at, uint32_t value)
@@ -335,7 +347,7 @@ static producer init_producer_id(void)
 
 typedef struct {
     const char *topic;
-    int batches, records_per_batch, value_bytes, in_flight;
+    int batches, records_per_batch, value_bytes, in_flight, producers;
 } workload;
 
 static void put_records(buffer *b, const workload *w)
@@ -385,7 +397,7 @@ typedef struct {
     size_t request_bytes, batch_bytes;
 } requests;
 
-// One request after the other, each with its own correlation id, sequence and checksum.
+// One request after the other, each with its own correlation id, producer, sequence and checksum.
 static requests prepare_requests(const workload *w, producer p)
 {
     buffer batch = {0}, one = {0};
@@ -412,7 +424,8 @@ static requests prepare_requests(const workload *w, producer p)
         uint8_t *request = r.all + (size_t)i * one.size, *stamped = request + batch_position;
         memcpy(request, one.bytes, one.size);
         set32(request + CORRELATION_ID_POSITION, FIRST_CORRELATION_ID + i);
-        set32(stamped + BASE_SEQUENCE_POSITION, ((int64_t)i * w->records_per_batch) & 0x7fffffff);
+        set64(stamped + PRODUCER_ID_POSITION, p.id + i % w->producers);
+        set32(stamped + BASE_SEQUENCE_POSITION, ((int64_t)(i / w->producers) * w->records_per_batch) & 0x7fffffff);
         set32(stamped + CRC_POSITION, crc32c(stamped + CRC_START, batch.size - CRC_START));
     }
     return r;
@@ -427,6 +440,23 @@ static int produce_error(cursor c, int correlation_id)
     return get16(&c);
 }
 
+static void check_produced(cursor c, int batch)
+{
+    int error_code = produce_error(c, FIRST_CORRELATION_ID + batch);
+    if (error_code) {
+        fprintf(stderr, "load: error code %d for batch %d\n", error_code, batch);
+        exit(1);
+    }
+}
+
+static void print_produced(const workload *w, size_t batch_bytes, double *latency, double seconds)
+{
+    qsort(latency, w->batches, sizeof *latency, by_value);
+    printf("{\"batch_bytes\": %zu, \"requests_per_s\": %.1f, \"mb_per_s\": %.3f, \"p50_us\": %.1f, \"p99_us\": %.1f}\n",
+           batch_bytes, w->batches / seconds, (double)w->batches * batch_bytes / seconds / 1e6,
+           latency[w->batches / 2] * 1e6, latency[(int)(w->batches * .99)] * 1e6);
+}
+
 static void produce(const workload *w)
 {
     create_topic(w->topic);
@@ -439,19 +469,52 @@ static void produce(const workload *w)
             sent_at[sent] = now();
             send_all(r.all + (size_t)sent * r.request_bytes, r.request_bytes);
         }
-        int error_code = produce_error(answer(), FIRST_CORRELATION_ID + done);
-        if (error_code) {
-            fprintf(stderr, "load: error code %d for batch %d\n", error_code, done);
-            exit(1);
-        }
+        check_produced(answer(), done);
         latency[done] = now() - sent_at[done];
         done++;
     }
-    double seconds = now() - start;
-    qsort(latency, w->batches, sizeof *latency, by_value);
-    printf("{\"batch_bytes\": %zu, \"requests_per_s\": %.1f, \"mb_per_s\": %.3f, \"p50_us\": %.1f, \"p99_us\": %.1f}\n",
-           r.batch_bytes, w->batches / seconds, (double)w->batches * r.batch_bytes / seconds / 1e6,
-           latency[w->batches / 2] * 1e6, latency[(int)(w->batches * .99)] * 1e6);
+    print_produced(w, r.batch_bytes, latency, now() - start);
+}
+
+// Connection k sends batches k, k + producers, and so on. One answer at a time is on its way to a connection, so that
+// nothing of it is left in the buffer when another one is read.
+static void produce_together(const workload *w, const char *host, int port)
+{
+    struct pollfd connections[CONNECTIONS_MAX];
+    int batch[CONNECTIONS_MAX];
+    if (w->producers > CONNECTIONS_MAX || w->producers > w->batches)
+        fail("too many connections");
+    create_topic(w->topic);
+    requests r = prepare_requests(w, init_producer_id());
+    double *sent_at = malloc(w->batches * sizeof *sent_at), *latency = malloc(w->batches * sizeof *latency);
+    for (int k = 0; k < w->producers; k++) {
+        connect_to(host, port);
+        connections[k] = (struct pollfd){.fd = connection, .events = POLLIN};
+        batch[k] = k;
+    }
+    double start = now();
+    for (int k = 0; k < w->producers; k++) {
+        connection = connections[k].fd;
+        sent_at[k] = now();
+        send_all(r.all + (size_t)k * r.request_bytes, r.request_bytes);
+    }
+    for (int done = 0; done < w->batches;) {
+        poll(connections, w->producers, -1);
+        for (int k = 0; k < w->producers; k++) {
+            if (!connections[k].revents)
+                continue;
+            connection = connections[k].fd;
+            check_produced(answer(), batch[k]);
+            latency[batch[k]] = now() - sent_at[batch[k]];
+            done++;
+            batch[k] += w->producers;
+            if (batch[k] >= w->batches)
+                continue;
+            sent_at[batch[k]] = now();
+            send_all(r.all + (size_t)batch[k] * r.request_bytes, r.request_bytes);
+        }
+    }
+    print_produced(w, r.batch_bytes, latency, now() - start);
 }
 
 // fetch
@@ -540,20 +603,24 @@ static void fetch(const char *topic, int64_t end_offset, double seconds)
     printf("{\"mb_per_s\": %.3f, \"passes\": %d}\n", rates[passes / 2], passes);
 }
 
+static const char USAGE[] = "usage: load produce|together|fetch HOST PORT TOPIC ...";
+
 int main(int count, char **words)
 {
-    if (count < 2)
-        fail("usage: load produce|fetch HOST PORT TOPIC ...");
+    if (count < 5)
+        fail(USAGE);
     prepare_crc();
-    if (!strcmp(words[1], "produce") && count == 9) {
-        connect_to(words[2], atoi(words[3]));
-        workload w = {words[4], atoi(words[5]), atoi(words[6]), atoi(words[7]), atoi(words[8])};
+    connect_to(words[2], atoi(words[3]));
+    if (!strcmp(words[1], "produce") && count == 10) {
+        workload w = {words[4], atoi(words[5]), atoi(words[6]), atoi(words[7]), atoi(words[8]), atoi(words[9])};
         produce(&w);
+    } else if (!strcmp(words[1], "together") && count == 9) {
+        workload w = {words[4], atoi(words[5]), atoi(words[6]), atoi(words[7]), 1, atoi(words[8])};
+        produce_together(&w, words[2], atoi(words[3]));
     } else if (!strcmp(words[1], "fetch") && count == 7) {
-        connect_to(words[2], atoi(words[3]));
         fetch(words[4], atoll(words[5]), atof(words[6]));
     } else {
-        fail("usage: load produce|fetch HOST PORT TOPIC ...");
+        fail(USAGE);
     }
     return 0;
 }

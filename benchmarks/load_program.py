@@ -27,6 +27,8 @@ class Case:
     in_flight: int
     # 90 bytes of value make a record of 100 bytes.
     value_bytes: int = 90
+    # They take turns.
+    producers: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +53,17 @@ def compiled() -> Path:
 
 def produce(port: int, topic: str, case: Case) -> Produced:
     """Produce the batches of the case to partition 0 of a topic. Raises LoadError."""
-    words = (case.batches, case.records_per_batch, case.value_bytes, case.in_flight)
-    figures = _run("produce", port, topic, *words)
+    words = (case.batches, case.records_per_batch, case.value_bytes, case.in_flight, case.producers)
+    return _produced(_run("produce", port, topic, *words))
+
+
+def produce_together(port: int, topic: str, case: Case) -> Produced:
+    """Produce the same from a connection for each producer, which has one batch in flight. Raises LoadError."""
+    words = (case.batches, case.records_per_batch, case.value_bytes, case.producers)
+    return _produced(_run("together", port, topic, *words))
+
+
+def _produced(figures: dict[str, float]) -> Produced:
     return Produced(
         batch_bytes=int(figures["batch_bytes"]),
         requests_per_s=figures["requests_per_s"],

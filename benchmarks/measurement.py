@@ -45,18 +45,19 @@ def figure_name(case: Case, quantity: str) -> str:
 def measure(target: RunningTarget) -> Figures:
     """Measure a broker that has just started. Raises LoadError when it does not bear the load."""
     figures = {COLD_START_MS: target.cold_start_ms, IDLE_MIB: memory_mib(target.process_id)}
-    stored_bytes = _produce_case(target, WARM_UP, figures={})
+    stored_bytes = produce_case(target, WARM_UP, figures={})
     for case in CASES:
-        stored_bytes += _produce_case(target, case, figures)
-        figures[figure_name(case, FETCH_MB_PER_S)] = _fetch_case(target, case, seconds=0)
+        stored_bytes += produce_case(target, case, figures)
+        figures[figure_name(case, FETCH_MB_PER_S)] = fetch_case(target, case, seconds=0)
     for case in CASES_READ_AGAIN:
-        figures[figure_name(case, FETCH_AGAIN_MB_PER_S)] = _fetch_case(target, case, FETCH_AGAIN_SECONDS)
+        figures[figure_name(case, FETCH_AGAIN_MB_PER_S)] = fetch_case(target, case, FETCH_AGAIN_SECONDS)
     figures[LOADED_MIB] = memory_mib(target.process_id)
     figures[ABOVE_STORED_MIB] = figures[LOADED_MIB] - stored_bytes / 1024 / 1024
     return figures
 
 
-def _fetch_case(target: RunningTarget, case: Case, seconds: float) -> float:
+def fetch_case(target: RunningTarget, case: Case, seconds: float) -> float:
+    """Return the MB/s of fetching what was produced of a case, over and over for so long, or once."""
     return load_program.fetch_mb_per_s(target.port, _topic(case), case.batches * case.records_per_batch, seconds)
 
 
@@ -64,7 +65,7 @@ def _topic(case: Case) -> str:
     return "".join(character if character.isalnum() else "-" for character in case.name)
 
 
-def _produce_case(target: RunningTarget, case: Case, figures: Figures) -> int:
+def produce_case(target: RunningTarget, case: Case, figures: Figures) -> int:
     """Produce a case, enter its figures, and return the bytes that the broker now holds more."""
     cpu_before = cpu_seconds(target.process_id)
     produced = load_program.produce(target.port, _topic(case), case)

@@ -39,6 +39,14 @@ def memory_mib(root: int) -> float:
     return kib / 1024
 
 
+def peak_memory_mib(process_id: int) -> float:
+    """Return the most memory that a process had at a time, shared pages counted whole (VmHWM)."""
+    for line in _text(Path(f"/proc/{process_id}/status")).splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) / 1024
+    return 0
+
+
 def _text(path: Path) -> str:
     try:
         return path.read_text()

@@ -21,7 +21,8 @@ from .load_program import CACHE
 CHECKOUT = Path(__file__).parent.parent
 KAFKA = CHECKOUT / "tests" / "reference" / "kafka"
 START_SECONDS_MAX = 60.0
-STOP_SECONDS_MAX = 15.0
+# A clean stop makes everything safe that the system still holds: gigabytes where much was produced.
+STOP_SECONDS_MAX = 120.0
 # Short against the quickest cold start, about 100 ms.
 POLL_SECONDS = 0.002
 # Below the ports that the kernel gives to outgoing connections; Kafka takes two in a row.
@@ -60,53 +61,75 @@ def fauxka(*config: str) -> Callable[[int, Path], list[str]]:
     ]  # fmt: skip
 
 
+def fauxka_on_disk(*words: str) -> Callable[[int, Path], list[str]]:
+    """Return the command of a fauxka that keeps its data beside the ready file, with these words behind it."""
+    in_memory = fauxka()
+    return lambda port, ready_file: [
+        *in_memory(port, ready_file), "--data-dir", str(ready_file.parent / "data"), *words
+    ]  # fmt: skip
+
+
 def librdkafka_mock(port: int, ready_file: Path) -> list[str]:
     """Return the command of librdkafka's mock; the port is its own choice."""
     return [sys.executable, "-m", "benchmarks.librdkafka_mock", str(ready_file)]
 
 
-def kafka(port: int, ready_file: Path) -> list[str]:
-    """Return the command of a real Kafka; it writes no ready file."""
-    return [str(KAFKA), "run", str(port)]
+def kafka(*properties: str) -> Callable[[int, Path], list[str]]:
+    """Return the command of a real Kafka with these server properties; it writes no ready file."""
+    return lambda port, ready_file: [str(KAFKA), "run", str(port), *properties]
 
 
 def _missing(*programs: str) -> str | None:
     return ", ".join(program for program in programs if shutil.which(program) is None) or None
 
 
+def kafka_missing() -> str | None:
+    """Return what this machine lacks to run a real Kafka, or None."""
+    return _missing("bash", "java", "mvn")
+
+
 FAUXKA = "fauxka"
+FAUXKA_ON_DISK = "fauxka on disk"
 FAUXKA_BATCH = "fauxka, validation=batch"
 LIBRDKAFKA_MOCK = "librdkafka's mock"
 KAFKA_NAME = "Kafka 4.3"
 TARGETS = (
     Target(FAUXKA, fauxka()),
+    Target(FAUXKA_ON_DISK, fauxka_on_disk()),
     Target(FAUXKA_BATCH, fauxka("fauxka.record.validation=batch")),
     Target(LIBRDKAFKA_MOCK, librdkafka_mock),
-    Target(KAFKA_NAME, kafka, missing=_missing("bash", "java", "mvn")),
+    Target(KAFKA_NAME, kafka(), kafka_missing()),
 )
 
 
 @contextmanager
 def running(target: Target) -> Generator[RunningTarget]:
     """Run a target for the length of the block. Raises RuntimeError with its last words when it does not start."""
-    with tempfile.TemporaryDirectory() as folder:
-        ready_file, log_file = Path(folder) / "ready.json", Path(folder) / "log"
-        port = _free_pair_of_ports()
-        with log_file.open("wb") as log:
-            start = time.perf_counter()
-            process = subprocess.Popen(
-                target.command(port, ready_file),
-                cwd=CHECKOUT,
-                env=_environment(),
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-            try:
-                port = _port_when_ready(process, port, ready_file, log_file)
-                yield RunningTarget(process.pid, port, (time.perf_counter() - start) * 1000)
-            finally:
-                _stop(process)
+    with tempfile.TemporaryDirectory() as folder, running_in(Path(folder), target) as broker:
+        yield broker
+
+
+@contextmanager
+def running_in(folder: Path, target: Target) -> Generator[RunningTarget]:
+    """Run a target whose files are in a folder, where another one may have run before; the block may kill it."""
+    ready_file, log_file = folder / "ready.json", folder / "log"
+    ready_file.unlink(missing_ok=True)
+    port = _free_pair_of_ports()
+    with log_file.open("wb") as log:
+        start = time.perf_counter()
+        process = subprocess.Popen(
+            target.command(port, ready_file),
+            cwd=CHECKOUT,
+            env=_environment(),
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+        try:
+            port = _port_when_ready(process, port, ready_file, log_file)
+            yield RunningTarget(process.pid, port, (time.perf_counter() - start) * 1000)
+        finally:
+            _stop(process)
 
 
 def _environment() -> dict[str, str]:

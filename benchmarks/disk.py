@@ -1,0 +1,235 @@
+"""What keeping the log on disk costs and gives: `python -m benchmarks --disk [PART ...]`.
+
+Everything is written below the folder for temporary files (TMPDIR), which has to be on the disk that is meant and needs
+room for some 8 GB; each part removes what it wrote.
+"""
+
+import os
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeAlias
+
+from . import goals, load_program, many_partitions, measurement, report
+from .load_program import Case
+from .measurement import Figures, figure_name
+from .process_tree import memory_mib, peak_memory_mib
+from .targets import (
+    FAUXKA,
+    FAUXKA_ON_DISK,
+    KAFKA_NAME,
+    RunningTarget,
+    Target,
+    fauxka,
+    fauxka_on_disk,
+    kafka,
+    kafka_missing,
+    running,
+    running_in,
+)
+
+Results: TypeAlias = dict[str, Figures]
+
+ON_DISK = Target(FAUXKA_ON_DISK, fauxka_on_disk())
+APPENDED = (measurement.SMALL_PIPELINED, measurement.MIDDLE_PIPELINED, measurement.LARGE_PIPELINED)
+FLUSHED_ALONE = Case("fsync always, 1 producer", batches=2_000, records_per_batch=1, in_flight=1)
+FLUSHED_TOGETHER = Case("fsync always, 64 producers", batches=20_000, records_per_batch=1, in_flight=1, producers=64)
+# What the recovery of a GB takes is told from less.
+RECOVERED = (
+    Case("recovery, batches of 160 B", batches=300_000, records_per_batch=1, in_flight=50),
+    Case("recovery, batches of 16 KB", batches=30_000, records_per_batch=160, in_flight=5),
+)
+# Written five times over: the load program has all requests of a case in memory.
+GIGABYTE = Case("1 GB", batches=61_400, records_per_batch=160, in_flight=5)
+GIGABYTES = 5
+PARTITIONS = 10_000
+MILLION_PRODUCERS = Case("producers", batches=1_000_000, records_per_batch=1, in_flight=50, producers=1_000_000)
+# The sixth batch of each: as many as a partition remembers of a producer are full.
+BUSY_PRODUCERS = Case("busy producers", batches=600_000, records_per_batch=1, in_flight=50, producers=100_000)
+TOPIC = "load"
+BYTES_OF_GB, BYTES_OF_MIB = 1e9, 1024 * 1024
+
+
+def main(names: list[str], round_count: int) -> Results:
+    """Measure the named parts, all of them without a name, and print the table and the goals."""
+    results: Results = {FAUXKA: {}, FAUXKA_ON_DISK: {}, KAFKA_NAME: {}}
+    print(report.machine(), f"data in {tempfile.gettempdir()}", sep="; ")
+    for name in names or list(PARTS):
+        for target_name, figures in PARTS[name](round_count).items():
+            results[target_name].update(figures)
+    measured = {name: figures for name, figures in results.items() if figures}
+    print(report.table(measured), report.checklist(measured, goals.DISK_GOALS), sep="\n\n")
+    return results
+
+
+def throughput(round_count: int) -> Results:
+    """Append and fetch in memory, on disk, and a real Kafka; each round runs all of them."""
+    targets = [Target(FAUXKA, fauxka()), ON_DISK, Target(KAFKA_NAME, kafka(), kafka_missing())]
+    rounds: dict[str, list[Figures]] = {target.name: [] for target in targets if target.missing is None}
+    for _ in range(round_count):
+        for target in targets:
+            if target.missing is None:
+                with running(target) as broker:
+                    rounds[target.name].append(_append_and_fetch(broker))
+    return {name: measurement.medians(figures) for name, figures in rounds.items()}
+
+
+def _append_and_fetch(broker: RunningTarget) -> Figures:
+    figures: Figures = {}
+    measurement.produce_case(broker, measurement.WARM_UP, figures={})
+    for case in APPENDED:
+        all_figures: Figures = {}
+        measurement.produce_case(broker, case, all_figures)
+        for quantity in (measurement.MB_PER_S, measurement.CPU_US):
+            figures[figure_name(case, quantity)] = all_figures[figure_name(case, quantity)]
+        figures[figure_name(case, measurement.FETCH_MB_PER_S)] = measurement.fetch_case(broker, case, seconds=0)
+    return figures
+
+
+def flushed(round_count: int) -> Results:
+    """Each batch made safe before it is acknowledged, by one producer and by many on the same partition."""
+    targets = [
+        Target(FAUXKA_ON_DISK, fauxka_on_disk("--fsync", "always")),
+        Target(KAFKA_NAME, kafka("log.flush.interval.messages=1"), kafka_missing()),
+    ]
+    rounds: dict[str, list[Figures]] = {target.name: [] for target in targets if target.missing is None}
+    for _ in range(round_count):
+        for target in targets:
+            if target.missing is None:
+                with running(target) as broker:
+                    rounds[target.name].append(_append_flushed(broker))
+    results = {name: measurement.medians(figures) for name, figures in rounds.items()}
+    results[FAUXKA_ON_DISK]["one write of 160 B and fdatasync, without a broker: us"] = _bare_flush_us()
+    return results
+
+
+def _append_flushed(broker: RunningTarget) -> Figures:
+    figures: Figures = {}
+    load_program.produce(broker.port, "warm-up", measurement.WARM_UP)
+    for case in (FLUSHED_ALONE, FLUSHED_TOGETHER):
+        produced = load_program.produce_together(broker.port, TOPIC, case)
+        figures[figure_name(case, measurement.REQUESTS_PER_S)] = produced.requests_per_s
+        figures[figure_name(case, measurement.P50_US)] = produced.p50_us
+        figures[figure_name(case, measurement.P99_US)] = produced.p99_us
+    return figures
+
+
+def _bare_flush_us() -> float:
+    """The median of what the disk itself takes."""
+    taken: list[float] = []
+    with tempfile.TemporaryFile(buffering=0) as file:
+        for _ in range(FLUSHED_ALONE.batches):
+            start = time.perf_counter()
+            file.write(bytes(160))
+            os.fdatasync(file.fileno())
+            taken.append(time.perf_counter() - start)
+    return sorted(taken)[len(taken) // 2] * 1e6
+
+
+def recovery(round_count: int) -> Results:
+    """How long a start takes that has to read the log, beyond one that has nothing to read."""
+    figures: Figures = {}
+    for case in RECOVERED:
+        with _folder() as folder:
+            with running_in(folder, ON_DISK) as broker:
+                # The bytecode is there from now on.
+                load_program.produce(broker.port, "warm-up", measurement.WARM_UP)
+            with running_in(folder, ON_DISK) as broker:
+                empty_ms = broker.cold_start_ms
+                produced = load_program.produce(broker.port, TOPIC, case)
+                _kill(broker)
+            with running_in(folder, ON_DISK) as broker:
+                seconds = (broker.cold_start_ms - empty_ms) / 1000
+            gigabytes = produced.batch_bytes * case.batches / BYTES_OF_GB
+            figures[f"{case.name}: s/GB"] = seconds / gigabytes
+            figures[f"{case.name}: us a batch"] = seconds / case.batches * 1e6
+    return {FAUXKA_ON_DISK: figures}
+
+
+def large_log(round_count: int) -> Results:
+    """Stop and start on 5 GB, and fetch all of it."""
+    figures: Figures = {}
+    with _folder() as folder:
+        with running_in(folder, ON_DISK) as broker:
+            for _ in range(GIGABYTES):
+                load_program.produce(broker.port, TOPIC, GIGABYTE)
+            figures["peak MiB while 5 GB are produced"] = peak_memory_mib(broker.process_id)
+            end = time.perf_counter()
+        figures["clean stop with 5 GB, s"] = time.perf_counter() - end
+        with running_in(folder, ON_DISK) as broker:
+            figures[goals.LARGE_START_MS] = broker.cold_start_ms
+            end_offset = GIGABYTES * GIGABYTE.batches * GIGABYTE.records_per_batch
+            figures["fetch 5 GB, MB/s"] = load_program.fetch_mb_per_s(broker.port, TOPIC, end_offset, seconds=0)
+            figures[goals.LARGE_PEAK_MIB] = peak_memory_mib(broker.process_id)
+            _kill(broker)
+        with running_in(folder, ON_DISK) as broker:
+            figures["start on 5 GB after SIGKILL, flushed before: ms"] = broker.cold_start_ms
+    return {FAUXKA_ON_DISK: figures}
+
+
+def partitions(round_count: int) -> Results:
+    """Start with 10,000 partitions of one batch each."""
+    figures: Figures = {}
+    name = f"{PARTITIONS:,} partitions"
+    seeded = Target(FAUXKA_ON_DISK, fauxka_on_disk("--seed-topic", f"{TOPIC}:{PARTITIONS}"))
+    with _folder() as folder:
+        with running_in(folder, seeded) as broker:
+            figures[f"{name}: create, ms"] = broker.cold_start_ms
+            many_partitions.produce_to_each(broker.port, TOPIC, PARTITIONS)
+            _kill(broker)
+        with running_in(folder, ON_DISK) as broker:
+            figures[f"{name}: start after SIGKILL, ms"] = broker.cold_start_ms
+            end = time.perf_counter()
+        figures[f"{name}: clean stop, s"] = time.perf_counter() - end
+        with running_in(folder, ON_DISK) as broker:
+            figures[f"{name}: start after a clean stop, ms"] = broker.cold_start_ms
+            figures[f"{name}: MiB"] = memory_mib(broker.process_id)
+    return {FAUXKA_ON_DISK: figures}
+
+
+def producers(round_count: int) -> Results:
+    """What a partition's producers take."""
+    figures: Figures = {}
+    with _folder() as folder:
+        with running_in(folder, ON_DISK) as broker:
+            load_program.produce(broker.port, TOPIC, measurement.WARM_UP)
+            before = memory_mib(broker.process_id)
+            load_program.produce(broker.port, TOPIC, MILLION_PRODUCERS)
+            figures[goals.PRODUCERS_MIB] = memory_mib(broker.process_id)
+            grown = figures[goals.PRODUCERS_MIB] - before
+            figures["bytes a producer, one batch remembered"] = grown * BYTES_OF_MIB / MILLION_PRODUCERS.producers
+            end = time.perf_counter()
+        figures["1,000,000 producers: clean stop, s"] = time.perf_counter() - end
+        with running_in(folder, ON_DISK) as broker:
+            figures["1,000,000 producers: start after a clean stop, ms"] = broker.cold_start_ms
+            figures["1,000,000 producers: MiB after that start"] = memory_mib(broker.process_id)
+    with running(ON_DISK) as broker:
+        load_program.produce(broker.port, TOPIC, measurement.WARM_UP)
+        before = memory_mib(broker.process_id)
+        load_program.produce(broker.port, TOPIC, BUSY_PRODUCERS)
+        grown = memory_mib(broker.process_id) - before
+        figures["bytes a producer, five batches remembered"] = grown * BYTES_OF_MIB / BUSY_PRODUCERS.producers
+    return {FAUXKA_ON_DISK: figures}
+
+
+@contextmanager
+def _folder() -> Generator[Path]:
+    with tempfile.TemporaryDirectory(prefix="fauxka-benchmark-") as folder:
+        yield Path(folder)
+
+
+def _kill(broker: RunningTarget) -> None:
+    os.kill(broker.process_id, signal.SIGKILL)
+
+
+PARTS: dict[str, Callable[[int], Results]] = {
+    "throughput": throughput,
+    "flushed": flushed,
+    "recovery": recovery,
+    "large": large_log,
+    "partitions": partitions,
+    "producers": producers,
+}
