@@ -105,8 +105,11 @@ class IndexFile:
         self._seconds = array("q")
 
     def sync_steps(self) -> list[Callable[[], None]]:
-        """Return what makes the file safe; see File.begin_sync."""
-        return [] if self._file is None else [self._file.begin_sync()]
+        """Return what makes the file safe; see File.begin_sync.
+
+        It is written once more: little beside the log, and a sync that failed before may have lost it.
+        """
+        return [] if self._file is None else [self._file.begin_sync(is_written_again=True)]
 
     def close(self) -> None:
         """Give back what the open file costs."""

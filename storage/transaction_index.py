@@ -139,7 +139,7 @@ class TransactionIndex:
 
     def sync_steps(self) -> list[Callable[[], None]]:
         """Return what makes the file safe; see File.begin_sync."""
-        return [] if self._file is None else [self._file.begin_sync()]
+        return [] if self._file is None else [self._file.begin_sync(is_written_again=True)]
 
     def close(self) -> None:
         """Give back what the open file costs."""
