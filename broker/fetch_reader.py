@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..protocol.error_codes import ErrorCode, KafkaError
 from ..protocol.fetch_codec import (
@@ -15,6 +16,9 @@ from ..protocol.fetch_codec import (
 )
 from .cluster import Cluster
 from .partition import NO_EPOCH, Partition
+
+if TYPE_CHECKING:
+    from ..storage.partition_log import PartitionLog
 
 READ_COMMITTED = 1
 
@@ -95,12 +99,11 @@ class FetchReader:
             _check_last_fetched_epoch(partition, asked.last_fetched_epoch)
             if asked.max_bytes < 0 or self._max_bytes < 0:
                 raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"max bytes {asked.max_bytes} of {self._max_bytes}")
+            upper_offset = log.last_stable_offset if is_committed_only else log.high_watermark
             fetched = log.read(
-                asked.fetch_offset,
-                max_bytes,
-                upper_offset=log.last_stable_offset if is_committed_only else log.high_watermark,
-                min_one_batch=result.records_bytes == 0,
+                asked.fetch_offset, max_bytes, upper_offset=upper_offset, min_one_batch=result.records_bytes == 0
             )
+            aborted = _aborted_transactions(log, asked.fetch_offset, upper_offset) if is_committed_only else None
         except KafkaError as error:
             result.has_error = True
             return FetchedPartition(asked.partition, error.code)
@@ -117,10 +120,20 @@ class FetchReader:
             log.high_watermark,
             log.last_stable_offset,
             log.log_start_offset,
-            [] if is_committed_only else None,
+            aborted,
             fetched.views,
             fetched.size,
         )
+
+
+def _aborted_transactions(log: PartitionLog, offset: int, upper_offset: int) -> list[tuple[int, int]]:
+    """Return the producers of aborted transactions, each with where its transaction began."""
+    if offset >= upper_offset:
+        return []
+    return [
+        (transaction.producer_id, transaction.first_offset)
+        for transaction in log.segments.aborted_transactions(offset, upper_offset)
+    ]
 
 
 def _check_last_fetched_epoch(partition: Partition, last_fetched_epoch: int) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from ..protocol import records
 from .file_system import FileSystem
 from .log_config import LogConfig
 from .log_segment import LogSegment, StoredBatch
+from .transaction_index import AbortedTransaction
 
 
 @dataclass(slots=True)
@@ -94,6 +96,27 @@ class LogSegments:
                 return FetchedRecords(segment.views(first.position, size), size)
             index += 1
         return FetchedRecords([], 0)
+
+    def aborted_transactions(self, offset: int, upper_offset: int) -> list[AbortedTransaction]:
+        """Return the aborted transactions of what read returns from offset on; perhaps of more of that segment.
+
+        Source: LocalLog.addAbortedTransactions, Kafka 4.3.0, which bounds them by the offset index.
+        """
+        index = max(bisect_right(self._base_offsets, offset) - 1, 0)
+        while index + 1 < len(self._segments) and self._segments[index].last_offset < offset:
+            # Compaction left nothing from offset on: read goes on to the next segment.
+            index += 1
+        if index + 1 < len(self._segments):
+            upper_offset = min(upper_offset, self._base_offsets[index + 1])
+        found: list[AbortedTransaction] = []
+        # The marker of a transaction may be in any later segment.
+        for segment in islice(self._segments, index, None):
+            if segment.transaction_index.count:
+                collected = segment.transaction_index.collect(offset, upper_offset)
+                found += collected.transactions
+                if collected.is_complete:
+                    break
+        return found
 
     def _end_position(self, index: int, upper_offset: int) -> int:
         """Return up to which position a segment may be read by those who see the log up to upper_offset."""

@@ -134,9 +134,13 @@ class AskingClient:
         answer = self._connection.ask(ApiKey.PRODUCE, PRODUCE_VERSION, request, ProduceResponse.read)
         return answer.responses[0].partition_responses[0]
 
-    def fetch(self, topic: str, offset: int = 0, partition: int = 0) -> PartitionData:
+    def fetch(self, topic: str, offset: int = 0, partition: int = 0, *, isolation_level: int = 0) -> PartitionData:
         asked = FetchPartition(partition=partition, fetch_offset=offset, partition_max_bytes=ANSWER_BYTES_MAX // 2)
-        request = FetchRequest(max_bytes=ANSWER_BYTES_MAX // 2, topics=[FetchTopic(topic=topic, partitions=[asked])])
+        request = FetchRequest(
+            isolation_level=isolation_level,
+            max_bytes=ANSWER_BYTES_MAX // 2,
+            topics=[FetchTopic(topic=topic, partitions=[asked])],
+        )
         answer = self._connection.ask(ApiKey.FETCH, FETCH_VERSION, request, FetchResponse.read)
         return answer.responses[0].partitions[0]
 

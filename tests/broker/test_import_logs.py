@@ -87,6 +87,19 @@ def test_its_producers_are_known() -> None:
     assert (following.error_code, following.base_offset) == (ErrorCode.NONE, DEMO_END)
 
 
+def test_its_aborted_transactions_are_told_to_those_who_read_what_was_committed() -> None:
+    with Broker(import_logs=GOLDEN) as broker, AskingClient(broker.bootstrap_servers) as client:
+        committed = client.fetch("demo", DEMO_START, isolation_level=1)
+        uncommitted = client.fetch("demo", DEMO_START)
+        behind = client.fetch("demo", 9, isolation_level=1)
+
+    # The one entry of its transaction index; the transaction from offset 9 on is open.
+    assert [(each.producer_id, each.first_offset) for each in committed.aborted_transactions or []] == [(0, 7)]
+    assert committed.last_stable_offset == 9
+    assert uncommitted.aborted_transactions is None
+    assert (behind.aborted_transactions, behind.records) == ([], b"")
+
+
 def test_copied_into_a_data_folder_it_is_there_after_a_kill(tmp_path: Path) -> None:
     before = content_of(GOLDEN)
     with serving_from(tmp_path, "--import-logs", str(GOLDEN)) as broker, AskingClient(broker.bootstrap) as client:
