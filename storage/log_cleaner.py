@@ -32,6 +32,9 @@ logger = logging.getLogger(__name__)
 # Where a log has more, it takes several cleanings.
 DEDUPE_BUFFER_BYTES_DEFAULT = 128 * 1024 * 1024
 
+# A log one of whose files refused is left alone for so long, as a full disk is not emptied by trying.
+_RETRY_MS = 15_000
+
 
 class LogCleaner:
     """Cleans one log at a time, the dirtiest first.
@@ -55,6 +58,7 @@ class LogCleaner:
         # Up to where each log is clean. The logs themselves are the keys: another one of the same name is dirty.
         self._cleaned_offsets: dict[PartitionLog, int] = self._read_checkpoint()
         self._uncleanable: set[PartitionLog] = set()
+        self._refused_until_ms: dict[PartitionLog, int] = {}
         self._current: LogCleaning | None = None
 
     def _read_checkpoint(self) -> dict[PartitionLog, int]:
@@ -91,11 +95,15 @@ class LogCleaner:
         """
         due: list[tuple[PartitionLog, CleanableRange]] = []
         for log in self._logs:
-            if log.config.is_compacted and not log.has_failed and log not in self._uncleanable:
+            if log.config.is_compacted and self._is_cleanable(log, now_ms):
                 cleanable = cleanable_range(log, self._cleaned_offsets.get(log), now_ms)
                 if cleanable.is_due(log.config.min_cleanable_dirty_ratio):
                     due.append((log, cleanable))
         return max(due, key=lambda candidate: candidate[1].dirty_ratio, default=None)
+
+    def _is_cleanable(self, log: PartitionLog, now_ms: int) -> bool:
+        is_refused = now_ms < self._refused_until_ms.get(log, now_ms)
+        return not log.has_failed and not is_refused and log not in self._uncleanable
 
     def _has_ended(self, cleaning: LogCleaning) -> bool:
         """Whether a cleaning that was left is over; one whose files could not be renamed is tried again."""
@@ -120,6 +128,7 @@ class LogCleaner:
                 self._note_error(cleaning, error)
         if cleaning.is_done and not cleaning.is_cancelled:
             self._cleaned_offsets[log] = cleaning.cleaned_offset
+            self._refused_until_ms.pop(log, None)
             self._write_checkpoint()
             logger.info(
                 "%s is clean up to offset %d: %d bytes of %d were kept",
@@ -135,6 +144,7 @@ class LogCleaner:
         log = cleaning.log
         if isinstance(error, OSError):
             logger.warning("%s could not be cleaned: %s", log.topic_partition, error)
+            self._refused_until_ms[log] = cleaning.now_ms + _RETRY_MS
         else:
             logger.error("%s is not cleaned any more", log.topic_partition, exc_info=error)
             self._uncleanable.add(log)
@@ -157,6 +167,7 @@ class LogCleaner:
         logs = set(self._logs)
         self._cleaned_offsets = {log: offset for log, offset in self._cleaned_offsets.items() if log in logs}
         self._uncleanable &= logs
+        self._refused_until_ms = {log: until for log, until in self._refused_until_ms.items() if log in logs}
         names = {partition_of(log.topic_partition): offset for log, offset in self._cleaned_offsets.items()}
         offsets = {name: offset for name, offset in names.items() if name is not None}
         try:

@@ -54,7 +54,7 @@ class LogCleaning:
         self.bytes_before = self.bytes_after = 0
         self._file_system = file_system
         self._config = log.config
-        self._now_ms = now_ms
+        self.now_ms = now_ms
         self._offsets = offsets
         self._end_offset = cleanable.first_uncleanable_offset
         self._segments = segments_between(list(log.segments), -1, self._end_offset)
@@ -185,7 +185,7 @@ class LogCleaning:
             return
         elif self._cleaned is not None:
             self._swap = self._swap or SegmentSwap(self._file_system, self.log, self._cleaned, self._groups[0])
-            self._swap.finish(self._now_ms)
+            self._swap.finish(self.now_ms)
             self._swap = self._cleaned = None
             self._groups.popleft()
         self._begin_group()

@@ -14,6 +14,9 @@ from ..protocol.batch_bytes import NOW_MS
 from .cleaned_logs import FOLDER, CleanedLog, Pair, batch_of, marker, stored_log, transactional
 from .logs import append, read_all, records_in
 
+# When a log whose files have refused is tried again at the latest.
+RETRY_MS = 15_000
+
 
 class InterruptedFileSystem(MemoryFileSystem):
     """Renames what is deleted, as on disk, and tells of every change of a name before it is made."""
@@ -149,8 +152,22 @@ def test_step_that_a_file_refuses_is_taken_later(number: int) -> None:
         cleaning.run()
     assert files.refused_change is None
     assert latest(log.log) == EXPECTED
-    log.clean()
+    log.clean(NOW_MS + RETRY_MS)
 
     assert latest(log.log) == EXPECTED
     assert not [name for name in files.names_in(FOLDER) if name.endswith((".cleaned", ".swap"))]
     assert latest(CleanedLog(file_system=copy_of(files, InterruptedFileSystem())).log) == EXPECTED
+
+
+def test_log_whose_files_refuse_is_left_alone_for_a_while() -> None:
+    files = InterruptedFileSystem()
+    log = log_to_clean(files)
+    cleaning = log.cleaner.begin(NOW_MS)
+    assert cleaning is not None
+    cleaning.run()
+    files.refused_change = files.changes
+
+    assert not log.cleaner.advance(cleaning)
+
+    assert log.cleaner.begin(NOW_MS + RETRY_MS - 1) is None
+    assert log.cleaner.begin(NOW_MS + RETRY_MS) is not None
