@@ -194,10 +194,9 @@ class Cluster:
         """
         for index, log in enumerate(logs):
             partition = self._led(topic, index, log)
+            # It never goes back: clients and the log itself would take the batches for older ones.
             latest_epoch = log.leader_epochs.latest_epoch
-            if latest_epoch is not None:
-                # It never goes back: clients and the log itself would take the batches for older ones.
-                partition.leader_epoch = latest_epoch if is_clean else latest_epoch + 1
+            partition.leader_epoch = max(0, latest_epoch if is_clean else latest_epoch + 1)
             topic.partitions.append(partition)
         self.topics[topic.name] = topic
         self._topics_by_id[topic.topic_id] = topic

@@ -75,6 +75,15 @@ def test_leader_epoch_begins_anew_where_records_may_be_missing(
     assert epochs == [0, leader_epoch]
 
 
+def test_partition_that_knows_no_leader_epoch_is_led_in_the_first(tmp_path: Path) -> None:
+    with serving_from(tmp_path, "--seed-topic", "events") as broker:
+        end(broker, signal.SIGTERM)
+    (tmp_path / "data" / "events-0" / "leader-epoch-checkpoint").unlink()
+
+    with serving_from(tmp_path) as broker, AskingClient(broker.bootstrap) as client:
+        assert client.metadata().topics[0].partitions[0].leader_epoch == 0
+
+
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_batch_that_is_retried_after_a_restart_is_a_duplicate_with_its_offset(
     tmp_path: Path, ending: signal.Signals
