@@ -12,18 +12,20 @@ from fauxka.protocol.record_batch import Compression
 from fauxka.protocol.records import BatchOptions, Record, build_batch
 
 from ..golden.raw_batches import batch
+from .drawn_batches import DrawnBatches
 from .log_client import LogClient, ProduceAnswer, Stored
 
 HOUR_MS = 3_600_000
 # All batches of a scene lie in these hours before its start, so that none of them is in the future.
 SCENE_HOURS = 10
 
-PLAIN, CODECS, PRODUCERS, ROLLED, LARGE, SHORTENED, EMPTIED, UNTOUCHED = TOPICS = (
+PLAIN, CODECS, PRODUCERS, ROLLED, LARGE, DRAWN, SHORTENED, EMPTIED, UNTOUCHED = TOPICS = (
     "plain",
     "codecs.of-kafka",
     "producers",
     "rolled",
     "large",
+    "drawn",
     "shortened",
     "emptied",
     "untouched",
@@ -35,12 +37,15 @@ ROLLING_CONFIGS = {**CONFIGS, "segment.ms": str(HOUR_MS)}
 SEGMENT_BYTES = 1024 * 1024
 CONFIGS_OF = dict.fromkeys(TOPICS, CONFIGS) | {
     ROLLED: ROLLING_CONFIGS,
+    DRAWN: ROLLING_CONFIGS,
     SHORTENED: ROLLING_CONFIGS,
     LARGE: {**CONFIGS, "segment.bytes": str(SEGMENT_BYTES)},
 }
 
 # Far above what a fresh broker gives away in a test, and the same for both brokers.
 FIRST_PRODUCER, REPEATING_PRODUCER, RAISED_PRODUCER, WRAPPING_PRODUCER, LEAVING_PRODUCER = range(7000, 7005)
+DRAWN_SEED = 20261121
+DRAWN_COUNT = 300
 SEQUENCE_MAX = 2**31 - 1
 
 
@@ -62,6 +67,7 @@ class LogScene:
     """A moment, and what is sent as if it were then."""
 
     start_ms: int = field(default_factory=lambda: int(time.time() * 1000) - SCENE_HOURS * HOUR_MS)
+    drawn_answers: list[list[ProduceAnswer]] = field(default_factory=list[list[ProduceAnswer]])
 
     def fill(self, client: LogClient) -> None:
         """Create the topics and append all batches."""
@@ -74,12 +80,17 @@ class LogScene:
             client.append(CODECS, self._batch_with_headers(codec))
         self._fill_producers(client)
         self._fill_rolled(client)
+        self.drawn_answers.append([client.produce(DRAWN, drawn) for drawn in self.drawn()])
         for _ in range(5):
             client.append(LARGE, batch(1, self.start_ms, value=bytes(SEGMENT_BYTES * 2 // 5)))
         for topic, kept_from in ((SHORTENED, 7), (EMPTIED, 20)):
             for hours in range(4):
                 client.append(topic, self.batch(5, 2 * hours, producer_id=LEAVING_PRODUCER, base_sequence=5 * hours))
             client.delete_records(topic, kept_from)
+
+    def drawn(self) -> list[bytes]:
+        """Batches of which some are repeated and some refused; the same at each call."""
+        return DrawnBatches(DRAWN_SEED, self.start_ms, self.start_ms + SCENE_HOURS * HOUR_MS).take(DRAWN_COUNT)
 
     def batch(
         self, count: int, hours: float, *, producer_id: int = -1, base_sequence: int = -1, producer_epoch: int = 0
@@ -161,6 +172,10 @@ class LogScene:
                 EMPTIED,
                 self._of(LEAVING_PRODUCER, 100),
                 is_in_batches=False,
+            ),
+            *(
+                Question(f"drawn batch {number}", DRAWN, drawn, is_in_batches=False)
+                for number, drawn in enumerate(self.drawn()[-30:])
             ),
             Question("the next batch", PRODUCERS, self._of(FIRST_PRODUCER, 12)),
             Question("the next batch again", PRODUCERS, self._of(FIRST_PRODUCER, 12)),

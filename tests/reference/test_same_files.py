@@ -15,13 +15,14 @@ from fauxka.storage.producer_snapshot import decode_snapshot
 from ..serving_process import serving, stop
 from .dump_tool import SUFFIXES, dumped, indexes_checked, log_files
 from .kafka_process import kafka_process
-from .log_client import LogClient, batches_in, log_client, without_leader_epoch
+from .log_client import NO_ERROR, LogClient, batches_in, log_client, without_leader_epoch
 from .log_scene import PARTITION_COUNTS, TOPICS, LogScene, wait_until_led
 
 pytestmark = pytest.mark.reference
 
 # Kafka makes a topic's folders only after it answered that it made the topic, and looks after its logs after 30 s.
 PARTITIONS = [f"{topic}-{partition}" for topic in TOPICS for partition in range(PARTITION_COUNTS[topic])]
+OUT_OF_ORDER_SEQUENCE_NUMBER = 45
 Step = Callable[[LogClient], None]
 
 
@@ -76,6 +77,13 @@ def content_of(file: Path) -> bytes:
     if file.suffix != ".snapshot":
         return content
     return repr(sorted(decode_snapshot(content), key=lambda entry: entry.producer_id)).encode()
+
+
+def test_drawn_batches_are_answered_alike(filled: Folders) -> None:
+    answers_of_kafka, answers_of_fauxka = filled.scene.drawn_answers
+
+    assert answers_of_fauxka == answers_of_kafka
+    assert {answer.error_code for answer in answers_of_kafka} >= {NO_ERROR, OUT_OF_ORDER_SEQUENCE_NUMBER}
 
 
 @pytest.mark.parametrize("partition", PARTITIONS)
