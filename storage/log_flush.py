@@ -1,4 +1,5 @@
-"""Making a log safe from a crash of the machine: what has to be synced, as a step that another thread can take.
+"""Making a log safe from a crash of the machine: up to where it is, and what has to be synced, as a step that another
+thread can take.
 
 Source: UnifiedLog.flush and LocalLog.flush, Kafka 4.3.0.
 """
@@ -7,7 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
+from .file_system import FileSystem
+from .log_config import LONG_MAX, LogConfig
+from .log_segments import LogSegments
+from .producer_snapshots import ProducerSnapshots
 from .producer_state_entry import ProducerStateEntry
 
 
@@ -37,3 +43,88 @@ class Flush:
         """Sync; may take long, and may run in any thread, once. Raises OSError."""
         for step in self.steps:
             step()
+
+
+class FlushState:
+    """What of one log is safe, and what a flush of the rest has to do.
+
+    recovery_point: the first offset that is not known to be safe.
+    has_failed: whether the last flush failed, so that nothing is known of what it was to make safe.
+    """
+
+    __slots__ = (
+        "_file_system",
+        "_folder",
+        "_folder_changes",
+        "_is_doubtful",
+        "_pending_snapshot",
+        "_safe_folder_changes",
+        "_segments",
+        "_snapshots",
+        "has_failed",
+        "recovery_point",
+    )
+
+    def __init__(
+        self,
+        file_system: FileSystem,
+        folder: str,
+        segments: LogSegments,
+        snapshots: ProducerSnapshots,
+        *,
+        recovery_point: int,
+        is_doubtful: bool,
+    ) -> None:
+        """Begin with a log that was loaded; is_doubtful: whether a flush may have failed before, unknown to us."""
+        self._file_system = file_system
+        self._folder = folder
+        self._segments = segments
+        self._snapshots = snapshots
+        self.recovery_point = recovery_point
+        self.has_failed = False
+        self._is_doubtful = is_doubtful
+        # The folder itself may be new.
+        self._folder_changes = 1
+        self._safe_folder_changes = 0
+        self._pending_snapshot: PendingSnapshot | None = None
+
+    def names_changed(self) -> None:
+        """Take note that files of the folder came, went or got another name."""
+        self._folder_changes += 1
+
+    def write_snapshot_later(self, offset: int, entries: list[ProducerStateEntry]) -> None:
+        """Have the next flush write the producers as they are at offset."""
+        self._pending_snapshot = PendingSnapshot(offset, entries)
+
+    def begin(self, end_offset: int, config: LogConfig) -> Flush:
+        """Return what has to be done for all that is in the log now to be safe; then finish or fail it.
+
+        Where a flush failed, what it was to make safe is written once more: the system may have dropped it. So it is
+        where one may have failed before a crash, for topics that ask for flushes.
+        """
+        is_flushed = min(config.flush_messages, config.flush_ms) < LONG_MAX
+        is_written_again = self.has_failed or (self._is_doubtful and is_flushed)
+        steps: list[Callable[[], None]] = []
+        # With the segment before, where the active one begins there: it took its last index entries when it was left.
+        for segment in self._segments.from_offset(self.recovery_point - 1):
+            steps += segment.sync_steps(is_written_again=is_written_again)
+            if segment is not self._segments.active:
+                steps += segment.index_sync_steps()
+        snapshot = self._pending_snapshot
+        if snapshot is not None:
+            write = partial(self._snapshots.write_file, snapshot.offset, snapshot.entries, is_synced=True)
+            steps.append(write)
+        if self._folder_changes > self._safe_folder_changes:
+            steps += self._snapshots.sync_steps()
+            steps.append(partial(self._file_system.sync_folder, self._folder))
+            steps.append(partial(self._file_system.sync_folder, ""))
+        return Flush(end_offset, self._folder_changes, snapshot, steps)
+
+    def finish(self, flush: Flush) -> None:
+        """Take note that the flush was run: what it covers is safe."""
+        self.recovery_point = max(self.recovery_point, flush.end_offset)
+        self._safe_folder_changes = max(self._safe_folder_changes, flush.folder_changes)
+        self.has_failed = self._is_doubtful = False
+        if flush.snapshot is not None and flush.snapshot is self._pending_snapshot:
+            self._snapshots.add(flush.snapshot.offset)
+            self._pending_snapshot = None

@@ -6,9 +6,7 @@ never written to.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 from ..protocol.error_codes import ErrorCode, KafkaError
 from ..protocol.record_batch import (
@@ -25,14 +23,14 @@ from .append_result import AppendResult
 from .emulated_version import EmulatedVersion
 from .file_system import FileSystem
 from .leader_epoch_cache import EpochEndOffset
-from .log_config import LONG_MAX, LogConfig
+from .log_config import LogConfig
 from .log_files import partition_folder
+from .log_flush import Flush, FlushState
 from .log_folder import store_leader_epochs
-from .log_flush import Flush, PendingSnapshot
 from .log_loader import LoadState, LogLoader
 from .log_retention import count_before, count_too_many_bytes, count_too_old
 from .log_segment import LogSegment
-from .log_segments import FetchedRecords, LogSegments, TimestampOffset
+from .log_segments import FetchedRecords, TimestampOffset
 from .log_validator import LogValidator, ValidatedBatch
 from .producer_append_info import (
     check_known_producer,
@@ -54,6 +52,8 @@ __all__ = [
 ]
 
 _NO_LOG_APPEND_TIME = -1
+# How a log is found that nobody has written to.
+NEW_LOG = LoadState(is_clean=True)
 
 # A snapshot of more producers than this is written with the next flush, off the thread that appends: it takes longer
 # than a batch may (1 us a producer).
@@ -76,9 +76,7 @@ class LogPlace:
 class PartitionLog:
     """The log of one partition on its leader; not safe for threads."""
 
-    def __init__(
-        self, place: LogPlace, config: LogConfig, *, now_ms: int, state: LoadState = LoadState(is_clean=True)
-    ) -> None:
+    def __init__(self, place: LogPlace, config: LogConfig, *, now_ms: int, state: LoadState = NEW_LOG) -> None:
         """Load the log from its folder, and recover it where that is needed; a folder without files is an empty log.
 
         now_ms: when; producers expire by it, and a new segment counts from there if its batches have no timestamps.
@@ -100,13 +98,15 @@ class PartitionLog:
         self.log_start_offset = loaded.log_start_offset
         self.log_end_offset = loaded.log_end_offset
         self.cut_bytes = loaded.cut_bytes
-        self.recovery_point = loaded.recovery_point
-        self._has_failed = False
-        # Not known to be on disk, and perhaps never to be: a sync may have failed for the process that wrote it.
-        self._is_doubtful = not state.is_clean and self.recovery_point < self.log_end_offset
-        self._folder_changes = 1
-        self._safe_folder_changes = 0
-        self._pending_snapshot: PendingSnapshot | None = None
+        self.flushes = FlushState(
+            place.file_system,
+            self.topic_partition,
+            loaded.segments,
+            loaded.snapshots,
+            recovery_point=loaded.recovery_point,
+            # Before a crash a flush may have failed, of which nothing is left to tell.
+            is_doubtful=not state.is_clean and loaded.recovery_point < loaded.log_end_offset,
+        )
         self._deleted_files: list[tuple[int, str]] = []
         self.is_being_cleaned = False
         self._seen_offset: int | None = None
@@ -173,14 +173,8 @@ class PartitionLog:
         files that refuse; the batch may be sent again.
         Source: UnifiedLog.append, Kafka 4.3.0.
         """
-        if self._has_failed:
+        if self.flushes.has_failed:
             raise AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR, f"{self.topic_partition} could not be flushed")
-        try:
-            return self._append(records, now_ms, leader_epoch)
-        except OSError as error:
-            raise AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR, f"{self.topic_partition}: {error}") from error
-
-    def _append(self, records: memoryview, now_ms: int, leader_epoch: int) -> AppendResult:
         validated = self._validator.validate(records, now_ms, self.log_start_offset)
         header = validated.header
         config = self._config
@@ -192,7 +186,10 @@ class PartitionLog:
         last_offset = base_offset + header.last_offset_delta
         segments = self.segments
         if segments.active.should_roll(size, last_offset, validated.max_timestamp, config, now_ms):
-            self._roll(now_ms)
+            try:
+                self._roll(now_ms)
+            except OSError as error:
+                raise self._refused_by_files(error) from error
         cached: tuple[CachedBatch, ...] = ()
         if header.producer_id < 0:
             self._write(validated, last_offset, now_ms, leader_epoch)
@@ -217,9 +214,9 @@ class PartitionLog:
         if len(entries) <= _PRODUCERS_WRITTEN_AT_ONCE_MAX:
             self._snapshots.write(offset, entries, log_start_offset=self.log_start_offset)
         else:
-            self._pending_snapshot = PendingSnapshot(offset, list(entries))
+            self.flushes.write_snapshot_later(offset, list(entries))
         self.segments.roll(offset, self._config, now_ms)
-        self._folder_changes += 1
+        self.flushes.names_changed()
 
     def _check_producer(
         self, entry: ProducerStateEntry | None, header: BatchHeader, last_sequence: int
@@ -253,12 +250,18 @@ class PartitionLog:
         else:
             head = stamped_prefix(base_offset, header.length, leader_epoch)
             body = batch[PREFIX_SIZE:]
-        if leader_epoch != self.leader_epochs.latest_epoch:
-            self.assign_leader_epoch(leader_epoch)
         segment = self.segments.active
-        segment.append(head, body, last_offset, validated.max_timestamp)
+        try:
+            if leader_epoch != self.leader_epochs.latest_epoch:
+                self.assign_leader_epoch(leader_epoch)
+            segment.append(head, body, last_offset, validated.max_timestamp)
+        except OSError as error:
+            raise self._refused_by_files(error) from error
         segment.modified_ms = now_ms
         self.log_end_offset = last_offset + 1
+
+    def _refused_by_files(self, error: OSError) -> AppendRefused:
+        return AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR, f"{self.topic_partition}: {error}")
 
     def _duplicate_result(
         self, header: BatchHeader, duplicate: CachedBatch, entry: ProducerStateEntry | None
@@ -380,7 +383,7 @@ class PartitionLog:
         if not is_replaced:
             renamed += self._snapshots.rename_for_deletion(segment.base_offset)
         self._deleted_files += [(due_ms, path) for path in renamed]
-        self._folder_changes += 1
+        self.flushes.names_changed()
 
     def take_due_files(self, now_ms: int) -> list[str]:
         """Return the paths of the files whose time has come since they were renamed, and forget them."""
@@ -393,6 +396,16 @@ class PartitionLog:
     # -- what a crash of the machine leaves
 
     @property
+    def recovery_point(self) -> int:
+        """The first offset that is not known to be safe from a crash of the machine."""
+        return self.flushes.recovery_point
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether batches are refused until a flush succeeds."""
+        return self.flushes.has_failed
+
+    @property
     def is_flush_due(self) -> bool:
         """Whether flush.messages asks for a flush before anybody is told that the newest batches are there."""
         return self.log_end_offset - self.recovery_point >= self._config.flush_messages
@@ -403,46 +416,16 @@ class PartitionLog:
         return self.segments.active.base_offset > self.recovery_point
 
     def begin_flush(self) -> Flush:
-        """Return what has to be done for all that is in the log now to be safe; then finish_flush or fail_flush it.
-
-        Where a flush failed, what it was to make safe is written once more: the system may have dropped it. So it is
-        where one may have failed before a crash, for topics that ask for flushes.
-        """
-        is_flushed = min(self._config.flush_messages, self._config.flush_ms) < LONG_MAX
-        is_written_again = self._has_failed or (self._is_doubtful and is_flushed)
-        steps: list[Callable[[], None]] = []
-        # With the segment before, where the active one begins there: it took its last index entries when it was left.
-        for segment in self.segments.from_offset(self.recovery_point - 1):
-            steps += segment.sync_steps(is_written_again=is_written_again)
-            if segment is not self.segments.active:
-                steps += segment.index_sync_steps()
-        snapshot = self._pending_snapshot
-        if snapshot is not None:
-            write = partial(self._snapshots.write_file, snapshot.offset, snapshot.entries, is_synced=True)
-            steps.append(write)
-        if self._folder_changes > self._safe_folder_changes:
-            steps += self._snapshots.sync_steps()
-            steps.append(partial(self._file_system.sync_folder, self.topic_partition))
-            steps.append(partial(self._file_system.sync_folder, ""))
-        return Flush(self.log_end_offset, self._folder_changes, snapshot, steps)
+        """Return what makes all that is in the log now safe; then finish_flush or fail_flush it. See FlushState."""
+        return self.flushes.begin(self.log_end_offset, self._config)
 
     def finish_flush(self, flush: Flush) -> None:
         """Take note that the flush was run: what it covers is safe, and the log takes batches."""
-        self.recovery_point = max(self.recovery_point, flush.end_offset)
-        self._safe_folder_changes = max(self._safe_folder_changes, flush.folder_changes)
-        self._has_failed = self._is_doubtful = False
-        if flush.snapshot is not None and flush.snapshot is self._pending_snapshot:
-            self._snapshots.add(flush.snapshot.offset)
-            self._pending_snapshot = None
+        self.flushes.finish(flush)
 
     def fail_flush(self) -> None:
         """Take note that a flush failed: nothing is known to be safe, and no batch is taken until one succeeds."""
-        self._has_failed = True
-
-    @property
-    def has_failed(self) -> bool:
-        """Whether batches are refused until a flush succeeds."""
-        return self._has_failed
+        self.flushes.has_failed = True
 
     def close(self) -> None:
         """Leave the log as a clean stop does: indexes cut, producers written, all of it safe. Raises OSError.
@@ -454,7 +437,7 @@ class PartitionLog:
         self._snapshots.write(
             self.log_end_offset, self.producers.active_producers(), log_start_offset=self.log_start_offset
         )
-        self._folder_changes += 1
+        self.flushes.names_changed()
         flush = self.begin_flush()
         flush.run()
         for step in self.segments.active.index_sync_steps():
