@@ -199,6 +199,8 @@ class LogSegment:
         """
         end = start = self._indexed_position(self._offset_index.last_entry)
         for header, position, _ in self.scan(start, is_crc_checked=True):
+            if not self._is_next(header):
+                break
             self.last_offset = header.last_offset
             end = position + header.size
         return end == self.size
@@ -236,8 +238,7 @@ class LogSegment:
         end = indexed_position = 0
         for scanned in self.scan(0, is_crc_checked=True):
             header, position, _ = scanned
-            is_in_range = self.last_offset < header.base_offset and header.last_offset - self.base_offset < 2**31
-            if not is_in_range or header.last_offset_delta < 0:
+            if not self._is_next(header):
                 break
             take(scanned)
             self.last_offset = header.last_offset
@@ -255,6 +256,11 @@ class LogSegment:
     def cut_tail(self) -> None:
         """Cut the file where the segment ends: what is behind is damaged, or what a write left that failed."""
         self._file.truncate(self.size)
+
+    def _is_next(self, header: BatchHeader) -> bool:
+        """Whether the batch may lie behind the last one: the CRC does not cover its base offset."""
+        is_in_range = self.last_offset < header.base_offset and header.last_offset - self.base_offset < 2**31
+        return is_in_range and header.last_offset_delta >= 0
 
     def scan(self, position: int, *, is_crc_checked: bool) -> Iterator[ScannedBatch]:
         """Yield the batches from position on, up to the first that is not whole; see scan_batches."""
