@@ -1,8 +1,8 @@
 """The entries of a segment's sparse index: pairs of numbers that both grow, in a file of fixed-size entries.
 
-The file of the segment that is appended to is as large as it may become, with a hole for what is not written yet; it
-is cut to its entries when the segment takes no more. While it is appended to, the entries are kept in memory as well;
-those of any other segment are looked up in the file, so that memory does not grow with the log.
+With the first entry that is appended the file becomes as large as it may ever be, with a hole for what is not written
+yet; it is cut to its entries when the segment takes no more. Until then the entries are kept in memory as well; those
+of any other segment are looked up in the file, so that memory does not grow with the log.
 Source: AbstractIndex, Kafka 4.3.0.
 """
 
@@ -24,6 +24,7 @@ class IndexFile:
         "_file",
         "_file_system",
         "_firsts",
+        "_has_room",
         "_is_in_memory",
         "_path",
         "_seconds",
@@ -43,6 +44,7 @@ class IndexFile:
         self._file: File | None = file_system.open(path) if file_system.exists(path) else None
         self.count = self._file.size // entry.size if self._file is not None else 0
         self._is_in_memory = not self.count
+        self._has_room = False
         self._firsts = array("q")
         self._seconds = array("q")
 
@@ -70,33 +72,33 @@ class IndexFile:
 
     def append(self, first: int, second: int) -> None:
         """Add an entry; first is not below that of the entry before."""
-        self._opened().append(self._entry.pack(first, second), b"")
+        file = self._opened()
+        if not self._has_room:
+            file.preallocate(self.count_max * self._entry.size)
+            self._has_room = True
+        file.append(self._entry.pack(first, second), b"")
         self.count += 1
         if self._is_in_memory:
             self._firsts.append(first)
             self._seconds.append(second)
 
-    def prepare_to_append(self) -> None:
-        """Have the file, where there is one, as large as it may become."""
-        if self._file is not None:
-            self._file.preallocate(self.count_max * self._entry.size)
-
     def _opened(self) -> File:
         if self._file is None:
             self._file = self._file_system.open(self._path)
-            self.prepare_to_append()
         return self._file
 
     def clear(self) -> None:
         """Drop all entries, which are to be written anew; there is a file from now on."""
         self._opened().truncate(0)
+        self._has_room = False
         self._forget_entries()
         self.count = 0
         self._is_in_memory = True
 
     def seal(self) -> None:
         """Cut the file to its entries, none of which is kept in memory any more; there is a file from now on."""
-        self._opened().truncate(self.count * self._entry.size)
+        self._opened().truncate(self.size)
+        self._has_room = False
         self._forget_entries()
         self._is_in_memory = not self.count
 

@@ -74,8 +74,13 @@ class FlushState:
         *,
         recovery_point: int,
         is_doubtful: bool,
+        is_folder_safe: bool,
     ) -> None:
-        """Begin with a log that was loaded; is_doubtful: whether a flush may have failed before, unknown to us."""
+        """Begin with a log that was loaded.
+
+        is_doubtful: whether a flush may have failed before, unknown to us.
+        is_folder_safe: whether the names of its files are known to be safe.
+        """
         self._file_system = file_system
         self._folder = folder
         self._segments = segments
@@ -83,14 +88,18 @@ class FlushState:
         self.recovery_point = recovery_point
         self.has_failed = False
         self._is_doubtful = is_doubtful
-        # The folder itself may be new.
-        self._folder_changes = 1
+        self._folder_changes = 0 if is_folder_safe else 1
         self._safe_folder_changes = 0
         self._pending_snapshot: PendingSnapshot | None = None
 
     def names_changed(self) -> None:
         """Take note that files of the folder came, went or got another name."""
         self._folder_changes += 1
+
+    @property
+    def has_changed_names(self) -> bool:
+        """Whether names of files are not known to be safe."""
+        return self._folder_changes > self._safe_folder_changes
 
     def write_snapshot_later(self, offset: int, entries: list[ProducerStateEntry]) -> None:
         """Have the next flush write the producers as they are at offset."""
@@ -114,7 +123,7 @@ class FlushState:
         if snapshot is not None:
             write = partial(self._snapshots.write_file, snapshot.offset, snapshot.entries, is_synced=True)
             steps.append(write)
-        if self._folder_changes > self._safe_folder_changes:
+        if self.has_changed_names:
             steps += self._snapshots.sync_steps()
             steps.append(partial(self._file_system.sync_folder, self._folder))
             steps.append(partial(self._file_system.sync_folder, ""))

@@ -44,7 +44,11 @@ class LoadState:
 
 @dataclass(slots=True)
 class LoadedLog:
-    """The parts of a log that was loaded; cut_bytes is how much of it was damaged and is gone."""
+    """The parts of a log that was loaded.
+
+    cut_bytes: how much of it was damaged and is gone.
+    is_as_left: whether its files are those of a clean stop, and nothing had to be done to them.
+    """
 
     segments: LogSegments
     leader_epochs: LeaderEpochCache
@@ -54,6 +58,7 @@ class LoadedLog:
     log_end_offset: int
     recovery_point: int
     cut_bytes: int
+    is_as_left: bool
 
 
 class LogLoader:
@@ -72,7 +77,9 @@ class LogLoader:
         self._producers = ProducerStateManager(config.producer_id_expiration_ms)
         self._snapshots = ProducerSnapshots(file_system, folder)
         self._leader_epochs = load_leader_epochs(file_system, folder)
-        self._segments = [self._open_segment(base) for base in segment_base_offsets(file_system, folder) or [0]]
+        base_offsets = segment_base_offsets(file_system, folder)
+        self._is_new = not base_offsets
+        self._segments = [self._open_segment(base) for base in base_offsets or [0]]
         self._cut_bytes = 0
 
     def load(self, state: LoadState) -> LoadedLog:
@@ -80,8 +87,10 @@ class LogLoader:
 
         Source: LogLoader.load, Kafka 4.3.0.
         """
-        stored_epochs = self._leader_epochs.entries()
-        self._recover(self._first_to_recover(state), state)
+        stored_epochs, stored_snapshot = self._leader_epochs.entries(), self._snapshots.latest_offset
+        first = self._first_to_recover(state)
+        is_as_left = not self._is_new and first == len(self._segments)
+        self._recover(first, state)
         log_end_offset = self._segments[-1].last_offset + 1
         if log_end_offset < state.log_start_offset:
             # Records were deleted up to the checkpoint, so that there were offsets up to it: none is given twice.
@@ -98,9 +107,10 @@ class LogLoader:
         self._snapshots.write(log_end_offset, self._producers.active_producers())
         self._leader_epochs.truncate_from_end(log_end_offset)
         self._leader_epochs.truncate_from_start(log_start_offset)
+        is_as_left = is_as_left and stored_snapshot == self._snapshots.latest_offset
         if self._leader_epochs.entries() != stored_epochs:
+            is_as_left = False
             store_leader_epochs(self._file_system, self._folder, self._leader_epochs)
-        self._segments[-1].prepare_to_append()
         return LoadedLog(
             LogSegments(self._file_system, self._folder, self._segments),
             self._leader_epochs,
@@ -110,6 +120,7 @@ class LogLoader:
             log_end_offset,
             min(state.recovery_point, log_end_offset),
             self._cut_bytes,
+            is_as_left,
         )
 
     def _open_segment(self, base_offset: int) -> LogSegment:
@@ -136,7 +147,7 @@ class LogLoader:
             elif not segment.find_end():
                 return index
         # Its indexes may have been finished when it was left, after the last flush, and not be safe.
-        if not state.is_clean and 0 < first and not segments[first - 1].has_newest_timestamp():
+        if not state.is_clean and first > 0 and not segments[first - 1].has_newest_timestamp():
             return first - 1
         return first
 

@@ -187,11 +187,6 @@ class LogSegment:
         self._offset_index.file.seal()
         self._time_index.file.seal()
 
-    def prepare_to_append(self) -> None:
-        """Have the index files as large as they may become, as those of the active segment are."""
-        self._offset_index.file.prepare_to_append()
-        self._time_index.file.prepare_to_append()
-
     def find_end(self) -> bool:
         """Find the last offset from the last index entry on; return whether the file is whole from there to its end.
 

@@ -106,7 +106,9 @@ class PartitionLog:
             recovery_point=loaded.recovery_point,
             # Before a crash a flush may have failed, of which nothing is left to tell.
             is_doubtful=not state.is_clean and loaded.recovery_point < loaded.log_end_offset,
+            is_folder_safe=loaded.is_as_left,
         )
+        self._loaded_end_offset = loaded.log_end_offset
         self._deleted_files: list[tuple[int, str]] = []
         self.is_being_cleaned = False
         self._seen_offset: int | None = None
@@ -434,15 +436,19 @@ class PartitionLog:
         """
         self.segments.active.cut_tail()
         self.segments.active.finish()
+        latest_snapshot = self._snapshots.latest_offset
         self._snapshots.write(
             self.log_end_offset, self.producers.active_producers(), log_start_offset=self.log_start_offset
         )
-        self.flushes.names_changed()
-        flush = self.begin_flush()
-        flush.run()
-        for step in self.segments.active.index_sync_steps():
-            step()
-        self.finish_flush(flush)
+        if self._snapshots.latest_offset != latest_snapshot:
+            self.flushes.names_changed()
+        # A log that nothing was written to costs a clean stop nothing.
+        if self.log_end_offset != self._loaded_end_offset or self.flushes.has_changed_names:
+            flush = self.begin_flush()
+            flush.run()
+            for step in self.segments.active.index_sync_steps():
+                step()
+            self.finish_flush(flush)
         self.segments.close()
 
     def abandon(self) -> None:
