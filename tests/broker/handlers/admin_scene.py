@@ -66,7 +66,9 @@ class AdminScene:
         entry = AlterableConfig(name=key, config_operation=operation, value=value)
         resource = AlterConfigsResource(resource_type=kind, resource_name=name, configs=[entry])
         request = IncrementalAlterConfigsRequest(resources=[resource], validate_only=validate_only)
-        return incremental_alter_configs.handle(self.context(1), request).responses[0].error_code
+        response = incremental_alter_configs.handle(self.context(1), request)
+        assert not isinstance(response, Deferred), "in memory nothing waits"
+        return response.responses[0].error_code
 
     def described(self, kind: int, name: str, key: str) -> str | None:
         """Return the value that DescribeConfigs tells."""

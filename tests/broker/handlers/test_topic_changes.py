@@ -1,6 +1,7 @@
 """What CreateTopics, CreatePartitions, DeleteTopics and DeleteRecords leave behind in the cluster."""
 
 from fauxka.broker.handlers import create_partitions, delete_records, delete_topics, describe_log_dirs
+from fauxka.broker.request_context import Deferred
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from fauxka.protocol.messages.create_topics import CreatableReplicaAssignment, CreatableTopic
@@ -16,7 +17,9 @@ MORE_THAN_A_REQUEST_MAY = 2**31 - 1
 def grow(scene: AdminScene, name: str, count: int) -> int:
     request = CreatePartitionsRequest(topics=[CreatePartitionsTopic(name=name, count=count, assignments=None)])
     request.timeout_ms = 30_000
-    return create_partitions.handle(scene.context(3), request).results[0].error_code
+    response = create_partitions.handle(scene.context(3), request)
+    assert not isinstance(response, Deferred), "in memory nothing waits"
+    return response.results[0].error_code
 
 
 def test_assigned_partitions_are_created() -> None:
