@@ -88,10 +88,10 @@ class LogManager:
         self._recovery_points = self._read_checkpoint(RECOVERY_POINT_CHECKPOINT)
         self._log_start_offsets = self._read_checkpoint(LOG_START_OFFSET_CHECKPOINT)
         self._was_clean = self._file_system.exists(CLEAN_SHUTDOWN)
-        if self._was_clean:
-            # Safely: a mark that came back after a power loss would say of the next logs that they were closed.
-            self._file_system.delete(CLEAN_SHUTDOWN)
-            self._file_system.sync_folder("")
+        self._file_system.delete(CLEAN_SHUTDOWN)
+        # A mark that came back after a power loss would say of the next logs that they were closed. Even where it is
+        # gone already: who took it away may have been killed here.
+        self._file_system.sync_folder("")
         for folder in self._file_system.folders():
             if folder.endswith(DELETED_FOLDER_SUFFIX):
                 self._file_system.delete_folder(folder)
