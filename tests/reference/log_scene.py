@@ -44,6 +44,9 @@ CONFIGS_OF = dict.fromkeys(TOPICS, CONFIGS) | {
 
 # Far above what a fresh broker gives away in a test, and the same for both brokers.
 FIRST_PRODUCER, REPEATING_PRODUCER, RAISED_PRODUCER, WRAPPING_PRODUCER, LEAVING_PRODUCER = range(7000, 7005)
+# For a fauxka whose log goes to a pipe that nobody reads: each batch that is refused or repeated is a line.
+QUIET = ("--log-level", "error")
+
 DRAWN_SEED = 20261121
 DRAWN_COUNT = 300
 SEQUENCE_MAX = 2**31 - 1

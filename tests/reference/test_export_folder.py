@@ -11,7 +11,7 @@ import pytest
 from ..serving_process import run, serving, stop
 from .kafka_process import kafka_process
 from .log_client import ProduceAnswer, Stored, log_client
-from .log_scene import TOPICS, WRAPPING_PRODUCER, LogScene, answers_to, stored_in, wait_until_led
+from .log_scene import QUIET, TOPICS, WRAPPING_PRODUCER, LogScene, answers_to, stored_in, wait_until_led
 
 pytestmark = pytest.mark.reference
 
@@ -45,7 +45,7 @@ def handed_over(
 ) -> Generator[HandedOver, None, None]:
     folder = tmp_path_factory.mktemp("folder")
     data, scene = folder / "fauxka", LogScene()
-    with serving(folder, "--data-dir", str(data)) as fauxka:
+    with serving(folder, "--data-dir", str(data), *QUIET) as fauxka:
         with log_client(fauxka.bootstrap) as client:
             scene.fill(client)
         stop(fauxka, SIGNALS[request.param])
@@ -54,7 +54,7 @@ def handed_over(
     ended = run("export", str(folder / "exported"), "--data-dir", str(data))
     assert ended.exit_code == 0, ended.log
     was_left_alone = files_in(data) == before
-    with serving(folder, "--data-dir", str(data)) as fauxka, log_client(fauxka.bootstrap) as client:
+    with serving(folder, "--data-dir", str(data), *QUIET) as fauxka, log_client(fauxka.bootstrap) as client:
         logs_of_fauxka = stored_in(client)
         answers_of_fauxka = answers_to(client, scene.questions())
     exported = folder / "exported"

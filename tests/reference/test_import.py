@@ -10,7 +10,7 @@ import pytest
 from ..serving_process import serving
 from .kafka_process import kafka_process
 from .log_client import ProduceAnswer, Stored, log_client
-from .log_scene import TOPICS, LogScene, answers_to, stored_in, wait_until_led
+from .log_scene import QUIET, TOPICS, LogScene, answers_to, stored_in, wait_until_led
 
 pytestmark = pytest.mark.reference
 
@@ -49,7 +49,10 @@ def imported(
             kafka.kill()
     shutil.copytree(data, folder / "copy")
     files_before = files_in(folder / "copy")
-    with serving(folder, "--import-logs", str(folder / "copy")) as fauxka, log_client(fauxka.bootstrap) as client:
+    with (
+        serving(folder, "--import-logs", str(folder / "copy"), *QUIET) as fauxka,
+        log_client(fauxka.bootstrap) as client,
+    ):
         logs_of_fauxka = stored_in(client)
         answers_of_fauxka = answers_to(client, scene.questions())
     with kafka_process(log, data=data) as kafka, log_client(kafka.address) as client:

@@ -16,7 +16,7 @@ from ..serving_process import serving, stop
 from .dump_tool import SUFFIXES, dumped, indexes_checked, log_files
 from .kafka_process import kafka_process
 from .log_client import NO_ERROR, LogClient, batches_in, log_client, without_leader_epoch
-from .log_scene import PARTITION_COUNTS, TOPICS, LogScene, wait_until_led
+from .log_scene import PARTITION_COUNTS, QUIET, TOPICS, LogScene, wait_until_led
 
 pytestmark = pytest.mark.reference
 
@@ -39,7 +39,7 @@ class Folders:
         """Start both brokers, one after the other, on what is there, and stop them cleanly after the step."""
         with kafka_process(self._folder / "kafka.log", data=self.kafka) as kafka, log_client(kafka.address) as client:
             step(client)
-        with serving(self._folder, "--data-dir", str(self.fauxka)) as fauxka:
+        with serving(self._folder, "--data-dir", str(self.fauxka), *QUIET) as fauxka:
             with log_client(fauxka.bootstrap) as client:
                 step(client)
             assert stop(fauxka, signal.SIGTERM).exit_code == 0
