@@ -56,7 +56,8 @@ BYTES_OF_GB, BYTES_OF_MIB = 1e9, 1024 * 1024
 def main(names: list[str], round_count: int) -> Results:
     """Measure the named parts, all of them without a name, and print the table and the goals."""
     results: Results = {FAUXKA: {}, FAUXKA_ON_DISK: {}, KAFKA_NAME: {}}
-    print(report.machine(), f"data in {tempfile.gettempdir()}", sep="; ")
+    load = os.getloadavg()[0]
+    print(f"{report.machine()}; data in {tempfile.gettempdir()}; load before the run {load:.1f}")
     for name in names or list(PARTS):
         for target_name, figures in PARTS[name](round_count).items():
             results[target_name].update(figures)

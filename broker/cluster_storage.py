@@ -8,7 +8,7 @@ who asked for the change waits for its answer. Changes that come meanwhile go in
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -95,7 +95,7 @@ class ClusterStorage:
         try:
             if self._saved_change != self._change:
                 self.write_now()
-            self._cluster.logs.close()
+            self._cluster.logs.close(_run_together)
         except OSError as error:
             logger.error("cannot close %s cleanly: %s", self.folder, error)
 
@@ -146,3 +146,19 @@ def _storage_error(error: OSError | None) -> KafkaError | None:
     if error is None:
         return None
     return KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"cannot write {METADATA_FILE}: {error.strerror or error}")
+
+
+def _run_together(steps: Iterable[Callable[[], None]]) -> None:
+    """Run steps that wait for the disk, as many at a time as pay; raises what the first of those that failed failed by.
+
+    A file system commits together what is flushed together: many logs close in half of the time or less, and the more
+    so where others use the disk too.
+    """
+    # Loaded at the end, for a folder only.
+    from concurrent.futures import ThreadPoolExecutor
+
+    from .blocking_steps import STEP_THREADS_MAX
+
+    with ThreadPoolExecutor(STEP_THREADS_MAX, "fauxka-close") as pool:
+        for running in [pool.submit(step) for step in steps]:
+            running.result()

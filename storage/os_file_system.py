@@ -18,7 +18,8 @@ _NS_PER_MS = 1_000_000
 class OsFileSystem:
     """The files of one folder and of the folders in it; nothing is made before the first file is.
 
-    A path has one OsFile while anybody holds it, so that all agree on its size.
+    A path has one OsFile while anybody holds it, so that all agree on its size. Threads may work at the same time where
+    each has folders of its own.
     """
 
     def __init__(self, root: str | os.PathLike[str], descriptors: OpenDescriptors | None = None) -> None:
