@@ -12,6 +12,7 @@ from functools import partial
 
 from .file_system import FileSystem
 from .log_config import LONG_MAX, LogConfig
+from .log_folder import leader_epoch_sync_steps
 from .log_segments import LogSegments
 from .producer_snapshots import ProducerSnapshots
 from .producer_state_entry import ProducerStateEntry
@@ -125,6 +126,7 @@ class FlushState:
             steps.append(write)
         if self.has_changed_names:
             steps += self._snapshots.sync_steps()
+            steps += leader_epoch_sync_steps(self._file_system, self._folder)
             steps.append(partial(self._file_system.sync_folder, self._folder))
             steps.append(partial(self._file_system.sync_folder, ""))
         return Flush(end_offset, self._folder_changes, snapshot, steps)

@@ -5,7 +5,7 @@ Source: LogLoader.load, Kafka 4.3.0.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from .batch_scan import scan_batches
 from .checkpoint_files import LEADER_EPOCH_CHECKPOINT, decode_leader_epochs, encode_leader_epochs
@@ -116,5 +116,16 @@ def load_leader_epochs(file_system: FileSystem, folder: str) -> LeaderEpochCache
 
 
 def store_leader_epochs(file_system: FileSystem, folder: str, leader_epochs: LeaderEpochCache) -> None:
-    """Write the checkpoint of the epochs; raises OSError."""
-    file_system.replace(f"{folder}/{LEADER_EPOCH_CHECKPOINT}", encode_leader_epochs(leader_epochs.entries()))
+    """Write the checkpoint of the epochs; raises OSError.
+
+    One that replaces another is safe at once: a loss of power leaves the epochs of what was flushed before.
+    """
+    path = f"{folder}/{LEADER_EPOCH_CHECKPOINT}"
+    content = encode_leader_epochs(leader_epochs.entries())
+    file_system.replace(path, content, is_synced=file_system.exists(path))
+
+
+def leader_epoch_sync_steps(file_system: FileSystem, folder: str) -> list[Callable[[], None]]:
+    """Return what makes the checkpoint of the epochs safe; see File.begin_sync."""
+    path = f"{folder}/{LEADER_EPOCH_CHECKPOINT}"
+    return [file_system.open(path).begin_sync(is_written_again=True)] if file_system.exists(path) else []

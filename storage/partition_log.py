@@ -98,6 +98,7 @@ class PartitionLog:
         self.log_start_offset = loaded.log_start_offset
         self.log_end_offset = loaded.log_end_offset
         self.cut_bytes = loaded.cut_bytes
+        self._are_epochs_stored = True
         self.flushes = FlushState(
             place.file_system,
             self.topic_partition,
@@ -306,10 +307,14 @@ class PartitionLog:
     def assign_leader_epoch(self, leader_epoch: int) -> None:
         """Begin a leader epoch at the end of the log, as a new leader does before it takes batches; raises OSError."""
         if self.leader_epochs.assign(leader_epoch, self.log_end_offset):
-            self._store_leader_epochs()
+            self._are_epochs_stored = False
+        self._store_leader_epochs()
 
     def _store_leader_epochs(self) -> None:
-        store_leader_epochs(self._file_system, self.topic_partition, self.leader_epochs)
+        if not self._are_epochs_stored:
+            store_leader_epochs(self._file_system, self.topic_partition, self.leader_epochs)
+            self._are_epochs_stored = True
+            self.flushes.names_changed()
 
     def end_offset_for_epoch(self, leader_epoch: int) -> EpochEndOffset:
         """Return where the epoch ended; see LeaderEpochCache.end_offset_for."""
@@ -339,8 +344,9 @@ class PartitionLog:
     def _advance_log_start(self, offset: int) -> None:
         if offset > self.log_start_offset:
             self.log_start_offset = offset
+            # Stored with the next epoch or by close: a start forgets the same ones by itself.
             if self.leader_epochs.truncate_from_start(offset):
-                self._store_leader_epochs()
+                self._are_epochs_stored = False
 
     def enforce_retention(self, now_ms: int) -> int:
         """Delete the oldest segments that are before the log start, too many bytes or too old; return how many.
@@ -436,6 +442,7 @@ class PartitionLog:
         """
         self.segments.active.cut_tail()
         self.segments.active.finish()
+        self._store_leader_epochs()
         latest_snapshot = self._snapshots.latest_offset
         self._snapshots.write(
             self.log_end_offset, self.producers.active_producers(), log_start_offset=self.log_start_offset
