@@ -29,6 +29,7 @@ class PartitionModel:
     in_doubt: the batch that was being written when the machine stopped: it may be there or not.
     is_start_in_doubt: whether a deletion of old segments was not finished.
     safe_offset: what a power loss must leave.
+    deleted_offset: where the log has begun at most; a start may go back to an earlier log start.
     """
 
     taken: list[TakenBatch] = field(default_factory=list[TakenBatch])
@@ -38,6 +39,7 @@ class PartitionModel:
     safe_offset: int = 0
     in_doubt: TakenBatch | None = None
     is_start_in_doubt: bool = False
+    deleted_offset: int = 0
 
     @property
     def log_end_offset(self) -> int:
@@ -66,7 +68,7 @@ class PartitionModel:
             assert left[-1].last_offset + 1 == end
         if not self.is_start_in_doubt:
             needed = [batch for batch in self.taken if self.log_start_offset <= batch.last_offset < end]
-            assert not needed or left[0].base_offset <= needed[0].base_offset, (
+            assert not needed or (left and left[0].base_offset <= needed[0].base_offset), (
                 f"batches at {_places(left)}, and {_places(needed)} have not been deleted"
             )
 

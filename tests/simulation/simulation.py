@@ -268,6 +268,8 @@ class Simulation:
                 break
             except (OSError, MachineStopped):
                 is_power_lost = self.draw_power_loss()
+                if self.has_lied and is_power_lost:
+                    raise RunEnded from None
                 self.disk = self.left_by_crash(is_power_lost=is_power_lost)
                 expected = self.checked_expectation(is_power_lost=is_power_lost)
         else:
@@ -369,9 +371,16 @@ def check_log(log: PartitionLog, model: PartitionModel, random: Random) -> None:
     assert log.log_start_offset == model.log_start_offset
     assert producers == model.producers.producers, f"producers {producers}, not {model.producers.producers}"
     found = [taken_batch(batch) for batch in read_batches(log, random.choice((1, 300, 5000)))]
-    wanted = [batch for batch in model.taken if batch.last_offset >= log.log_start_offset]
+    start = log.log_start_offset
+    wanted = [batch for batch in model.taken if batch.last_offset >= start]
     assert found == wanted, f"{len(found)} batches, not {len(wanted)}"
     check_look_up(log, wanted, random)
+    model.deleted_offset = max(model.deleted_offset, start)
+    # A kill may bring back records that were deleted, but not their epochs, which were forgotten with them.
+    known = [batch for batch in wanted if batch.base_offset >= model.deleted_offset]
+    epochs = [(batch.base_offset, log.leader_epochs.epoch_of(batch.base_offset)) for batch in known]
+    written = [(batch.base_offset, batch.leader_epoch) for batch in known]
+    assert epochs == written, f"leader epochs {epochs}, not {written}"
 
 
 def check_look_up(log: PartitionLog, batches: list[TakenBatch], random: Random) -> None:
