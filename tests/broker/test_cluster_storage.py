@@ -271,3 +271,23 @@ def test_stop_writes_what_is_behind(tmp_path: Path, caplog: pytest.LogCaptureFix
     assert scene.written_topics() == ["events"]
     assert (tmp_path / ".kafka_cleanshutdown").exists()
     assert not caplog.records
+
+
+def test_stop_with_a_log_that_cannot_be_closed_closes_the_others_and_is_not_a_clean_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.ERROR)
+    scene = Scene(tmp_path)
+    topic = scene.cluster.create_topic("events", 20)
+
+    def close() -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(topic.partitions[0].log, "close", close)
+    scene.cluster.close()
+
+    assert not (tmp_path / ".kafka_cleanshutdown").exists()
+    assert sorted(path.parent.name for path in tmp_path.glob("events-*/*.index")) == sorted(
+        f"events-{index}" for index in range(1, 20)
+    )
+    assert "Input/output error" in caplog.text
