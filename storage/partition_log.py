@@ -98,7 +98,7 @@ class PartitionLog:
         self.log_start_offset = loaded.log_start_offset
         self.log_end_offset = loaded.log_end_offset
         self.cut_bytes = loaded.cut_bytes
-        self._are_epochs_stored = True
+        self._are_epochs_stored = self._is_latest_epoch_stored = True
         self.flushes = FlushState(
             place.file_system,
             self.topic_partition,
@@ -255,7 +255,7 @@ class PartitionLog:
             body = batch[PREFIX_SIZE:]
         segment = self.segments.active
         try:
-            if leader_epoch != self.leader_epochs.latest_epoch:
+            if leader_epoch != self.leader_epochs.latest_epoch or not self._is_latest_epoch_stored:
                 self.assign_leader_epoch(leader_epoch)
             segment.append(head, body, last_offset, validated.max_timestamp)
         except OSError as error:
@@ -307,13 +307,13 @@ class PartitionLog:
     def assign_leader_epoch(self, leader_epoch: int) -> None:
         """Begin a leader epoch at the end of the log, as a new leader does before it takes batches; raises OSError."""
         if self.leader_epochs.assign(leader_epoch, self.log_end_offset):
-            self._are_epochs_stored = False
+            self._are_epochs_stored = self._is_latest_epoch_stored = False
         self._store_leader_epochs()
 
     def _store_leader_epochs(self) -> None:
         if not self._are_epochs_stored:
             store_leader_epochs(self._file_system, self.topic_partition, self.leader_epochs)
-            self._are_epochs_stored = True
+            self._are_epochs_stored = self._is_latest_epoch_stored = True
             self.flushes.names_changed()
 
     def end_offset_for_epoch(self, leader_epoch: int) -> EpochEndOffset:
@@ -344,7 +344,7 @@ class PartitionLog:
     def _advance_log_start(self, offset: int) -> None:
         if offset > self.log_start_offset:
             self.log_start_offset = offset
-            # Stored with the next epoch or by close: a start forgets the same ones by itself.
+            # Stored with the next epoch or by close, not here, where it would be a sync: a start forgets the same ones.
             if self.leader_epochs.truncate_from_start(offset):
                 self._are_epochs_stored = False
 
