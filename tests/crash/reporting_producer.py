@@ -59,6 +59,7 @@ class ReportingProducer:
     _outstanding: int = 0
     _is_fatal: bool = False
     _is_stopping: bool = False
+    _is_abandoned: bool = False
     _failure: BaseException | None = None
     _thread: threading.Thread | None = None
 
@@ -75,8 +76,8 @@ class ReportingProducer:
             raise self._failure
 
     def abandon(self) -> None:
-        """Stop after a failure of something else."""
-        self._is_stopping = True
+        """Stop after a failure of something else, without waiting for a broker that may be gone."""
+        self._is_stopping = self._is_abandoned = True
         if self._thread is not None:
             self._thread.join()
 
@@ -97,11 +98,11 @@ class ReportingProducer:
             if self._outstanding < OUTSTANDING_MAX:
                 self._send(producer, life, numbers)
             self._poll(producer, 0 if self._outstanding < OUTSTANDING_MAX else POLL_SECONDS)
-        if self._is_fatal:
-            # What it still has would never be sent.
+        if self._is_fatal or self._is_abandoned:
+            # What it still has would never be sent, or nobody waits for it.
             producer.purge()
         deadline = time.monotonic() + FLUSH_SECONDS_MAX
-        while self._outstanding:
+        while self._outstanding and not self._is_abandoned:
             assert time.monotonic() < deadline, f"{self._outstanding} records were never reported"
             self._poll(producer, POLL_SECONDS)
 
