@@ -53,15 +53,7 @@ def _low_watermark_after(cluster: Cluster, name: str, index: int, offset: int) -
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no {name}-{index}")
     if topic.is_internal:
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"records of internal topic {name} are not deleted")
-    try:
-        low_watermark = partition.log.delete_records_before(offset)
-    except OSError as error:
-        # The log begins there all the same; where it does is written down with the next checkpoint.
-        partition.storage_failed("delete records", error)
-        raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
-    if partition.failing:
-        partition.storage_works("delete records")
-    return low_watermark
+    return partition.log.delete_records_before(offset)
 
 
 HANDLER = ApiHandler(DeleteRecordsRequest.read, handle)
