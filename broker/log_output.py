@@ -1,9 +1,15 @@
-"""Log lines of the command: for a person on a terminal, one JSON object a line otherwise."""
+"""Log lines of the command: for a person on a terminal, one JSON object a line otherwise.
+
+Into a pipe that nobody reads nothing is written: a broker must not stop because its parent forgot to.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
+import os
+import select
+import stat
 import sys
 import time
 from typing import TextIO
@@ -31,6 +37,42 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(line, ensure_ascii=False)
 
 
+class PipeHandler(logging.Handler):
+    """Writes lines to a pipe as long as there is room in it, and says how many it has left out once there is again."""
+
+    def __init__(self, descriptor: int) -> None:
+        """Write to the pipe of that descriptor, which stays open."""
+        super().__init__()
+        self._descriptor = descriptor
+        self._left_out = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the record as a line, or leave it out; a reader that has gone is no fault."""
+        if not self._has_room():
+            self._left_out += 1
+            return
+        if self._left_out:
+            count, self._left_out = self._left_out, 0
+            name, level = __name__, logging.WARNING
+            note = logging.LogRecord(name, level, "", 0, "%d log lines left out: nobody read them", (count,), None)
+            self._write(note)
+        self._write(record)
+
+    def _has_room(self) -> bool:
+        """Whether PIPE_BUF bytes can be written without a wait."""
+        return bool(select.select([], [self._descriptor], [], 0)[1])
+
+    def _write(self, record: logging.LogRecord) -> None:
+        try:
+            line = (self.format(record) + "\n").encode(errors="backslashreplace")
+            for start in range(0, len(line), select.PIPE_BUF):
+                if start and not self._has_room():
+                    break
+                os.write(self._descriptor, line[start : start + select.PIPE_BUF])
+        except OSError:
+            self._left_out += 1
+
+
 def level_of(name: str) -> int:
     """Return the level of that name, in any case; raises KeyError."""
     lower = name.lower()
@@ -40,9 +82,16 @@ def level_of(name: str) -> int:
 def set_up_logging(level: int, stream: TextIO | None = None) -> None:
     """Send what fauxka logs from level on to stream, standard error by default."""
     output = sys.stderr if stream is None else stream
-    handler = logging.StreamHandler(output)
+    handler = PipeHandler(output.fileno()) if _is_pipe(output) else logging.StreamHandler(output)
     human = logging.Formatter(HUMAN_FORMAT, datefmt="%H:%M:%S")
     handler.setFormatter(human if output.isatty() else JsonFormatter())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
+
+
+def _is_pipe(output: TextIO) -> bool:
+    try:
+        return stat.S_ISFIFO(os.fstat(output.fileno()).st_mode)
+    except (OSError, ValueError):
+        return False

@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -71,3 +72,29 @@ def test_what_is_below_the_level_is_left_out() -> None:
 )
 def test_levels_may_be_written_as_in_kafka(name: str, level: int) -> None:
     assert level_of(name) == level
+
+
+def test_pipe_that_nobody_reads_does_not_stop_who_logs() -> None:
+    reader, writer = os.pipe()
+    with open(writer, "w", encoding="utf-8") as stream, open(reader, "rb", buffering=0) as pipe:
+        set_up_logging(logging.INFO, stream)
+        logger = logging.getLogger("fauxka.x")
+
+        for number in range(2_000):
+            logger.info("line %d %s", number, "x" * 200)
+        kept = pipe.read(1 << 20).splitlines()
+        logger.info("read again")
+        after = [json.loads(line)["message"] for line in pipe.read(1 << 20).splitlines()]
+
+    assert 0 < len(kept) < 2_000
+    assert after == [f"{2_000 - len(kept)} log lines left out: nobody read them", "read again"]
+
+
+def test_line_longer_than_a_pipe_takes_at_once_is_whole() -> None:
+    reader, writer = os.pipe()
+    with open(writer, "w", encoding="utf-8") as stream, open(reader, "rb", buffering=0) as pipe:
+        set_up_logging(logging.INFO, stream)
+
+        logging.getLogger("fauxka.x").info("x" * 20_000)
+
+        assert json.loads(pipe.read(1 << 20))["message"] == "x" * 20_000
