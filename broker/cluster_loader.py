@@ -93,7 +93,7 @@ def _load_over(cluster: Cluster, file_system: FileSystem, imported: ImportedLogs
     topics = topics_of(cluster.logs.partitions_on_disk(), compacted_topics(file_system))
     logger.info("serving the logs in %s, where nothing is written: %s", imported.folder, describe(topics))
     TopicLoader(cluster, file_system).load(topics)
-    cluster.producer_ids = ProducerIdManager(_highest_in_batches(cluster, topics) + 1)
+    cluster.producer_ids = ProducerIdManager(_highest_producer_id(cluster, topics) + 1)
 
 
 def _load_directory(cluster: Cluster, directory: DataDirectory, imported: ImportedLogs | None) -> None:
@@ -120,8 +120,8 @@ def _load_directory(cluster: Cluster, directory: DataDirectory, imported: Import
         found += brought
     _restore_configs(cluster, metadata.configs)
     TopicLoader(cluster, directory.file_system).load([*metadata.topics, *found])
-    highest = max(cluster.logs.highest_producer_id(), _highest_in_batches(cluster, found))
-    cluster.producer_ids = ProducerIdManager(max(metadata.next_producer_id, highest + 1), is_kept=True)
+    first_producer_id = max(metadata.next_producer_id, _highest_producer_id(cluster, found) + 1)
+    cluster.producer_ids = ProducerIdManager(first_producer_id, is_kept=True)
     cluster.storage = ClusterStorage(cluster, directory)
     if metadata_of(cluster) != directory.metadata:
         cluster.storage.write_now()
@@ -207,7 +207,10 @@ def _restore_configs(cluster: Cluster, configs: ConfigsMetadata | None) -> None:
     cluster.config = dynamic.effective()
 
 
-def _highest_in_batches(cluster: Cluster, topics: Iterable[TopicMetadata]) -> int:
-    """Return the greatest producer id in any batch of the topics, of which no file tells what was given; or -1."""
+def _highest_producer_id(cluster: Cluster, topics: Iterable[TopicMetadata]) -> int:
+    """Return the greatest producer id that any log knows, or that is in any batch of the topics; or -1.
+
+    topics: those of which no file tells what was given.
+    """
     logs = [partition.log for topic in topics for partition in cluster.topics[topic.name].partitions]
-    return max((log.highest_producer_id() for log in logs), default=-1)
+    return max([cluster.logs.highest_producer_id(), *(log.segments.highest_producer_id() for log in logs)])

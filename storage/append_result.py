@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..protocol.record_batch import NO_SEQUENCE, BatchHeader, increment_sequence
-from .producer_state_entry import CachedBatch
+from .producer_state_entry import CachedBatch, ProducerStateEntry
 
 
 @dataclass(slots=True)
@@ -52,3 +52,15 @@ class AppendResult:
     def records_count(self) -> int:
         """The records in the batch."""
         return self.last_offset - self.base_offset + 1
+
+
+def repeated_result(
+    header: BatchHeader, duplicate: CachedBatch, entry: ProducerStateEntry | None, log_start_offset: int
+) -> AppendResult:
+    """Return the answer to a batch that repeats another one.
+
+    header: of the batch as it came; entry: of its producer.
+    """
+    cached = entry.batches if entry is not None else ()
+    offsets = (duplicate.base_offset, duplicate.last_offset, duplicate.timestamp)
+    return AppendResult(*offsets, log_start_offset, True, header, cached)

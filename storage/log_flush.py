@@ -51,6 +51,8 @@ class FlushState:
 
     recovery_point: the first offset that is not known to be safe.
     has_failed: whether the last flush failed, so that nothing is known of what it was to make safe.
+    seen_offset: where readers saw the log end when they began to see no more than what is flushed; None where they see
+        all of it.
     """
 
     __slots__ = (
@@ -64,6 +66,7 @@ class FlushState:
         "_snapshots",
         "has_failed",
         "recovery_point",
+        "seen_offset",
     )
 
     def __init__(
@@ -92,6 +95,15 @@ class FlushState:
         self._folder_changes = 0 if is_folder_safe else 1
         self._safe_folder_changes = 0
         self._pending_snapshot: PendingSnapshot | None = None
+        self.seen_offset: int | None = None
+
+    def follow(self, config: LogConfig, end_offset: int) -> None:
+        """Have readers see what is flushed, and no more, where every message is; what was seen is not hidden."""
+        is_following = config.flush_messages == 1 and self._file_system.is_persistent
+        if not is_following:
+            self.seen_offset = None
+        elif self.seen_offset is None:
+            self.seen_offset = end_offset
 
     def names_changed(self) -> None:
         """Take note that files of the folder came, went or got another name."""

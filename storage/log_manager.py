@@ -37,7 +37,8 @@ from .log_files import (
     partition_of,
     stray_folder,
 )
-from .partition_log import LoadState, LogPlace, PartitionLog
+from .log_loader import LoadState
+from .partition_log import LogPlace, PartitionLog
 
 logger = logging.getLogger(__name__)
 
@@ -229,7 +230,7 @@ class LogManager:
 
         Nobody knows their names any more. What cannot be deleted is logged, and deleted by the next start.
         """
-        files = [path for log in self for path in log.take_due_files(now_ms)]
+        files = [path for log in self for path in log.deleted_files.take_due(now_ms)]
         folders = [folder for due_ms, folder in self._deleted_folders if due_ms <= now_ms]
         if not files and not folders:
             return None

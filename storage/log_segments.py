@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ..protocol import records
+from ..protocol.record_batch import NO_PRODUCER_ID
 from .file_system import FileSystem
 from .log_config import LogConfig
 from .log_segment import LogSegment, StoredBatch
@@ -176,6 +177,11 @@ class LogSegments:
     def from_offset(self, offset: int) -> list[LogSegment]:
         """Return the segments that hold offset or more."""
         return self._segments[max(0, bisect_right(self._base_offsets, offset) - 1) :]
+
+    def highest_producer_id(self) -> int:
+        """Return the greatest producer id in any batch header; -1 if there is none. Reads everything."""
+        batches = (batch for segment in self._segments for batch in segment.batches())
+        return max((batch.header.producer_id for batch in batches), default=NO_PRODUCER_ID)
 
     def close(self) -> None:
         """Give back what the open files cost."""

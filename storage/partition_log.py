@@ -19,7 +19,8 @@ from ..protocol.record_batch import (
     stamped_prefix,
 )
 from .append_refused import AppendRefused
-from .append_result import AppendResult
+from .append_result import AppendResult, repeated_result
+from .deleted_files import DeletedFiles
 from .emulated_version import EmulatedVersion
 from .file_system import FileSystem
 from .leader_epoch_cache import EpochEndOffset
@@ -32,24 +33,8 @@ from .log_retention import count_before, count_too_many_bytes, count_too_old
 from .log_segment import LogSegment
 from .log_segments import FetchedRecords, TimestampOffset
 from .log_validator import LogValidator, ValidatedBatch
-from .producer_append_info import (
-    check_known_producer,
-    check_unknown_producer,
-    entry_after,
-    find_duplicate,
-    is_next_in_order,
-)
+from .producer_append_info import check_producer, entry_after, is_next_in_order
 from .producer_state_entry import CachedBatch, ProducerStateEntry, cached_batch
-
-__all__ = [
-    "AppendRefused",
-    "AppendResult",
-    "FetchedRecords",
-    "LoadState",
-    "LogPlace",
-    "PartitionLog",
-    "TimestampOffset",
-]
 
 _NO_LOG_APPEND_TIME = -1
 # How a log is found that nobody has written to.
@@ -110,10 +95,9 @@ class PartitionLog:
             is_folder_safe=loaded.is_as_left,
         )
         self._loaded_end_offset = loaded.log_end_offset
-        self._deleted_files: list[tuple[int, str]] = []
+        self.deleted_files = DeletedFiles(place.file_system, loaded.snapshots, self.flushes)
         self.is_being_cleaned = False
-        self._seen_offset: int | None = None
-        self._follow_flushes()
+        self.flushes.follow(config, loaded.log_end_offset)
 
     @property
     def config(self) -> LogConfig:
@@ -126,15 +110,7 @@ class PartitionLog:
         self._validator = LogValidator(self.topic_partition, config)
         self._is_append_time = config.message_timestamp_type is TimestampType.LOG_APPEND_TIME
         self.producers.expiration_ms = config.producer_id_expiration_ms
-        self._follow_flushes()
-
-    def _follow_flushes(self) -> None:
-        """Have the high watermark follow the flushes where every message is flushed; what was seen is not hidden."""
-        is_following = self._config.flush_messages == 1 and self._file_system.is_persistent
-        if not is_following:
-            self._seen_offset = None
-        elif self._seen_offset is None:
-            self._seen_offset = self.log_end_offset
+        self.flushes.follow(config, self.log_end_offset)
 
     @property
     def high_watermark(self) -> int:
@@ -142,8 +118,8 @@ class PartitionLog:
 
         With flush.messages=1 it is where the flushed part ends: Kafka flushes before it lets anybody see the records.
         """
-        seen_offset = self._seen_offset
-        return self.log_end_offset if seen_offset is None else max(seen_offset, self.recovery_point)
+        seen_offset = self.flushes.seen_offset
+        return self.log_end_offset if seen_offset is None else max(seen_offset, self.flushes.recovery_point)
 
     @property
     def last_stable_offset(self) -> int:
@@ -202,7 +178,7 @@ class PartitionLog:
             if entry is None or not is_next_in_order(entry, header):
                 duplicate = self._check_producer(entry, header, last_sequence)
                 if duplicate is not None:
-                    return self._duplicate_result(header, duplicate, entry)
+                    return repeated_result(header, duplicate, entry, self.log_start_offset)
             self._write(validated, last_offset, now_ms, leader_epoch)
             batch = (header.base_sequence, last_sequence, base_offset, last_offset, validated.max_timestamp)
             self.producers.commit(entry_after(entry, header, cached_batch(batch), self._batches_remembered))
@@ -226,13 +202,7 @@ class PartitionLog:
     ) -> CachedBatch | None:
         """Return the batch that this one repeats, or None for one that may be appended; raises AppendRefused."""
         try:
-            if entry is None:
-                check_unknown_producer(header, self._rules, is_log_empty=not self.log_end_offset)
-                return None
-            duplicate = find_duplicate(entry, header, last_sequence)
-            if duplicate is None:
-                check_known_producer(entry, header, self._rules)
-            return duplicate
+            return check_producer(entry, header, last_sequence, self._rules, is_log_empty=not self.log_end_offset)
         except AppendRefused as refused:
             refused.log_start_offset = self.log_start_offset
             raise
@@ -265,19 +235,6 @@ class PartitionLog:
 
     def _refused_by_files(self, error: OSError) -> AppendRefused:
         return AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR, f"{self.topic_partition}: {error}")
-
-    def _duplicate_result(
-        self, header: BatchHeader, duplicate: CachedBatch, entry: ProducerStateEntry | None
-    ) -> AppendResult:
-        return AppendResult(
-            duplicate.base_offset,
-            duplicate.last_offset,
-            duplicate.timestamp,
-            self.log_start_offset,
-            True,
-            header,
-            entry.batches if entry else (),
-        )
 
     def read(self, offset: int, max_bytes: int, *, upper_offset: int, min_one_batch: bool) -> FetchedRecords:
         """Return batches from the one that holds offset, up to max_bytes and to upper_offset; views, not copies.
@@ -376,30 +333,8 @@ class PartitionLog:
         return count
 
     def delete_segment(self, segment: LogSegment, now_ms: int, *, is_replaced: bool = False) -> None:
-        """Delete the files of a segment that is no longer read from, and the snapshot at its beginning.
-
-        Files on disk are renamed first, and told by take_due_files file.delete.delay.ms later.
-        is_replaced: another segment begins there now, and the snapshot stays.
-        """
-        if not self._file_system.is_persistent:
-            segment.delete()
-            if not is_replaced:
-                self._snapshots.delete(segment.base_offset)
-            return
-        due_ms = now_ms + self._config.file_delete_delay_ms
-        renamed = segment.rename_for_deletion()
-        if not is_replaced:
-            renamed += self._snapshots.rename_for_deletion(segment.base_offset)
-        self._deleted_files += [(due_ms, path) for path in renamed]
-        self.flushes.names_changed()
-
-    def take_due_files(self, now_ms: int) -> list[str]:
-        """Return the paths of the files whose time has come since they were renamed, and forget them."""
-        if not self._deleted_files:
-            return []
-        due = [path for due_ms, path in self._deleted_files if due_ms <= now_ms]
-        self._deleted_files = [entry for entry in self._deleted_files if entry[0] > now_ms]
-        return due
+        """Give up the files of a segment that is no longer read from; see DeletedFiles."""
+        self.deleted_files.add_segment(segment, now_ms + self._config.file_delete_delay_ms, is_replaced=is_replaced)
 
     # -- what a crash of the machine leaves
 
@@ -461,11 +396,3 @@ class PartitionLog:
     def abandon(self) -> None:
         """Give back what the open files cost, and leave them as they are: the log is deleted, or its broker died."""
         self.segments.close()
-
-    def highest_producer_id(self) -> int:
-        """Return the greatest producer id in any batch header; -1 if there is none. Reads the whole log."""
-        highest = self.producers.highest_producer_id
-        for segment in self.segments:
-            for batch in segment.batches():
-                highest = max(highest, batch.header.producer_id)
-        return highest

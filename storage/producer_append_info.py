@@ -27,6 +27,24 @@ def is_next_in_order(entry: ProducerStateEntry, header: BatchHeader) -> bool:
     return header.base_sequence == (batches[-1].last_sequence + 1) & MAX_SEQUENCE
 
 
+def check_producer(
+    entry: ProducerStateEntry | None,
+    header: BatchHeader,
+    last_sequence: int,
+    rules: EmulatedVersion,
+    *,
+    is_log_empty: bool,
+) -> CachedBatch | None:
+    """Return the remembered batch that this one repeats, or None for one that may be appended; raises AppendRefused."""
+    if entry is None:
+        check_unknown_producer(header, rules, is_log_empty=is_log_empty)
+        return None
+    duplicate = find_duplicate(entry, header, last_sequence)
+    if duplicate is None:
+        check_known_producer(entry, header, rules)
+    return duplicate
+
+
 def find_duplicate(entry: ProducerStateEntry, header: BatchHeader, last_sequence: int) -> CachedBatch | None:
     """Return the remembered batch of the same epoch with exactly these first and last sequences."""
     if entry.producer_epoch != header.producer_epoch:

@@ -13,11 +13,12 @@ from fauxka.faults.faulty_file_system import FaultyFileSystem
 from fauxka.faults.file_fault_rules import LoseSync
 from fauxka.faults.file_operations import MachineStopped
 from fauxka.protocol.error_codes import ErrorCode
+from fauxka.storage.append_refused import AppendRefused
 from fauxka.storage.file_system import FileSystem
 from fauxka.storage.log_config import LONG_MAX, LogConfig
 from fauxka.storage.log_manager import LogManager
 from fauxka.storage.memory_file_system import MemoryFileSystem
-from fauxka.storage.partition_log import AppendRefused, PartitionLog
+from fauxka.storage.partition_log import PartitionLog
 
 from ..protocol.batch_bytes import NOW_MS
 from .drawing import HOUR_MS, Producer, Sent, draw_batch, draw_config, draw_fault, draw_from, draw_stop

@@ -8,11 +8,12 @@ import pytest
 
 from fauxka.faults.faulty_file_system import FaultyFileSystem
 from fauxka.faults.file_fault_rules import CHANGES, Fail, FileFaultRule, OperationKind, Tear
+from fauxka.storage.append_refused import AppendRefused
 from fauxka.storage.checkpoint_files import CLEAN_SHUTDOWN
 from fauxka.storage.log_config import LogConfig
 from fauxka.storage.log_manager import LogManager
 from fauxka.storage.memory_file_system import MemoryFileSystem
-from fauxka.storage.partition_log import AppendRefused, PartitionLog
+from fauxka.storage.partition_log import PartitionLog
 
 from ..protocol.batch_bytes import NOW_MS
 from .logs import append, batches_in, produce, read_all, sized_batch

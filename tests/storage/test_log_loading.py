@@ -8,8 +8,9 @@ import pytest
 
 from fauxka.storage.emulated_version import EmulatedVersion
 from fauxka.storage.log_config import LogConfig
+from fauxka.storage.log_loader import LoadState
 from fauxka.storage.memory_file_system import MemoryFileSystem
-from fauxka.storage.partition_log import LoadState, LogPlace, PartitionLog
+from fauxka.storage.partition_log import LogPlace, PartitionLog
 from fauxka.storage.producer_snapshot import decode_snapshot
 
 from ..protocol.batch_bytes import NOW_MS

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from fauxka.protocol.record_batch import Compression, TimestampType
 from fauxka.protocol.records import BatchOptions, Record, build_batch
 from fauxka.storage.log_config import LogConfig
-from fauxka.storage.partition_log import PartitionLog, TimestampOffset
+from fauxka.storage.log_segments import TimestampOffset
+from fauxka.storage.partition_log import PartitionLog
 
 from ..protocol.batch_bytes import NOW_MS, batch
 from .logs import append, new_log
