@@ -17,8 +17,9 @@ from fauxka.storage.memory_file_system import MemoryFileSystem
 from fauxka.storage.partition_log import PartitionLog
 
 from ..protocol.batch_bytes import NOW_MS, batch, record
+from .checks import read_batches
 from .drawing import Sent, draw_batch
-from .simulation import CLEAN_MARK, contents_of, read_batches
+from .simulation import CLEAN_MARK, contents_of
 from .stored_batches import StoredBatch, batches_in
 
 TOPIC = "damaged"
