@@ -134,6 +134,11 @@ def parse_header(buffer: bytes | bytearray | memoryview, position: int = 0) -> B
     return _header_of(_HEADER.unpack_from(buffer, position))
 
 
+def is_whole(header: BatchHeader, bytes_left: int) -> bool:
+    """Whether a batch with this header can be, and ends within the bytes that are left from its beginning on."""
+    return header.magic == MAGIC_V2 and HEADER_SIZE <= header.size <= bytes_left
+
+
 def is_crc_right(batch: memoryview, crc: int) -> bool:
     """Whether crc is the CRC-32C of the batch from its attributes to its end; batch is exactly one batch."""
     return crc32c(batch[ATTRIBUTES_POSITION:]) == crc

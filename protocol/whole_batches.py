@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .record_batch import HEADER_SIZE, MAGIC_V2, BatchHeader, is_crc_right, parse_header
+from .record_batch import HEADER_SIZE, BatchHeader, is_crc_right, is_whole, parse_header
 
 
 class WholeBatch(NamedTuple):
@@ -20,9 +20,9 @@ def whole_batches(data: bytes) -> Iterator[WholeBatch]:
     position = 0
     while position + HEADER_SIZE <= len(data):
         header = parse_header(data, position)
-        end = position + header.size
-        if header.magic != MAGIC_V2 or header.size < HEADER_SIZE or end > len(data):
+        if not is_whole(header, len(data) - position):
             return
+        end = position + header.size
         batch = memoryview(data)[position:end]
         if not is_crc_right(batch, header.crc):
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..protocol.record_batch import HEADER_SIZE, LOG_OVERHEAD, MAGIC_V2, BatchHeader, is_crc_right, parse_header
+from ..protocol.record_batch import HEADER_SIZE, BatchHeader, is_crc_right, is_whole, parse_header
 from .file_system import File
 
 # Read at a time: enough that the reads cost little beside the checksums, and little beside a broker's memory.
@@ -34,9 +34,9 @@ def scan_batches(file: File, position: int, end: int, *, is_crc_checked: bool) -
             block = file.read(position, min(SCAN_BLOCK_BYTES, end - position))
             block_start, start = position, 0
         header = parse_header(block, start)
-        size = header.length + LOG_OVERHEAD
-        if header.magic != MAGIC_V2 or size < HEADER_SIZE or position + size > end:
+        if not is_whole(header, end - position):
             return
+        size = header.size
         if start + size > len(block):
             block = file.read(position, min(max(SCAN_BLOCK_BYTES, size), end - position))
             block_start, start = position, 0

@@ -135,3 +135,12 @@ class FileSystem(Protocol):
     def sync_folder(self, folder: str) -> None:
         """Return when the names in the folder are safe from a crash of the machine. Any thread."""
         ...
+
+
+def read_whole(file_system: FileSystem, path: str) -> memoryview:
+    """Return all of a small file, and leave it closed. Raises OSError."""
+    file = file_system.open(path)
+    try:
+        return file.read(0, file.size)
+    finally:
+        file.close()

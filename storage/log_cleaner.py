@@ -16,14 +16,14 @@ from __future__ import annotations
 
 import logging
 
-from .checkpoint_files import CLEANER_OFFSET_CHECKPOINT, decode_offsets, encode_offsets
+from .checkpoint_files import CLEANER_OFFSET_CHECKPOINT, encode_offsets
 from .cleanable_range import CleanableRange, cleanable_range
-from .corrupt_file import CorruptFileError
 from .file_system import FileSystem
 from .key_offset_map import LOAD_FACTOR_DEFAULT, KeyOffsetMap
 from .log_cleaning import LogCleaning
 from .log_files import partition_of
 from .log_manager import LogManager
+from .offset_checkpoint import read_offsets
 from .partition_log import PartitionLog
 
 logger = logging.getLogger(__name__)
@@ -62,16 +62,7 @@ class LogCleaner:
         self._current: LogCleaning | None = None
 
     def _read_checkpoint(self) -> dict[PartitionLog, int]:
-        if not self._file_system.exists(CLEANER_OFFSET_CHECKPOINT):
-            return {}
-        file = self._file_system.open(CLEANER_OFFSET_CHECKPOINT)
-        try:
-            offsets = decode_offsets(file.read(0, file.size))
-        except CorruptFileError as error:
-            logger.warning("%s is taken as empty: %s", CLEANER_OFFSET_CHECKPOINT, error)
-            return {}
-        finally:
-            file.close()
+        offsets = read_offsets(self._file_system, CLEANER_OFFSET_CHECKPOINT)
         logs = {name: self._logs.find(*name) for name in offsets}
         return {log: offsets[name] for name, log in logs.items() if log is not None}
 

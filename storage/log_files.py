@@ -28,6 +28,9 @@ STRAY_FOLDER_SUFFIX = "-stray"
 # What file systems take as one name (Kafka: LocalLog.logDirNameWithSuffixCap); a topic name alone may have 249.
 FOLDER_NAME_MAX = 255
 
+# How far an offset may lie behind the base of its segment: the indexes have it as Java's int.
+RELATIVE_OFFSET_MAX = 2**31 - 1
+
 # The log of KRaft's own records; its folder looks like a partition's.
 CLUSTER_METADATA_TOPIC = "__cluster_metadata"
 
@@ -92,7 +95,12 @@ def is_stray_folder(folder: str) -> bool:
 
 def segment_path(folder: str, base_offset: int, suffix: str) -> str:
     """Return the path of one file of the segment that begins at base_offset."""
-    return f"{folder}/{base_offset:020d}{suffix}"
+    return f"{folder}/{file_name(base_offset, suffix)}"
+
+
+def file_name(base_offset: int, suffix: str) -> str:
+    """Return the name of a file that is named by an offset."""
+    return f"{base_offset:020d}{suffix}"
 
 
 def base_offset_of(file_name: str, suffix: str) -> int | None:

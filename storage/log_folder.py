@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from .batch_scan import scan_batches
 from .checkpoint_files import LEADER_EPOCH_CHECKPOINT, decode_leader_epochs, encode_leader_epochs
 from .corrupt_file import CorruptFileError
-from .file_system import TEMPORARY_SUFFIX, FileSystem
+from .file_system import TEMPORARY_SUFFIX, FileSystem, read_whole
 from .leader_epoch_cache import LeaderEpochCache
 from .log_files import (
     CLEANED_SUFFIX,
@@ -106,13 +106,10 @@ def load_leader_epochs(file_system: FileSystem, folder: str) -> LeaderEpochCache
     path = f"{folder}/{LEADER_EPOCH_CHECKPOINT}"
     if not file_system.exists(path):
         return LeaderEpochCache()
-    file = file_system.open(path)
     try:
-        return LeaderEpochCache(decode_leader_epochs(file.read(0, file.size)))
+        return LeaderEpochCache(decode_leader_epochs(read_whole(file_system, path)))
     except CorruptFileError:
         return LeaderEpochCache()
-    finally:
-        file.close()
 
 
 def store_leader_epochs(file_system: FileSystem, folder: str, leader_epochs: LeaderEpochCache) -> None:

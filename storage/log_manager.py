@@ -18,7 +18,6 @@ from .checkpoint_files import (
     PARTITION_METADATA,
     RECOVERY_POINT_CHECKPOINT,
     REPLICATION_OFFSET_CHECKPOINT,
-    decode_offsets,
     decode_partition_metadata,
     encode_clean_shutdown,
     encode_offsets,
@@ -26,7 +25,7 @@ from .checkpoint_files import (
 )
 from .corrupt_file import CorruptFileError
 from .emulated_version import EmulatedVersion
-from .file_system import FileSystem
+from .file_system import FileSystem, read_whole
 from .log_config import LogConfig
 from .log_files import (
     CLUSTER_METADATA_TOPIC,
@@ -38,6 +37,7 @@ from .log_files import (
     stray_folder,
 )
 from .log_loader import LoadState
+from .offset_checkpoint import read_offsets
 from .partition_log import LogPlace, PartitionLog
 
 logger = logging.getLogger(__name__)
@@ -91,8 +91,8 @@ class LogManager:
         Once, before any log is loaded. Folders of deleted partitions go, as their delay was another process's.
         A checkpoint that cannot be read counts as empty: more is recovered then. Raises OSError.
         """
-        self._recovery_points = self._read_checkpoint(RECOVERY_POINT_CHECKPOINT)
-        self._log_start_offsets = self._read_checkpoint(LOG_START_OFFSET_CHECKPOINT)
+        self._recovery_points = read_offsets(self._file_system, RECOVERY_POINT_CHECKPOINT)
+        self._log_start_offsets = read_offsets(self._file_system, LOG_START_OFFSET_CHECKPOINT)
         self._was_clean = self._file_system.exists(CLEAN_SHUTDOWN)
         self._file_system.delete(CLEAN_SHUTDOWN)
         # A mark that came back after a power loss would say of the next logs that they were closed. Even where it is
@@ -102,21 +102,6 @@ class LogManager:
             if folder.endswith(DELETED_FOLDER_SUFFIX):
                 self._file_system.delete_folder(folder)
         return self._was_clean
-
-    def _read_checkpoint(self, name: str) -> dict[PartitionName, int]:
-        if not self._file_system.exists(name):
-            return {}
-        try:
-            return decode_offsets(self._content_of(name))
-        except CorruptFileError as error:
-            logger.warning("%s is taken as empty: %s", name, error)
-            return {}
-
-    def _content_of(self, path: str) -> memoryview:
-        file = self._file_system.open(path)
-        content = file.read(0, file.size)
-        file.close()
-        return content
 
     def partitions_on_disk(self) -> list[StoredPartition]:
         """Return the partitions that have a folder, without KRaft's own."""
@@ -132,7 +117,7 @@ class LogManager:
         if not self._file_system.exists(path):
             return None
         try:
-            return decode_partition_metadata(self._content_of(path))
+            return decode_partition_metadata(read_whole(self._file_system, path))
         except CorruptFileError as error:
             logger.warning("%s: %s", path, error)
             return None

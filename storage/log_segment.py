@@ -18,6 +18,7 @@ from .log_files import (
     DELETED_SUFFIX,
     INDEX_SUFFIX,
     LOG_SUFFIX,
+    RELATIVE_OFFSET_MAX,
     TIME_INDEX_SUFFIX,
     TRANSACTION_INDEX_SUFFIX,
     segment_path,
@@ -25,9 +26,6 @@ from .log_files import (
 from .offset_index import IndexedBatch, OffsetIndex
 from .time_index import TimeIndex
 from .transaction_index import TransactionIndex
-
-# Offsets in the indexes are relative to the base and must fit Java's int.
-_RELATIVE_OFFSET_MAX = 2**31 - 1
 
 # base_offset, length and last_offset_delta of a batch header: all that a search by offset looks at.
 _SEARCHED = Struct(">qi11xi")
@@ -173,7 +171,7 @@ class LogSegment:
         return (
             segment_size > config.segment_bytes - size
             or waited_ms > config.segment_ms
-            or last_offset - self.base_offset > _RELATIVE_OFFSET_MAX
+            or last_offset - self.base_offset > RELATIVE_OFFSET_MAX
             or self._is_index_full
         )
 
@@ -254,7 +252,8 @@ class LogSegment:
 
     def _is_next(self, header: BatchHeader) -> bool:
         """Whether the batch may lie behind the last one: the CRC does not cover its base offset."""
-        is_in_range = self.last_offset < header.base_offset and header.last_offset - self.base_offset < 2**31
+        distance = header.last_offset - self.base_offset
+        is_in_range = self.last_offset < header.base_offset and distance <= RELATIVE_OFFSET_MAX
         return is_in_range and header.last_offset_delta >= 0
 
     def scan(self, position: int, *, is_crc_checked: bool) -> Iterator[ScannedBatch]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from .corrupt_file import CorruptFileError
-from .file_system import FileSystem
+from .file_system import FileSystem, read_whole
 from .log_files import DELETED_SUFFIX, SNAPSHOT_SUFFIX, base_offset_of, segment_path
 from .producer_snapshot import decode_snapshot, encode_snapshot
 from .producer_state_entry import ProducerStateEntry
@@ -71,13 +71,10 @@ class ProducerSnapshots:
     def load_newest(self, offset_max: int) -> LoadedSnapshot | None:
         """Return the newest snapshot up to offset_max that can be read; those that cannot are deleted."""
         for offset in [offset for offset in reversed(self._offsets) if offset <= offset_max]:
-            file = self._file_system.open(self.path(offset))
             try:
-                return LoadedSnapshot(offset, decode_snapshot(file.read(0, file.size)))
+                return LoadedSnapshot(offset, decode_snapshot(read_whole(self._file_system, self.path(offset))))
             except CorruptFileError:
                 self.delete(offset)
-            finally:
-                file.close()
         return None
 
     def remove(self, is_removed: Callable[[int], bool]) -> None:

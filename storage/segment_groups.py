@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .log_config import LogConfig
+from .log_files import RELATIVE_OFFSET_MAX
 from .log_segment import LogSegment
-
-# Offsets in the indexes are relative to the base and must fit Java's int.
-_RELATIVE_OFFSET_MAX = 2**31 - 1
 
 
 def group_segments(
@@ -34,7 +32,7 @@ def group_segments(
 def _has_room(group: Sequence[LogSegment], segment: LogSegment, last_offset: int, config: LogConfig) -> bool:
     together = [*group, segment]
     # An empty segment has no offsets that would have to be told apart.
-    is_in_range = not segment.size or last_offset - group[0].base_offset <= _RELATIVE_OFFSET_MAX
+    is_in_range = not segment.size or last_offset - group[0].base_offset <= RELATIVE_OFFSET_MAX
     return (
         is_in_range
         and sum(each.size for each in together) <= config.segment_bytes

@@ -22,7 +22,7 @@ from ...protocol.record_batch import (
 )
 from ...storage.checkpoint_files import LOG_START_OFFSET_CHECKPOINT, decode_offsets
 from ...storage.corrupt_file import CorruptFileError
-from ...storage.log_files import LOG_SUFFIX, SNAPSHOT_SUFFIX, SWAP_SUFFIX, PartitionName, base_offset_of
+from ...storage.log_files import LOG_SUFFIX, SNAPSHOT_SUFFIX, SWAP_SUFFIX, PartitionName, base_offset_of, file_name
 from ...storage.log_files import partition_folder as folder_name_of
 from ...storage.producer_snapshot import decode_snapshot
 from ..cluster import is_internal_name
@@ -106,7 +106,7 @@ def _export_topic(
         start = starts.get(PartitionName(topic.name, index), 0)
         first_base_offset = min(bases, default=start)
         if not bases:
-            (place / f"{start:020d}{LOG_SUFFIX}").touch()
+            (place / file_name(start, LOG_SUFFIX)).touch()
         exported.partitions.append(
             ExportedPartition(index, max(found.leader_epoch, 0), max(start, first_base_offset), first_base_offset)
         )

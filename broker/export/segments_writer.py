@@ -7,10 +7,7 @@ from typing import BinaryIO
 
 from ...protocol.record_batch import NO_PARTITION_LEADER_EPOCH, NO_PRODUCER_ID
 from ...protocol.whole_batches import WholeBatch
-from ...storage.log_files import LOG_SUFFIX
-
-# A segment's index holds offsets as 32-bit distances from its base (Kafka: LogSegment.canConvertToRelativeOffset).
-OFFSET_DISTANCE_MAX = 2**31 - 1
+from ...storage.log_files import LOG_SUFFIX, RELATIVE_OFFSET_MAX, file_name
 
 
 class SegmentsWriter:
@@ -52,12 +49,12 @@ class SegmentsWriter:
 
     def _is_roll_due(self, batch: WholeBatch) -> bool:
         is_too_large = self._size + batch.header.size > self._segment_bytes
-        return is_too_large or batch.header.last_offset - self._base_offset > OFFSET_DISTANCE_MAX
+        return is_too_large or batch.header.last_offset - self._base_offset > RELATIVE_OFFSET_MAX
 
     def _open(self, base_offset: int) -> BinaryIO:
         self._base_offset = base_offset
         self._size = 0
-        return (self._folder / f"{base_offset:020d}{LOG_SUFFIX}").open("xb")
+        return (self._folder / file_name(base_offset, LOG_SUFFIX)).open("xb")
 
     def close(self) -> None:
         """Close the last file; a log without a batch gets an empty one. Raises OSError."""
