@@ -1,0 +1,64 @@
+"""From an API to its generated message classes, which are imported on first use, and from a field to what it holds."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Protocol, Self, cast, get_args, get_type_hints
+
+from . import messages
+from .api_keys import Api
+from .primitives import Reader, Writer
+
+
+class Message(Protocol):
+    """What every generated class can do."""
+
+    @classmethod
+    def read(cls, reader: Reader, version: int, /) -> Self:
+        """Read one as the version lays it out; raises FrameError."""
+        ...
+
+    def write(self, writer: Writer, version: int, /) -> None:
+        """Write it as the version lays it out; raises ValueError for what does not fit."""
+        ...
+
+
+def request_type(api: Api) -> type[Message]:
+    """Return the class of the API's requests."""
+    return _type_named(api, f"{api.name}Request")
+
+
+def response_type(api: Api) -> type[Message]:
+    """Return the class of the API's answers."""
+    return _type_named(api, f"{api.name}Response")
+
+
+def _type_named(api: Api, name: str) -> type[Message]:
+    return cast("type[Message]", getattr(import_module(f"{messages.__name__}.{api.module}"), name))
+
+
+def element_type(message: object, list_field: str) -> type[Message]:
+    """Return the class of what a message (or its class) has in a field that is a list of messages."""
+    owner = message if isinstance(message, type) else type(message)
+    hint = cast(object, get_type_hints(owner)[list_field])
+    # list[X], or list[X] | None where the list may be null.
+    for part in (hint, *get_args(hint)):
+        arguments = get_args(part)
+        if len(arguments) == 1:
+            return cast("type[Message]", arguments[0])
+    raise AssertionError(f"{owner.__name__}.{list_field} is no list: {hint}")
+
+
+def elements(message: object, list_field: str) -> list[object]:
+    """Return what a message has in a field that is a list, the list itself; [] where it is null."""
+    return cast("list[object] | None", getattr(message, list_field)) or []
+
+
+def text_in(message: object, field: str) -> str:
+    """Return the text of a field, "" where it is null or this message has no such field."""
+    return cast("str | None", getattr(message, field, None)) or ""
+
+
+def number_in(message: object, field: str, default: int) -> int:
+    """Return the number of a field, default where this message has no such field."""
+    return cast(int, getattr(message, field, default))

@@ -1,0 +1,191 @@
+"""What a request is about, whatever its API: topics, partitions, batches, transactional id, groups, producer.
+
+Read from the body on its own, before and beside the handler, for whoever decides by it what happens to the request.
+Nothing is judged here: a name may be of no topic, a batch may be broken. Of a Fetch within a session (KIP-227) only the
+partitions it names count, which are those whose position moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import cast
+
+from . import produce_codec
+from .api_keys import Api, ApiKey
+from .frames import FrameError
+from .message_types import Message, elements, number_in, request_type, text_in
+from .primitives import Reader
+from .record_batch import HEADER_SIZE, NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE, is_whole, parse_header
+from .topic_lists import GROUP_RESOURCE, TopicList, TopicNameOf, request_lists
+
+# What BatchFacts say where the records are no batch of magic 2.
+NO_RECORDS_COUNT = -1
+
+# FindCoordinator's key_type (CoordinatorType of Kafka).
+_GROUP_KEY = 0
+_TRANSACTION_KEY = 1
+
+# Lists of groups, by the name of the field: bare ids, or messages with a group_id.
+_GROUP_LISTS = ("groups", "groups_names", "group_ids")
+# Transactions that a request lists, by the name of the field; the first one is the request's.
+_TRANSACTION_LISTS = ("transactions", "markers", "transactional_ids")
+
+
+@dataclass(slots=True)
+class BatchFacts:
+    """The records a Produce carries for one partition, by the header of their first batch.
+
+    records: that batch, a view into the body; all there is, with -1 in every number, where it is no whole batch of
+    magic 2. records_count is what the header claims.
+    """
+
+    topic: str
+    partition: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    last_sequence: int
+    records_count: int
+    records: memoryview
+
+
+@dataclass(slots=True)
+class RequestFacts:
+    """What a request names, in its order and each thing once; ids of topics that do not exist are left out.
+
+    topics: also those of which no partition is named. partitions: pairs of topic and index.
+    producer_id, producer_epoch: of a request that names one itself; -1 for a Produce, whose batches do.
+    """
+
+    topics: tuple[str, ...] = ()
+    partitions: tuple[tuple[str, int], ...] = ()
+    transactional_id: str | None = None
+    group_ids: tuple[str, ...] = ()
+    producer_id: int = NO_PRODUCER_ID
+    producer_epoch: int = NO_PRODUCER_EPOCH
+    batches: list[BatchFacts] = field(default_factory=list[BatchFacts])
+
+
+def read_request_facts(api: Api, version: int, body: memoryview, topic_name_of: TopicNameOf) -> RequestFacts:
+    """Read the body, which is what follows the request's header.
+
+    topic_name_of: the name of a topic id, None where there is none.
+    Raises FrameError where the body does not decode.
+    """
+    if api.key is ApiKey.PRODUCE:
+        return _produce_facts(version, body, topic_name_of)
+    request = request_type(api).read(Reader(body), version)
+    lists = request_lists(api)
+    transaction = _first_transaction(request)
+    return RequestFacts(
+        topics=tuple(dict.fromkeys(name for each in lists for name, _ in each.named_topics(request, topic_name_of))),
+        partitions=tuple(dict.fromkeys(_partitions(request, lists, topic_name_of))),
+        transactional_id=_transactional_id(request, transaction),
+        group_ids=tuple(dict.fromkeys(_group_ids(api, request))),
+        producer_id=_producer_number(transaction, "producer_id"),
+        producer_epoch=_producer_number(transaction, "producer_epoch"),
+    )
+
+
+def _partitions(
+    request: Message, lists: tuple[TopicList, ...], topic_name_of: TopicNameOf
+) -> Iterator[tuple[str, int]]:
+    for each in lists:
+        if each.partitions:
+            for name, topic in each.named_topics(request, topic_name_of):
+                for partition in elements(topic, each.partitions):
+                    yield name, each.partition_index(partition)
+
+
+def _first_transaction(request: Message) -> object:
+    """Return what names the producer: the first transaction of a request that lists them, or the request."""
+    for name in _TRANSACTION_LISTS:
+        transactions = elements(request, name) if hasattr(request, name) else []
+        if transactions:
+            return transactions[0]
+    return request
+
+
+def _producer_number(transaction: object, name: str) -> int:
+    """Return producer id or epoch; -1, which stands for none of either, where the request has no such field."""
+    return number_in(transaction, name, number_in(transaction, f"v3_and_below_{name}", NO_PRODUCER_ID))
+
+
+def _transactional_id(request: Message, transaction: object) -> str | None:
+    if isinstance(transaction, str):
+        return transaction
+    if number_in(request, "key_type", _GROUP_KEY) == _TRANSACTION_KEY:
+        return next(_coordinator_keys(request), None)
+    return text_in(transaction, "transactional_id") or text_in(request, "v3_and_below_transactional_id") or None
+
+
+def _group_ids(api: Api, request: Message) -> Iterator[str]:
+    group_id = text_in(request, "group_id")
+    if group_id:
+        yield group_id
+    for name in _GROUP_LISTS:
+        for group in elements(request, name) if hasattr(request, name) else []:
+            yield group if isinstance(group, str) else text_in(group, "group_id")
+    if api.key is ApiKey.FIND_COORDINATOR and number_in(request, "key_type", _GROUP_KEY) == _GROUP_KEY:
+        yield from _coordinator_keys(request)
+    for resource in elements(request, "resources") if hasattr(request, "resources") else []:
+        if number_in(resource, "resource_type", -1) == GROUP_RESOURCE:
+            yield text_in(resource, "resource_name")
+
+
+def _coordinator_keys(request: Message) -> Iterator[str]:
+    """Yield what FindCoordinator asks for: one key up to version 3, a list of them since."""
+    key = text_in(request, "key")
+    if key:
+        yield key
+    yield from cast("list[str]", elements(request, "coordinator_keys"))
+
+
+def _produce_facts(version: int, body: memoryview, topic_name_of: TopicNameOf) -> RequestFacts:
+    request = produce_codec.decode_request(body, 0, len(body), version)
+    batches: list[BatchFacts] = []
+    topics: list[str] = []
+    partitions: list[tuple[str, int]] = []
+    for key, produced in request.topics:
+        name = topic_name_of(key) if version >= produce_codec.TOPIC_IDS_SINCE else _decode_name(key)
+        if name is None:
+            continue
+        topics.append(name)
+        for index, records in produced:
+            partitions.append((name, index))
+            if records is not None:
+                batches.append(_batch_facts(name, index, records))
+    return RequestFacts(tuple(topics), tuple(partitions), request.transactional_id, batches=batches)
+
+
+def _decode_name(key: bytes) -> str:
+    try:
+        return key.decode()
+    except UnicodeDecodeError as error:
+        raise FrameError(f"Produce: the name of a topic, {key!r}, is not UTF-8") from error
+
+
+def _batch_facts(topic: str, partition: int, records: memoryview) -> BatchFacts:
+    header = parse_header(records) if len(records) >= HEADER_SIZE else None
+    if header is None or not is_whole(header, len(records)):
+        return BatchFacts(
+            topic,
+            partition,
+            NO_PRODUCER_ID,
+            NO_PRODUCER_EPOCH,
+            NO_SEQUENCE,
+            NO_SEQUENCE,
+            NO_RECORDS_COUNT,
+            records,
+        )
+    return BatchFacts(
+        topic,
+        partition,
+        header.producer_id,
+        header.producer_epoch,
+        header.base_sequence,
+        header.last_sequence,
+        header.records_count,
+        records[: header.size],
+    )
