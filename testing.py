@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Self, TypeVar
 
-from .broker.clock import Clock
+from .broker.clock import AdjustableClock
 from .broker.cluster import Cluster
 from .broker.config import BrokerConfig
 from .broker.event_loop import new_event_loop
@@ -38,7 +38,7 @@ class Broker:
         config: Mapping[str, str] | None = None,
         *,
         as_version: str | None = None,
-        clock: Clock | None = None,
+        clock: AdjustableClock | None = None,
         file_system: FileSystem | None = None,
         listeners: Sequence[ListenerConfig] = (ListenerConfig(port=0),),
         data_dir: str | os.PathLike[str] | None = None,

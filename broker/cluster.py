@@ -13,7 +13,7 @@ from ..protocol.error_codes import ErrorCode, KafkaError
 from ..protocol.kafka_uuid import new_uuid, uuid_text
 from ..storage.emulated_version import EmulatedVersion
 from ..storage.memory_file_system import MemoryFileSystem
-from .clock import Clock, RealClock
+from .clock import AdjustableClock
 from .config import BrokerConfig, log_config_of
 from .dynamic_configs import DynamicConfigs
 from .fetch_sessions import FetchSessions
@@ -85,7 +85,7 @@ class Cluster:
         self,
         config: BrokerConfig,
         *,
-        clock: Clock | None = None,
+        clock: AdjustableClock | None = None,
         file_system: FileSystem | None = None,
         emulated_version: EmulatedVersion | None = None,
     ) -> None:
@@ -97,7 +97,7 @@ class Cluster:
         """
         self.config = config
         self.dynamic_configs = DynamicConfigs(config)
-        self.clock: Clock = clock or RealClock()
+        self.clock = clock or AdjustableClock()
         self.node_id = config.node_id
         self.cluster_id = uuid_text(new_uuid())
         self.topics: dict[str, Topic] = {}

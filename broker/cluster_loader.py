@@ -22,7 +22,7 @@ from ..storage.log_manager import StoredPartition
 from ..storage.memory_file_system import MemoryFileSystem
 from ..storage.overlay_file_system import OverlayFileSystem
 from ..storage.partition_log import PartitionLog
-from .clock import Clock
+from .clock import AdjustableClock
 from .cluster import Cluster, Topic
 from .cluster_metadata import ClusterMetadata, ConfigsMetadata, TopicMetadata
 from .cluster_storage import ClusterStorage, metadata_of
@@ -53,7 +53,7 @@ def load_cluster(
     config: BrokerConfig,
     options: StorageOptions,
     *,
-    clock: Clock | None = None,
+    clock: AdjustableClock | None = None,
     emulated_version: EmulatedVersion | None = None,
 ) -> Cluster:
     """Return the cluster that is in the folders of options, with every log loaded and recovered.

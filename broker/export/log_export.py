@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...storage.corrupt_file import CorruptFileError
 from ..blocking_connection import ConnectionFailed
-from ..clock import RealClock
+from ..clock import AdjustableClock
 from ..data_directory import DataDirectoryError
 from .kafka_folder import ExportedCluster, ExportError, KafkaFolder
 from .server_properties import SERVER_PROPERTIES
@@ -27,7 +27,7 @@ def export(path: str, *, data_folder: str | None, bootstrap: str | None, say: Sa
     try:
         folder = KafkaFolder(Path(path))
         cluster = _from_folder(data_folder, folder, say) if data_folder else _from_broker(bootstrap or "", folder, say)
-        folder.finish(cluster, RealClock().now_ms())
+        folder.finish(cluster, AdjustableClock().now_ms())
     except (ConnectionFailed, CorruptFileError, DataDirectoryError, OSError) as error:
         raise ExportError(str(error)) from error
     partitions = sum(len(topic.partitions) for topic in cluster.topics)

@@ -1,8 +1,18 @@
-"""The clock that is moved by hand."""
+"""The clock: as it goes by itself, and as it is moved by hand."""
 
 from __future__ import annotations
 
-from fauxka.broker.clock import ManualClock
+import asyncio
+import time
+
+import pytest
+
+from fauxka.broker.clock import ADVANCE_MS_MAX, RUNS_PER_ADVANCE_MAX, AdjustableClock, ClockMode, ManualClock
+
+MINUTE_MS = 60_000
+DAY_MS = 24 * 60 * MINUTE_MS
+# Far more than anything here takes.
+SECONDS_MAX = 5
 
 
 def test_time_stands_still_until_it_is_moved() -> None:
@@ -49,3 +59,209 @@ def test_a_cancelled_callback_does_not_run() -> None:
     clock.advance(10)
 
     assert seen == []
+
+
+def test_eight_days_in_one_call_run_what_recurs_to_the_end_and_quickly() -> None:
+    clock = ManualClock(0)
+    seen: list[int] = []
+    clock.call_every(5 * MINUTE_MS, lambda: seen.append(clock.now_ms()))
+    for _ in range(10):
+        clock.call_every(1000, lambda: None)
+
+    before = time.perf_counter()
+    clock.advance(8 * DAY_MS)
+
+    assert time.perf_counter() - before < SECONDS_MAX
+    assert seen[0] == 5 * MINUTE_MS
+    assert seen[-1] == 8 * DAY_MS
+    assert len(seen) <= RUNS_PER_ADVANCE_MAX + 2
+
+
+def test_what_recurs_runs_each_time_in_a_short_advance() -> None:
+    clock = ManualClock(0)
+    seen: list[int] = []
+    clock.call_every(10, lambda: seen.append(clock.now_ms()))
+
+    clock.advance(35)
+    clock.advance(5)
+
+    assert seen == [10, 20, 30, 40]
+
+
+def test_what_recurs_ends_an_advance_at_the_last_time_it_is_due() -> None:
+    clock = ManualClock(0)
+    seen: list[int] = []
+    clock.call_every(7, lambda: seen.append(clock.now_ms()))
+
+    clock.advance(7 * 1000 + 3)
+    clock.advance(4)
+
+    assert seen[-2:] == [7000, 7007]
+
+
+def test_work_that_recurs_goes_on_after_it_failed() -> None:
+    clock = ManualClock(0)
+    seen: list[int] = []
+
+    def work() -> None:
+        seen.append(clock.now_ms())
+        if len(seen) == 1:
+            raise OSError("once")
+
+    clock.call_every(10, work)
+    with pytest.raises(OSError, match="once"):
+        clock.advance(30)
+    clock.advance(20)
+
+    assert seen == [10, 20, 30]
+
+
+def test_all_callbacks_are_taken_back_also_from_within_one() -> None:
+    clock = ManualClock(0)
+    seen: list[str] = []
+    clock.call_every(10, lambda: seen.append("recurs"))
+    clock.call_later(15, clock.cancel_all)
+    clock.call_later(20, lambda: seen.append("late"))
+
+    clock.advance(100)
+
+    assert seen == ["recurs"]
+    assert clock.now_ms() == 100
+
+
+def test_timers_that_are_taken_back_again_and_again_are_cleared_away() -> None:
+    clock = ManualClock(0)
+    seen: list[str] = []
+    kept = [clock.call_later(50, lambda: seen.append("kept")) for _ in range(3)]
+
+    for _ in range(10_000):
+        clock.call_later(10, lambda: seen.append("cancelled")).cancel()
+
+    assert clock.pending_count <= 3 + 101
+    clock.advance(50)
+    assert seen == ["kept"] * len(kept)
+
+
+@pytest.mark.parametrize("by_ms", [-1, ADVANCE_MS_MAX + 1])
+def test_a_clock_is_not_moved_back_nor_beyond_all_use(by_ms: int) -> None:
+    clock = ManualClock(5)
+
+    with pytest.raises(ValueError, match=str(by_ms)):
+        clock.advance(by_ms)
+
+    assert clock.now_ms() == 5
+
+
+def test_a_clock_of_its_own_shows_the_machines_time() -> None:
+    clock = AdjustableClock()
+
+    before, now, after = time.time_ns() // 1_000_000, clock.now_ms(), time.time_ns() // 1_000_000
+
+    assert before <= now <= after
+    assert clock.mode is ClockMode.REAL
+
+
+def test_a_real_clock_that_is_advanced_goes_on_from_there() -> None:
+    clock = AdjustableClock()
+    before_ms = clock.now_ms()
+
+    clock.advance(8 * DAY_MS)
+
+    assert 8 * DAY_MS <= clock.now_ms() - before_ms < 8 * DAY_MS + 1000 * SECONDS_MAX
+    assert clock.mode is ClockMode.REAL
+
+
+def test_a_real_clock_runs_callbacks_by_itself_in_order_and_never_early() -> None:
+    async def play() -> list[tuple[str, bool]]:
+        clock = AdjustableClock()
+        seen: list[tuple[str, bool]] = []
+        done = asyncio.Event()
+        begin_ns = time.monotonic_ns()
+
+        def late() -> None:
+            seen.append(("late", time.monotonic_ns() - begin_ns >= 20_000_000))
+            done.set()
+
+        clock.call_later(20, late)
+        clock.call_later(10, lambda: seen.append(("early", time.monotonic_ns() - begin_ns >= 10_000_000)))
+        clock.call_later(15, lambda: seen.append(("cancelled", True))).cancel()
+        await asyncio.wait_for(done.wait(), SECONDS_MAX)
+        return seen
+
+    assert asyncio.run(play()) == [("early", True), ("late", True)]
+
+
+def test_a_real_clock_runs_the_others_where_one_callback_fails() -> None:
+    async def play() -> list[str]:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: seen.append(str(context["exception"])))
+        clock = AdjustableClock()
+        seen: list[str] = []
+        done = asyncio.Event()
+
+        def fail() -> None:
+            raise OSError("failed")
+
+        clock.call_later(1, fail)
+        clock.call_later(1, done.set)
+        await asyncio.wait_for(done.wait(), SECONDS_MAX)
+        return seen
+
+    assert asyncio.run(play()) == ["failed"]
+
+
+def test_what_waits_on_a_real_clock_wakes_when_it_is_advanced_and_sees_when_it_fell_due() -> None:
+    async def play() -> list[tuple[str, int]]:
+        clock = AdjustableClock()
+        began_ms = clock.now_ms()
+        seen: list[tuple[str, int]] = []
+        clock.call_later(2 * DAY_MS, lambda: seen.append(("second", clock.now_ms() - began_ms)))
+        clock.call_later(1 * DAY_MS, lambda: seen.append(("first", clock.now_ms() - began_ms)))
+        clock.call_later(9 * DAY_MS, lambda: seen.append(("third", clock.now_ms() - began_ms)))
+        clock.advance(8 * DAY_MS)
+        return seen
+
+    first, second = asyncio.run(play())
+
+    assert first[0] == "first" and abs(first[1] - DAY_MS) < 1000
+    assert second[0] == "second" and abs(second[1] - 2 * DAY_MS) < 1000
+
+
+def test_a_clock_that_was_stopped_goes_on_from_where_it_stood() -> None:
+    async def play() -> tuple[list[str], int, int]:
+        clock = AdjustableClock()
+        seen: list[str] = []
+        done = asyncio.Event()
+        clock.call_later(5, lambda: seen.append("ran"))
+        clock.call_later(6, done.set)
+        clock.set_mode(ClockMode.MANUAL)
+        stood_ms = clock.now_ms()
+        await asyncio.sleep(0.02)
+        assert (seen, clock.now_ms()) == ([], stood_ms)
+        clock.set_mode(ClockMode.REAL)
+        went_on_ms = clock.now_ms()
+        await asyncio.wait_for(done.wait(), SECONDS_MAX)
+        return seen, stood_ms, went_on_ms
+
+    seen, stood_ms, went_on_ms = asyncio.run(play())
+
+    assert seen == ["ran"]
+    assert stood_ms <= went_on_ms <= stood_ms + 20
+
+
+def test_a_clock_goes_back_to_how_it_began() -> None:
+    async def play() -> None:
+        clock = AdjustableClock()
+        clock.call_later(9 * DAY_MS, lambda: None)
+        clock.advance(8 * DAY_MS)
+        clock.set_mode(ClockMode.MANUAL)
+
+        clock.reset()
+
+        assert clock.mode is ClockMode.REAL
+        assert abs(clock.now_ms() - time.time_ns() // 1_000_000) <= 1000 * SECONDS_MAX
+
+    asyncio.run(play())
+    manual = ManualClock(7)
+    manual.advance(8)
+    manual.reset()
+    assert (manual.mode, manual.now_ms()) == (ClockMode.MANUAL, 7)
