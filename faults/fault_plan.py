@@ -1,0 +1,140 @@
+"""The rules in force, in order, and what they decide at each point that a request passes.
+
+Rules are asked in order; the first that hits acts and ends the search, so those behind it neither match nor count that
+request. One that observes counts and never ends it. Without msgspec, which only those load who have a rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from .armed_rule import ArmedRule
+from .fault import Fault
+from .rule_error import RuleError
+
+if TYPE_CHECKING:
+    from .fault_rules import FaultRule
+    from .match import AcceptedConnection, MatchedRequest
+
+__all__ = ["RULES_MAX", "ArmedRule", "Fault", "FaultPlan"]
+
+# Each is asked for every request; thousands of them are a mistake in whoever adds them.
+RULES_MAX = 1000
+
+
+class FaultPlan:
+    """The rules of one broker.
+
+    is_armed: whether any rule is for requests. is_accepting_armed: whether any is for connections as they come.
+    """
+
+    def __init__(self, now_ms: Callable[[], int]) -> None:
+        """Start without rules; now_ms: the broker's clock."""
+        self.is_armed = False
+        self.is_accepting_armed = False
+        self._now_ms = now_ms
+        self._last_id = 0
+        self._rules: list[ArmedRule] = []
+        self._accepted: tuple[ArmedRule, ...] = ()
+        self._received: tuple[ArmedRule, ...] = ()
+        self._applied: tuple[ArmedRule, ...] = ()
+        self._answering: tuple[ArmedRule, ...] = ()
+
+    @property
+    def rules(self) -> tuple[ArmedRule, ...]:
+        """The rules in force, in the order in which they are asked."""
+        return tuple(self._rules)
+
+    def find(self, rule_id: int) -> ArmedRule | None:
+        """Return the rule with this id; None if it is not in force."""
+        return next((armed for armed in self._rules if armed.id == rule_id), None)
+
+    def add(self, rule: FaultRule, position: int | None = None) -> ArmedRule:
+        """Put the rule behind the first position rules, by default behind all, and return it with a new id.
+
+        Raises RuleError for a rule that cannot be, and for one more than RULES_MAX.
+        """
+        _check(rule)
+        if len(self._rules) >= RULES_MAX:
+            raise RuleError("", None, f"at most {RULES_MAX} rules", f"there are {RULES_MAX} rules already")
+        armed = ArmedRule(self._last_id + 1, rule, self._now_ms)
+        self._last_id += 1
+        self._rules.insert(len(self._rules) if position is None else position, armed)
+        self._index()
+        return armed
+
+    def replace(self, rule_id: int, rule: FaultRule) -> ArmedRule:
+        """Put a rule in the place of the one with this id, which it takes over; its counts begin anew.
+
+        Whoever waits for hits of the old one waits in vain. Raises KeyError for an id that is not in force, RuleError.
+        """
+        index = self._index_of(rule_id)
+        _check(rule)
+        armed = ArmedRule(rule_id, rule, self._now_ms)
+        self._rules[index] = armed
+        self._index()
+        return armed
+
+    def remove(self, rule_id: int) -> ArmedRule:
+        """Lift the rule and return it as it is then. Raises KeyError for an id that is not in force."""
+        armed = self._rules.pop(self._index_of(rule_id))
+        self._index()
+        return armed
+
+    def clear(self) -> None:
+        """Lift all rules; their ids are not given again."""
+        self._rules.clear()
+        self._index()
+
+    def accepted(self, connection: AcceptedConnection) -> Fault | None:
+        """Return what is done to a connection that came."""
+        for armed in self._accepted:
+            fault = armed.ask_connection(connection)
+            if fault is not None and not armed.is_observer:
+                return fault
+        return None
+
+    def received(self, request: MatchedRequest) -> Fault | None:
+        """Return what is done to a request of which nothing is applied. Raises FrameError, as its facts do."""
+        return _decide(self._received, request)
+
+    def applied(self, request: MatchedRequest) -> Fault | None:
+        """Return what is done to a request that was applied and is not answered."""
+        return _decide(self._applied, request)
+
+    def answering(self, request: MatchedRequest) -> Fault | None:
+        """Return what is done to the bytes of a request's answer."""
+        return _decide(self._answering, request)
+
+    def _index_of(self, rule_id: int) -> int:
+        for index, armed in enumerate(self._rules):
+            if armed.id == rule_id:
+                return index
+        raise KeyError(f"rule {rule_id} is not in force")
+
+    def _index(self) -> None:
+        """Sort the rules by point; new tuples, because a rule may be lifted while they are asked."""
+        self._accepted = self._at("accepted")
+        self._received = self._at("received")
+        self._applied = self._at("applied")
+        self._answering = self._at("answering")
+        self.is_armed = bool(self._received or self._applied or self._answering)
+        self.is_accepting_armed = bool(self._accepted)
+
+    def _at(self, point: str) -> tuple[ArmedRule, ...]:
+        return tuple(armed for armed in self._rules if armed.rule.point == point)
+
+
+def _decide(rules: tuple[ArmedRule, ...], request: MatchedRequest) -> Fault | None:
+    for armed in rules:
+        fault = armed.ask(request)
+        if fault is not None and not armed.is_observer:
+            return fault
+    return None
+
+
+def _check(rule: FaultRule) -> None:
+    from .rule_checks import check_rule
+
+    check_rule(rule)

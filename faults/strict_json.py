@@ -1,0 +1,123 @@
+"""JSON to models and back, strictly: what a model does not say is refused, with field, value and what is allowed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TypeVar, cast
+
+import msgspec
+
+from .rule_error import RuleError
+from .type_words import FieldType, words_of
+
+T = TypeVar("T")
+
+_PLACE = re.compile(r" - at `\$(.*)`$", re.DOTALL)
+_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
+_UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*)`$", re.DOTALL)
+_MISSING_FIELD = re.compile(r"Object missing required field `(.*)`$", re.DOTALL)
+
+Path = list[str | int]
+
+
+def encode(value: object) -> bytes:
+    """Return the JSON of a model, or of lists and dicts of models."""
+    return msgspec.json.encode(value)
+
+
+def decode(data: bytes, model: type[T]) -> T:
+    """Return what the JSON says, as the model has it. Raises RuleError for what is no JSON, or not the model's."""
+    return convert(parse(data), model)
+
+
+def parse(data: bytes) -> object:
+    """Return the JSON in Python's own types. Raises RuleError for what is no JSON."""
+    try:
+        return cast("object", msgspec.json.decode(data))
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        shown = data.decode("utf-8", "replace")
+        raise RuleError("", shown, "JSON in UTF-8", f"the body is not JSON: {error}") from None
+
+
+def convert(value: object, model: type[T]) -> T:
+    """Return a value in JSON's types as the model has it. Raises RuleError."""
+    try:
+        return msgspec.convert(value, model)
+    except msgspec.ValidationError as error:
+        raise _rule_error(str(error), value, FieldType.of(model)) from None
+
+
+def decode_query(parameters: Mapping[str, str], model: type[T]) -> T:
+    """Return the parameters of a query as the model has them: numbers and truth values are read from their text.
+
+    Raises RuleError.
+    """
+    try:
+        return msgspec.convert(dict(parameters), model, strict=False)
+    except msgspec.ValidationError as error:
+        raise _rule_error(str(error), dict(parameters), FieldType.of(model)) from None
+
+
+def _rule_error(text: str, document: object, model: FieldType) -> RuleError:
+    """Translate a ValidationError, whose text says what is wrong and at which path."""
+    path = _path_of(text)
+    what = _PLACE.sub("", text)
+    value, field_type = _look_up(document, path, model)
+    unknown = _UNKNOWN_FIELD.match(what)
+    if unknown is not None:
+        return _unknown_field(path, unknown[1], value, field_type)
+    missing = _MISSING_FIELD.match(what)
+    if missing is not None:
+        field = _shown([*path, missing[1]])
+        allowed = words_of(field_type.child(missing[1], value))
+        return RuleError(field, None, allowed, f"{field} is missing; allowed: {allowed}")
+    field = _shown(path)
+    allowed = words_of(field_type)
+    reason = f" ({what})" if what.startswith("Invalid base64") else ""
+    return RuleError(
+        field, value, allowed, f"{field or 'the body'} cannot be {_quoted(value)}{reason}; allowed: {allowed}"
+    )
+
+
+def _unknown_field(path: Path, name: str, value: object, model: FieldType) -> RuleError:
+    field = _shown([*path, name])
+    names = model.field_names(value)
+    allowed = f"the fields {', '.join(names)}" if names else "no field"
+    given = cast("Mapping[str, object]", value).get(name) if isinstance(value, dict) else None
+    return RuleError(field, given, allowed, f"{field} is not known; allowed: {allowed}")
+
+
+def _path_of(text: str) -> Path:
+    place = _PLACE.search(text)
+    if place is None:
+        return []
+    return [name or int(index) for name, index in _STEP.findall(place[1])]
+
+
+def _look_up(document: object, path: Path, model: FieldType) -> tuple[object, FieldType]:
+    """Return what stands at the path and what may stand there."""
+    value, field_type = document, model
+    for step in path:
+        field_type = field_type.child(step, value)
+        value = _child_of(value, step)
+    return value, field_type
+
+
+def _child_of(value: object, step: str | int) -> object:
+    if isinstance(value, dict):
+        return cast("dict[object, object]", value).get(step)
+    if isinstance(value, list) and isinstance(step, int):
+        items = cast("list[object]", value)
+        return items[step] if step < len(items) else None
+    return None
+
+
+def _shown(path: Path) -> str:
+    """Return a path as it is written: match.topic[1].regex."""
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
+
+
+def _quoted(value: object) -> str:
+    shown = encode(value).decode()
+    return shown if len(shown) <= 80 else shown[:77] + "..."

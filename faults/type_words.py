@@ -1,0 +1,144 @@
+"""What a field of a model may be, in words, read from its type: `integer >= 0`, `text or an object with regex`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import cast
+
+from msgspec import inspect
+
+# Java's and JSON's limits, which are what they are for every number: said only where a model asks for less.
+_INT64_MAX = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class FieldType:
+    """The types that a place in a document may have; tag: which field of an object holds its kind, if that is it."""
+
+    types: tuple[inspect.Type, ...]
+    kinds: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(model: object) -> FieldType:
+        """Return the type of a whole document."""
+        return _field_type(_type_info(model))
+
+    def child(self, step: str | int, value: object) -> FieldType:
+        """Return what may stand one step further; value: what stands here, whose kind says which object it is."""
+        found: list[inspect.Type] = []
+        for each in self.types:
+            if isinstance(step, int):
+                if isinstance(each, (inspect.ListType, inspect.VarTupleType)):
+                    found.append(each.item_type)
+            elif isinstance(each, inspect.DictType):
+                found.append(each.value_type)
+        if isinstance(step, str):
+            structs = self._structs(value)
+            if any(each.tag_field == step for each in structs):
+                return FieldType((), tuple(str(each.tag) for each in structs))
+            found.extend(field.type for each in structs for field in each.fields if field.encode_name == step)
+        return FieldType(tuple(each for outer in found for each in _field_type(outer).types))
+
+    def field_names(self, value: object) -> list[str]:
+        """Return the fields that the object here may have."""
+        names: dict[str, None] = {}
+        for each in self._structs(value):
+            if each.tag_field is not None:
+                names[each.tag_field] = None
+            names.update((field.encode_name, None) for field in each.fields)
+        return list(names)
+
+    def _structs(self, value: object) -> list[inspect.StructType]:
+        """Return the objects that may stand here; the one of the value's kind, if it says which."""
+        structs = [each for each in self.types if isinstance(each, inspect.StructType)]
+        if not isinstance(value, dict):
+            return structs
+        given = cast("dict[str, object]", value)
+        chosen = [each for each in structs if each.tag_field is not None and given.get(each.tag_field) == each.tag]
+        return chosen or structs
+
+
+def words_of(field_type: FieldType) -> str:
+    """Return what is allowed."""
+    if field_type.kinds:
+        return _joined(list(field_type.kinds))
+    words = [_words(each) for each in field_type.types if not isinstance(each, inspect.NoneType)]
+    structs = [each for each in field_type.types if isinstance(each, inspect.StructType) and each.tag_field]
+    if structs:
+        tagged = f"an object with {structs[0].tag_field}: {_joined([str(each.tag) for each in structs])}"
+        words = [
+            tagged,
+            *(
+                _words(each)
+                for each in field_type.types
+                if not isinstance(each, (inspect.StructType, inspect.NoneType))
+            ),
+        ]
+    if any(isinstance(each, inspect.NoneType) for each in field_type.types):
+        words.append("null")
+    return _joined(list(dict.fromkeys(words))) if words else "nothing"
+
+
+@lru_cache(maxsize=128)
+def _type_info(model: object) -> inspect.Type:
+    return inspect.type_info(model)
+
+
+def _field_type(each: inspect.Type) -> FieldType:
+    if isinstance(each, inspect.Metadata):
+        return _field_type(each.type)
+    if isinstance(each, inspect.UnionType):
+        return FieldType(tuple(inner for member in each.types for inner in _field_type(member).types))
+    return FieldType((each,))
+
+
+def _words(each: inspect.Type) -> str:
+    match each:
+        case inspect.IntType():
+            return _number_words("integer", each.ge, each.le)
+        case inspect.FloatType():
+            return _number_words("number", each.ge, each.le)
+        case inspect.StrType():
+            return "text" if each.max_length is None else f"text of at most {each.max_length} characters"
+        case inspect.BytesType():
+            return "base64 text"
+        case inspect.BoolType():
+            return "true or false"
+        case inspect.LiteralType():
+            return _joined([str(value) for value in each.values])
+        case inspect.EnumType():
+            return _joined([str(member.value) for member in each.cls])
+        case inspect.ListType() | inspect.VarTupleType():
+            return _list_words(each)
+        case inspect.StructType():
+            return f"an object with {', '.join(field.encode_name for field in each.fields) or 'no field'}"
+        case inspect.DictType():
+            return "an object"
+        case _:
+            return "any value"
+
+
+def _list_words(each: inspect.ListType | inspect.VarTupleType) -> str:
+    words = f"a list of {words_of(_field_type(each.item_type))}"
+    return f"{words}, at most {each.max_length}" if each.max_length is not None else words
+
+
+def _number_words(noun: str, least: float | None, greatest: float | None) -> str:
+    if greatest == _INT64_MAX:
+        greatest = None
+    if least is not None and least <= -_INT64_MAX:
+        least = None
+    if least is None and greatest is None:
+        return noun
+    if greatest is None:
+        return f"{noun} >= {_number(least)}"
+    return f"{noun} {_number(least)}..{_number(greatest)}"
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _joined(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
