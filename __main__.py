@@ -77,6 +77,21 @@ def commands() -> None:
     help="Whether to flush to the disk before each acknowledgement; needs --data-dir.  [default: never]",
 )
 @click.option(
+    "--admin-port",
+    envvar="FAUXKA_ADMIN_PORT",
+    metavar="PORT|off",
+    help="Port of the admin API; 0 takes any free one.  [default: 9099]",
+)
+@click.option(
+    "--admin-host", envvar="FAUXKA_ADMIN_HOST", default="127.0.0.1", show_default=True, help="Address of the admin API."
+)
+@click.option(
+    "--admin-token",
+    envvar="FAUXKA_ADMIN_TOKEN",
+    metavar="TOKEN",
+    help="Answer only calls that bring this bearer token.",
+)
+@click.option(
     "log_level",
     "-l",
     "--log-level",
@@ -99,12 +114,17 @@ def serve(
     data_dir: str | None,
     import_logs: str | None,
     fsync: str | None,
+    admin_port: str | None,
+    admin_host: str,
+    admin_token: str | None,
     log_level: str,
 ) -> None:
     """Run a broker until SIGTERM or SIGINT.
 
     Kafka's keys come from --config, then from KAFKA_* variables of the environment, then from -c; the later wins.
     """
+    from .admin.options import AdminOptionsError, parse_admin_options
+    from .admin.second_door import SecondDoor
     from .broker import foreground, log_output
 
     log_output.set_up_logging(log_output.level_of(log_level))
@@ -124,8 +144,8 @@ def serve(
         fsync=fsync,
     )
     try:
-        foreground.serve(options)
-    except foreground.StartError as error:
+        foreground.serve(options, SecondDoor(parse_admin_options(admin_host, admin_port, admin_token)))
+    except (foreground.StartError, AdminOptionsError) as error:
         raise click.ClickException(str(error)) from error
 
 

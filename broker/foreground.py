@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ..storage.emulated_version import EmulatedVersion
 from .cluster import Cluster
@@ -21,6 +22,9 @@ from .listeners import DEFAULT_HOST, DEFAULT_PORT, ListenerConfig
 from .ready_file import ReadyFile
 from .seed_topics import SeedTopic, create_seed_topics, parse_seed_topic
 from .server import Server
+
+if TYPE_CHECKING:
+    from .companion import Companion
 
 logger = logging.getLogger(__name__)
 
@@ -72,7 +76,7 @@ class Prepared:
     notes: list[str]
 
 
-def serve(options: ServeOptions) -> None:
+def serve(options: ServeOptions, companion: Companion) -> None:
     """Serve until SIGTERM or SIGINT. Raises StartError where that cannot begin."""
     prepared = prepare(options)
     for note in prepared.notes:
@@ -85,7 +89,7 @@ def serve(options: ServeOptions) -> None:
         sys.setswitchinterval(THREAD_TURN_SECONDS)
     try:
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
-            runner.run(serve_until_stopped(prepared, ready_file))
+            runner.run(serve_until_stopped(prepared, ready_file, companion))
     finally:
         prepared.cluster.close()
     logger.info("stopped")
@@ -192,24 +196,29 @@ def emulated_version_of(text: str | None) -> EmulatedVersion | None:
         raise ConfigError(f"--as-version: {error}") from error
 
 
-async def serve_until_stopped(prepared: Prepared, ready_file: ReadyFile | None) -> None:
-    """Start the node, say so, wait for a signal, and stop it. Raises StartError."""
+async def serve_until_stopped(prepared: Prepared, ready_file: ReadyFile | None, companion: Companion) -> None:
+    """Start the node and what stands beside it, say so, wait for a signal, and stop them. Raises StartError."""
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     # Installed by hand, as process 1 of a container has no default action for either.
     for number in STOP_SIGNALS:
         loop.add_signal_handler(number, stop_on, number, stopping)
-    server = Server(prepared.cluster, prepared.listeners)
+    companion.bind()
+    server = companion.make_server(prepared.cluster, prepared.listeners)
     create_seed_topics(prepared.cluster, prepared.seed_topics)
     await start(server, prepared.listeners)
     try:
         announce(server)
+        admin = await companion.open(server)
+        if admin is not None:
+            announce_admin(admin)
         if ready_file is not None:
-            write_ready_file(server, ready_file)
+            write_ready_file(server, ready_file, admin)
         await stopping.wait()
     finally:
         if ready_file is not None:
             ready_file.remove()
+        await companion.close()
         await server.stop()
 
 
@@ -234,10 +243,16 @@ def announce(server: Server) -> None:
     )
 
 
-def write_ready_file(server: Server, ready_file: ReadyFile) -> None:
+def announce_admin(address: str) -> None:
+    """Say where the admin API is, on standard output and in the log."""
+    print(address, flush=True)
+    logger.info("admin API on %s", address)
+
+
+def write_ready_file(server: Server, ready_file: ReadyFile, admin: str | None) -> None:
     """Say in the ready file that clients can connect; raises StartError."""
     try:
-        ready_file.write(server.bootstrap_servers, os.getpid())
+        ready_file.write(server.bootstrap_servers, os.getpid(), admin=admin)
     except OSError as error:
         raise StartError(f"cannot write the ready file: {error}") from error
 

@@ -15,12 +15,12 @@ class ReadyFile:
         self._path = path
         self._is_written = False
 
-    def write(self, bootstrap: str, pid: int) -> None:
+    def write(self, bootstrap: str, pid: int, *, admin: str | None = None) -> None:
         """Write it in one step, so that a reader finds all of it or none. Raises OSError.
 
-        bootstrap: "host:port" of the first listener. admin: where the admin API is, null as there is none.
+        bootstrap: "host:port" of the first listener. admin: the URL of the admin API; null where there is none.
         """
-        content = json.dumps({"bootstrap": bootstrap, "admin": None, "pid": pid}) + "\n"
+        content = json.dumps({"bootstrap": bootstrap, "admin": admin, "pid": pid}) + "\n"
         # Beside the file, as a rename is one step only within a file system.
         folder, name = os.path.split(self._path)
         partial = os.path.join(folder, f".{name}.{pid}")

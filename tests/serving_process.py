@@ -26,6 +26,7 @@ class Serving:
     process: subprocess.Popen[str]
     bootstrap: str
     ready_file: Path
+    admin: str | None = None
 
     @property
     def port(self) -> int:
@@ -42,9 +43,12 @@ class Ended:
 
 
 def environment(variables: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return this process's environment without what configures a broker, and with variables."""
+    """Return this process's environment without what configures a broker, and with variables.
+
+    Without an admin API, unless variables or the command line ask for one: many brokers run at once here.
+    """
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("KAFKA_", "FAUXKA_", "CLUSTER_"))}
-    return {**kept, **(variables or {})}
+    return {**kept, "FAUXKA_ADMIN_PORT": "off", **(variables or {})}
 
 
 @contextmanager
@@ -67,7 +71,7 @@ def serving(
     )
     try:
         ready = wait_until_ready(process, ready_file)
-        yield Serving(process, ready["bootstrap"], ready_file)
+        yield Serving(process, str(ready["bootstrap"]), ready_file, ready["admin"])
     finally:
         if process.poll() is None:
             process.kill()
@@ -77,7 +81,7 @@ def serving(
                 stream.close()
 
 
-def wait_until_ready(process: subprocess.Popen[str], ready_file: Path) -> dict[str, str]:
+def wait_until_ready(process: subprocess.Popen[str], ready_file: Path) -> dict[str, str | None]:
     deadline = time.monotonic() + START_SECONDS_MAX
     while not ready_file.exists():
         if process.poll() is not None:
@@ -85,7 +89,7 @@ def wait_until_ready(process: subprocess.Popen[str], ready_file: Path) -> dict[s
             raise AssertionError(f"ended with {process.returncode} before it was ready:\n{log}")
         assert time.monotonic() < deadline, f"not ready after {START_SECONDS_MAX} s"
         time.sleep(POLL_SECONDS)
-    ready: dict[str, str] = json.loads(ready_file.read_text())
+    ready: dict[str, str | None] = json.loads(ready_file.read_text())
     return ready
 
 

@@ -40,7 +40,8 @@ def running_server(folder: Path, *settings: str) -> Generator[ServerProcess]:
     """Serve for the length of the block; settings are key=value."""
     ready_file, log_file = folder / "ready.json", folder / "log"
     words = [word for setting in settings for word in ("-c", setting)]
-    command = [sys.executable, "-m", "fauxka", "serve", "--port", "0", "--ready-file", str(ready_file), *words]
+    options = ["--port", "0", "--admin-port", "off", "--ready-file", str(ready_file), *words]
+    command = [sys.executable, "-m", "fauxka", "serve", *options]
     with log_file.open("wb") as log:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:

@@ -1,0 +1,191 @@
+"""The admin API as an ASGI application: from a call to an operation, and from what that returns to the answer.
+
+What holds for every call stands here: the token, the size of a body, that what is unknown is refused, and that an
+error has one shape. What is done stands in the operations.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from http import HTTPStatus
+from inspect import isawaitable
+from typing import cast
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ..faults.rule_error import RuleError
+from .bodies import read_body
+from .control import Control
+from .errors import CallError, of_rule_error
+from .operation import JSON, Operation
+from .parameters import no_parameters, read_parameters, single
+
+logger = logging.getLogger(__name__)
+
+# A rule has some hundred bytes, and the longest list of ids to release some thousand.
+BODY_BYTES_MAX = 1024 * 1024
+AUTHORIZATION = "authorization"
+# What a call without a body may send all the same.
+NO_BODIES = frozenset({b"", b"{}"})
+
+
+def make_application(
+    control: Control, operations: Sequence[Operation], *, token: str | None, stopping: asyncio.Event
+) -> Starlette:
+    """Return the application.
+
+    token: what every call but those of public operations has to bring; None for none.
+    stopping: set when the broker stops, so that calls that wait end.
+    """
+    answers = _Answers(control, token, stopping)
+    methods: dict[str, dict[str, Operation]] = {}
+    for operation in operations:
+        methods.setdefault(operation.path, {})[operation.method] = operation
+    routes = [
+        Route(path, answers.endpoint_of(of_method), methods=list(of_method)) for path, of_method in methods.items()
+    ]
+    handlers = {HTTPException: _answer_http_error, Exception: _answer_failure}
+    application = Starlette(routes=routes, exception_handlers=handlers)
+    application.router.redirect_slashes = False
+    return application
+
+
+class _Answers:
+    """Makes the endpoints."""
+
+    def __init__(self, control: Control, token: str | None, stopping: asyncio.Event) -> None:
+        self._control = control
+        self._credentials = None if token is None else f"Bearer {token}".encode()
+        self._stopping = stopping
+
+    def endpoint_of(self, operations: dict[str, Operation]) -> Callable[[Request], Awaitable[Response]]:
+        """Return what answers the calls of one path."""
+
+        async def answer(request: Request) -> Response:
+            # HEAD comes with GET.
+            operation = operations.get(request.method) or operations["GET"]
+            try:
+                return await self._answer(operation, request)
+            except CallError as error:
+                return _error_response(error)
+            except RuleError as error:
+                return _error_response(of_rule_error(error))
+
+        return answer
+
+    async def _answer(self, operation: Operation, request: Request) -> Response:
+        self._check(operation, request)
+        arguments: dict[str, object] = {}
+        if operation.path_type is not None:
+            arguments["path"] = read_parameters(operation.path_type, single(request.path_params))
+        query = request.query_params.multi_items()
+        if operation.query_type is not None:
+            arguments["query"] = read_parameters(operation.query_type, query)
+        else:
+            no_parameters(query)
+        body = await _read_body(request)
+        if operation.body_type is not None:
+            arguments["body"] = read_body(body, cast("type[object]", operation.body_type))
+        elif body.strip() not in NO_BODIES:
+            raise CallError(400, "this call has no body", field="", value=len(body), allowed="no body")
+        if operation.wants_caller:
+            arguments["caller"] = _HttpCaller(request, self._stopping)
+        answer = operation.perform(self._control, **arguments)
+        if isawaitable(answer):
+            answer = await answer
+        return _response(operation, answer)
+
+    def _check(self, operation: Operation, request: Request) -> None:
+        """Check who calls; raises CallError."""
+        origin = request.headers.get("origin")
+        if origin is not None and origin.partition("://")[2] != request.headers.get("host"):
+            # Any page that a browser shows may send requests to this machine; none but our own is to steer a broker.
+            raise CallError(403, f"pages of {origin} may not call this API", field="Origin", value=origin)
+        if self._credentials is None or operation.is_public:
+            return
+        given = request.headers.get(AUTHORIZATION, "").encode("latin-1")
+        if not hmac.compare_digest(given, self._credentials):
+            raise CallError(401, "expected the token: Authorization: Bearer TOKEN", field="Authorization")
+
+
+class _HttpCaller:
+    """The client of one call."""
+
+    def __init__(self, request: Request, stopping: asyncio.Event) -> None:
+        self._request = request
+        self._stopping = stopping
+
+    async def gone(self) -> None:
+        left = asyncio.ensure_future(self._left())
+        stopping = asyncio.ensure_future(self._stopping.wait())
+        try:
+            await asyncio.wait({left, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            left.cancel()
+            stopping.cancel()
+
+    async def _left(self) -> None:
+        while (await self._request.receive())["type"] != "http.disconnect":
+            pass
+
+
+async def _read_body(request: Request) -> bytes:
+    """Return the body; raises CallError 413 as soon as it is too large, and before it is kept."""
+    announced = request.headers.get("content-length", "0")
+    if announced.isdecimal() and int(announced) > BODY_BYTES_MAX:
+        raise _too_large(int(announced))
+    pieces: list[bytes] = []
+    size = 0
+    try:
+        async for piece in request.stream():
+            size += len(piece)
+            if size > BODY_BYTES_MAX:
+                raise _too_large(size)
+            pieces.append(piece)
+    except ClientDisconnect as error:
+        raise CallError(400, "the client left before its body was whole") from error
+    return b"".join(pieces)
+
+
+def _too_large(size: int) -> CallError:
+    return CallError(
+        413, f"a body may have {BODY_BYTES_MAX} bytes, got {size}", value=size, allowed=f"up to {BODY_BYTES_MAX} bytes"
+    )
+
+
+def _response(operation: Operation, answer: object) -> Response:
+    if operation.media_type == JSON:
+        return _json(operation.status, answer)
+    return Response(cast(bytes, answer), operation.status, media_type=operation.media_type)
+
+
+def _json(status: int, answer: object, headers: dict[str, str] | None = None) -> Response:
+    return Response(msgspec.json.encode(answer), status, headers, media_type=JSON)
+
+
+def _error_response(error: CallError) -> Response:
+    headers = {"WWW-Authenticate": "Bearer"} if error.status == HTTPStatus.UNAUTHORIZED else None
+    return _json(error.status, error.answer(), headers)
+
+
+def _answer_http_error(request: Request, error: Exception) -> Response:
+    """Answer what starlette itself refuses: a path that is not there, or a method that a path does not have."""
+    assert isinstance(error, HTTPException)
+    allowed = (error.headers or {}).get("Allow")
+    said = f"there is no {request.method} {request.url.path}"
+    refused = CallError(error.status_code, said, field="path", value=request.url.path, allowed=allowed)
+    return _json(error.status_code, refused.answer(), dict(error.headers or {}))
+
+
+def _answer_failure(request: Request, error: Exception) -> Response:
+    """Answer a fault of ours; the traceback is in the log."""
+    logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    return _json(500, CallError(500, f"{type(error).__name__}: {error}").answer())

@@ -1,0 +1,86 @@
+"""HTTP on the broker's own event loop: uvicorn, without the process, the signals and the log that it has by default."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Generator
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+# Connections that wait to be accepted; nobody steers a broker from more places at once.
+LISTEN_BACKLOG = 50
+# What the first line and the headers of a request may have.
+HEADER_BYTES_MAX = 64 * 1024
+# How long a connection that asks nothing is kept; real time, whatever the broker's clock says.
+KEEP_ALIVE_SECONDS = 75
+# How long a stop waits for calls that are being answered.
+STOP_TIMEOUT_SECONDS = 2
+START_TIMEOUT_SECONDS = 10.0
+
+
+class HttpServer:
+    """Serves one application on one socket. `await start()`, then `await stop()`, both on one event loop."""
+
+    def __init__(self, application: Starlette, bound: socket.socket) -> None:
+        """Prepare to serve on a socket that is bound; it listens from start on."""
+        config = uvicorn.Config(
+            application,
+            http="h11",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            date_header=False,
+            backlog=LISTEN_BACKLOG,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=STOP_TIMEOUT_SECONDS,
+            h11_max_incomplete_event_size=HEADER_BYTES_MAX,
+        )
+        self._bound = bound
+        self._server = _Server(config)
+        self._serving: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Return when clients can call. Raises OSError where the socket cannot listen."""
+        self._serving = asyncio.create_task(self._server.serve([self._bound]))
+        started = asyncio.create_task(self._server.is_up.wait())
+        await asyncio.wait({self._serving, started}, timeout=START_TIMEOUT_SECONDS, return_when="FIRST_COMPLETED")
+        started.cancel()
+        if self._serving.done():
+            self._serving.result()
+
+    async def stop(self) -> None:
+        """Close the socket and every connection; calls that are being answered have a moment to end."""
+        self._server.is_to_stop.set()
+        if self._serving is not None:
+            await self._serving
+        self._bound.close()
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server, steered by the broker: it takes no signal, and does not wake ten times a second to look."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.is_up = asyncio.Event()
+        self.is_to_stop = asyncio.Event()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.is_up.set()
+
+    async def main_loop(self) -> None:
+        await self.is_to_stop.wait()

@@ -1,0 +1,93 @@
+"""The admin API of a broker on the command line: from options to a door that is open, and closed again.
+
+Loaded with every start, so it imports nothing that a broker without an admin API would not need.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from ..broker.foreground import StartError
+from ..broker.server import Server
+from .options import AdminOptions, BoundAddress, bind
+
+if TYPE_CHECKING:
+    from ..broker.cluster import Cluster
+    from ..broker.listeners import ListenerConfig
+    from .http_server import HttpServer
+
+logger = logging.getLogger(__name__)
+
+
+class SecondDoor:
+    """See broker.companion.Companion."""
+
+    def __init__(self, options: AdminOptions | None) -> None:
+        """options: where to listen; None for nowhere."""
+        self._options = options
+        self._address: BoundAddress | None = None
+        self._server: HttpServer | None = None
+        self._stopping = asyncio.Event()
+
+    def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
+        """See Companion."""
+        return Server(cluster, listeners)
+
+    def bind(self) -> None:
+        """See Companion."""
+        options = self._options
+        if options is None:
+            return
+        try:
+            self._address = bind(options)
+        except OSError as error:
+            where = f"{options.host}:{options.port}"
+            raise StartError(
+                f"the admin API cannot listen on {where}: {error}; --admin-port off goes without"
+            ) from error
+        if self._address.is_other_port:
+            logger.warning("port %d is taken: the admin API is on %s", options.port, self._address.url)
+        if options.is_open_to_others:
+            said = "the admin API on %s:%d is open to everybody who can reach it: --admin-token asks for a token"
+            logger.warning(said, options.host, self._address.port)
+
+    async def open(self, server: Server) -> str | None:
+        """See Companion; what HTTP needs is imported here, while the node answers already."""
+        if self._options is None or self._address is None:
+            return None
+        make = await asyncio.to_thread(import_http)
+        self._server = make(server, self._options.token, self._address, self._stopping)
+        await self._server.start()
+        # As with all that was imported before.
+        gc.freeze()
+        return self._address.url
+
+    async def close(self) -> None:
+        """See Companion."""
+        self._stopping.set()
+        if self._server is not None:
+            await self._server.stop()
+        elif self._address is not None:
+            self._address.bound.close()
+
+
+MakeServer = Callable[[Server, "str | None", BoundAddress, asyncio.Event], "HttpServer"]
+
+
+def import_http() -> MakeServer:
+    """Import what HTTP needs, and return what makes the server; it may take long, and uses nothing of the broker."""
+    from .application import make_application
+    from .control import Control
+    from .http_server import HttpServer
+    from .operations import OPERATIONS
+
+    def make(server: Server, token: str | None, address: BoundAddress, stopping: asyncio.Event) -> HttpServer:
+        control = Control(server)
+        application = make_application(control, OPERATIONS, token=token, stopping=stopping)
+        return HttpServer(application, address.bound)
+
+    return make

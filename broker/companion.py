@@ -1,0 +1,34 @@
+"""What stands beside a node that is served by the command line, and is none of the broker's business."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from .cluster import Cluster
+    from .listeners import ListenerConfig
+    from .server import Server
+
+
+class Companion(Protocol):
+    """Who makes things go wrong and writes down what happened, and the door by which tests steer that.
+
+    Its methods are called in the order in which they stand here; what cannot be done is a StartError.
+    """
+
+    def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
+        """Return the node, not started, on what makes things go wrong with it."""
+        ...
+
+    def bind(self) -> None:
+        """Take the address of the door before clients can connect: where that cannot be, nothing must be up."""
+        ...
+
+    async def open(self, server: Server) -> str | None:
+        """Open the door of a node that clients can connect to; return its address, None where there is none."""
+        ...
+
+    async def close(self) -> None:
+        """Close the door, before the node stops; without effect where it was not opened."""
+        ...
