@@ -12,12 +12,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
+from socket import SO_LINGER, SOL_SOCKET
 from struct import Struct
 from typing import TYPE_CHECKING, cast
 
 from ..protocol.frames import FRAME_SIZE_BYTES, FrameError
+from .drip import Drip
+from .interception import AnswerPlan, Ending, joined
 from .owed_answers import OwedAnswers
-from .request_context import Buffers, Deferred, RequestContext
+from .request_context import Buffers, RequestContext
 
 if TYPE_CHECKING:
     from .busy_poll import BusyPoll
@@ -39,6 +43,8 @@ RESPONSE_BYTES_WAITING_MAX = 1024 * 1024
 RESPONSE_BUFFERS_GATHERED_MAX = 64
 
 _SIZE = Struct(">i")
+# struct linger: on, for no time.
+_DO_NOT_LINGER = Struct("ii").pack(1, 0)
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -57,9 +63,11 @@ class Connection(asyncio.BufferedProtocol):
         self._start = 0
         self._end = 0
         self._read_end = 0
-        self._owed = OwedAnswers(self._write, self._answer_frames)
+        self._owed = OwedAnswers(self)
+        self._drip: Drip | None = None
         self._is_writing_paused = False
         self._is_reading_paused = False
+        self._is_hanging = False
 
     # -- asyncio.BufferedProtocol
 
@@ -69,8 +77,10 @@ class Connection(asyncio.BufferedProtocol):
         self._transport = cast(asyncio.Transport, transport)
         self._transport.set_write_buffer_limits(high=RESPONSE_BYTES_WAITING_MAX)
         peer = transport.get_extra_info("peername")
-        self._context.client_host = str(peer[0]) if peer else ""
+        info = self._context.connection
+        info.client_host = str(peer[0]) if peer else ""
         self._dispatcher.connection_opened(self)
+        self._dispatcher.accepted(self, info)
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Return where the next bytes go; never empty, see _make_room."""
@@ -93,6 +103,8 @@ class Connection(asyncio.BufferedProtocol):
         """Forget the client; a request that still waits is abandoned."""
         self._transport = None
         self._view = memoryview(b"")
+        if self._drip is not None:
+            self._drip.stop()
         self._dispatcher.connection_closed(self)
         self._owed.abandon()
 
@@ -105,7 +117,7 @@ class Connection(asyncio.BufferedProtocol):
         self._is_writing_paused = False
         self._answer_frames()
 
-    # -- for the dispatcher and the server
+    # -- for the dispatcher, the server and those who make things go wrong
 
     def close(self) -> None:
         """Close after what was already answered has been written."""
@@ -117,6 +129,72 @@ class Connection(asyncio.BufferedProtocol):
         if self._transport is not None:
             self._transport.abort()
 
+    def reset(self) -> None:
+        """Close at once in the way of a host that knows nothing of the connection any more: with RST."""
+        transport = self._transport
+        if transport is not None:
+            # A socket that does not linger is not closed in order, it is reset.
+            transport.get_extra_info("socket").setsockopt(SOL_SOCKET, SO_LINGER, _DO_NOT_LINGER)
+            transport.abort()
+
+    def hang(self) -> None:
+        """Read nothing until `wake`."""
+        self._is_hanging = True
+        self._pause_reading()
+
+    def wake(self) -> None:
+        """Read again."""
+        self._is_hanging = False
+        self._resume_reading()
+
+    def slow_down(self, piece_bytes: int, every_ms: int) -> None:
+        """Write everything from now on in pieces of piece_bytes, one each every_ms of the cluster's clock."""
+        self._drip = self._new_drip(piece_bytes, every_ms)
+
+    # -- AnswerWriter
+
+    def write(self, answers: Buffers) -> None:
+        """See AnswerWriter."""
+        if self._drip is None:
+            self._write(answers)
+        elif answers:
+            self._is_writing_paused = True
+            self._drip.write(joined(answers), self.resume_writing)
+
+    def write_slowly(self, plan: AnswerPlan, written: Callable[[], None]) -> None:
+        """See AnswerWriter."""
+        drip = self._new_drip(plan.piece_bytes, plan.every_ms)
+        drip.write(joined(plan.buffers), written)
+
+    def end(self, ending: Ending) -> None:
+        """See AnswerWriter."""
+        if ending is Ending.RESET:
+            self.reset()
+        else:
+            self.close()
+
+    def go_on(self) -> None:
+        """See AnswerWriter."""
+        self._answer_frames()
+
+    def answered(self, request_id: int) -> None:
+        """See AnswerWriter."""
+        observer = self._dispatcher.observer
+        if observer is not None:
+            if self._transport is None or self._transport.is_closing():
+                observer.unanswered(request_id)
+            else:
+                observer.answered(request_id)
+
+    def unanswered(self, request_id: int) -> None:
+        """See AnswerWriter."""
+        if self._dispatcher.observer is not None:
+            self._dispatcher.observer.unanswered(request_id)
+
+    def _new_drip(self, piece_bytes: int, every_ms: int) -> Drip:
+        clock = self._context.cluster.clock
+        return Drip(clock, lambda piece: self._write([piece]), piece_bytes=piece_bytes, every_ms=every_ms)
+
     # -- frames
 
     def _answer_frames(self) -> None:
@@ -124,8 +202,12 @@ class Connection(asyncio.BufferedProtocol):
 
         The size of a frame is checked as soon as its four bytes are there.
         """
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            return
         answers: Buffers = []
         owed = self._owed
+        dispatcher = self._dispatcher
         try:
             while not owed.is_full and not self._is_writing_paused:
                 frame_start = self._start + FRAME_SIZE_BYTES
@@ -138,29 +220,33 @@ class Connection(asyncio.BufferedProtocol):
                 if frame_end > self._end:
                     break
                 self._start = frame_end
-                answer = self._dispatcher.answer(self._context, self._view, frame_start, frame_end)
-                if answer is not None:
-                    if owed.count or isinstance(answer, Deferred):
-                        owed.add(answer, answers)
-                    else:
-                        answers += answer
-                if len(answers) > RESPONSE_BUFFERS_GATHERED_MAX:
-                    self._write(answers)
-                    answers = []
+                answer = dispatcher.answer(self._context, self._view, frame_start, frame_end)
+                if type(answer) is list and not owed.count:
+                    answers += answer
+                    if len(answers) > RESPONSE_BUFFERS_GATHERED_MAX:
+                        self.write(answers)
+                        answers = []
+                elif answer is not None:
+                    if answers:
+                        self.write(answers)
+                        answers = []
+                    owed.add(answer, self._context.request_id)
+                    if transport.is_closing():
+                        return
         except FrameError as error:
             logger.warning("connection %d of %s closed: %s", *self._name(), error)
-            self._write(answers)
+            self.write(answers)
             owed.when_none(self.close)
             return
         except Exception:
             logger.exception("connection %d of %s closed by a fault of ours", *self._name())
             self.abort()
             return
-        self._write(answers)
+        self.write(answers)
         self._make_room()
 
     def _name(self) -> tuple[int, str]:
-        return self._context.connection_id, self._context.client_host
+        return self._context.connection.connection_id, self._context.connection.client_host
 
     def _write(self, answers: Buffers) -> None:
         transport = self._transport
@@ -234,6 +320,6 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.pause_reading()
 
     def _resume_reading(self) -> None:
-        if self._transport is not None and not self._transport.is_closing():
+        if self._transport is not None and not self._transport.is_closing() and not self._is_hanging:
             self._is_reading_paused = False
             self._transport.resume_reading()

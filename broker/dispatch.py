@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from struct import Struct
 from typing import TYPE_CHECKING, cast
@@ -17,10 +19,13 @@ from ..protocol.api_keys import APIS, ApiKey
 from ..protocol.frames import FrameError
 from ..protocol.primitives import Reader
 from . import handlers
-from .request_context import Buffers, Deferred, RequestContext, RequestHandler
+from .interception import ANSWERED, NOT_OWED, WAITING
+from .request_context import Buffers, ConnectionInfo, Deferred, RequestContext, RequestHandler
 
 if TYPE_CHECKING:
     from .connection import Connection
+    from .interception import AnswerPlan, FaultPlan, RequestObserver
+    from .interceptor import Interceptor
 
 logger = logging.getLogger(__name__)
 
@@ -41,14 +46,44 @@ class Route:
     handler: RequestHandler
 
 
+class NoFaults:
+    """The plan of a broker in which nothing goes wrong."""
+
+    is_armed = False
+    is_accepting_armed = False
+
+
 class Dispatcher:
     """Answers the requests of all connections of one node."""
 
-    def __init__(self) -> None:
-        """Start without connections, and without a handler loaded."""
+    def __init__(
+        self,
+        plan: FaultPlan | None = None,
+        observer: RequestObserver | None = None,
+        make_interceptor: Callable[[], Interceptor] | None = None,
+    ) -> None:
+        """Start without connections, and without a handler loaded.
+
+        plan: says what goes wrong on purpose; with make_interceptor, which makes what carries it out.
+        observer: is told what happened to each request.
+        """
+        self.observer = observer
+        self._plan: FaultPlan | NoFaults = plan or NoFaults()
+        self._make_interceptor = make_interceptor
         self._routes: dict[int, Route] = {}
         self._connections: set[Connection] = set()
         self._all_closed: asyncio.Future[None] | None = None
+
+    @cached_property
+    def interceptor(self) -> Interceptor:
+        """What carries out the plan; loaded when it is first armed: a start does not pay for it."""
+        assert self._make_interceptor is not None, "a plan without what carries it out"
+        return self._make_interceptor()
+
+    def lift_faults(self) -> None:
+        """Give up every request and connection that a fault keeps."""
+        if "interceptor" in vars(self):
+            self.interceptor.lift()
 
     def connection_opened(self, connection: Connection) -> None:
         """Remember a connection until it is closed."""
@@ -76,9 +111,14 @@ class Dispatcher:
             self._all_closed = asyncio.get_running_loop().create_future()
             await self._all_closed
 
+    def accepted(self, connection: Connection, info: ConnectionInfo) -> None:
+        """Have done to a new connection what a rule says."""
+        if self._plan.is_accepting_armed:
+            self.interceptor.accepted(connection, info)
+
     def answer(
         self, context: RequestContext, frame: memoryview, start: int, end: int
-    ) -> Buffers | Deferred[Buffers] | None:
+    ) -> Buffers | Deferred[Buffers] | AnswerPlan | Deferred[AnswerPlan] | None:
         """Answer the request in frame[start:end].
 
         Raises FrameError where it does not decode, or asks for an API or a version that is not served: the connection
@@ -87,10 +127,35 @@ class Dispatcher:
         position = start + _HEADER.size
         if position > end:
             raise FrameError(f"a request header of {end - start} bytes; {_HEADER.size} are the least")
-        if context.repeated is not None:
+        context.now_ms = context.cluster.clock.now_ms()
+        context.batches = None
+        context.request_id = 0
+        observer = self.observer
+        if context.repeated is not None and not self._plan.is_armed:
             answer = context.repeated.answer(context, frame, start, end)
             if answer is not None:
+                if observer is not None:
+                    state = WAITING if isinstance(answer, Deferred) else ANSWERED
+                    context.request_id = observer.handled(context, end - start, state)
                 return answer
+        context.error_code = 0
+        route, position = self._read_header(context, frame, start, end)
+        if self._plan.is_armed:
+            return self.interceptor.answer(context, route.handler, frame, position, end)
+        try:
+            answer = route.handler.answer(context, frame, position, end)
+        except Exception:
+            if observer is not None:
+                observer.unanswered(observer.handled(context, end - start, WAITING))
+            raise
+        if observer is not None:
+            state = WAITING if isinstance(answer, Deferred) else NOT_OWED if answer is None else ANSWERED
+            context.request_id = observer.handled(context, end - start, state)
+        return answer
+
+    def _read_header(self, context: RequestContext, frame: memoryview, start: int, end: int) -> tuple[Route, int]:
+        """Fill the context from the header of the request; return where the request goes, and where its body begins."""
+        position = start + _HEADER.size
         api_and_version, context.correlation_id, client_id_bytes = _HEADER.unpack_from(frame, start)
         route = self._routes.get(api_and_version) or self._load_route(api_and_version)
         context.request_start = start
@@ -104,7 +169,7 @@ class Dispatcher:
             position = _read_client_id(context, frame, position, client_id_bytes, end)
         if is_flexible:
             position = position + 1 if position < end and not frame[position] else _after_tags(frame, position, end)
-        return route.handler.answer(context, frame, position, end)
+        return route, position
 
     def _load_route(self, api_and_version: int) -> Route:
         """Return where requests of this API in this version go, and import its handler where it is the first."""

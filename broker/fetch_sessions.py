@@ -119,6 +119,11 @@ class FetchSessions:
         """Return how many sessions there are."""
         return len(self._sessions)
 
+    def partitions_of(self, session_id: int) -> list[PartitionKey]:
+        """Return what a session fetches; nothing where there is no such session."""
+        session = self._sessions.get(session_id)
+        return [] if session is None else list(session.partitions)
+
     def session_of(self, request: FetchRequest, *, uses_topic_ids: bool, now_ms: int) -> FetchSession | None:
         """Return the session that an incremental request continues, or None where it is a full one.
 

@@ -4,89 +4,204 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from typing import Protocol
 
+from .interception import AnswerPlan, Ending
 from .request_context import Buffers, Deferred
 
-# Requests that are worked on behind one whose answer still waits for its flush. A producer has five in flight; more
-# gain nothing, as all of them are flushed together anyway.
+# Requests that are worked on behind one whose answer is waited for: for its flush, or because a fault keeps it. A
+# producer has five in flight; more gain nothing, as all of them are flushed together anyway.
 OWED_MAX = 64
+# Bytes of answers that may stand behind one that is not there, before the next request is looked at.
+OWED_BYTES_MAX = 1024 * 1024
+
+
+class AnswerWriter(Protocol):
+    """The connection, as the answers that it owes see it."""
+
+    def write(self, answers: Buffers) -> None:
+        """Write answers that are due."""
+        ...
+
+    def write_slowly(self, plan: AnswerPlan, written: Callable[[], None]) -> None:
+        """Write the plan's bytes in its pieces; call written behind the last."""
+        ...
+
+    def end(self, ending: Ending) -> None:
+        """Close or reset, behind what was written."""
+        ...
+
+    def go_on(self) -> None:
+        """Look at the next requests: no answer keeps them from it any longer."""
+        ...
+
+    def answered(self, request_id: int) -> None:
+        """The answer to the request was written as a whole."""
+        ...
+
+    def unanswered(self, request_id: int) -> None:
+        """The answer to the request will not be written, or not as a whole."""
+        ...
 
 
 class _Owed:
     """One request's answer, or the wait for it."""
 
-    __slots__ = ("answer", "pending")
+    __slots__ = ("answer", "pending", "request_id")
 
-    def __init__(self, pending: Deferred[Buffers] | None, answer: Buffers | None) -> None:
-        self.pending = pending
-        self.answer = answer
+    def __init__(self, request_id: int) -> None:
+        self.request_id = request_id
+        self.pending: Deferred[Buffers] | Deferred[AnswerPlan] | None = None
+        self.answer: Buffers | AnswerPlan | None = None
 
 
 class OwedAnswers:
     """Waits for answers and writes them in order.
 
-    is_full: nothing may be added before some were written. That is so behind an answer that is of another kind than a
-    wait for a flush: those are small, and any other may hold as much as a fetch.
+    is_full: nothing may be added before some were written, or before one came whose request is still worked on.
     count: how many answers are owed.
     """
 
-    __slots__ = ("_closing", "_goes_on", "_owed", "_write", "count", "is_full")
+    __slots__ = ("_closing", "_is_writing_slowly", "_owed", "_unordered", "_worked_on", "_writer", "count", "is_full")
 
-    def __init__(self, write: Callable[[Buffers], None], goes_on: Callable[[], None]) -> None:
-        """write: takes answers that are due; goes_on: called when it was full and is no longer."""
-        self._write = write
-        self._goes_on = goes_on
+    def __init__(self, writer: AnswerWriter) -> None:
+        """Owe nothing."""
+        self._writer = writer
         self._closing: Callable[[], None] | None = None
         self._owed: deque[_Owed] = deque()
+        # The newest request, where those behind it have to wait until it has been worked on.
+        self._worked_on: _Owed | None = None
+        # Answers that do not wait for their turn, and nobody for them.
+        self._unordered: set[_Owed] = set()
+        self._is_writing_slowly = False
         self.count = 0
         self.is_full = False
 
-    def add(self, answer: Buffers | Deferred[Buffers], due: Buffers) -> None:
-        """Owe the answer, or put it behind those that are due if it is there and none is owed before it."""
+    def add(self, answer: Buffers | Deferred[Buffers] | AnswerPlan | Deferred[AnswerPlan], request_id: int) -> None:
+        """Owe the answer, or write it if it is there and none is owed before it."""
+        owed = _Owed(request_id)
+        if isinstance(answer, AnswerPlan) and answer.is_at_once:
+            self._writer.unanswered(request_id)
+            self._writer.end(answer.ending)
+            return
         if not isinstance(answer, Deferred):
-            self._append(_Owed(None, answer), is_last=True)
-        elif (there := answer.response()) is None:
-            owed = _Owed(answer, None)
-            self._append(owed, is_last=not answer.is_applied)
-            answer.deliver_to(lambda later: self._came(owed, later))
-        elif self.count:
-            self._append(_Owed(None, there), is_last=True)
+            owed.answer = answer
+        elif not answer.is_in_order:
+            self._unordered.add(owed)
+            owed.pending = answer
+            answer.deliver_to(lambda later: self._came_unordered(owed, later))
+            return
+        elif (there := answer.response()) is not None:
+            owed.answer = there
         else:
-            due += there
-
-    def _append(self, owed: _Owed, *, is_last: bool) -> None:
+            owed.pending = answer
+            if not answer.is_applied:
+                self._worked_on = owed
+            answer.deliver_to(lambda later: self._came(owed, later))
         self._owed.append(owed)
-        self.count += 1
-        self.is_full = is_last or self.count >= OWED_MAX
+        self._write_due()
 
     def when_none(self, close: Callable[[], None]) -> None:
         """Take no more, and call close once all that is owed was written."""
         if self.count:
-            self.is_full = True
             self._closing = close
+            self._update()
         else:
             close()
 
     def abandon(self) -> None:
         """Nobody waits for the answers any more."""
-        abandoned, self._owed = self._owed, deque()
+        abandoned = [*self._owed, *self._unordered]
+        self._owed.clear()
+        self._unordered.clear()
+        self._closing = self._worked_on = None
         self.count = 0
         for owed in abandoned:
+            self._writer.unanswered(owed.request_id)
             if owed.pending is not None:
                 owed.pending.abandon()
 
-    def _came(self, owed: _Owed, answer: Buffers) -> None:
+    def _came(self, owed: _Owed, answer: Buffers | AnswerPlan) -> None:
         """Write what is due now that this answer is there."""
         owed.pending = None
         owed.answer = answer
-        due: Buffers = []
-        while self._owed and (first := self._owed[0].answer) is not None:
-            due += first
-            self._owed.popleft()
-            self.count -= 1
-        self._write(due)
+        if self._worked_on is owed:
+            self._worked_on = None
+        self._write_and_go_on()
+
+    def _came_unordered(self, owed: _Owed, answer: Buffers | AnswerPlan) -> None:
+        self._unordered.discard(owed)
+        owed.answer = answer
+        # Behind an answer that goes out slowly it would come within its bytes.
+        if self._is_writing_slowly:
+            self._owed.insert(1, owed)
+            self._update()
+        else:
+            self._write_one(owed, [])
+
+    def _write_and_go_on(self) -> None:
+        was_full = self.is_full
+        self._write_due()
         if self._closing is not None:
-            self.when_none(self._closing)
-        elif self.is_full and not self.count:
-            self.is_full = False
-            self._goes_on()
+            if not self.count:
+                self._closing()
+        elif was_full and not self.is_full:
+            self._writer.go_on()
+
+    def _write_due(self) -> None:
+        """Write the answers that are there from the first on."""
+        due: Buffers = []
+        while self._owed and self._owed[0].answer is not None and not self._is_writing_slowly:
+            self._write_one(self._owed.popleft(), due)
+        self._writer.write(due)
+        self._update()
+
+    def _write_one(self, owed: _Owed, due: Buffers) -> None:
+        """Put the answer behind those that are due, or write those and do what its plan says."""
+        answer = owed.answer
+        if not isinstance(answer, AnswerPlan):
+            assert answer is not None, "an answer that is not there"
+            due += answer
+            self._writer.answered(owed.request_id)
+            return
+        self._writer.write(due)
+        due.clear()
+        if answer.piece_bytes:
+            self._is_writing_slowly = True
+            self._owed.appendleft(owed)
+            self._writer.write_slowly(answer, lambda: self._was_written_slowly(owed))
+            return
+        self._writer.write(answer.buffers)
+        self._ended(owed, answer)
+
+    def _was_written_slowly(self, owed: _Owed) -> None:
+        if self._owed and self._owed[0] is owed:
+            self._is_writing_slowly = False
+            self._owed.popleft()
+            assert isinstance(owed.answer, AnswerPlan), "only a plan is written slowly"
+            self._ended(owed, owed.answer)
+            self._write_and_go_on()
+
+    def _ended(self, owed: _Owed, plan: AnswerPlan) -> None:
+        if plan.is_whole:
+            self._writer.answered(owed.request_id)
+        else:
+            self._writer.unanswered(owed.request_id)
+        if plan.ending is not Ending.NOTHING:
+            self._writer.end(plan.ending)
+
+    def _update(self) -> None:
+        self.count = len(self._owed)
+        self.is_full = bool(
+            self._worked_on is not None
+            or self._closing is not None
+            or self.count >= OWED_MAX
+            or (self.count and sum(map(_bytes_of, self._owed)) >= OWED_BYTES_MAX)
+        )
+
+
+def _bytes_of(owed: _Owed) -> int:
+    answer = owed.answer
+    if answer is None:
+        return 0
+    return sum(map(len, answer.buffers if isinstance(answer, AnswerPlan) else answer))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from struct import Struct
 
+from ..protocol.api_keys import ApiKey
 from ..protocol.error_codes import ErrorCode
 from ..protocol.produce_codec import SingleAnswer, find_single_records
 from ..storage.append_refused import AppendRefused
@@ -18,6 +19,7 @@ from .request_context import Buffers, Deferred, RequestContext
 # is full, which costs what a request costs without a route.
 PRODUCE_ROUTES_MAX = 10_000
 
+_PRODUCE = int(ApiKey.PRODUCE)
 _STORAGE_ERROR = int(ErrorCode.KAFKA_STORAGE_ERROR)
 # api key and version together; correlation id.
 _HEADER_START = Struct(">Ii")
@@ -39,13 +41,13 @@ class ProduceRoute:
         The request then goes the long way and is refused there, in Kafka's words: a refusal leaves the log as it was.
         """
         partition = self.partition
-        cluster = context.cluster
         try:
-            result = partition.append(records, cluster.clock.now_ms())
+            result = partition.append(records, context.now_ms)
         except AppendRefused:
             return None
+        context.batches = [(partition.topic_name, partition.index, result)]
         if result.is_duplicate:
-            cluster.report(partition, result)
+            context.cluster.report(partition, result)
         correlation_id = context.correlation_id
         answer = self._answer.encode(
             correlation_id, result.base_offset, result.log_append_time_ms, result.log_start_offset
@@ -66,11 +68,12 @@ class ProduceRoute:
 class RepeatedProduce:
     """The request that a connection sent last, to be recognised by its first bytes when only the batch is new."""
 
-    __slots__ = ("_api_and_version", "_head", "_head_bytes", "_route")
+    __slots__ = ("_api_and_version", "_api_version", "_head", "_head_bytes", "_route")
 
     def __init__(self, frame: memoryview, start: int, records_start: int, route: ProduceRoute) -> None:
         """frame[start:records_start] is the request up to the size of its records, header included."""
         self._api_and_version, _ = _HEADER_START.unpack_from(frame, start)
+        self._api_version = self._api_and_version & 0xFFFF
         # A copy: the frame is the receive buffer.
         self._head = memoryview(bytes(frame[start + _HEADER_START.size : records_start]))
         self._head_bytes = records_start - start
@@ -90,4 +93,6 @@ class RepeatedProduce:
         if records is None:
             return None
         context.correlation_id = correlation_id
+        context.api_key = _PRODUCE
+        context.api_version = self._api_version
         return self._route.append(context, records)

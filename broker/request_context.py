@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import import_module
 from struct import pack_into
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
@@ -16,6 +17,8 @@ from ..protocol.frames import FRAME_SIZE_BYTES, FrameError
 from ..protocol.primitives import Reader, Writer
 
 if TYPE_CHECKING:
+    from ..storage.append_refused import AppendRefused
+    from ..storage.append_result import AppendResult
     from .cluster import Cluster
     from .listeners import Listener
 
@@ -25,44 +28,72 @@ logger = logging.getLogger(__name__)
 Buffers = list[bytes | bytearray | memoryview]
 
 
+# What was decided about a batch: its topic, its partition, and where it went or why it was refused.
+Decision = tuple[str, int, "AppendResult | AppendRefused"]
+
+
+@dataclass(slots=True)
+class ConnectionInfo:
+    """Which connection it is, and who is at its other end.
+
+    client_host: "" until it is known. client_software: name and version, "" until the client tells them.
+    """
+
+    connection_id: int
+    listener: Listener
+    client_host: str = ""
+    client_software: str = ""
+
+    @property
+    def listener_name(self) -> str:
+        """The name of the listener that the client came in by."""
+        return self.listener.name
+
+
 class RequestContext:
     """Who asks, over which connection, and in which version.
 
     There is one for each connection, and it is filled anew for each request: a connection is worked on one request at
     a time (Kafka mutes the channel meanwhile), so it stays true for as long as a request is being answered; but for
-    one whose answer only waits (Deferred.is_applied).
+    one whose answer only waits (Deferred.is_applied). A request that a fault acts on has a copy of its own.
     """
 
     __slots__ = (
         "api_key",
         "api_version",
-        "client_host",
+        "batches",
         "client_id",
         "client_id_view",
-        "client_software",
         "cluster",
-        "connection_id",
+        "connection",
         "correlation_id",
+        "error_code",
         "is_flexible",
-        "listener",
+        "now_ms",
         "repeated",
+        "request_id",
         "request_start",
     )
 
-    def __init__(self, cluster: Cluster, listener: Listener, connection_id: int, client_host: str) -> None:
+    def __init__(self, cluster: Cluster, connection: ConnectionInfo) -> None:
         """Describe a connection that has not asked anything yet."""
         self.cluster = cluster
-        self.listener = listener
-        self.connection_id = connection_id
-        self.client_host = client_host
+        self.connection = connection
         self.client_id: str | None = ""
         # The bytes of client_id, to tell without decoding that the next request has the same.
         self.client_id_view = memoryview(b"")
-        self.client_software = ""
         self.api_key = -1
         self.api_version = -1
         self.correlation_id = 0
         self.is_flexible = False
+        # The cluster's time in ms when the request was handed to its handler.
+        self.now_ms = 0
+        # What the observer of requests calls this one; 0 where there is none.
+        self.request_id = 0
+        # Of the answer as a whole, where it has one.
+        self.error_code = 0
+        # What was decided about the request's batches, in the order of the decisions.
+        self.batches: list[Decision] | None = None
         # Where the request's frame begins in the receive buffer, behind its size.
         self.request_start = 0
         # What knows the connection's last request by its first bytes, for handlers whose requests mostly repeat.
@@ -73,6 +104,8 @@ class RequestContext:
 
         It is nearly always the same as in the request before, and is decoded only when it changes.
         """
+        # It was recognised together with the client id.
+        self.repeated = None
         try:
             self.client_id = None if client_id is None else client_id.decode()
         except UnicodeDecodeError as error:
@@ -80,9 +113,32 @@ class RequestContext:
         self.client_id_view = memoryview(client_id or b"")
 
     @property
-    def now_ms(self) -> int:
-        """The cluster's time in ms."""
-        return self.cluster.clock.now_ms()
+    def listener(self) -> Listener:
+        """The listener that the client came in by."""
+        return self.connection.listener
+
+    def copy(self, request_frame_start: int) -> RequestContext:
+        """Return a context of its own for the request, whose frame begins at request_frame_start of another buffer."""
+        copied = RequestContext(self.cluster, self.connection)
+        for name in (
+            "client_id",
+            "client_id_view",
+            "api_key",
+            "api_version",
+            "is_flexible",
+            "correlation_id",
+            "now_ms",
+        ):
+            setattr(copied, name, getattr(self, name))
+        copied.request_start = request_frame_start
+        return copied
+
+    def decide(self, topic_name: str, partition: int, decision: AppendResult | AppendRefused) -> None:
+        """Note what was decided about a batch."""
+        if self.batches is None:
+            self.batches = [(topic_name, partition, decision)]
+        else:
+            self.batches.append((topic_name, partition, decision))
 
 
 Response = TypeVar("Response")
@@ -95,14 +151,22 @@ class Deferred(Generic[Response]):
     on_abandoned is called when the connection went away before the answer was there.
     is_applied: all that the request asks for has been done, and what it waits for is no matter to the requests behind
     it: a produce that is to be flushed. They are worked on meanwhile, and answered after it.
+    is_in_order: the answers to the requests behind it wait for this one, as Kafka has it.
     """
 
-    __slots__ = ("_deliver", "_response", "is_applied", "is_done", "on_abandoned")
+    __slots__ = ("_deliver", "_response", "is_applied", "is_done", "is_in_order", "on_abandoned")
 
-    def __init__(self, on_abandoned: Callable[[], None] | None = None, *, is_applied: bool = False) -> None:
+    def __init__(
+        self,
+        on_abandoned: Callable[[], None] | None = None,
+        *,
+        is_applied: bool = False,
+        is_in_order: bool = True,
+    ) -> None:
         """Begin to wait."""
         self.on_abandoned = on_abandoned
         self.is_applied = is_applied
+        self.is_in_order = is_in_order
         self.is_done = False
         self._response: Response | None = None
         self._deliver: Callable[[Response], None] | None = None
@@ -203,6 +267,7 @@ class ApiHandler(Generic[Q, R]):
             return _answer_failure(context, type(request))
         if isinstance(response, Deferred):
             return response.encoded_by(lambda later: encode_response(context, later))
+        context.error_code = getattr(response, "error_code", 0)
         return encode_response(context, response)
 
 

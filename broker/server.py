@@ -14,10 +14,13 @@ from .cluster import Cluster
 from .connection import Connection
 from .dispatch import Dispatcher
 from .listeners import Listener, ListenerConfig
-from .request_context import RequestContext
+from .request_context import ConnectionInfo, RequestContext
 
 if TYPE_CHECKING:
     from .compaction import Compaction
+    from .held_requests import HeldRequests
+    from .interception import FaultPlan, RequestObserver
+    from .interceptor import Interceptor
 
 logger = logging.getLogger(__name__)
 
@@ -32,22 +35,56 @@ CLEANER_BACKOFF_MS_MIN = 100
 class Server:
     """One node of a cluster on its listeners. `await start()`, then `await stop()`; both on one event loop."""
 
-    def __init__(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> None:
-        """Prepare; nothing is bound before start."""
+    def __init__(
+        self,
+        cluster: Cluster,
+        listeners: Sequence[ListenerConfig],
+        *,
+        plan: FaultPlan | None = None,
+        observer: RequestObserver | None = None,
+    ) -> None:
+        """Prepare; nothing is bound before start.
+
+        plan: says what goes wrong on purpose. observer: is told what happened to each request.
+        """
         self.cluster = cluster
         self.listeners: list[Listener] = []
         self._configs = listeners
-        self._dispatcher = Dispatcher()
+        self._plan = plan
+        self._dispatcher = Dispatcher(plan, observer, self._make_interceptor)
         self._busy_poll = BusyPoll(cluster.config.busy_poll_us)
         self._connection_ids = itertools.count(1)
         self._servers: list[asyncio.Server] = []
-        self._recurring: dict[Callable[[], None], Timer] = {}
+        self._recurring: list[Timer] = []
         self._compaction: Compaction | None = None
 
     @property
     def bootstrap_servers(self) -> str:
         """The advertised address of the first listener, "host:port"."""
         return self.listeners[0].address
+
+    def _make_interceptor(self) -> Interceptor:
+        from .interceptor import Interceptor
+
+        assert self._plan is not None, "nothing is intercepted without a plan"
+        return Interceptor(self.cluster, self._plan, self._dispatcher.observer, self._crash_and_restart)
+
+    def _crash_and_restart(self, restart_after_ms: int | None) -> None:
+        self.crash()
+        if restart_after_ms is not None:
+            self.cluster.clock.call_later(restart_after_ms, self._restart_soon)
+
+    def _restart_soon(self) -> None:
+        self._restarting = asyncio.get_running_loop().create_task(self.restart())
+
+    @property
+    def held(self) -> HeldRequests:
+        """The requests that faults keep; only with a plan."""
+        return self._dispatcher.interceptor.held
+
+    def lift_faults(self) -> None:
+        """Give up every request and connection that a fault keeps: the connections are closed."""
+        self._dispatcher.lift_faults()
 
     async def start(self) -> None:
         """Bind every listener; clients can connect when this returns.
@@ -82,7 +119,7 @@ class Server:
 
     async def stop(self) -> None:
         """Accept no more, close what is open, and return when it is closed and nothing is on its way to the disk."""
-        for timer in self._recurring.values():
+        for timer in self._recurring:
             timer.cancel()
         for server in self._servers:
             server.close()
@@ -102,7 +139,7 @@ class Server:
 
         def connection() -> Connection:
             assert listener is not None, "a connection before the listener is bound"
-            context = RequestContext(self.cluster, listener, next(self._connection_ids), "")
+            context = RequestContext(self.cluster, ConnectionInfo(next(self._connection_ids), listener))
             frame_bytes_max = self.cluster.config.socket_request_max_bytes
             return Connection(self._dispatcher, context, self._busy_poll, frame_bytes_max=frame_bytes_max)
 
@@ -117,12 +154,5 @@ class Server:
 
     def _every(self, interval_ms: int, work: Callable[[], None]) -> None:
         """Run work each interval_ms of the cluster's clock, until stop; never where that is 0."""
-        if interval_ms <= 0:
-            return
-
-        def run() -> None:
-            # First, so that work that fails is done again next time.
-            self._every(interval_ms, work)
-            work()
-
-        self._recurring[work] = self.cluster.clock.call_later(interval_ms, run)
+        if interval_ms > 0:
+            self._recurring.append(self.cluster.clock.call_every(interval_ms, work))

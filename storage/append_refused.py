@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ..protocol.error_codes import ErrorCode, KafkaError
+from ..protocol.record_batch import BatchHeader
 from .producer_state_entry import CachedBatch
 
 # What the answer carries as log_start_offset when Kafka leaves the real one out.
@@ -59,6 +60,7 @@ class AppendRefused(KafkaError):
     record_errors: the records at fault, for the errors that name them.
     message_for_client: the error_message Kafka sends; None, for most errors, is none. message is ours, for the log.
     refusal: the numbers, if the producer's state was the reason.
+    header: of the batch as it came, where it was given to those who keep a record of it.
     """
 
     def __init__(
@@ -76,3 +78,4 @@ class AppendRefused(KafkaError):
         self.record_errors = record_errors
         self.message_for_client = message_for_client
         self.refusal: SequenceRefusal | None = None
+        self.header: BatchHeader | None = None

@@ -52,7 +52,7 @@ def handle(context: RequestContext, request: ApiVersionsRequest) -> ApiVersionsR
         names = (request.client_software_name, request.client_software_version)
         if not all(CLIENT_SOFTWARE.fullmatch(name) for name in names):
             return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
-        context.client_software = " ".join(names)
+        context.connection.client_software = " ".join(names)
     return ApiVersionsResponse(api_keys=versions_of(HANDLERS))
 
 

@@ -24,7 +24,7 @@ def handle(context: RequestContext, request: JoinGroupRequest) -> Deferred[JoinG
     attempt = JoinAttempt(
         request=request,
         client_id=context.client_id or "",
-        client_host=context.client_host,
+        client_host=context.connection.client_host,
         requires_known_member_id=version >= MEMBER_ID_REQUIRED_SINCE,
         can_skip_assignment=version >= SKIP_ASSIGNMENT_SINCE,
         answer=Deferred(),

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING
 from ...protocol import produce_codec, produced_records
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.frames import FrameError
+from ...protocol.kafka_uuid import uuid_text
 from ...protocol.produce_codec import PartitionAnswer, ProduceRequest
 from ...protocol.produced_records import RequestRefused, TransactionalProducer
+from ...protocol.record_batch import parse_header
 from ...storage.append_refused import NO_LOG_START_OFFSET, AppendRefused
 from ...storage.append_result import AppendResult
 from ..cluster import Topic, is_internal_name
@@ -81,6 +83,7 @@ class ProduceHandler:
                 for key, partitions in request.topics
                 if partitions
             ]
+        _note_refused(context, request, answers)
         if request.acks == ACKS_NONE:
             for _, flusher, _ in unflushed:
                 flusher.flush_soon()
@@ -174,6 +177,7 @@ def _append_all(context: RequestContext, acks: int, accepted: list[Accepted]) ->
             if flusher is not None and flusher.must_wait():
                 unflushed.append((answer, flusher, result.last_offset + 1))
         except AppendRefused as error:
+            error.header = parse_header(records)
             _refuse_append(context, partition, answer, error)
         except Exception:
             # A fault of ours on one partition is, as in Kafka, no reason to leave the others without an answer.
@@ -189,6 +193,7 @@ def _refuse_append(
     answer.log_start_offset = error.log_start_offset
     answer.record_errors = [(each.batch_index, each.message) for each in error.record_errors]
     answer.error_message = error.message_for_client
+    context.decide(partition.topic_name, partition.index, error)
     if error.code != ErrorCode.KAFKA_STORAGE_ERROR:  # Of which the partition tells once, and not for each request.
         context.cluster.report(partition, error)
 
@@ -224,8 +229,34 @@ def _fill_in(context: RequestContext, partition: Partition, answer: PartitionAns
     answer.base_offset = result.base_offset
     answer.log_append_time_ms = result.log_append_time_ms
     answer.log_start_offset = result.log_start_offset
+    context.decide(partition.topic_name, partition.index, result)
     if result.is_duplicate:
         context.cluster.report(partition, result)
+
+
+def _note_refused(
+    context: RequestContext, request: ProduceRequest, answers: list[tuple[bytes, list[PartitionAnswer]]]
+) -> None:
+    """Note the batches that were refused before a log saw them."""
+    refused = [(key, answer) for key, partitions in answers for answer in partitions if answer.error_code]
+    if not refused:
+        return
+    records_of = {(key, index): records for key, partitions in request.topics for index, records in partitions}
+    decided = {(topic, index) for topic, index, _ in context.batches or ()}
+    for key, answer in refused:
+        topic = _find_topic(context, key)
+        name = _name_of(context, key) if topic is None else topic.name
+        if (name, answer.index) not in decided:
+            error = AppendRefused(ErrorCode(answer.error_code), answer.error_message or "")
+            records = records_of[key, answer.index]
+            if records is not None and produced_records.is_plain_batch(records):
+                error.header = parse_header(records)
+            context.decide(name, answer.index, error)
+
+
+def _name_of(context: RequestContext, key: bytes) -> str:
+    """Return what to call a topic that is not there."""
+    return uuid_text(key) if context.api_version >= produce_codec.TOPIC_IDS_SINCE else key.decode(errors="replace")
 
 
 def _without_transactional(transactional_id: str | None, accepted: list[Accepted]) -> list[Accepted]:

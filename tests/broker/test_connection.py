@@ -12,12 +12,17 @@ from hypothesis import strategies as st
 
 from fauxka.broker import connection as connections
 from fauxka.broker.busy_poll import BusyPoll
+from fauxka.broker.cluster import Cluster
+from fauxka.broker.config import BrokerConfig
 from fauxka.broker.connection import Connection
-from fauxka.broker.owed_answers import OWED_MAX
-from fauxka.broker.request_context import Buffers, Deferred, RequestContext
+from fauxka.broker.listeners import Listener
+from fauxka.broker.owed_answers import OWED_BYTES_MAX, OWED_MAX
+from fauxka.broker.request_context import Buffers, ConnectionInfo, Deferred, RequestContext
 from fauxka.protocol.frames import FrameError
 
 FRAME_BYTES_MAX = 1_000_000
+CLUSTER = Cluster(BrokerConfig.from_entries({}))
+LISTENER = Listener("PLAINTEXT", "127.0.0.1", 9092, "127.0.0.1", 9092)
 
 
 class KeptTransport(asyncio.Transport):
@@ -54,6 +59,8 @@ class KeptTransport(asyncio.Transport):
 class EchoDispatcher:
     """Answers a frame with itself; b"wait" with a Deferred, b"flush" with an applied one, b"bad" with a FrameError."""
 
+    observer = None
+
     def __init__(self) -> None:
         self.frames: list[bytes] = []
         self.waiting: list[Deferred[Buffers]] = []
@@ -62,6 +69,9 @@ class EchoDispatcher:
         pass
 
     def connection_closed(self, connection: Connection) -> None:
+        pass
+
+    def accepted(self, connection: Connection, info: ConnectionInfo) -> None:
         pass
 
     def answer(
@@ -83,8 +93,7 @@ def framed(body: bytes) -> bytes:
 
 def opened() -> tuple[Connection, KeptTransport, EchoDispatcher]:
     dispatcher, transport = EchoDispatcher(), KeptTransport()
-    context = RequestContext.__new__(RequestContext)
-    context.connection_id = 1
+    context = RequestContext(CLUSTER, ConnectionInfo(1, LISTENER))
     connection = Connection(dispatcher, context, BusyPoll(0), frame_bytes_max=FRAME_BYTES_MAX)  # type: ignore[arg-type]
     connection.connection_made(transport)
     return connection, transport, dispatcher
@@ -214,14 +223,26 @@ def test_requests_behind_one_that_is_applied_are_looked_at_and_answered_after_it
     assert bytes(transport.written) == framed(b"first") + framed(b"second") + framed(b"behind")
 
 
-def test_behind_an_answer_that_is_held_back_nothing_is_looked_at() -> None:
+def test_behind_answers_of_many_bytes_that_are_held_back_nothing_is_looked_at() -> None:
+    connection, transport, dispatcher = opened()
+    held = bytes(OWED_BYTES_MAX // 2)
+
+    feed(connection, framed(b"flush") + framed(held) + framed(held) + framed(b"behind"))
+    looked_at = list(dispatcher.frames)
+    dispatcher.waiting[0].complete([framed(b"first")])
+
+    assert looked_at == [b"flush", held, held]
+    assert bytes(transport.written) == framed(b"first") + framed(held) + framed(held) + framed(b"behind")
+
+
+def test_requests_behind_small_answers_that_are_held_back_are_worked_on() -> None:
     connection, transport, dispatcher = opened()
 
     feed(connection, framed(b"flush") + framed(b"held") + framed(b"behind"))
     looked_at = list(dispatcher.frames)
     dispatcher.waiting[0].complete([framed(b"first")])
 
-    assert looked_at == [b"flush", b"held"]
+    assert looked_at == [b"flush", b"held", b"behind"]
     assert bytes(transport.written) == framed(b"first") + framed(b"held") + framed(b"behind")
 
 

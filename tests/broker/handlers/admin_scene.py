@@ -7,7 +7,7 @@ from fauxka.broker.cluster import Cluster, Topic
 from fauxka.broker.config import BrokerConfig
 from fauxka.broker.handlers import create_topics, describe_configs, incremental_alter_configs
 from fauxka.broker.listeners import Listener
-from fauxka.broker.request_context import Deferred, RequestContext
+from fauxka.broker.request_context import ConnectionInfo, Deferred, RequestContext
 from fauxka.protocol.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
@@ -40,7 +40,7 @@ class AdminScene:
 
     def context(self, version: int) -> RequestContext:
         listener = Listener("PLAINTEXT", "127.0.0.1", 9092, "127.0.0.1", 9092)
-        context = RequestContext(self.cluster, listener, 1, "127.0.0.1")
+        context = RequestContext(self.cluster, ConnectionInfo(1, listener, "127.0.0.1"))
         context.api_version = version
         return context
 

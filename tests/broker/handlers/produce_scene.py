@@ -7,7 +7,7 @@ from fauxka.broker.cluster import Cluster, Topic
 from fauxka.broker.config import BrokerConfig
 from fauxka.broker.dispatch import Dispatcher
 from fauxka.broker.listeners import Listener
-from fauxka.broker.request_context import Deferred, RequestContext
+from fauxka.broker.request_context import ConnectionInfo, Deferred, RequestContext
 from fauxka.protocol.messages.produce import (
     PartitionProduceData,
     PartitionProduceResponse,
@@ -45,7 +45,7 @@ class ProduceScene:
         self.cluster = Cluster(config, clock=self.clock, emulated_version=version)
         self.topic: Topic = self.cluster.create_topic("events", self.partition_count)
         listener = Listener("PLAINTEXT", "127.0.0.1", 9092, "127.0.0.1", 9092)
-        self._context = RequestContext(self.cluster, listener, 1, "127.0.0.1")
+        self._context = RequestContext(self.cluster, ConnectionInfo(1, listener, "127.0.0.1"))
         self._dispatcher = Dispatcher()
 
     def send(
