@@ -1,0 +1,81 @@
+import pytest
+
+from fauxka.faults import recipes
+from fauxka.faults.fault_plan import FaultPlan
+from fauxka.faults.fault_rules import Close, Crash, Drop, FaultRule, When
+from fauxka.faults.match import Match, Pattern, TextBytes
+from fauxka.faults.rule_error import RuleError
+
+ALL = (
+    recipes.lost_ack(),
+    recipes.lost_request(),
+    recipes.hang(),
+    recipes.slow_answers(100),
+    recipes.slow_requests(100),
+    recipes.refuse("NOT_LEADER_OR_FOLLOWER", topic="orders"),
+    recipes.false_error("REQUEST_TIMED_OUT", topic="orders"),
+    recipes.false_success(),
+    recipes.overtaken(),
+    recipes.held(),
+    recipes.delivered_twice(),
+    recipes.throttled(100),
+    recipes.cut_answers(6),
+    recipes.corrupt_answers(4),
+    recipes.dripping_answers(1, every_ms=10),
+    recipes.closed_connection(),
+    recipes.reset_connection(),
+    recipes.refused_connections(),
+    recipes.hanging_connections(),
+    recipes.crash_after_append(),
+    recipes.crash_before_append(),
+    recipes.observed(),
+)
+
+
+@pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.name)
+def test_every_recipe_is_a_rule_that_can_be(rule: FaultRule) -> None:
+    plan = FaultPlan(lambda: 0)
+
+    armed = plan.add(rule)
+
+    assert armed.rule == rule
+
+
+def test_a_lost_ack_ends_the_connection_of_one_applied_produce_request() -> None:
+    rule = recipes.lost_ack(topic="orders", partition=3)
+
+    assert (rule.match, rule.when) == (Match(api="Produce", topic="orders", partition=3), When(times=1))
+    assert (rule.point, rule.action) == ("applied", Close())
+
+
+def test_a_lost_ack_can_leave_the_client_to_its_request_timeout() -> None:
+    assert recipes.lost_ack("drop").action == Drop()
+
+
+def test_times_and_skip_say_which_of_the_requests_are_hit() -> None:
+    assert recipes.lost_ack(times=None, skip=2).when == When(times=None, skip=2)
+
+
+def test_another_api_may_be_asked_for() -> None:
+    assert recipes.hang(api="Fetch").match == Match(api="Fetch")
+
+
+def test_an_answer_of_any_api_may_be_slow() -> None:
+    assert recipes.slow_answers(5, group_id=Pattern("billing-.*")).match == Match(group_id=Pattern("billing-.*"))
+
+
+def test_a_crash_without_a_restart_stays_down() -> None:
+    assert recipes.crash_after_append(None).action == Crash(restart_after_ms=None)
+
+
+def test_observing_goes_on_for_ever_unless_told_otherwise() -> None:
+    assert [recipes.observed().when.times, recipes.observed(times=2).when.times] == [None, 2]
+
+
+def test_a_key_may_be_bytes_or_a_text() -> None:
+    assert [recipes.lost_ack(key=key).match.key for key in (b"\xff", "order-1")] == [b"\xff", TextBytes("order-1")]
+
+
+def test_a_wrong_value_is_refused_by_the_name_of_its_field() -> None:
+    with pytest.raises(RuleError, match=r"match\.partition cannot be -1; allowed: integer >= 0"):
+        recipes.lost_ack(partition=-1)
