@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from .armed_rule import ArmedRule
 from .fault import Fault
-from .rule_error import RuleError
+from .rule_list import RULES_MAX, RuleList
 
 if TYPE_CHECKING:
     from .fault_rules import FaultRule
@@ -19,11 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RULES_MAX", "ArmedRule", "Fault", "FaultPlan"]
 
-# Each is asked for every request; thousands of them are a mistake in whoever adds them.
-RULES_MAX = 1000
 
-
-class FaultPlan:
+class FaultPlan(RuleList[ArmedRule]):
     """The rules of one broker.
 
     is_armed: whether any rule is for requests. is_accepting_armed: whether any is for connections as they come.
@@ -31,24 +28,14 @@ class FaultPlan:
 
     def __init__(self, now_ms: Callable[[], int]) -> None:
         """Start without rules; now_ms: the broker's clock."""
+        super().__init__()
         self.is_armed = False
         self.is_accepting_armed = False
         self._now_ms = now_ms
-        self._last_id = 0
-        self._rules: list[ArmedRule] = []
         self._accepted: tuple[ArmedRule, ...] = ()
         self._received: tuple[ArmedRule, ...] = ()
         self._applied: tuple[ArmedRule, ...] = ()
         self._answering: tuple[ArmedRule, ...] = ()
-
-    @property
-    def rules(self) -> tuple[ArmedRule, ...]:
-        """The rules in force, in the order in which they are asked."""
-        return tuple(self._rules)
-
-    def find(self, rule_id: int) -> ArmedRule | None:
-        """Return the rule with this id; None if it is not in force."""
-        return next((armed for armed in self._rules if armed.id == rule_id), None)
 
     def add(self, rule: FaultRule, position: int | None = None) -> ArmedRule:
         """Put the rule behind the first position rules, by default behind all, and return it with a new id.
@@ -56,12 +43,8 @@ class FaultPlan:
         Raises RuleError for a rule that cannot be, and for one more than RULES_MAX.
         """
         _check(rule)
-        if len(self._rules) >= RULES_MAX:
-            raise RuleError("", None, f"at most {RULES_MAX} rules", f"there are {RULES_MAX} rules already")
-        armed = ArmedRule(self._last_id + 1, rule, self._now_ms)
-        self._last_id += 1
-        self._rules.insert(len(self._rules) if position is None else position, armed)
-        self._index()
+        armed = ArmedRule(self._next_id(), rule, self._now_ms)
+        self._add(armed, position)
         return armed
 
     def replace(self, rule_id: int, rule: FaultRule) -> ArmedRule:
@@ -69,23 +52,11 @@ class FaultPlan:
 
         Whoever waits for hits of the old one waits in vain. Raises KeyError for an id that is not in force, RuleError.
         """
-        index = self._index_of(rule_id)
+        self._require(rule_id)
         _check(rule)
         armed = ArmedRule(rule_id, rule, self._now_ms)
-        self._rules[index] = armed
-        self._index()
+        self._replace(armed)
         return armed
-
-    def remove(self, rule_id: int) -> ArmedRule:
-        """Lift the rule and return it as it is then. Raises KeyError for an id that is not in force."""
-        armed = self._rules.pop(self._index_of(rule_id))
-        self._index()
-        return armed
-
-    def clear(self) -> None:
-        """Lift all rules; their ids are not given again."""
-        self._rules.clear()
-        self._index()
 
     def accepted(self, connection: AcceptedConnection) -> Fault | None:
         """Return what is done to a connection that came."""
@@ -107,14 +78,8 @@ class FaultPlan:
         """Return what is done to the bytes of a request's answer."""
         return _decide(self._answering, request)
 
-    def _index_of(self, rule_id: int) -> int:
-        for index, armed in enumerate(self._rules):
-            if armed.id == rule_id:
-                return index
-        raise KeyError(f"rule {rule_id} is not in force")
-
-    def _index(self) -> None:
-        """Sort the rules by point; new tuples, because a rule may be lifted while they are asked."""
+    def _changed(self) -> None:
+        """Sort the rules by point."""
         self._accepted = self._at("accepted")
         self._received = self._at("received")
         self._applied = self._at("applied")
@@ -123,7 +88,7 @@ class FaultPlan:
         self.is_accepting_armed = bool(self._accepted)
 
     def _at(self, point: str) -> tuple[ArmedRule, ...]:
-        return tuple(armed for armed in self._rules if armed.rule.point == point)
+        return tuple(armed for armed in self.rules if armed.rule.point == point)
 
 
 def _decide(rules: tuple[ArmedRule, ...], request: MatchedRequest) -> Fault | None:

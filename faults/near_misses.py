@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .match import Match
     from .match_outcome import Got, Mismatch
 
 # Different (field, got) that are counted for one rule; whoever looks wants the nearest few.
@@ -38,8 +37,8 @@ class _Counted:
 class NearMisses:
     """The misses of one rule: the nearest ones, where there are too many."""
 
-    def __init__(self, match: Match) -> None:
-        """Start without any."""
+    def __init__(self, match: object) -> None:
+        """Start without any; match: has what each field wants as an attribute."""
         self._match = match
         self._counts: dict[tuple[str, Got], _Counted] = {}
 

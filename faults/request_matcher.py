@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from ..protocol.request_facts import RequestFacts
     from .match import AcceptedConnection, MatchedRequest
 
-_Value = int | str | None
-_Test = Callable[[_Value], bool]
+Value = int | str | None
+Test = Callable[[Value], bool]
 
 # Where a request, and a connection, has what a field asks for.
 _ATTRIBUTES = {
@@ -40,7 +40,7 @@ _RECORD_FIELDS = ("key", "header")
 class _Asked:
     field: str
     attribute: str
-    test: _Test
+    test: Test
 
 
 @dataclass(slots=True)
@@ -65,12 +65,12 @@ class RequestMatcher:
     def __init__(self, match: Match) -> None:
         """Make the tests of the fields that the match gives; the match has been checked."""
         self._request = [
-            _Asked(name, _ATTRIBUTES[name], _test_of(match, name)) for name in _given(match, REQUEST_FIELDS)
+            _Asked(name, _ATTRIBUTES[name], test_of(match, name)) for name in _given(match, REQUEST_FIELDS)
         ]
         self._connection = [asked for asked in self._request if asked.field in CONNECTION_FIELDS]
-        self._named = [_Asked(name, name, _test_of(match, name)) for name in _given(match, NAMED_FIELDS)]
+        self._named = [_Asked(name, name, test_of(match, name)) for name in _given(match, NAMED_FIELDS)]
         part_fields = [name for name in BATCH_FIELDS if name not in _RECORD_FIELDS]
-        self._part = [_Asked(name, name, _test_of(match, name)) for name in _given(match, part_fields)]
+        self._part = [_Asked(name, name, test_of(match, name)) for name in _given(match, part_fields)]
         is_of_records = match.key is not None or match.header is not None
         self._records = RecordMatcher(match.key, match.header) if is_of_records else None
 
@@ -156,7 +156,7 @@ def _parts(facts: RequestFacts) -> Iterator[_Part]:
 
 def _first_mismatch(subject: object, fields: list[_Asked]) -> Mismatch | None:
     for asked in fields:
-        value = cast("_Value", getattr(subject, asked.attribute))
+        value = cast("Value", getattr(subject, asked.attribute))
         if value is None and asked.field == "client_id":
             value = ""
         if not asked.test(value):
@@ -172,7 +172,7 @@ def _given(match: Match, names: tuple[str, ...] | list[str]) -> list[str]:
     return [name for name in names if getattr(match, name) is not None]
 
 
-def _test_of(match: Match, name: str) -> _Test:
+def test_of(match: object, name: str) -> Test:
     """Return what says whether a value is one of those that a field of texts or of integers wants."""
     wanted: object = attrgetter(name)(match)
     entries = cast("list[object]", wanted) if isinstance(wanted, list) else [wanted]
@@ -182,7 +182,7 @@ def _test_of(match: Match, name: str) -> _Test:
     if not ranges and not patterns:
         return exact.__contains__
 
-    def test(value: _Value) -> bool:
+    def test(value: Value) -> bool:
         if value in exact:
             return True
         if isinstance(value, int):

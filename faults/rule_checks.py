@@ -9,7 +9,7 @@ import msgspec
 
 from ..protocol.api_keys import APIS
 from ..protocol.error_codes import ErrorCode
-from .fault_rules import Error, FaultRule, kind_of
+from .fault_rules import Error, FaultRule, When, kind_of
 from .match import CONNECTION_FIELDS, IntegerRange, Match, Pattern
 from .rule_error import RuleError
 from .strict_json import convert, parse
@@ -44,13 +44,18 @@ _API_NAMES = {api.name: api for api in APIS.values()}
 
 def decode_rule(data: bytes) -> FaultRule:
     """Return the rule that the JSON says; a rule as it was answered is one too. Raises RuleError."""
+    rule = convert(parse_rule(data), FaultRule)
+    check_rule(rule)
+    return rule
+
+
+def parse_rule(data: bytes) -> object:
+    """Return the JSON of a rule, of any kind, in Python's own types, without what an answer adds. Raises RuleError."""
     document = parse(data)
     if isinstance(document, dict):
         fields = cast("dict[str, object]", document)
         document = {name: value for name, value in fields.items() if name not in ANSWER_FIELDS}
-    rule = convert(document, FaultRule)
-    check_rule(rule)
-    return rule
+    return document
 
 
 def check_rule(rule: FaultRule) -> None:
@@ -58,7 +63,7 @@ def check_rule(rule: FaultRule) -> None:
     # A rule made in process has been checked by nothing but a type checker.
     convert(msgspec.to_builtins(rule), FaultRule)
     _check_values(rule.match)
-    _check_window(rule)
+    check_window(rule.when)
     _check_point(rule)
     if isinstance(rule.action, Error):
         _check_error(rule.action)
@@ -79,15 +84,18 @@ def _check_value(field: str, name: str, wanted: object) -> None:
         allowed = ", ".join(sorted(_API_NAMES))
         raise RuleError(field, wanted, allowed, f"{field}: there is no API {wanted!r}; allowed: {allowed}")
     if isinstance(wanted, Pattern):
-        try:
-            re.compile(wanted.regex)
-        except (re.error, RecursionError, OverflowError) as error:
-            allowed = "a regular expression of Python's module re"
-            raise RuleError(
-                f"{field}.regex", wanted.regex, allowed, f"{field}.regex does not compile: {error}"
-            ) from None
+        check_pattern(field, wanted)
     if isinstance(wanted, IntegerRange):
         _check_range(field, wanted)
+
+
+def check_pattern(field: str, wanted: Pattern) -> None:
+    """Raise RuleError for a regular expression that is none."""
+    try:
+        re.compile(wanted.regex)
+    except (re.error, RecursionError, OverflowError) as error:
+        allowed = "a regular expression of Python's module re"
+        raise RuleError(f"{field}.regex", wanted.regex, allowed, f"{field}.regex does not compile: {error}") from None
 
 
 def _check_range(field: str, wanted: IntegerRange) -> None:
@@ -100,8 +108,8 @@ def _check_range(field: str, wanted: IntegerRange) -> None:
         )
 
 
-def _check_window(rule: FaultRule) -> None:
-    when = rule.when
+def check_window(when: When) -> None:
+    """Raise RuleError for a time in which nothing is."""
     if when.until_ms is not None and when.until_ms <= when.after_ms:
         allowed = f"integer >= {when.after_ms + 1}"
         message = f"when.until_ms: nothing is after {when.after_ms} ms and before {when.until_ms} ms"
