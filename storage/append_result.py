@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..protocol.record_batch import NO_SEQUENCE, BatchHeader, increment_sequence
-from .producer_state_entry import CachedBatch, ProducerStateEntry
+from .producer_state_entry import CachedBatch, ProducerStateEntry, recognised
 
 
 @dataclass(slots=True)
@@ -61,6 +61,6 @@ def repeated_result(
 
     header: of the batch as it came; entry: of its producer.
     """
-    cached = entry.batches if entry is not None else ()
+    cached = recognised(entry.batches) if entry is not None else ()
     offsets = (duplicate.base_offset, duplicate.last_offset, duplicate.timestamp)
     return AppendResult(*offsets, log_start_offset, True, header, cached)

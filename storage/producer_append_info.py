@@ -12,7 +12,7 @@ from ..protocol.record_batch import MAX_SEQUENCE, NO_PRODUCER_EPOCH, TRANSACTION
 from .append_decision import refusal_in_words
 from .append_refused import AppendRefused, SequenceRefusal, SequenceRule
 from .emulated_version import EmulatedVersion, UnknownProducerRule
-from .producer_state_entry import NO_COORDINATOR_EPOCH, CachedBatch, ProducerStateEntry
+from .producer_state_entry import NO_COORDINATOR_EPOCH, CachedBatch, ProducerStateEntry, recognised
 
 
 def is_next_in_order(entry: ProducerStateEntry, header: BatchHeader) -> bool:
@@ -141,7 +141,7 @@ def _refused(
         last_sequence=increment_sequence(header.base_sequence, header.last_offset_delta),
         expected_sequence=expected_sequence,
         current_epoch=entry.producer_epoch if entry else None,
-        cached=entry.batches if entry else (),
+        cached=recognised(entry.batches) if entry else (),
     )
     error = AppendRefused(code, refusal_in_words(refusal))
     error.refusal = refusal
@@ -164,7 +164,8 @@ def entry_after(
         if entry.producer_epoch != header.producer_epoch:
             batches = (batch,)
         elif len(batches) < batches_remembered:
-            batches += (batch,)
+            # What is left of evicted batches takes none of the places.
+            batches = (*recognised(batches), batch)
         else:
             batches = batches[1:] + (batch,)  # noqa: RUF005 - unpacking costs twice as much, on the path of every batch
         coordinator_epoch, txn_first_offset = entry.coordinator_epoch, entry.current_txn_first_offset

@@ -6,11 +6,11 @@ Source: ProducerStateEntry and BatchMetadata, Kafka 4.3.0.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
-from ..protocol.record_batch import NO_PRODUCER_EPOCH, NO_SEQUENCE, NO_TIMESTAMP
+from ..protocol.record_batch import MAX_SEQUENCE, NO_PRODUCER_EPOCH, NO_SEQUENCE, NO_TIMESTAMP, increment_sequence
 
 NO_COORDINATOR_EPOCH = -1
 
@@ -19,6 +19,7 @@ class CachedBatch(NamedTuple):
     """A batch that is recognised when it comes again; a tuple, because one is made for every idempotent batch.
 
     timestamp: the greatest of its records, as the log has it.
+    Where all were evicted on purpose, one without records is left at their end: none that comes is like it.
     """
 
     base_sequence: int
@@ -26,6 +27,11 @@ class CachedBatch(NamedTuple):
     base_offset: int
     last_offset: int
     timestamp: int
+
+    @property
+    def is_evicted(self) -> bool:
+        """Whether it only says where the batches ended that were evicted."""
+        return self.base_offset > self.last_offset
 
 
 # Makes a CachedBatch of the tuple of its fields: half the price of calling the class, on the path of every batch.
@@ -55,3 +61,30 @@ class ProducerStateEntry:
     def last_sequence(self) -> int:
         """The sequence of the newest record; -1 if no batch is known."""
         return self.batches[-1].last_sequence if self.batches else NO_SEQUENCE
+
+    @property
+    def next_sequence(self) -> int:
+        """The sequence that is accepted next; 0 if no batch is known."""
+        return (self.last_sequence + 1) & MAX_SEQUENCE
+
+
+def recognised(batches: tuple[CachedBatch, ...]) -> tuple[CachedBatch, ...]:
+    """Return the remembered batches without what is left of evicted ones, which is always the oldest."""
+    return batches[1:] if batches and batches[0].is_evicted else batches
+
+
+def without_batches(entry: ProducerStateEntry) -> ProducerStateEntry:
+    """Return the entry with all its batches evicted: their retry is refused, and the next sequence is what it was."""
+    if not entry.batches:
+        return entry
+    newest = entry.batches[-1]
+    end = cached_batch(
+        (
+            increment_sequence(newest.last_sequence, 1),
+            newest.last_sequence,
+            newest.last_offset + 1,
+            newest.last_offset,
+            newest.timestamp,
+        )
+    )
+    return replace(entry, batches=(end,))

@@ -37,6 +37,11 @@ class ProducerStateManager:
         elif self._open_transactions:
             self._open_transactions.pop(entry.producer_id, None)
 
+    def forget(self, producer_id: int) -> None:
+        """Know the producer no longer; its open transaction, if there is one, no longer holds readers back."""
+        self._entries.pop(producer_id, None)
+        self._open_transactions.pop(producer_id, None)
+
     @property
     def first_unstable_offset(self) -> int | None:
         """Where the earliest open transaction begins."""

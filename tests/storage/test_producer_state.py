@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from fauxka.protocol.error_codes import ErrorCode
-from fauxka.protocol.record_batch import TimestampType
+from fauxka.protocol.record_batch import MAX_SEQUENCE, TimestampType
 from fauxka.storage.append_refused import AppendRefused, SequenceRefusal, SequenceRule
 from fauxka.storage.log_config import LogConfig
 from fauxka.storage.partition_log import PartitionLog
-from fauxka.storage.producer_state_entry import CachedBatch, ProducerStateEntry
+from fauxka.storage.producer_snapshot import decode_snapshot, encode_snapshot
+from fauxka.storage.producer_state_entry import CachedBatch, ProducerStateEntry, recognised, without_batches
 from fauxka.storage.producer_state_manager import ProducerStateManager
 
 from ..protocol.batch_bytes import NOW_MS, batch, record, records
@@ -273,3 +274,78 @@ def test_expiration_of_a_new_configuration_holds_at_once() -> None:
     log.config = LogConfig(producer_id_expiration_ms=1000)
 
     assert log.producers.remove_expired(NOW_MS + 1000) == 1
+
+
+def evicted_log(*, version: str = "4.3") -> PartitionLog:
+    """Sequences 0..9 in batches of two, none of which is remembered any more."""
+    log = new_log(version=version)
+    for sequence in range(0, 10, 2):
+        produce(log, sequence, 2)
+    entry = log.producers.find(7)
+    assert entry is not None
+    log.producers.commit(without_batches(entry))
+    return log
+
+
+@pytest.mark.parametrize("sequence", [0, 6, 8])
+def test_evicted_batch_is_not_recognised_and_lies_before_what_is_remembered(sequence: int) -> None:
+    log = evicted_log()
+
+    refused = refusal(log, sequence, 2)
+
+    assert refused.code is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert refused.refusal is not None
+    assert (refused.refusal.rule, refused.refusal.cached) == (SequenceRule.BEFORE_CACHE, ())
+    assert (refused.refusal.expected_sequence, log.log_end_offset) == (10, 10)
+
+
+def test_evicted_batch_is_answered_as_the_version_answers_batches_that_are_too_old() -> None:
+    log = evicted_log(version="1.0")
+
+    assert refusal(log, 8, 2).code is ErrorCode.DUPLICATE_SEQUENCE_NUMBER
+
+
+def test_the_next_batch_after_an_eviction_is_appended_and_all_five_places_are_free() -> None:
+    log = evicted_log()
+
+    for sequence in range(10, 20, 2):
+        produce(log, sequence, 2)
+
+    entry = log.producers.find(7)
+    assert entry is not None
+    assert [batch.base_sequence for batch in entry.batches] == [10, 12, 14, 16, 18]
+    assert produce(log, 10, 2).is_duplicate
+
+
+def test_gap_after_an_eviction_is_refused_as_a_gap() -> None:
+    refused = refusal(evicted_log(), 12, 2)
+
+    assert refused.refusal is not None
+    assert (refused.refusal.rule, refused.refusal.expected_sequence) == (SequenceRule.GAP, 10)
+
+
+def test_evicted_entry_survives_a_snapshot() -> None:
+    entry = evicted_log().producers.find(7)
+    assert entry is not None
+
+    (decoded,) = decode_snapshot(encode_snapshot([entry]))
+
+    assert decoded == entry
+    assert (decoded.next_sequence, recognised(decoded.batches)) == (10, ())
+
+
+def test_eviction_at_the_greatest_sequence_expects_zero() -> None:
+    batch_at_the_end = CachedBatch(MAX_SEQUENCE, MAX_SEQUENCE, 4, 4, NOW_MS)
+
+    entry = without_batches(ProducerStateEntry(7, 0, (batch_at_the_end,), NOW_MS))
+
+    assert (entry.next_sequence, entry.batches[0].base_sequence, entry.last_sequence) == (0, 0, MAX_SEQUENCE)
+
+
+def test_forgotten_producer_holds_no_reader_back() -> None:
+    producers = ProducerStateManager(DAY_MS)
+    producers.commit(ProducerStateEntry(7, 0, (), NOW_MS, current_txn_first_offset=3))
+
+    producers.forget(7)
+
+    assert (producers.find(7), producers.first_unstable_offset) == (None, None)
