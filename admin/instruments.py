@@ -1,0 +1,25 @@
+"""What a broker is wired with: the rules of what goes wrong, and the journal of what happened.
+
+Loaded with every start, so it imports nothing that a broker without a rule would not need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..broker.cluster import Cluster
+from ..broker.listeners import ListenerConfig
+from ..broker.server import Server
+from ..faults.fault_plan import FaultPlan
+
+
+class Instruments:
+    """The rules and the journal of one broker."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        """Start without a rule, and with an empty journal."""
+        self.plan = FaultPlan(cluster.clock.now_ms)
+
+    def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
+        """Return the node, not started, that works by the rules and is written down."""
+        return Server(cluster, listeners, plan=self.plan)
