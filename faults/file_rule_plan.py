@@ -1,0 +1,90 @@
+"""The rules for files in force, in order, and what they decide of each operation.
+
+Rules are asked in order; the first that hits acts, and those behind it neither match nor count that operation. Without
+msgspec, which only those load who have a rule. Operations come from several threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Protocol
+
+from .rule_list import RuleList
+
+if TYPE_CHECKING:
+    from .armed_file_rule import ArmedFileRule
+    from .file_fault import FileFault
+    from .file_fault_rules import OperationKind
+    from .file_rules import FileRule
+
+
+class Threads(Protocol):
+    """What tells the event loop's thread from others."""
+
+    @property
+    def lock(self) -> AbstractContextManager[object]:
+        """For what several threads count together; nobody waits while holding it."""
+        ...
+
+    def run(self, callback: Callable[[], None]) -> None:
+        """Run callback on the event loop's thread: at once there, soon from another."""
+        ...
+
+    def pause(self, ms: int) -> bool:
+        """Wait by the clock, and return True; or, on the event loop's thread, return False at once."""
+        ...
+
+
+class FileRulePlan(RuleList["ArmedFileRule"]):
+    """The rules for the files of one node; all methods but decide are for the event loop's thread."""
+
+    def __init__(self, now_ms: Callable[[], int], threads: Threads, changed: Callable[[], None]) -> None:
+        """Start without rules.
+
+        now_ms: the broker's clock. changed: called when rules came or went.
+        """
+        super().__init__()
+        self._now_ms = now_ms
+        self._threads = threads
+        self._tell_changed = changed
+
+    def add(self, rule: FileRule, position: int | None = None) -> ArmedFileRule:
+        """Put the rule behind the first position rules, by default behind all, and return it with a new id.
+
+        Raises RuleError for a rule that cannot be, and for one more than RULES_MAX.
+        """
+        armed = self._armed(self._next_id(), rule)
+        self._add(armed, position)
+        return armed
+
+    def replace(self, rule_id: int, rule: FileRule) -> ArmedFileRule:
+        """Put a rule in the place of the one with this id, which it takes over; its counts begin anew.
+
+        Whoever waits for hits of the old one waits in vain. Raises KeyError for an id that is not in force, RuleError.
+        """
+        self._require(rule_id)
+        armed = self._armed(rule_id, rule)
+        self._replace(armed)
+        return armed
+
+    def _armed(self, rule_id: int, rule: FileRule) -> ArmedFileRule:
+        # Only whoever has a rule has msgspec loaded; the broker's start has not.
+        from .armed_file_rule import ArmedFileRule
+        from .file_rules import check_file_rule
+
+        check_file_rule(rule)
+        return ArmedFileRule(rule_id, rule, self._now_ms)
+
+    def _changed(self) -> None:
+        self._tell_changed()
+
+    def decide(self, kind: OperationKind, path: str) -> FileFault | None:
+        """Count an operation, and return what the first rule that hits it does to it."""
+        for armed in self.rules:
+            with self._threads.lock:
+                fault = armed.ask(kind, path)
+            if fault is not None:
+                self._threads.run(armed.tell_waiters)
+                return fault
+        return None
