@@ -39,18 +39,18 @@ class ArmedRule(RuleCounts):
 
     def ask_connection(self, connection: AcceptedConnection) -> Fault | None:
         """Count the connection, and return what the rule does to it if it hits."""
-        return self._decide(self._matcher.look_at_connection(connection))
+        return self._decide(self._matcher.look_at_connection(connection), "")
 
     def ask(self, request: MatchedRequest) -> Fault | None:
         """Count the request, and return what the rule does to it if it hits."""
-        return self._decide(self._matcher.look_at(request))
+        return self._decide(self._matcher.look_at(request), request.api_name)
 
-    def _decide(self, outcome: Matched | Mismatch) -> Fault | None:
+    def _decide(self, outcome: Matched | Mismatch, api_name: str) -> Fault | None:
         if isinstance(outcome, Mismatch):
             self._near_misses.add(outcome)
             return None
         if not self.count_match():
             return None
-        fault = self._template.fault(outcome)
+        fault = self._template.fault(outcome, api_name)
         self.tell_waiters()
         return fault

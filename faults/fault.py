@@ -7,6 +7,7 @@ from dataclasses import dataclass
 PARTITION = "partition"
 TOPIC = "topic"
 REQUEST = "request"
+SCOPES = (PARTITION, TOPIC, REQUEST)
 
 Partitions = frozenset[tuple[str, int]]
 

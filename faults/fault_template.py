@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from ..protocol.api_keys import APIS
 from ..protocol.error_codes import ErrorCode
+from ..protocol.partial_errors import can_answer_error
 from .fault import PARTITION, REQUEST, TOPIC, Fault
 from .fault_rules import Action, Corrupt, Crash, Delay, Drip, Error, FaultRule, Hang, Hold, Throttle, Truncate, kind_of
 from .match import BATCH_FIELDS, Match
 from .match_outcome import Matched
+
+_APIS_BY_NAME = {api.name: api for api in APIS.values()}
 
 
 class FaultTemplate:
@@ -19,12 +23,15 @@ class FaultTemplate:
         self._kind = kind_of(rule.action)
         self._is_of_part = is_of_part(rule.match)
 
-    def fault(self, matched: Matched) -> Fault:
-        """Return what is done to a request of which this matched."""
+    def fault(self, matched: Matched, api_name: str) -> Fault:
+        """Return what is done to a request of which this matched; api_name: "" for a connection."""
         fault = Fault(rule_id=self._rule_id, kind=self._kind, partitions=matched.partitions, topics=matched.topics)
         _set_numbers(fault, self._action)
         if isinstance(self._action, Error):
-            fault.scope = self._action.scope or self._default_scope(matched)
+            scope = self._action.scope or self._default_scope(matched)
+            # A rule for any API meets some whose answers have no place for less than the whole.
+            api = _APIS_BY_NAME.get(api_name)
+            fault.scope = scope if api is not None and can_answer_error(api, scope) else REQUEST
         return fault
 
     def _default_scope(self, matched: Matched) -> str:

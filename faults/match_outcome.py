@@ -15,7 +15,7 @@ class Matched:
     topics: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Mismatch:
     """The first field that did not hold, and what stood there instead; None where the request names nothing.
 

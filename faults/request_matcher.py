@@ -6,22 +6,19 @@ partition, or else the request as a whole. All fields of a batch must hold of th
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import TYPE_CHECKING, cast
 
-from .match import BATCH_FIELDS, CONNECTION_FIELDS, NAMED_FIELDS, REQUEST_FIELDS, IntegerRange, Match, Pattern
+from .match import BATCH_FIELDS, CONNECTION_FIELDS, NAMED_FIELDS, REQUEST_FIELDS, Match
 from .match_outcome import Got, Matched, Mismatch
 from .record_matcher import RecordMatcher
+from .value_tests import Test, Value, test_of
 
 if TYPE_CHECKING:
     from ..protocol.request_facts import RequestFacts
     from .match import AcceptedConnection, MatchedRequest
 
-Value = int | str | None
-Test = Callable[[Value], bool]
 
 # Where a request, and a connection, has what a field asks for.
 _ATTRIBUTES = {
@@ -170,29 +167,3 @@ def _mismatch(field: str, got: Got) -> Mismatch:
 
 def _given(match: Match, names: tuple[str, ...] | list[str]) -> list[str]:
     return [name for name in names if getattr(match, name) is not None]
-
-
-def test_of(match: object, name: str) -> Test:
-    """Return what says whether a value is one of those that a field of texts or of integers wants."""
-    wanted: object = attrgetter(name)(match)
-    entries = cast("list[object]", wanted) if isinstance(wanted, list) else [wanted]
-    exact = frozenset(entry for entry in entries if isinstance(entry, (int, str)))
-    ranges = [entry for entry in entries if isinstance(entry, IntegerRange)]
-    patterns = [re.compile(entry.regex) for entry in entries if isinstance(entry, Pattern)]
-    if not ranges and not patterns:
-        return exact.__contains__
-
-    def test(value: Value) -> bool:
-        if value in exact:
-            return True
-        if isinstance(value, int):
-            return any(_is_in_range(value, each) for each in ranges)
-        return value is not None and any(pattern.fullmatch(value) for pattern in patterns)
-
-    return test
-
-
-def _is_in_range(value: int, wanted: IntegerRange) -> bool:
-    if wanted.first is not None and value < wanted.first:
-        return False
-    return wanted.last is None or value <= wanted.last

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import re
+from difflib import get_close_matches
 from typing import cast
 
 import msgspec
 
-from ..protocol.api_keys import APIS
+from ..protocol.answer_frames import has_throttle
+from ..protocol.api_keys import Api
 from ..protocol.error_codes import ErrorCode
-from .fault_rules import Error, FaultRule, When, kind_of
-from .match import CONNECTION_FIELDS, IntegerRange, Match, Pattern
+from ..protocol.partial_errors import can_answer_error
+from .api_checks import apis_of, check_apis
+from .fault import SCOPES
+from .fault_rules import Action, Delay, Error, FaultRule, Hang, Throttle, When, kind_of
+from .match import CONNECTION_FIELDS
 from .rule_error import RuleError
 from .strict_json import convert, parse
+from .value_tests import check_wanted
 
 # What goes with which point, and why the rest does not.
 ACTIONS_AT: dict[str, tuple[str, ...]] = {
@@ -39,7 +44,6 @@ _BYTES_MADE = "the bytes of the answer are made already; received and applied ar
 _APPLIED_ALREADY = "the request was applied already"
 # What the answer to a rule has beside the rule: taken, and ignored, where a rule that was printed is posted again.
 ANSWER_FIELDS = frozenset({"id", "hits", "matched", "remaining", "last_hit_ms", "near_misses"})
-_API_NAMES = {api.name: api for api in APIS.values()}
 
 
 def decode_rule(data: bytes) -> FaultRule:
@@ -62,50 +66,12 @@ def check_rule(rule: FaultRule) -> None:
     """Raise RuleError for a rule that cannot be."""
     # A rule made in process has been checked by nothing but a type checker.
     convert(msgspec.to_builtins(rule), FaultRule)
-    _check_values(rule.match)
+    for name in rule.match.__struct_fields__:
+        check_wanted(f"match.{name}", getattr(rule.match, name))
     check_window(rule.when)
     _check_point(rule)
-    if isinstance(rule.action, Error):
-        _check_error(rule.action)
-
-
-def _check_values(match: Match) -> None:
-    for name in match.__struct_fields__:
-        wanted: object = getattr(match, name)
-        if isinstance(wanted, list):
-            for index, entry in enumerate(cast("list[object]", wanted)):
-                _check_value(f"match.{name}[{index}]", name, entry)
-        else:
-            _check_value(f"match.{name}", name, wanted)
-
-
-def _check_value(field: str, name: str, wanted: object) -> None:
-    if name == "api" and wanted is not None and wanted not in _API_NAMES:
-        allowed = ", ".join(sorted(_API_NAMES))
-        raise RuleError(field, wanted, allowed, f"{field}: there is no API {wanted!r}; allowed: {allowed}")
-    if isinstance(wanted, Pattern):
-        check_pattern(field, wanted)
-    if isinstance(wanted, IntegerRange):
-        _check_range(field, wanted)
-
-
-def check_pattern(field: str, wanted: Pattern) -> None:
-    """Raise RuleError for a regular expression that is none."""
-    try:
-        re.compile(wanted.regex)
-    except (re.error, RecursionError, OverflowError) as error:
-        allowed = "a regular expression of Python's module re"
-        raise RuleError(f"{field}.regex", wanted.regex, allowed, f"{field}.regex does not compile: {error}") from None
-
-
-def _check_range(field: str, wanted: IntegerRange) -> None:
-    if wanted.first is None and wanted.last is None:
-        raise RuleError(field, {}, "from, to or both", f"{field}: a range has from, to or both")
-    if wanted.first is not None and wanted.last is not None and wanted.first > wanted.last:
-        allowed = f"integer >= {wanted.first}"
-        raise RuleError(
-            f"{field}.to", wanted.last, allowed, f"{field}: from {wanted.first} to {wanted.last} is nothing"
-        )
+    check_apis(rule.match)
+    _check_action(rule.action, apis_of(rule.match))
 
 
 def check_window(when: When) -> None:
@@ -123,6 +89,9 @@ def _check_point(rule: FaultRule) -> None:
         message = f"{kind} cannot be done at {rule.point}: {_reason(rule.point, kind)}"
         raise RuleError("action.kind", kind, allowed, message)
     if rule.point == "accepted":
+        if isinstance(rule.action, (Delay, Hang)) and rule.action.release_order:
+            message = f"action.release_order: {_AT_ACCEPTED}, so that no answer waits for another"
+            raise RuleError("action.release_order", True, "false", message)
         for name in rule.match.__struct_fields__:
             if name not in CONNECTION_FIELDS and getattr(rule.match, name) is not None:
                 wanted = msgspec.to_builtins(getattr(rule.match, name))
@@ -138,7 +107,25 @@ def _reason(point: str, kind: str) -> str:
     return _BYTES_MADE if point == "answering" else _APPLIED_ALREADY
 
 
-def _check_error(action: Error) -> None:
-    if isinstance(action.error, str) and action.error not in ErrorCode.__members__:
-        allowed = "a name of Kafka's errors, such as NOT_LEADER_OR_FOLLOWER, or a code"
-        raise RuleError("action.error", action.error, allowed, f"action.error: Kafka has no error {action.error!r}")
+def _check_action(action: Action, apis: list[Api]) -> None:
+    """Refuse an error that is none, and what the answers of the APIs that the rule names have no place for."""
+    if isinstance(action, Error):
+        if isinstance(action.error, str) and action.error not in ErrorCode.__members__:
+            raise _unknown_error(action.error)
+        for api in apis:
+            if action.scope is not None and not can_answer_error(api, action.scope):
+                allowed = ", ".join(scope for scope in SCOPES if can_answer_error(api, scope))
+                message = f"action.scope: the answers of {api.name} have no place for the error of a {action.scope}"
+                raise RuleError("action.scope", action.scope, allowed, message)
+    elif isinstance(action, Throttle):
+        for api in apis:
+            if not has_throttle(api):
+                message = f"action.kind: the answers of {api.name} have no throttle_time_ms"
+                raise RuleError("action.kind", "throttle", "an API whose answers have a throttle_time_ms", message)
+
+
+def _unknown_error(name: str) -> RuleError:
+    nearest = get_close_matches(name, ErrorCode.__members__, 1)
+    hint = f"; perhaps {nearest[0]}" if nearest else ""
+    allowed = "a name of Kafka's errors, such as NOT_LEADER_OR_FOLLOWER, or a code"
+    return RuleError("action.error", name, allowed, f"action.error: Kafka has no error {name!r}{hint}")

@@ -10,6 +10,10 @@ from msgspec import inspect
 
 # Java's and JSON's limits, which are what they are for every number: said only where a model asks for less.
 _INT64_MAX = 2**63 - 1
+# The longest text that Kafka's protocol has.
+_TEXT_MAX = 2**15 - 1
+# What is named behind all else.
+_LAST = (inspect.ListType, inspect.VarTupleType, inspect.NoneType)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +67,19 @@ def words_of(field_type: FieldType) -> str:
     """Return what is allowed."""
     if field_type.kinds:
         return _joined(list(field_type.kinds))
-    words = [_words(each) for each in field_type.types if not isinstance(each, inspect.NoneType)]
-    structs = [each for each in field_type.types if isinstance(each, inspect.StructType) and each.tag_field]
-    if structs:
-        tagged = f"an object with {structs[0].tag_field}: {_joined([str(each.tag) for each in structs])}"
-        words = [
-            tagged,
-            *(
-                _words(each)
-                for each in field_type.types
-                if not isinstance(each, (inspect.StructType, inspect.NoneType))
-            ),
-        ]
+    plain = [each for each in field_type.types if not isinstance(each, _LAST)]
+    tagged = [each for each in plain if isinstance(each, inspect.StructType) and each.tag_field]
+    words = [_words(each) for each in plain if each not in tagged]
+    if tagged:
+        words.append(f"an object with {tagged[0].tag_field}: {_joined([str(each.tag) for each in tagged])}")
+    alone = _joined(words)
+    for each in field_type.types:
+        if isinstance(each, (inspect.ListType, inspect.VarTupleType)):
+            of = words_of(_field_type(each.item_type))
+            words.append("a list of these" if of == alone else f"a list of {of}")
     if any(isinstance(each, inspect.NoneType) for each in field_type.types):
         words.append("null")
-    return _joined(list(dict.fromkeys(words))) if words else "nothing"
+    return _joined(words) or "nothing"
 
 
 @lru_cache(maxsize=128)
@@ -100,7 +102,11 @@ def _words(each: inspect.Type) -> str:
         case inspect.FloatType():
             return _number_words("number", each.ge, each.le)
         case inspect.StrType():
-            return "text" if each.max_length is None else f"text of at most {each.max_length} characters"
+            return (
+                "text"
+                if (each.max_length or _TEXT_MAX) >= _TEXT_MAX
+                else f"text of at most {each.max_length} characters"
+            )
         case inspect.BytesType():
             return "base64 text"
         case inspect.BoolType():
@@ -109,19 +115,12 @@ def _words(each: inspect.Type) -> str:
             return _joined([str(value) for value in each.values])
         case inspect.EnumType():
             return _joined([str(member.value) for member in each.cls])
-        case inspect.ListType() | inspect.VarTupleType():
-            return _list_words(each)
         case inspect.StructType():
             return f"an object with {', '.join(field.encode_name for field in each.fields) or 'no field'}"
         case inspect.DictType():
             return "an object"
         case _:
             return "any value"
-
-
-def _list_words(each: inspect.ListType | inspect.VarTupleType) -> str:
-    words = f"a list of {words_of(_field_type(each.item_type))}"
-    return f"{words}, at most {each.max_length}" if each.max_length is not None else words
 
 
 def _number_words(noun: str, least: float | None, greatest: float | None) -> str:
@@ -141,4 +140,4 @@ def _number(value: float | None) -> str:
 
 
 def _joined(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+    return "".join(words) if len(words) < 2 else f"{', '.join(words[:-1])} or {words[-1]}"
