@@ -1,0 +1,142 @@
+"""What a client sees of each action at `answering`: some of the answer's bytes, other bytes, or bytes that drip."""
+
+from __future__ import annotations
+
+import pytest
+
+from fauxka.faults.fault_rules import Close, Corrupt, Delay, Drip, Reset, Truncate, When
+
+from .interception_scene import RawClient, framed, interception_scene
+
+pytestmark = pytest.mark.asyncio
+
+
+async def answer_bytes() -> bytes:
+    """The answer to the first batch, size included, as it is without a fault."""
+    async with interception_scene() as scene:
+        client = await scene.client()
+        await client.produce(0)
+        return framed(await client.frame())
+
+
+@pytest.mark.parametrize("size", [0, 1, 4, 20])
+async def test_truncate_sends_the_first_bytes_and_ends_the_connection(size: int) -> None:
+    whole = await answer_bytes()
+    async with interception_scene() as scene:
+        scene.arm("answering", Truncate(bytes=size))
+        client = await scene.client()
+
+        await client.produce(0)
+
+        assert await client.ended() == whole[:size]
+        assert scene.log.log_end_offset == 1
+
+
+async def test_corrupt_changes_those_bytes_and_no_others() -> None:
+    whole = await answer_bytes()
+    async with interception_scene() as scene:
+        scene.arm("answering", Corrupt(at=4, bytes=2))
+        client = await scene.client()
+
+        await client.produce(0)
+        changed = await client.receive(len(whole))
+
+        assert changed == whole[:4] + bytes(byte ^ 0xFF for byte in whole[4:6]) + whole[6:]
+
+
+async def test_drip_sends_a_piece_at_a_time_as_the_clock_moves() -> None:
+    whole = await answer_bytes()
+    async with interception_scene() as scene:
+        scene.arm("answering", Drip(bytes=10, every_ms=100))
+        client = await scene.client()
+
+        await client.produce(0)
+        await scene.settle()
+        seen = [client.waiting_bytes()]
+        for _ in range(2):
+            scene.clock.advance(100)
+            await scene.settle()
+            seen.append(client.waiting_bytes())
+        scene.clock.advance(100_000)
+
+        assert seen == [whole[:10], whole[:20], whole[:30]]
+        assert await client.receive(len(whole)) == whole
+
+
+async def test_what_is_answered_behind_a_drip_comes_behind_its_last_byte() -> None:
+    whole = await answer_bytes()
+    async with interception_scene() as scene:
+        scene.arm("answering", Drip(bytes=10, every_ms=100))
+        client = await scene.client()
+
+        await client.produce(0)
+        await client.produce(1)
+        await scene.settle()
+        before = client.waiting_bytes()
+        scene.clock.advance(100_000)
+
+        assert before == whole[:10]
+        assert await client.receive(len(whole)) == whole
+        assert (await client.produced()).base_offset == 1
+
+
+async def test_delay_sends_nothing_before_its_time() -> None:
+    async with interception_scene() as scene:
+        scene.arm("answering", Delay(ms=50))
+        client = await scene.client()
+
+        await client.produce(0)
+        await scene.settle()
+        before = client.waiting_bytes()
+        scene.clock.advance(50)
+
+        assert before == b""
+        assert (await client.produced()).base_offset == 0
+
+
+async def test_close_sends_nothing() -> None:
+    async with interception_scene() as scene:
+        scene.arm("answering", Close())
+        client = await scene.client()
+
+        await client.produce(0)
+
+        assert await client.ended() == b""
+
+
+async def test_reset_sends_nothing() -> None:
+    async with interception_scene() as scene:
+        scene.arm("answering", Reset())
+        client = await scene.client()
+
+        await client.produce(0)
+
+        with pytest.raises(ConnectionResetError):
+            await client.frame()
+
+
+async def test_the_connection_lives_on_behind_a_corrupt_answer() -> None:
+    async with interception_scene() as scene:
+        scene.arm("answering", Corrupt(at=8, bytes=1), when=When(times=1))
+        client = await scene.client()
+
+        await client.produce(0)
+        await client.frame()
+        await client.produce(1)
+
+        assert (await client.produced()).base_offset == 1
+
+
+async def test_a_client_that_leaves_while_its_answer_drips_costs_nothing_more() -> None:
+    async with interception_scene() as scene:
+        scene.arm("answering", Drip(bytes=1, every_ms=100))
+        client: RawClient = await scene.client()
+
+        await client.produce(0)
+        await scene.settle()
+        client.close()
+        await scene.settle()
+        pending = scene.clock.pending_count
+
+        scene.clock.advance(100)
+        assert scene.clock.pending_count == pending

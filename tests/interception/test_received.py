@@ -1,0 +1,343 @@
+"""What a client sees of each action at `received`: nothing of its request is applied when the rule acts."""
+
+from __future__ import annotations
+
+import pytest
+
+from fauxka.faults.fault_rules import (
+    Close,
+    Delay,
+    DeliverTwice,
+    Drop,
+    Error,
+    Hang,
+    Hold,
+    Observe,
+    Reset,
+    Throttle,
+    When,
+)
+from fauxka.faults.match import Match
+from fauxka.protocol.error_codes import ErrorCode
+from fauxka.protocol.messages.api_versions import ApiVersionsRequest
+
+from .interception_scene import (
+    API_VERSIONS,
+    PRODUCE,
+    PRODUCE_VERSION,
+    TOPIC,
+    batch,
+    interception_scene,
+    produce_request,
+)
+
+pytestmark = pytest.mark.asyncio
+
+
+async def test_observe_only_counts() -> None:
+    async with interception_scene() as scene:
+        rule = scene.arm("received", Observe(), when=When(times=None))
+        client = await scene.client()
+
+        await client.produce(0)
+        answer = await client.produced()
+
+        assert (answer.error_code, answer.base_offset, rule.hits) == (0, 0, 1)
+
+
+async def test_error_is_answered_and_nothing_appended() -> None:
+    async with interception_scene() as scene:
+        scene.arm("received", Error(error="NOT_LEADER_OR_FOLLOWER"))
+        client = await scene.client()
+
+        await client.produce(0)
+        answer = await client.produced()
+
+        assert (answer.error_code, answer.base_offset) == (ErrorCode.NOT_LEADER_OR_FOLLOWER, -1)
+        assert scene.log.log_end_offset == 0
+
+
+async def test_error_for_one_partition_lets_the_other_be_appended() -> None:
+    async with interception_scene() as scene:
+        match = Match(api="Produce", topic=TOPIC, partition=0)
+        scene.arm("received", Error(error="NOT_LEADER_OR_FOLLOWER"), match=match)
+        client = await scene.client()
+
+        await client.send(PRODUCE, PRODUCE_VERSION, produce_request((0, batch(0)), (1, batch(0))))
+        (topic,) = (await client.produce_answer()).responses
+
+        codes = {each.index: each.error_code for each in topic.partition_responses}
+        assert codes == {0: ErrorCode.NOT_LEADER_OR_FOLLOWER, 1: ErrorCode.NONE}
+        assert (scene.log.log_end_offset, scene.other_log.log_end_offset) == (0, 1)
+
+
+async def test_error_for_the_topic_refuses_all_its_partitions() -> None:
+    async with interception_scene() as scene:
+        scene.arm("received", Error(error="TOPIC_AUTHORIZATION_FAILED"), match=Match(api="Produce", topic=TOPIC))
+        client = await scene.client()
+
+        await client.send(PRODUCE, PRODUCE_VERSION, produce_request((0, batch(0)), (1, batch(0))))
+        (topic,) = (await client.produce_answer()).responses
+
+        codes = [each.error_code for each in topic.partition_responses]
+        assert codes == [ErrorCode.TOPIC_AUTHORIZATION_FAILED] * 2
+        assert (scene.log.log_end_offset, scene.other_log.log_end_offset) == (0, 0)
+
+
+async def test_no_error_says_that_all_went_well_though_nothing_was_done() -> None:
+    async with interception_scene() as scene:
+        scene.arm("received", Error(error="NONE"))
+        client = await scene.client()
+
+        await client.produce(0)
+        answer = await client.produced()
+
+        assert answer.error_code == ErrorCode.NONE
+        assert scene.log.log_end_offset == 0
+
+
+async def test_error_for_a_request_that_is_owed_no_answer_closes_the_connection() -> None:
+    async with interception_scene() as scene:
+        scene.arm("received", Error(error="NOT_LEADER_OR_FOLLOWER"))
+        client = await scene.client()
+
+        await client.produce(0, acks=0)
+
+        assert await client.ended() == b""
+        assert scene.log.log_end_offset == 0
+
+
+async def test_a_dropped_request_is_owed_no_answer_and_those_behind_it_are_answered() -> None:
+    async with interception_scene() as scene:
+        scene.arm("received", Drop())
+        client = await scene.client()
+
+        await client.produce(5)
+        second = await client.send(API_VERSIONS, 0, ApiVersionsRequest())
+        frame = await client.frame()
+
+        assert frame[:4] == second.to_bytes(4)
+        assert scene.log.log_end_offset == 0
+
+
+async def test_a_delayed_request_is_applied_when_the_clock_has_moved() -> None:
+    async with interception_scene() as scene:
+        scene.arm("received", Delay(ms=1000))
+        client = await scene.client()
+
+        await client.produce(0)
+        await scene.settle()
+        scene.clock.advance(999)
+        before = (client.waiting_bytes(), scene.log.log_end_offset)
+        scene.clock.advance(1)
+        answer = await client.produced()
+
+        assert before == (b"", 0)
+        assert answer.base_offset == 0
+
+
+async def test_delayed_requests_go_on_in_the_order_they_fall_due() -> None:
+    async with interception_scene() as scene:
+        scene.arm("received", Delay(ms=500))
+        scene.arm("received", Delay(ms=100))
+        first, second = await scene.client(), await scene.client()
+
+        await first.send(PRODUCE, PRODUCE_VERSION, produce_request((0, batch(0, b"first", producer_id=1))))
+        await scene.settle()
+        await second.send(PRODUCE, PRODUCE_VERSION, produce_request((0, batch(0, b"second", producer_id=2))))
+        await scene.settle()
+        scene.clock.advance(86_400_000)
+
+        assert ((await first.produced()).base_offset, (await second.produced()).base_offset) == (1, 0)
+
+
+async def test_a_hanging_request_is_never_applied_and_its_connection_stays_open() -> None:
+    async with interception_scene() as scene:
+        scene.arm("received", Hang())
+        client = await scene.client()
+
+        await client.produce(0)
+        await scene.settle()
+        scene.clock.advance(86_400_000)
+        await scene.settle()
+
+        assert client.waiting_bytes() == b""
+        assert scene.log.log_end_offset == 0
+
+
+async def test_later_requests_overtake_a_held_one_and_their_answers_wait_behind_it() -> None:
+    async with interception_scene() as scene:
+        scene.arm("received", Hold())
+        client = await scene.client()
+
+        await client.produce(0)
+        await client.produce(0, partition=1)
+        await scene.settle()
+        appended = (scene.log.log_end_offset, scene.other_log.log_end_offset)
+        waiting = client.waiting_bytes()
+        (held,) = scene.server.held.items()
+        scene.server.held.release([held.held_id])
+        answers = [await client.produce_answer(), await client.produce_answer()]
+
+        assert appended == (0, 1)
+        assert waiting == b""
+        assert [answer.responses[0].partition_responses[0].index for answer in answers] == [0, 1]
+        assert scene.log.log_end_offset == 1
+
+
+async def test_an_overtaker_of_the_same_producer_is_refused_and_the_held_one_is_appended() -> None:
+    async with interception_scene() as scene:
+        scene.arm("received", Hold(), when=When(skip=1))
+        client = await scene.client()
+
+        await client.produce(0)
+        await client.produce(1)
+        await client.produce(2)
+        await scene.settle()
+        scene.server.held.release([held.held_id for held in scene.server.held.items()])
+        answers = [await client.produced() for _ in range(3)]
+
+        assert [each.error_code for each in answers] == [0, 0, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER]
+
+
+async def test_requests_are_released_in_the_order_that_is_asked_for() -> None:
+    async with interception_scene() as scene:
+        scene.arm("received", Hold(), when=When(times=2))
+        client = await scene.client()
+
+        await client.send(PRODUCE, PRODUCE_VERSION, produce_request((0, batch(0, producer_id=1))))
+        await client.send(PRODUCE, PRODUCE_VERSION, produce_request((0, batch(0, producer_id=2))))
+        await scene.settle()
+        first, second = scene.server.held.items()
+        scene.server.held.release([second.held_id, first.held_id])
+        answers = [await client.produced(), await client.produced()]
+
+        assert [each.base_offset for each in answers] == [1, 0]
+
+
+async def test_with_release_order_later_answers_do_not_wait() -> None:
+    async with interception_scene() as scene:
+        scene.arm("received", Hold(release_order=True))
+        client = await scene.client()
+
+        first = await client.produce(0)
+        second = await client.produce(0, partition=1)
+        answered = [(await client.frame())[:4]]
+        scene.server.held.release([held.held_id for held in scene.server.held.items()])
+        answered.append((await client.frame())[:4])
+
+        assert answered == [second.to_bytes(4), first.to_bytes(4)]
+
+
+async def test_a_held_request_of_a_client_that_left_is_applied_when_it_is_released() -> None:
+    async with interception_scene() as scene:
+        scene.arm("received", Hold())
+        client = await scene.client()
+
+        await client.produce(0)
+        await scene.settle()
+        client.close()
+        await scene.settle()
+        (held,) = scene.server.held.items()
+        scene.server.held.release([held.held_id])
+
+        assert scene.log.log_end_offset == 1
+
+
+async def test_lifted_faults_drop_what_they_held_and_close_its_connection() -> None:
+    async with interception_scene() as scene:
+        scene.arm("received", Hold())
+        client = await scene.client()
+
+        await client.produce(0)
+        await scene.settle()
+        scene.server.lift_faults()
+
+        assert await client.ended() == b""
+        assert scene.server.held.count == 0
+        assert scene.log.log_end_offset == 0
+
+
+async def test_close_ends_the_connection_without_an_answer() -> None:
+    async with interception_scene() as scene:
+        scene.arm("received", Close())
+        client = await scene.client()
+
+        await client.produce(0)
+
+        assert await client.ended() == b""
+        assert scene.log.log_end_offset == 0
+
+
+async def test_reset_breaks_the_connection_off() -> None:
+    async with interception_scene() as scene:
+        scene.arm("received", Reset())
+        client = await scene.client()
+
+        await client.produce(0)
+
+        with pytest.raises(ConnectionResetError):
+            await client.frame()
+        assert scene.log.log_end_offset == 0
+
+
+async def test_what_was_answered_before_a_close_arrives() -> None:
+    async with interception_scene() as scene:
+        scene.arm("received", Close(), when=When(skip=1))
+        client = await scene.client()
+
+        await client.produce(0)
+        await client.produce(1)
+        answer = await client.produced()
+
+        assert answer.base_offset == 0
+        assert await client.ended() == b""
+
+
+async def test_throttle_says_how_long_and_applies_the_request() -> None:
+    async with interception_scene() as scene:
+        scene.arm("received", Throttle(ms=1234))
+        client = await scene.client()
+
+        await client.produce(0)
+        answer = await client.produce_answer()
+
+        assert answer.throttle_time_ms == 1234
+        assert scene.log.log_end_offset == 1
+
+
+async def test_a_request_delivered_twice_is_recognised_and_answered_once() -> None:
+    async with interception_scene() as scene:
+        scene.arm("received", DeliverTwice())
+        client = await scene.client()
+
+        await client.produce(0)
+        answer = await client.produced()
+        await client.produce(1)
+        next_answer = await client.produced()
+
+        assert (answer.error_code, answer.base_offset) == (0, 0)
+        assert (next_answer.base_offset, scene.log.log_end_offset) == (1, 2)
+
+
+async def test_without_a_producer_id_a_request_delivered_twice_is_appended_twice() -> None:
+    async with interception_scene() as scene:
+        scene.arm("received", DeliverTwice())
+        client = await scene.client()
+        records = batch(-1, producer_id=-1)
+
+        await client.send(PRODUCE, PRODUCE_VERSION, produce_request((0, records)))
+        await client.produced()
+
+        assert scene.log.log_end_offset == 2
+
+
+async def test_a_rule_that_does_not_match_leaves_the_request_alone() -> None:
+    async with interception_scene() as scene:
+        rule = scene.arm("received", Close(), match=Match(api="Produce", topic=TOPIC, partition=1))
+        client = await scene.client()
+
+        await client.produce(0)
+
+        assert (await client.produced()).base_offset == 0
+        assert rule.hits == 0
