@@ -1,0 +1,263 @@
+"""What a verdict is judged from: counts of batches, and what was rare about any of them.
+
+It is brought up to date with each request, so that it does not depend on what the journal's ring still holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ..protocol.error_codes import KafkaError
+from ..storage.append_result import AppendResult
+from .batch_counts import BatchCounts, producer_of
+from .doubtful_batches import NO_ANSWER, BatchPlace, DoubtfulBatch, DoubtfulBatches
+from .kept_request import (
+    ANSWERED,
+    ERROR_KIND,
+    NOT_OWED,
+    ActingFault,
+    Decision,
+    HandledRequest,
+    KeptRequest,
+    NotApplied,
+    RawRequest,
+    ReceivedRequest,
+    not_applied_batches,
+    release,
+)
+from .missing_batches import MissingBatches
+
+# Lost batches and second deliveries that are told one by one; more are only counted.
+TOLD_MAX = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class LostBatch:
+    """A batch that the client was told of, and that the log does not have.
+
+    base_offset, last_offset: where it was; -1 where it never was in the log.
+    was_stored: whether it was, until the log was cut. request_id: of the request that was told of it, 0 if not known.
+    """
+
+    request_id: int
+    topic: str
+    partition: int
+    base_offset: int
+    last_offset: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    was_stored: bool
+
+
+class Evidence:
+    """All that is known of the batches of a broker's topics."""
+
+    __slots__ = ("counts", "doubtful", "lost", "lost_untold", "missing")
+
+    def __init__(self) -> None:
+        """Start at nothing."""
+        self.counts = BatchCounts()
+        self.doubtful = DoubtfulBatches()
+        self.missing = MissingBatches()
+        self.lost: list[LostBatch] = []
+        self.lost_untold = 0
+
+    def decided(self, request: HandledRequest, request_id: int, batch: Decision, state: int) -> None:
+        """Take in a decision that was not a plain append with an answer."""
+        topic, partition, decision = batch
+        if not isinstance(decision, AppendResult):
+            if isinstance(decision, KafkaError):
+                release(decision)
+                self.counts.refused(topic, partition, producer_of(decision))
+        elif decision.is_duplicate:
+            self.counts.duplicate(topic, partition, decision)
+            if state == ANSWERED:
+                self.doubtful.recognised((topic, partition, decision.base_offset), request_id)
+        else:
+            if state == NOT_OWED:
+                self.counts.unowed(topic, partition, decision)
+            if self.missing.watched:
+                self.missing.appended(request, topic, partition, decision)
+
+    def answered(self, request_id: int, request: RawRequest) -> None:
+        """The answer to a request that had waited for it was written."""
+        for topic, partition, decision in request[8] or ():
+            if isinstance(decision, AppendResult) and decision.is_duplicate:
+                self.doubtful.recognised((topic, partition, decision.base_offset), request_id)
+
+    def not_told(
+        self, request_id: int, request: KeptRequest, error_code: int | None, partitions: frozenset[tuple[str, int]]
+    ) -> None:
+        """The client was not told what was done: it got no answer, or this error; partitions: which, or empty."""
+        if request.state == NOT_OWED:
+            return
+        for topic, partition, decision in request.batches or ():
+            if not isinstance(decision, AppendResult) or (partitions and (topic, partition) not in partitions):
+                continue
+            if decision.is_duplicate:
+                self.doubtful.not_told((topic, partition, decision.base_offset), request_id)
+            else:
+                self.doubtful.add(self.doubt(request_id, request, (topic, partition, decision), error_code))
+
+    def doubt(
+        self, request_id: int, request: KeptRequest, batch: tuple[str, int, AppendResult], error_code: int | None
+    ) -> DoubtfulBatch:
+        """Return what is doubtful about an appended batch of the request."""
+        topic, partition, result = batch
+        came = (request.connection.connection_id, request.correlation_id)
+        search_offset = self.missing.search_offset_of(came, topic, partition)
+        return DoubtfulBatch(
+            request_id,
+            topic,
+            partition,
+            result.base_offset,
+            result.last_offset,
+            result.producer_id,
+            result.producer_epoch,
+            result.base_sequence,
+            result.last_sequence,
+            error_code,
+            result.base_offset if search_offset is None else search_offset,
+        )
+
+    def told_done(
+        self, request_id: int, batches: Sequence[Decision] | None, partitions: frozenset[tuple[str, int]]
+    ) -> None:
+        """The client was told that all went well, in place of what the log or a fault said."""
+        for topic, partition, decision in batches or ():
+            if isinstance(decision, AppendResult) or (partitions and (topic, partition) not in partitions):
+                continue
+            numbers = (-1, -1, -1)
+            if isinstance(decision, NotApplied):
+                numbers = (decision.producer_id, decision.producer_epoch, decision.base_sequence)
+            elif (refusal := getattr(decision, "refusal", None)) is not None:
+                numbers = (refusal.producer_id, refusal.producer_epoch, refusal.base_sequence)
+            self._lose([LostBatch(request_id, topic, partition, -1, -1, *numbers, was_stored=False)])
+
+    def kept_back(self, request_id: int, request: ReceivedRequest, fault: ActingFault) -> list[Decision]:
+        """Take in that a fault keeps batches of the request from their logs; return them. Raises FrameError."""
+        batches = not_applied_batches(request, fault)
+        kept = {(topic, partition): decision for topic, partition, decision in batches}
+        for batch in request.facts.batches:
+            decision = kept.get((batch.topic, batch.partition))
+            if isinstance(decision, NotApplied):
+                self.missing.add(
+                    request_id,
+                    request,
+                    (batch.topic, batch.partition, decision),
+                    records=batch.records,
+                    newest_base_offset=self.counts.newest_base_offset(batch.topic, batch.partition),
+                )
+        if fault.kind == ERROR_KIND and fault.error_code == 0:
+            self.told_done(request_id, batches, frozenset())
+        return batches
+
+    def truncated(
+        self,
+        topic: str,
+        partition: int,
+        offsets: tuple[int, int],
+        waiting: Iterable[tuple[int, RawRequest]],
+        known: Iterator[tuple[int, KeptRequest]],
+    ) -> None:
+        """Take in that a log has lost its newest batches.
+
+        offsets: where the log ended before, and where it ends now. waiting: requests whose answers still wait.
+        known: the journal's requests, for the sequences of what was lost.
+        """
+        end_before, end_after = offsets
+        lost = self.counts.truncate(topic, partition, end_after)
+        if lost:
+            results = _results_at(known, topic, partition, end_after)
+            unanswered = {place for _, request in waiting for place in _appended_places(request[8])}
+            last_offsets = [offset - 1 for offset, _ in lost[1:]] + [end_before - 1]
+            acknowledged = [
+                _lost_batch((topic, partition, offset), last_offset, producer_id, results.get(offset))
+                for (offset, producer_id), last_offset in zip(lost, last_offsets, strict=True)
+                if self._is_acknowledged((topic, partition, offset), unanswered)
+            ]
+            self._lose(acknowledged)
+        self.counts.forget_truncated(topic, partition, end_after)
+        self.doubtful.truncate(topic, partition, end_after)
+        self.missing.truncate(topic, partition, end_after)
+
+    def _is_acknowledged(self, place: BatchPlace, unanswered: set[BatchPlace]) -> bool:
+        if self.doubtful.is_doubtful(place) or self.counts.is_unowed(*place):
+            return False
+        return place not in unanswered or self.doubtful.is_recognised(place)
+
+    def _lose(self, batches: list[LostBatch]) -> None:
+        room = TOLD_MAX - len(self.lost)
+        self.lost += batches[:room]
+        self.lost_untold += max(0, len(batches) - room)
+
+    def forget_topic(self, topic: str) -> None:
+        """Start the topic at nothing: it was deleted."""
+        self.counts.forget_topic(topic)
+        self.doubtful.forget_topic(topic)
+        self.missing.forget_topic(topic)
+        self.lost = [each for each in self.lost if each.topic != topic]
+
+    def clear(self) -> None:
+        """Start at nothing."""
+        self.counts.clear()
+        self.doubtful.clear()
+        self.missing.clear()
+        self.lost.clear()
+        self.lost_untold = 0
+
+    def doubts_of(self, topic: str, waiting: Iterable[tuple[int, RawRequest]]) -> list[DoubtfulBatch]:
+        """Return the doubtful batches of a topic, those among them whose answers still wait."""
+        doubts = {each.place: each for each in self.doubtful.of_topic(topic)}
+        for request_id, raw in waiting:
+            request = KeptRequest(*raw)
+            for name, partition, decision in request.batches or ():
+                place = (name, partition, getattr(decision, "base_offset", -1))
+                if name != topic or not isinstance(decision, AppendResult) or decision.is_duplicate:
+                    continue
+                if place not in doubts and not self.doubtful.is_recognised(place):
+                    doubts[place] = self.doubt(request_id, request, (name, partition, decision), NO_ANSWER)
+        return [doubts[place] for place in sorted(doubts)]
+
+
+def _appended_places(batches: Sequence[Decision] | None) -> Iterator[BatchPlace]:
+    for topic, partition, decision in batches or ():
+        if isinstance(decision, AppendResult) and not decision.is_duplicate:
+            yield topic, partition, decision.base_offset
+
+
+def _results_at(
+    known: Iterator[tuple[int, KeptRequest]], topic: str, partition: int, from_offset: int
+) -> dict[int, tuple[int, AppendResult]]:
+    """Return by first offset what was appended to the partition from from_offset on, as far as it is known."""
+    return {
+        decision.base_offset: (request_id, decision)
+        for request_id, request in known
+        for name, index, decision in request.batches or ()
+        if (name, index) == (topic, partition)
+        and isinstance(decision, AppendResult)
+        and not decision.is_duplicate
+        and decision.base_offset >= from_offset
+    }
+
+
+def _lost_batch(
+    place: BatchPlace, last_offset: int, producer_id: int, known: tuple[int, AppendResult] | None
+) -> LostBatch:
+    topic, partition, base_offset = place
+    if known is None:
+        return LostBatch(0, topic, partition, base_offset, last_offset, producer_id, -1, -1, was_stored=True)
+    request_id, result = known
+    return LostBatch(
+        request_id,
+        topic,
+        partition,
+        base_offset,
+        result.last_offset,
+        producer_id,
+        result.producer_epoch,
+        result.base_sequence,
+        was_stored=True,
+    )

@@ -1,0 +1,277 @@
+"""What the journal keeps of a request: numbers, and what the log said of each batch; no word is made of it here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from ..protocol.error_codes import KafkaError
+    from ..protocol.request_facts import RequestFacts
+    from ..storage.append_result import AppendResult
+
+# What became of the answer when the request was handled; the numbers that a broker says.
+ANSWERED = 0
+WAITING = 1
+NOT_OWED = 2
+# Of a request that did not come to its handler.
+KEPT_BACK = 3
+
+# The kind of fault that answers by itself, instead of the handler.
+ERROR_KIND = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class NotApplied:
+    """A batch that did not come to its log, because of a fault; its numbers, -1 where it has none."""
+
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    last_sequence: int
+    records_count: int
+    kind: str
+    rule_id: int
+    error_code: int
+
+
+Decision = tuple[str, int, "AppendResult | KafkaError | NotApplied"]
+
+
+class HandledConnection(Protocol):
+    """Which connection a request came over."""
+
+    @property
+    def connection_id(self) -> int:
+        """Its number, counted from 1."""
+        ...
+
+    @property
+    def listener_name(self) -> str:
+        """The listener that it came in by."""
+        ...
+
+    @property
+    def client_host(self) -> str:
+        """The address of the client."""
+        ...
+
+    @property
+    def client_software(self) -> str:
+        """Name and version, "" until the client tells them."""
+        ...
+
+
+class HandledRequest(Protocol):
+    """A request and what its handler decided, as the broker has it; only read while a method is called with it."""
+
+    @property
+    def connection(self) -> HandledConnection:
+        """Where it came from."""
+        ...
+
+    @property
+    def client_id(self) -> str | None:
+        """What the client calls itself."""
+        ...
+
+    @property
+    def api_key(self) -> int:
+        """Of its API."""
+        ...
+
+    @property
+    def api_version(self) -> int:
+        """Of its API."""
+        ...
+
+    @property
+    def correlation_id(self) -> int:
+        """As the client gave it."""
+        ...
+
+    @property
+    def now_ms(self) -> int:
+        """When it was handed to its handler."""
+        ...
+
+    @property
+    def error_code(self) -> int:
+        """Of the answer as a whole."""
+        ...
+
+    @property
+    def batches(self) -> Sequence[tuple[str, int, AppendResult | KafkaError]] | None:
+        """Topic, partition and what the log said, in the order of the decisions; never changed after."""
+        ...
+
+
+class ReceivedRequest(Protocol):
+    """A request that a fault acts on before it comes to its handler."""
+
+    @property
+    def listener_name(self) -> str:
+        """The listener that it came in by."""
+        ...
+
+    @property
+    def connection_id(self) -> int:
+        """The number of its connection."""
+        ...
+
+    @property
+    def client_host(self) -> str:
+        """The address of the client."""
+        ...
+
+    @property
+    def client_software(self) -> str:
+        """Name and version of the client."""
+        ...
+
+    @property
+    def client_id(self) -> str | None:
+        """What the client calls itself."""
+        ...
+
+    @property
+    def api_key(self) -> int:
+        """Of its API."""
+        ...
+
+    @property
+    def api_version(self) -> int:
+        """Of its API."""
+        ...
+
+    @property
+    def correlation_id(self) -> int:
+        """As the client gave it."""
+        ...
+
+    @property
+    def now_ms(self) -> int:
+        """When it came."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """The bytes of its frame."""
+        ...
+
+    @property
+    def facts(self) -> RequestFacts:
+        """What its body names; raises FrameError where that does not decode."""
+        ...
+
+
+class ActingFault(Protocol):
+    """What a rule does to a request."""
+
+    @property
+    def rule_id(self) -> int:
+        """Of the rule."""
+        ...
+
+    @property
+    def kind(self) -> str:
+        """Of its action."""
+        ...
+
+    @property
+    def partitions(self) -> frozenset[tuple[str, int]]:
+        """Which of the request's it is for; empty where the rule names none."""
+        ...
+
+    @property
+    def topics(self) -> frozenset[str]:
+        """Which of the request's it is for; empty where the rule names none."""
+        ...
+
+    @property
+    def scope(self) -> str:
+        """How much of the request gets an error: "partition", "topic" or "request"."""
+        ...
+
+    @property
+    def error_code(self) -> int:
+        """Of an error."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SeenConnection:
+    """The connection of a request that did not come to its handler."""
+
+    connection_id: int
+    listener_name: str
+    client_host: str
+    client_software: str
+
+
+# The fields of KeptRequest. On the path of every request a bare tuple is made, which is three times as cheap.
+RawRequest = tuple[
+    HandledConnection, "str | None", int, int, int, int, int, int, "Sequence[Decision] | None", int
+]  # fmt: skip
+
+
+class KeptRequest(NamedTuple):
+    """A request in the journal; state is what was known of its answer when it was handled."""
+
+    connection: HandledConnection
+    client_id: str | None
+    api_key: int
+    api_version: int
+    correlation_id: int
+    size: int
+    at_ms: int
+    error_code: int
+    batches: Sequence[Decision] | None
+    state: int
+
+
+def not_applied_batches(request: ReceivedRequest, fault: ActingFault) -> list[Decision]:
+    """Return the batches of the request that the fault keeps from their logs; raises FrameError."""
+    return [
+        (
+            batch.topic,
+            batch.partition,
+            NotApplied(
+                batch.producer_id,
+                batch.producer_epoch,
+                batch.base_sequence,
+                batch.last_sequence,
+                batch.records_count,
+                fault.kind,
+                fault.rule_id,
+                fault.error_code,
+            ),
+        )
+        for batch in request.facts.batches
+        if is_kept_back(fault, batch.topic, batch.partition)
+    ]
+
+
+def is_kept_back(fault: ActingFault, topic: str, partition: int) -> bool:
+    """Whether the fault keeps the batch of this partition from its log: an error may be for some of them only."""
+    if fault.kind != ERROR_KIND:
+        return True
+    if fault.scope == "partition":
+        return not fault.partitions or (topic, partition) in fault.partitions
+    if fault.scope == "topic":
+        return not fault.topics or topic in fault.topics
+    return True
+
+
+def merged(kept_back: KeptRequest, handled: RawRequest) -> RawRequest:
+    """Return what is known of a request that was kept back, all or in part, and then handled after all."""
+    decided = list(handled[8] or ())
+    places = {(topic, partition) for topic, partition, _ in decided}
+    left = [decision for decision in kept_back.batches or () if decision[:2] not in places]
+    return (*handled[:6], kept_back.at_ms, handled[7], [*decided, *left] or None, handled[9])
+
+
+def release(error: BaseException) -> None:
+    """Let go of the frames in which an exception was raised: they hold what the connection received."""
+    error.__traceback__ = error.__context__ = error.__cause__ = None
