@@ -1,0 +1,81 @@
+"""What a broker of a test consists of, however it is run: the node, the rules, and what steers them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ..admin.instruments import Instruments
+from ..broker.clock import AdjustableClock
+from ..broker.cluster import Cluster
+from ..broker.config import BrokerConfig
+from ..broker.listeners import ListenerConfig
+from ..storage.emulated_version import EmulatedVersion
+from ..storage.file_system import FileSystem
+
+if TYPE_CHECKING:
+    from ..admin.control import Control
+
+# In one process with its clients the broker would look for the next request in time that they need themselves.
+CONFIG_DEFAULTS = {"fauxka.busy.poll.us": "0"}
+
+
+class Node:
+    """A broker that is prepared: nothing is bound, no thread runs."""
+
+    def __init__(
+        self,
+        config: Mapping[str, str] | None = None,
+        *,
+        as_version: str | None = None,
+        clock: AdjustableClock | None = None,
+        file_system: FileSystem | None = None,
+        listeners: Sequence[ListenerConfig] = (ListenerConfig(port=0),),
+        data_dir: str | os.PathLike[str] | None = None,
+        import_logs: str | os.PathLike[str] | None = None,
+    ) -> None:
+        """Prepare a broker; `start` or `with` starts it.
+
+        config: Kafka's own keys, such as {"num.partitions": "3"}; raises ConfigError where one is unknown or wrong.
+        as_version: whose producer rules hold, such as "2.4"; 4.3's by default.
+        clock: what timeouts and expiries read; the machine's by default.
+        file_system: where the logs are kept; in memory by default.
+        data_dir: the folder to keep everything in, open from now on until the broker stops.
+        import_logs: a folder of a Kafka broker whose topics are served; nothing is written there.
+        Raises DataDirectoryError where one of the two folders cannot be used; both go before file_system.
+        """
+        version = EmulatedVersion.parse(as_version) if as_version else None
+        settings = BrokerConfig.from_entries({**CONFIG_DEFAULTS, **(config or {})})
+        if data_dir is None and import_logs is None:
+            self.cluster = Cluster(settings, clock=clock, file_system=file_system, emulated_version=version)
+        else:
+            # Loaded only for these, as on the command line.
+            from ..broker.cluster_loader import StorageOptions, load_cluster
+
+            storage = StorageOptions(data_dir=_path_of(data_dir), import_logs=_path_of(import_logs))
+            self.cluster = load_cluster(settings, storage, clock=clock, emulated_version=version)
+        self._instruments = Instruments(self.cluster)
+        self._server = self._instruments.make_server(self.cluster, listeners)
+
+    @cached_property
+    def control(self) -> Control:
+        """What the admin API steers the broker by; to be used on the broker's thread only."""
+        from ..admin.control import Control
+
+        return Control(self._server, self._instruments)
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """The address for a client's bootstrap.servers, "host:port"."""
+        return self._server.bootstrap_servers
+
+    def get_bootstrap_server(self) -> str:
+        """Return bootstrap_servers, by the name that testcontainers gives it."""
+        return self.bootstrap_servers
+
+
+def _path_of(path: str | os.PathLike[str] | None) -> str | None:
+    """Return the path as text."""
+    return None if path is None else os.fspath(path)
