@@ -22,11 +22,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ..faults.rule_error import RuleError
-from .bodies import read_body
+from ..faults.strict_json import convert, parse
 from .control import Control
 from .errors import CallError, of_rule_error
 from .operation import JSON, Operation
-from .parameters import no_parameters, read_parameters, single
+from .parameters import NoParameters, read_parameters
 
 logger = logging.getLogger(__name__)
 
@@ -85,15 +85,14 @@ class _Answers:
         self._check(operation, request)
         arguments: dict[str, object] = {}
         if operation.path_type is not None:
-            arguments["path"] = read_parameters(operation.path_type, single(request.path_params))
-        query = request.query_params.multi_items()
+            parts = {name: str(value) for name, value in request.path_params.items()}
+            arguments["path"] = read_parameters(operation.path_type, parts.items())
+        query = read_parameters(operation.query_type or NoParameters, request.query_params.multi_items())
         if operation.query_type is not None:
-            arguments["query"] = read_parameters(operation.query_type, query)
-        else:
-            no_parameters(query)
+            arguments["query"] = query
         body = await _read_body(request)
         if operation.body_type is not None:
-            arguments["body"] = read_body(body, cast("type[object]", operation.body_type))
+            arguments["body"] = _decoded(operation, body)
         elif body.strip() not in NO_BODIES:
             raise CallError(400, "this call has no body", field="", value=len(body), allowed="no body")
         if operation.wants_caller:
@@ -153,6 +152,14 @@ async def _read_body(request: Request) -> bytes:
     except ClientDisconnect as error:
         raise CallError(400, "the client left before its body was whole") from error
     return b"".join(pieces)
+
+
+def _decoded(operation: Operation, body: bytes) -> object:
+    document = parse(body)
+    if operation.ignored and isinstance(document, dict):
+        fields = cast("dict[str, object]", document)
+        document = {name: value for name, value in fields.items() if name not in operation.ignored}
+    return convert(document, cast("type[object]", operation.body_type))
 
 
 def _too_large(size: int) -> CallError:

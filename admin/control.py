@@ -5,18 +5,39 @@ All of it runs on the event loop's thread.
 
 from __future__ import annotations
 
+from ..broker.clock import AdjustableClock
+from ..broker.held_requests import HeldRequests
 from ..broker.server import Server
+from ..faults.journal import Journal
+from .instruments import Instruments
 
 
 class Control:
     """One broker with all that steers it, by subject."""
 
-    def __init__(self, server: Server) -> None:
-        """Steer a server."""
+    def __init__(self, server: Server, instruments: Instruments) -> None:
+        """Steer a server with what it was wired with."""
         self.server = server
         self.cluster = server.cluster
+        self.plan = instruments.plan
+        self._instruments = instruments
 
     @property
     def is_running(self) -> bool:
-        """Whether the node listens."""
+        """Whether clients can connect."""
         return bool(self.server.listeners)
+
+    @property
+    def journal(self) -> Journal:
+        """What happened to each request."""
+        return self._instruments.journal
+
+    @property
+    def held(self) -> HeldRequests:
+        """The requests that rules keep."""
+        return self.server.held
+
+    @property
+    def clock(self) -> AdjustableClock:
+        """The clock that every timeout and expiry reads."""
+        return self.cluster.clock

@@ -30,6 +30,7 @@ class Operation:
     what it returns is the answer. It may be a coroutine function where it waits.
     errors: the statuses it may answer beside those that follow from its parameters.
     is_public: whether it is answered without a token.
+    ignored: fields of a body that answers have beside what was asked for, so that these can be posted again.
     media_type: of the answer; anything but JSON is returned as bytes.
     """
 
@@ -40,6 +41,7 @@ class Operation:
     status: int = 200
     errors: tuple[int, ...] = ()
     is_public: bool = False
+    ignored: frozenset[str] = frozenset()
     media_type: str = JSON
 
     @cached_property

@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
-from . import probe_operations
+from . import (
+    clock_operations,
+    held_operations,
+    journal_operations,
+    probe_operations,
+    producer_operations,
+    rule_operations,
+    topic_operations,
+)
 from .operation import Operation
 
-OPERATIONS: tuple[Operation, ...] = (*probe_operations.OPERATIONS,)
+OPERATIONS: tuple[Operation, ...] = (
+    *probe_operations.OPERATIONS,
+    *rule_operations.OPERATIONS,
+    *held_operations.OPERATIONS,
+    *journal_operations.OPERATIONS,
+    *producer_operations.OPERATIONS,
+    *topic_operations.OPERATIONS,
+    *clock_operations.OPERATIONS,
+)

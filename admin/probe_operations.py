@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -59,8 +59,18 @@ def version(control: Control) -> Version:
     return Version(cluster_id=control.cluster.cluster_id, node_id=control.cluster.node_id)
 
 
+def openapi(control: Control) -> dict[str, Any]:
+    """Describe this API for tools, as OpenAPI 3.1."""
+    # It needs all operations, this one included.
+    from .openapi import describe
+    from .operations import OPERATIONS as ALL
+
+    return describe(ALL)
+
+
 OPERATIONS = (
     Operation(method="GET", path="/healthz", perform=healthz, tag=TAG, is_public=True),
     Operation(method="GET", path="/readyz", perform=readyz, tag=TAG, is_public=True, errors=(503,)),
     Operation(method="GET", path="/version", perform=version, tag=TAG),
+    Operation(method="GET", path="/openapi.json", perform=openapi, tag=TAG),
 )

@@ -9,10 +9,12 @@ import asyncio
 import gc
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..broker.foreground import StartError
 from ..broker.server import Server
+from .instruments import Instruments
 from .options import AdminOptions, BoundAddress, bind
 
 if TYPE_CHECKING:
@@ -29,13 +31,15 @@ class SecondDoor:
     def __init__(self, options: AdminOptions | None) -> None:
         """options: where to listen; None for nowhere."""
         self._options = options
+        self._instruments: Instruments | None = None
         self._address: BoundAddress | None = None
         self._server: HttpServer | None = None
         self._stopping = asyncio.Event()
 
     def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
         """See Companion."""
-        return Server(cluster, listeners)
+        self._instruments = Instruments(cluster)
+        return self._instruments.make_server(cluster, listeners)
 
     def bind(self) -> None:
         """See Companion."""
@@ -60,7 +64,8 @@ class SecondDoor:
         if self._options is None or self._address is None:
             return None
         make = await asyncio.to_thread(import_http)
-        self._server = make(server, self._options.token, self._address, self._stopping)
+        assert self._instruments is not None, "a door without a server"
+        self._server = make(Door(server, self._instruments, self._options.token, self._address, self._stopping))
         await self._server.start()
         # As with all that was imported before.
         gc.freeze()
@@ -75,19 +80,27 @@ class SecondDoor:
             self._address.bound.close()
 
 
-MakeServer = Callable[[Server, "str | None", BoundAddress, asyncio.Event], "HttpServer"]
+@dataclass(frozen=True, slots=True)
+class Door:
+    """What an HTTP server is made of."""
+
+    server: Server
+    instruments: Instruments
+    token: str | None
+    address: BoundAddress
+    stopping: asyncio.Event
 
 
-def import_http() -> MakeServer:
+def import_http() -> Callable[[Door], HttpServer]:
     """Import what HTTP needs, and return what makes the server; it may take long, and uses nothing of the broker."""
     from .application import make_application
     from .control import Control
     from .http_server import HttpServer
     from .operations import OPERATIONS
 
-    def make(server: Server, token: str | None, address: BoundAddress, stopping: asyncio.Event) -> HttpServer:
-        control = Control(server)
-        application = make_application(control, OPERATIONS, token=token, stopping=stopping)
-        return HttpServer(application, address.bound)
+    def make(door: Door) -> HttpServer:
+        control = Control(door.server, door.instruments)
+        application = make_application(control, OPERATIONS, token=door.token, stopping=door.stopping)
+        return HttpServer(application, door.address.bound)
 
     return make

@@ -1,0 +1,42 @@
+"""Lists in pages: `{"items": [...], "next": ...}`, where next is the `since` of the call that goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import Annotated, TypeVar
+
+from msgspec import Meta, Struct
+
+Item = TypeVar("Item")
+Told = TypeVar("Told")
+
+LIMIT_DEFAULT = 100
+# A page is made in one go, while the broker answers nobody.
+LIMIT_MAX = 10_000
+INT64_MAX = 2**63 - 1
+
+Limit = Annotated[int, Meta(ge=1, le=LIMIT_MAX, description="How many items at most.")]
+
+
+class NumberPage(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Which part of a list whose items have a number."""
+
+    since: Annotated[int, Meta(ge=0, le=INT64_MAX, description="Only items with a greater number.")] = 0
+    limit: Limit = LIMIT_DEFAULT
+
+
+class NamePage(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Which part of a list whose items are sorted by name."""
+
+    since: Annotated[str, Meta(max_length=1000, description="Only items that come behind this name.")] = ""
+    limit: Limit = LIMIT_DEFAULT
+
+
+def page_of(
+    items: Iterable[Item], limit: int, tell: Callable[[Item], Told], token_of: Callable[[Item], str]
+) -> tuple[list[Told], str | None]:
+    """Return the first limit items, as tell says them, and the token that goes on behind them; None at the end."""
+    found = list(islice(items, limit + 1))
+    shown = found[:limit]
+    return [tell(item) for item in shown], token_of(shown[-1]) if len(found) > limit else None
