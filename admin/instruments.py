@@ -11,6 +11,7 @@ from ..broker.cluster import Cluster
 from ..broker.listeners import ListenerConfig
 from ..broker.server import Server
 from ..faults.fault_plan import FaultPlan
+from ..faults.journal import Journal
 
 
 class Instruments:
@@ -19,7 +20,8 @@ class Instruments:
     def __init__(self, cluster: Cluster) -> None:
         """Start without a rule, and with an empty journal."""
         self.plan = FaultPlan(cluster.clock.now_ms)
+        self.journal = Journal(cluster.config.journal_requests_max, cluster.node_id)
 
     def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
         """Return the node, not started, that works by the rules and is written down."""
-        return Server(cluster, listeners, plan=self.plan)
+        return Server(cluster, listeners, plan=self.plan, observer=self.journal)

@@ -77,6 +77,7 @@ class BrokerConfig:
     offset_metadata_max_bytes = Setting("offset.metadata.max.bytes", int)
     # Ours
     busy_poll_us = Setting("fauxka.busy.poll.us", int)
+    journal_requests_max = Setting("fauxka.journal.requests.max", int)
     record_validation = Setting("fauxka.record.validation", str)
 
     def __init__(self, entries: Mapping[str, str], values: Mapping[str, ConfigValue]) -> None:

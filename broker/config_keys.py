@@ -74,6 +74,7 @@ class ConfigKey:
 OWN_ROWS: tuple[config_table.Row, ...] = (
     # How long after a request the broker looks for the next one before it sleeps, while they come closer than that.
     ("fauxka.busy.poll.us", "LONG", "200", "range 0 10000", "read-only", "", False),
+    ("fauxka.journal.requests.max", "LONG", "10000", "range 1 10000000", "read-only", "", False),
     # full: every record of a batch is checked as Kafka does; batch: the header is trusted, which is faster.
     ("fauxka.record.validation", "STRING", "full", "in full,batch", "read-only", "", False),
 )

@@ -117,6 +117,11 @@ class Fault(Protocol):
         """What of the request the rule matched; empty where it names no partition."""
         ...
 
+    @property
+    def topics(self) -> frozenset[str]:
+        """What of the request the rule matched; empty where it names no topic."""
+        ...
+
     def chooses(self, topic: str, partition: int | None) -> bool:
         """Whether the error is for this partition of the request; None is an entry of the topic as a whole."""
         ...
@@ -213,6 +218,10 @@ class RequestObserver(Protocol):
 
     def not_applied(self, request: Intercepted, fault: Fault) -> int:
         """A fault keeps the request, or part of it, from being applied, perhaps for a time. Returns the id."""
+        ...
+
+    def applied_later(self, request_id: int, context: RequestContext, size: int, state: int) -> int:
+        """What was not applied has been handled after all, or the rest of it has; see handled. Returns the same id."""
         ...
 
     def fault_acted(self, request_id: int, rule_id: int, point: str, kind: str) -> None:

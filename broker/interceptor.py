@@ -244,17 +244,23 @@ class Interceptor:
 
     def _handle(self, request: InterceptedRequest) -> Buffers | Deferred[Buffers] | None:
         """Have the request handled, and written down; raises FrameError."""
-        observer = self._observer
         try:
             answer = request.handle()
         except Exception:
-            if observer is not None:
-                observer.unanswered(observer.handled(request.context, request.size, WAITING))
+            self._handled(request, WAITING)
+            self._unanswered(request)
             raise
-        if observer is not None:
-            state = NOT_OWED if answer is None else WAITING
-            request.context.request_id = observer.handled(request.context, request.size, state)
+        self._handled(request, NOT_OWED if answer is None else WAITING)
         return answer
+
+    def _handled(self, request: InterceptedRequest, state: int) -> None:
+        observer, context = self._observer, request.context
+        if observer is None:
+            return
+        if context.request_id:
+            observer.applied_later(context.request_id, context, request.size, state)
+        else:
+            context.request_id = observer.handled(context, request.size, state)
 
     def _keep(self, request: InterceptedRequest, fault: Fault, point: str, go_on: Callable[[], Outcome]) -> Late:
         """Return the wait for what go_on returns when the request is released, after fault.ms or never."""
@@ -303,6 +309,7 @@ class Interceptor:
     def _not_applied(self, request: InterceptedRequest, fault: Fault) -> None:
         if self._observer is not None:
             request.context.request_id = self._observer.not_applied(request, fault)
+            self._acted(request, fault, RECEIVED)
 
     def _acted(self, request: InterceptedRequest, fault: Fault, point: str) -> None:
         if self._observer is not None:

@@ -157,7 +157,7 @@ def test_topic_settings_that_kafka_takes_pass() -> None:
 def product_source() -> str:
     """Return the text of everything that may read a configuration, but for the module that makes it."""
     root = Path(__file__).resolve().parent.parent.parent
-    paths = [path for part in ("broker", "storage") for path in (root / part).rglob("*.py")]
+    paths = [path for part in ("admin", "broker", "storage") for path in (root / part).rglob("*.py")]
     return "".join(path.read_text() for path in paths if path.name not in ("config.py", "log_config.py"))
 
 
