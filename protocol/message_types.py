@@ -51,7 +51,8 @@ def element_type(message: object, list_field: str) -> type[Message]:
 
 def elements(message: object, list_field: str) -> list[object]:
     """Return what a message has in a field that is a list, the list itself; [] where it is null."""
-    return cast("list[object] | None", getattr(message, list_field)) or []
+    found = cast("list[object] | None", getattr(message, list_field))
+    return [] if found is None else found
 
 
 def text_in(message: object, field: str) -> str:

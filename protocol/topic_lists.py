@@ -67,10 +67,14 @@ class TopicList:
     def named_topics(self, message: object, topic_name_of: TopicNameOf) -> Iterator[tuple[str, object]]:
         """Yield name and element of each known topic, of all owners."""
         for owner in self.owner_messages(message):
-            for topic in elements(owner, self.topics):
-                name = self.topic_name(topic, topic_name_of)
-                if name is not None:
-                    yield name, topic
+            yield from self.topics_of(owner, topic_name_of)
+
+    def topics_of(self, owner: object, topic_name_of: TopicNameOf) -> Iterator[tuple[str, object]]:
+        """Yield name and element of each known topic of one owner."""
+        for topic in elements(owner, self.topics):
+            name = self.topic_name(topic, topic_name_of)
+            if name is not None:
+                yield name, topic
 
 
 def _partitions(topics: str = "topics", name: str = "name", index: str = "partition_index") -> TopicList:
@@ -143,3 +147,120 @@ REQUEST_LISTS: dict[ApiKey, tuple[TopicList, ...]] = {
 def request_lists(api: Api) -> tuple[TopicList, ...]:
     """Return where the API's requests name topics; () where they name none."""
     return REQUEST_LISTS.get(api.key, ())
+
+
+def _answers(
+    topics: str = "topics", name: str = "name", partitions: str = "partitions", index: str = "partition_index"
+) -> TopicList:
+    return TopicList(topics, name, partitions=partitions, index=index, error="error_code")
+
+
+def _answers_by_id(topics: str, partitions: str = "partitions", index: str = "partition_index") -> TopicList:
+    return TopicList(topics, "", "topic_id", partitions, index, error="error_code")
+
+
+def _topic_answers(topics: str, name: str = "name", topic_id: str = "", resource_type: str = "") -> TopicList:
+    return TopicList(topics, name, topic_id, topic_error="error_code", resource_type=resource_type)
+
+
+_SHARE_STATE_ANSWER = _answers_by_id("results", index="partition")
+_RESOURCE_ANSWER = _topic_answers("responses", "resource_name", resource_type="resource_type")
+_DELETED_TOPICS = _topic_answers("responses", topic_id="topic_id")
+
+# For each list of a request the one of its answer, for all APIs whose answers name topics as the requests do.
+ANSWER_LISTS: dict[ApiKey, tuple[TopicList, ...]] = {
+    ApiKey.PRODUCE: (TopicList("responses", "name", "topic_id", "partition_responses", "index", error="error_code"),),
+    ApiKey.FETCH: (TopicList("responses", "topic", "topic_id", "partitions", "partition_index", error="error_code"),),
+    ApiKey.LIST_OFFSETS: (_answers(),),
+    ApiKey.METADATA: (
+        TopicList(
+            "topics", "name", "topic_id", "partitions", "partition_index", error="error_code", topic_error="error_code"
+        ),
+    ),
+    ApiKey.OFFSET_COMMIT: (
+        TopicList("topics", "name", "topic_id", "partitions", "partition_index", error="error_code"),
+    ),
+    ApiKey.OFFSET_FETCH: (
+        _answers(),
+        TopicList(
+            "topics", "name", "topic_id", "partitions", "partition_index", "groups", "group_id", error="error_code"
+        ),
+    ),
+    ApiKey.CREATE_TOPICS: (_topic_answers("topics"),),
+    ApiKey.DELETE_TOPICS: (_DELETED_TOPICS, _DELETED_TOPICS),
+    ApiKey.DELETE_RECORDS: (_answers(),),
+    ApiKey.OFFSET_FOR_LEADER_EPOCH: (_answers(name="topic", index="partition"),),
+    ApiKey.ADD_PARTITIONS_TO_TXN: (
+        TopicList(
+            "results_by_topic_v3_and_below",
+            partitions="results_by_partition",
+            index="partition_index",
+            error="partition_error_code",
+        ),
+        TopicList(
+            "topic_results",
+            partitions="results_by_partition",
+            index="partition_index",
+            owners="results_by_transaction",
+            owner_key="transactional_id",
+            error="partition_error_code",
+        ),
+    ),
+    ApiKey.WRITE_TXN_MARKERS: (
+        TopicList(
+            "topics",
+            partitions="partitions",
+            index="partition_index",
+            owners="markers",
+            owner_key="producer_id",
+            error="error_code",
+        ),
+    ),
+    ApiKey.TXN_OFFSET_COMMIT: (_answers(),),
+    ApiKey.DESCRIBE_CONFIGS: (_topic_answers("results", "resource_name", resource_type="resource_type"),),
+    ApiKey.ALTER_CONFIGS: (_RESOURCE_ANSWER,),
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: (_RESOURCE_ANSWER,),
+    ApiKey.ALTER_REPLICA_LOG_DIRS: (_answers("results", "topic_name"),),
+    ApiKey.CREATE_PARTITIONS: (_topic_answers("results"),),
+    ApiKey.ELECT_LEADERS: (_answers("replica_election_results", "topic", "partition_result", "partition_id"),),
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS: (_answers("responses"),),
+    # What is answered for a partition here has no error.
+    ApiKey.LIST_PARTITION_REASSIGNMENTS: (TopicList("topics", partitions="partitions", index="partition_index"),),
+    ApiKey.OFFSET_DELETE: (_answers(),),
+    ApiKey.DESCRIBE_QUORUM: (_answers(name="topic_name"),),
+    ApiKey.DESCRIBE_PRODUCERS: (_answers(),),
+    ApiKey.DESCRIBE_TOPIC_PARTITIONS: (
+        TopicList(
+            "topics",
+            partitions="partitions",
+            index="partition_index",
+            error="error_code",
+            topic_error="error_code",
+        ),
+    ),
+    ApiKey.SHARE_FETCH: (_answers_by_id("responses"),),
+    ApiKey.SHARE_ACKNOWLEDGE: (_answers_by_id("responses"),),
+    ApiKey.INITIALIZE_SHARE_GROUP_STATE: (_SHARE_STATE_ANSWER,),
+    ApiKey.READ_SHARE_GROUP_STATE: (_SHARE_STATE_ANSWER,),
+    ApiKey.WRITE_SHARE_GROUP_STATE: (_SHARE_STATE_ANSWER,),
+    ApiKey.DELETE_SHARE_GROUP_STATE: (_SHARE_STATE_ANSWER,),
+    ApiKey.READ_SHARE_GROUP_STATE_SUMMARY: (_SHARE_STATE_ANSWER,),
+    ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: (
+        TopicList(
+            "topics",
+            "topic_name",
+            partitions="partitions",
+            index="partition_index",
+            owners="groups",
+            owner_key="group_id",
+            error="error_code",
+        ),
+    ),
+    ApiKey.ALTER_SHARE_GROUP_OFFSETS: (_answers("responses", "topic_name"),),
+    ApiKey.DELETE_SHARE_GROUP_OFFSETS: (_topic_answers("responses", "topic_name"),),
+}
+
+
+def answer_lists(api: Api) -> tuple[TopicList, ...]:
+    """Return where the API's answers name topics, in the order of request_lists; () where they name none."""
+    return ANSWER_LISTS.get(api.key, ())

@@ -1,0 +1,233 @@
+"""Answers to requests that failed as a whole, held against Kafka's own, byte for byte."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from struct import unpack_from
+from typing import Any, cast
+
+import pytest
+
+from fauxka.protocol import error_answers
+from fauxka.protocol.answer_frames import answer_version, decode_answer
+from fauxka.protocol.api_keys import APIS, Api, ApiKey
+from fauxka.protocol.error_messages import ERROR_MESSAGES
+from fauxka.protocol.frames import FrameError
+from fauxka.protocol.request_facts import read_request_facts
+
+GOLDEN = Path(__file__).parent.parent / "golden" / "error_answers-4.3.0.jsonl"
+CORRELATION_ID = 7
+LEADER_NOT_AVAILABLE = 5
+UNSUPPORTED_VERSION = 35
+
+# Kafka collects the partitions of these in hash maps and answers them in whatever order those have; ours is the
+# request's.
+IN_ANY_ORDER = {"Produce", "WriteTxnMarkers"}
+
+API_NAMED = {api.name: api for api in APIS.values()}
+MUTATIONS = 40
+
+LAST_VERSION_WITHOUT_THROTTLE = {
+    "ListOffsets": 1,
+    "Metadata": 2,
+    "OffsetCommit": 2,
+    "OffsetFetch": 2,
+    "FindCoordinator": 0,
+    "JoinGroup": 1,
+    "Heartbeat": 0,
+    "LeaveGroup": 0,
+    "SyncGroup": 0,
+    "DescribeGroups": 0,
+    "ListGroups": 0,
+    "ApiVersions": 0,
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A request, and what Kafka answers to it for each code: None where nothing, a dict where Kafka itself failed."""
+
+    api: Api
+    version: int
+    sample: str
+    body: memoryview
+    answers: dict[int, Any]
+
+    def __str__(self) -> str:
+        return f"{self.api.name}-{self.version}-{self.sample}"
+
+
+def cases() -> Iterator[Case]:
+    with GOLDEN.open() as lines:
+        next(lines)
+        for line in lines:
+            case = json.loads(line)
+            answers = {
+                int(code): base64.b64decode(answer) if isinstance(answer, str) else answer
+                for code, answer in case["answers"].items()
+            }
+            body = memoryview(base64.b64decode(case["request"]))
+            yield Case(API_NAMED[case["api"]], case["version"], case["sample"], body, answers)
+
+
+CASES = list(cases())
+
+
+def in_order(value: Any) -> Any:
+    """Return an answer's content with every list sorted, so that order counts for nothing."""
+    if isinstance(value, list):
+        return sorted((in_order(each) for each in cast("list[Any]", value)), key=repr)
+    if hasattr(value, "__dataclass_fields__"):
+        return [in_order(getattr(value, name)) for name in value.__dataclass_fields__]
+    return value
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_request_that_failed_is_answered_as_kafka_answers_it(case: Case) -> None:
+    for code, expected in case.answers.items():
+        answer = error_answers.error_answer(case.api, case.version, CORRELATION_ID, case.body, code)
+
+        if not isinstance(expected, bytes):
+            continue
+        if case.api.name in IN_ANY_ORDER:
+            assert len(answer) == len(expected)
+            assert in_order(decoded(case, answer)) == in_order(decoded(case, expected))
+        else:
+            assert answer == expected
+
+
+def decoded(case: Case, answer: bytes | bytearray) -> Any:
+    correlation_id, response = decode_answer(case.api, case.version, answer)
+    assert correlation_id == CORRELATION_ID
+    return response
+
+
+def test_every_api_and_version_is_held_against_kafka() -> None:
+    served = {
+        (api.name, version) for api in APIS.values() for version in range(api.first_version, api.last_version + 1)
+    }
+
+    assert {(case.api.name, case.version) for case in CASES if case.sample == "full"} == served
+
+
+def test_kafka_itself_fails_only_where_it_is_known_to() -> None:
+    failed = {str(case) for case in CASES if any(isinstance(answer, dict) for answer in case.answers.values())}
+
+    # DescribeAcls refuses to read the number 0 for a type; DescribeUserScramCredentials does not expect a null list
+    # of users, although its messages allow one. We answer both as any other.
+    assert failed == {
+        "DescribeAcls-1-bare",
+        "DescribeAcls-2-bare",
+        "DescribeAcls-3-bare",
+        "DescribeUserScramCredentials-0-bare",
+    }
+
+
+def test_no_answer_is_owed_exactly_where_kafka_gives_none() -> None:
+    owed = {str(case): error_answers.owes_answer(case.api, case.version, case.body) for case in CASES}
+
+    given = {str(case): None not in case.answers.values() for case in CASES}
+    assert owed == given
+    assert not all(owed.values())
+
+
+def test_texts_of_errors_are_kafkas() -> None:
+    with GOLDEN.open() as lines:
+        messages = json.loads(next(lines))["messages"]
+
+    assert {str(int(code)): text for code, text in ERROR_MESSAGES.items()} == {
+        code: text for code, text in messages.items() if text is not None
+    }
+
+
+def test_unknown_version_of_api_versions_is_answered_in_version_0() -> None:
+    api = APIS[ApiKey.API_VERSIONS]
+    answer = error_answers.error_answer(api, 99, 3, memoryview(b""), UNSUPPORTED_VERSION)
+
+    assert answer_version(api, 99) == 0
+    response: Any = decode_answer(api, 0, answer)[1]
+    assert [each.api_key for each in response.api_keys] == [ApiKey.API_VERSIONS]
+
+
+def test_answer_begins_with_its_size_and_correlation_id() -> None:
+    for case in CASES:
+        answer = error_answers.error_answer(case.api, case.version, 2**31 - 1, case.body, 0)
+
+        assert unpack_from(">ii", answer) == (len(answer) - 4, 2**31 - 1)
+
+
+def test_code_0_answers_without_any_error() -> None:
+    for case in CASES:
+        answer = error_answers.error_answer(case.api, case.version, CORRELATION_ID, case.body, 0)
+
+        assert error_answers.error_codes_in(case.api, case.version, answer) == 0
+
+
+def test_code_is_found_in_the_answer_wherever_it_stands() -> None:
+    found = {
+        str(case)
+        for case in CASES
+        if case.sample == "full"
+        and error_answers.error_codes_in(case.api, case.version, failed(case)) == LEADER_NOT_AVAILABLE
+    }
+
+    # Until version 2 the answers of DescribeLogDirs had no place for an error of the request.
+    without_place = {"DescribeLogDirs-1-full", "DescribeLogDirs-2-full"}
+    assert found == {str(case) for case in CASES if case.sample == "full"} - without_place
+
+
+def failed(case: Case) -> bytearray:
+    return error_answers.error_answer(case.api, case.version, CORRELATION_ID, case.body, LEADER_NOT_AVAILABLE)
+
+
+def test_throttle_time_is_set_and_nothing_else() -> None:
+    for case in CASES:
+        plain = failed(case)
+        throttled = error_answers.with_throttle(case.api, case.version, plain, 1234)
+
+        assert len(throttled) == len(plain)
+        response = decoded(case, throttled)
+        if throttled == plain:
+            continue
+        assert error_answers.has_throttle(case.api)
+        assert response.throttle_time_ms == 1234
+        assert error_answers.with_throttle(case.api, case.version, throttled, 0) == plain
+
+
+def test_throttle_time_is_left_out_of_versions_that_have_no_place_for_it() -> None:
+    unchanged = [
+        (case.api.name, case.version)
+        for case in CASES
+        if case.sample == "full"
+        and error_answers.has_throttle(case.api)
+        and error_answers.with_throttle(case.api, case.version, failed(case), 1) == failed(case)
+    ]
+
+    without = {name: max(version for each, version in unchanged if each == name) for name, _ in unchanged}
+    assert without == LAST_VERSION_WITHOUT_THROTTLE
+    assert len(unchanged) == sum(
+        last - API_NAMED[name].first_version + 1 for name, last in LAST_VERSION_WITHOUT_THROTTLE.items()
+    )
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.sample == "full"], ids=str)
+def test_changed_body_gives_answers_or_the_declared_error(case: Case) -> None:
+    random = Random(str(case))
+    for _ in range(MUTATIONS):
+        body = bytearray(case.body)
+        for _ in range(random.randrange(1, 4)):
+            at = random.randrange(len(body) + 1)
+            body[at : at + random.choice((0, 1, 2, 4))] = random.choice((b"\xff", b"\0", b"\x80", random.randbytes(3)))
+        broken = memoryview(body)
+        with contextlib.suppress(FrameError):
+            read_request_facts(case.api, case.version, broken, lambda _: "a")
+        with contextlib.suppress(FrameError):
+            error_answers.owes_answer(case.api, case.version, broken)
+        with contextlib.suppress(FrameError):
+            error_answers.error_answer(case.api, case.version, CORRELATION_ID, broken, LEADER_NOT_AVAILABLE)
