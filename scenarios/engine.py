@@ -1,0 +1,345 @@
+"""Runs a scenario: does its steps with a client against a broker, and compares what was seen with what must be seen."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any, assert_never
+
+from msgspec import Struct
+
+from ..protocol.record_batch import increment_sequence
+from ..storage.emulated_version import EmulatedVersion
+from .client import BATCH_HEADER, ClientOptions, ClientUnavailable, ScenarioClient, events_of
+from .clients import NamedClient
+from .expectations import Check, Seen, check
+from .intruder import intrude
+from .raw_client import RawClient
+from .scenario import (
+    RAW,
+    Adopt,
+    Advance,
+    AnyStep,
+    Arm,
+    AwaitHits,
+    Batch,
+    Evict,
+    Forget,
+    GiveUp,
+    Intrude,
+    Kill,
+    RaiseEpoch,
+    Release,
+    RestartProducer,
+    Scenario,
+    Send,
+    Settle,
+    Stream,
+    is_within,
+)
+from .seen_requests import SeenBatch
+from .stage import Stage, create_topic
+from .stages import open_stage
+from .stored_log import StoredBatch, read_log
+from .timeline import BatchNames, Moment, Note, RuleInWords, Who, build_timeline
+
+TOPIC = "events"
+
+# How long a client waits for an answer before it sends again: short, as nothing here takes long unless it is lost.
+RAW_REQUEST_MS = 250
+REAL_REQUEST_MS = 700
+# How long it tries at all; a scenario that needs its patience to end says less.
+DELIVERY_MS = 20_000
+# What an idempotent producer may have on its way.
+IN_FLIGHT_MAX = 5
+STREAM = "stream"
+# The APIs that a timeline shows; a client asks for metadata and versions as it likes.
+SHOWN_APIS = ("Produce", "InitProducerId")
+
+
+class Report(Struct, kw_only=True):
+    """What came of a scenario."""
+
+    scenario: str
+    title: str
+    story: str
+    client: str
+    as_version: str
+    passed: bool
+    checks: list[Check]
+    verdict: dict[str, Any]
+    timeline: list[Moment]
+
+
+@dataclass(slots=True)
+class _Record:
+    """What is written down while the steps are done.
+
+    planned: sequences that are sent in a producer's first epoch. armed: the ids of the rules of a name.
+    """
+
+    notes: list[Note] = field(default_factory=list[Note])
+    rules: dict[int, RuleInWords] = field(default_factory=dict[int, RuleInWords])
+    armed: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
+    arrivals: dict[str, int] = field(default_factory=dict[str, int])
+    planned: dict[tuple[int, int], str] = field(default_factory=dict[tuple[int, int], str])
+    next_sequences: dict[int, int] = field(default_factory=dict[int, int])
+    streamed: list[str] = field(default_factory=list[str])
+
+
+def check_possible(scenario: Scenario, client: str, version: str) -> None:
+    """Raise ClientUnavailable where the scenario cannot be done with the client, or says nothing about the version."""
+    if client in scenario.unable:
+        raise ClientUnavailable(f"{scenario.name} cannot be done with {client}: {scenario.unable[client]}")
+    if not is_within(scenario.versions, version):
+        raise ClientUnavailable(f"{scenario.name} is about Kafka {scenario.versions}, not {version}")
+    if not scenario.expected_of(client, version):
+        raise ClientUnavailable(f"{scenario.name} says nothing about {client} and Kafka {version}")
+
+
+def run(scenario: Scenario, client: NamedClient, as_version: str | None = None) -> Report:
+    """Run a scenario on a broker of its own.
+
+    Raises ClientUnavailable where it cannot be done so, ClientStuck or StageFailed where it did not come to an end, and
+    ValueError for a version whose rules are not known.
+    """
+    version = EmulatedVersion.parse(as_version) if as_version else EmulatedVersion.latest()
+    check_possible(scenario, client.name, version.name)
+    stage = open_stage(scenario, version.name)
+    try:
+        create_topic(stage.bootstrap_servers, TOPIC, scenario.partitions, scenario.topic_config)
+        return _Run(scenario, client, version, stage).report()
+    finally:
+        stage.close()
+
+
+class _Run:
+    """One scenario on one broker."""
+
+    def __init__(self, scenario: Scenario, client: NamedClient, version: EmulatedVersion, stage: Stage) -> None:
+        self._scenario = scenario
+        self._named = client
+        self._version = version
+        self._stage = stage
+        self._record = _Record()
+        self._unsettled = 0
+        self._is_raw = client.name == RAW
+        self._steps = scenario.steps_for(client.name)
+        self._watch_batches()
+        request_ms = scenario.request_ms or (RAW_REQUEST_MS if self._is_raw else REAL_REQUEST_MS)
+        self._client: ScenarioClient = client.make(
+            ClientOptions(
+                bootstrap_servers=stage.bootstrap_servers,
+                topic=TOPIC,
+                is_idempotent=scenario.idempotent,
+                request_ms=request_ms,
+                delivery_ms=scenario.delivery_ms or DELIVERY_MS,
+                note=lambda text: self._note("client", text),
+            )
+        )
+
+    def report(self) -> Report:
+        """Do the steps, and compare."""
+        try:
+            for step in self._steps:
+                if step.says:
+                    self._note("test", step.says)
+                self._do(step)
+        finally:
+            self._client.close()
+        stored = read_log(self._stage.bootstrap_servers, TOPIC, self._scenario.partitions)
+        requests = [request for request in self._stage.journal() if request.api in SHOWN_APIS]
+        names = BatchNames(stored_names(stored), self._record.planned)
+        timeline = build_timeline(
+            requests, self._record.notes, names, self._record.rules, self._version.batches_remembered
+        )
+        seen = self._seen(timeline, stored)
+        checks = [
+            each
+            for expected in self._scenario.expected_of(self._named.name, self._version.name)
+            for each in check(expected, seen)
+        ]
+        return Report(
+            scenario=self._scenario.name,
+            title=self._scenario.title,
+            story=self._scenario.story.strip(),
+            client=self._named.name,
+            as_version=self._version.name,
+            passed=all(each.passed for each in checks),
+            checks=checks,
+            verdict=dict(seen.verdict),
+            timeline=timeline,
+        )
+
+    def _seen(self, timeline: list[Moment], stored: list[StoredBatch]) -> Seen:
+        decisions: dict[str, list[Moment]] = {}
+        for moment in timeline:
+            if moment.batch is not None and (moment.kind == "decision" or moment.lost):
+                decisions.setdefault(moment.batch.name, []).append(moment)
+        windows = [moment.cached for moment in timeline if moment.cached is not None]
+        return Seen(
+            client=self._named.name,
+            deliveries=self._client.deliveries,
+            decisions=decisions,
+            stored=stored,
+            cached=windows[-1] if windows else [],
+            verdict=self._stage.verdict(TOPIC),
+            streamed=self._record.streamed,
+        )
+
+    def _watch_batches(self) -> None:
+        """Arm a rule for each batch that only counts, to know when the batch has come."""
+        sent = [name for step in self._steps if isinstance(step, Send) for name in step.batches]
+        for name in dict.fromkeys(sent):
+            rule = {
+                "name": f"sees {name}",
+                "match": {"api": "Produce", "topic": TOPIC, "header": batch_header(name)},
+                "when": {"times": None},
+                "point": "received",
+                "action": {"kind": "observe"},
+            }
+            self._record.arrivals[name] = self._stage.arm(rule)
+
+    def _do(self, step: AnyStep) -> None:
+        match step:
+            case Send():
+                self._send(step)
+            case Stream():
+                self._stream(step)
+            case Settle(retries=retries):
+                self._client.settle(retries=retries)
+                self._unsettled = 0
+            case GiveUp():
+                self._client.give_up()
+                self._unsettled = 0
+            case Arm():
+                self._arm(step)
+            case AwaitHits(rule=name, hits=hits):
+                for rule_id in self._record.armed[name]:
+                    self._stage.await_hits(rule_id, hits)
+            case Release():
+                self._note("broker", "goes on with what it held", releases=True)
+                self._stage.release_held()
+            case Advance(ms=ms):
+                self._stage.advance(ms)
+                self._note("broker", f"its clock goes forward by {ms} ms")
+            case Evict() | Forget() | Intrude() | Kill():
+                self._do_to_broker(step)
+            case RestartProducer():
+                self._note("client", "the process ends; a new one begins")
+                self._client.restart()
+                self._record.next_sequences.clear()
+                self._unsettled = 0
+            case RaiseEpoch() | Adopt():
+                self._do_raw(step)
+            case _:
+                assert_never(step)
+
+    def _do_to_broker(self, step: Evict | Forget | Intrude | Kill) -> None:
+        match step:
+            case Evict(partition=partition):
+                producer_id = self._last_batch().producer_id
+                self._stage.evict_cache(TOPIC, partition, producer_id)
+                text = f"forgets the cached batches of producer {producer_id}"
+                self._note("broker", text, forgets=(partition, producer_id))
+            case Forget(partition=partition):
+                producer_id = self._last_batch().producer_id
+                self._stage.forget_producer(TOPIC, partition, producer_id)
+                self._note("broker", f"forgets producer {producer_id}", forgets=(partition, producer_id))
+            case Intrude(batch=name):
+                self._intrude(self._scenario.batches[name])
+            case Kill(torn_bytes=torn_bytes):
+                self._note("broker", f"is killed, and leaves {torn_bytes} bytes of a batch behind; starts again")
+                self._stage.kill(TOPIC, torn_bytes)
+            case _:
+                assert_never(step)
+
+    def _do_raw(self, step: RaiseEpoch | Adopt) -> None:
+        assert isinstance(self._client, RawClient), f"only the raw client can {step}"
+        if isinstance(step, Adopt):
+            self._client.adopt(step.producer_id, step.producer_epoch)
+        else:
+            self._client.raise_epoch()
+
+    def _send(self, step: Send) -> None:
+        if step.again:
+            self._note("client", f"the application sends {', '.join(step.batches)} again")
+        for name in step.batches:
+            batch = self._scenario.batches[name]
+            self._plan(batch, step.partition)
+            self._client.send(batch, step.partition)
+            # What waits in a client for the answer to another batch has not come.
+            if not self._is_raw and (self._client.is_pipelining or not self._unsettled) and not step.again:
+                self._await_arrival(name)
+            self._unsettled += 1
+
+    def _await_arrival(self, name: str) -> None:
+        deliveries = [delivery for delivery in self._client.deliveries if delivery.batch == name]
+        if deliveries[-1].error == "none":
+            self._stage.await_hits(self._record.arrivals[name], 1)
+
+    def _plan(self, batch: Batch, partition: int) -> None:
+        """Remember which sequences the batch has in its producer's first epoch."""
+        record = self._record
+        sequence = batch.first_sequence if self._is_raw else record.next_sequences.get(partition, 0)
+        record.next_sequences[partition] = increment_sequence(sequence, batch.count)
+        record.planned.setdefault((partition, sequence), batch.name)
+
+    def _stream(self, step: Stream) -> None:
+        """Send batches at a steady rate; a raw client that has too many on its way waits for them first."""
+        count = step.events_per_second * step.batch_ms // 1000
+        started = time.monotonic()
+        for number in range(step.for_ms // step.batch_ms):
+            first = number * count
+            batch = Batch(f"{STREAM}-{number + 1}", first, first + count - 1)
+            self._record.streamed.extend(events_of(batch))
+            self._record.planned[(0, first)] = batch.name
+            self._client.send(batch, 0)
+            if self._is_raw and (number + 1) % IN_FLIGHT_MAX == 0:
+                self._client.settle(retries=True)
+            # Not to wait for anything: the rate of the events is what is asked for.
+            time.sleep(max(0.0, started + (number + 1) * step.batch_ms / 1000 - time.monotonic()))
+        self._client.settle(retries=True)
+
+    def _arm(self, step: Arm) -> None:
+        matches: list[dict[str, Any]] = [{"header": batch_header(name)} for name in step.batches] or [{}]
+        for match in matches:
+            rule = {
+                "name": step.name,
+                "match": {"api": "Produce", "topic": TOPIC, **match, **step.match},
+                "when": step.when,
+                "point": step.point,
+                "action": step.action,
+            }
+            rule_id = self._stage.arm(rule)
+            self._record.armed.setdefault(step.name, []).append(rule_id)
+            self._record.rules[rule_id] = RuleInWords(step.name, step.point, str(step.action["kind"]))
+        self._note("test", f"arms a rule: {step.name}")
+
+    def _intrude(self, batch: Batch) -> None:
+        last = self._last_batch()
+        first = intrude(self._stage.bootstrap_servers, TOPIC, last, batch)
+        self._record.planned.setdefault((last.partition, first), batch.name)
+        text = f"somebody else writes {batch.name} as producer {last.producer_id}: {batch.count} records"
+        self._note("test", text)
+
+    def _last_batch(self) -> SeenBatch:
+        return [batch for request in self._stage.journal() for batch in request.batches][-1]
+
+    def _note(self, who: Who, text: str, *, forgets: tuple[int, int] | None = None, releases: bool = False) -> None:
+        requests = self._stage.journal()
+        self._record.notes.append(Note(requests[-1].id if requests else 0, who, text, forgets, releases))
+
+
+def batch_header(name: str) -> dict[str, Any]:
+    """Return what matches the header of a batch's events."""
+    return {"name": BATCH_HEADER, "value": {"text": name}}
+
+
+def stored_names(stored: list[StoredBatch]) -> dict[tuple[int, int, int, int], str]:
+    """Return the names of batches by what a request carries of them."""
+    return {
+        (batch.partition, batch.producer_id, batch.producer_epoch, batch.base_sequence): batch.name
+        for batch in stored
+        if batch.producer_id >= 0
+    }

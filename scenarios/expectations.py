@@ -1,0 +1,159 @@
+"""Compares what was seen with what a scenario says must be seen; computes, and touches nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import Struct
+
+from .cached_windows import Window
+from .client import NO_ANSWER, Delivery
+from .scenario import RAW, Expectation
+from .seen_requests import NOT_APPLIED, REFUSED
+from .stored_log import StoredBatch
+from .timeline import Moment
+
+COPY = "copy "
+
+
+class Check(Struct, frozen=True):
+    """One thing that was expected, and what was seen."""
+
+    what: str
+    expected: str
+    seen: str
+    passed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What came of a run.
+
+    decisions: what became of a batch of a name each time that it was sent, in that order. streamed: the events of a
+    stream, in the order in which they were sent.
+    """
+
+    client: str
+    deliveries: Sequence[Delivery]
+    decisions: Mapping[str, Sequence[Moment]]
+    stored: Sequence[StoredBatch]
+    cached: Sequence[Window]
+    verdict: Mapping[str, Any]
+    streamed: Sequence[str]
+
+
+def check(expected: Expectation, seen: Seen) -> list[Check]:
+    """Return one check for each thing that is expected."""
+    return list(_checks(expected, seen))
+
+
+def _checks(expected: Expectation, seen: Seen) -> Iterator[Check]:
+    for partition, names in expected.log.items():
+        yield compared(f"log of partition {partition}", names, log_of(seen, int(partition)))
+    for name, answer in expected.answers.items():
+        yield compared(f"answer to {name}", answer, answer_of(seen, name, answer))
+    for name, decisions in expected.decisions.items():
+        yield _decisions(name, decisions, seen)
+    for name, words in expected.why.items():
+        yield _reason(name, words, seen)
+    if expected.cached is not None:
+        yield compared("cached batches", expected.cached, [window.name for window in seen.cached])
+    for name, copies in expected.copies.items():
+        yield compared(f"copies of each event of {name}", [copies], copies_of(seen, name))
+    yield from _verdict(expected, seen)
+    yield from _producers(expected, seen)
+    if expected.streamed_once:
+        yield _stream(seen)
+
+
+def log_of(seen: Seen, partition: int) -> list[str]:
+    """Return the names of a partition's batches, in order."""
+    return [batch.name for batch in seen.stored if batch.partition == partition and batch.name]
+
+
+def answer_of(seen: Seen, name: str, wanted: str) -> str:
+    """Return what the application was told of the batch of a name when it sent it last, in an expectation's words."""
+    deliveries = [delivery for delivery in seen.deliveries if delivery.batch == name]
+    if not deliveries:
+        return "not sent"
+    last = deliveries[-1]
+    if last.offset is None:
+        return last.error
+    offsets = [batch.base_offset for batch in seen.stored if batch.name == name and batch.partition == last.partition]
+    if wanted == NO_ANSWER or not offsets:
+        return f"offset {last.offset}"
+    for number, offset in enumerate(offsets, 1):
+        if offset == last.offset:
+            return f"{COPY}{number}"
+    return f"offset {last.offset}"
+
+
+def decision_of(moment: Moment) -> str:
+    """Return a decision in one word: of a refused batch the error."""
+    if moment.kind != "decision":
+        return NOT_APPLIED
+    return moment.error if moment.decision == REFUSED else moment.decision
+
+
+def _decisions(name: str, wanted: Sequence[str], seen: Seen) -> Check:
+    decisions = [decision_of(moment) for moment in seen.decisions.get(name, ())]
+    passed = decisions == list(wanted) if seen.client == RAW else is_within_order(wanted, decisions)
+    return Check(f"decisions about {name}", ", ".join(wanted), ", ".join(decisions), passed)
+
+
+def is_within_order(wanted: Sequence[str], seen: Sequence[str]) -> bool:
+    """Whether all of wanted is in seen, in that order, others between them."""
+    left = iter(seen)
+    return all(word in left for word in wanted)
+
+
+def _reason(name: str, words: str, seen: Seen) -> Check:
+    reasons = [moment.text for moment in seen.decisions.get(name, ())]
+    found = any(words in reason for reason in reasons)
+    return Check(f"reason given for {name}", words, "; ".join(reasons) or "none", found)
+
+
+def copies_of(seen: Seen, name: str) -> list[int]:
+    """Return how often the events of a batch are in all logs; one number where it is the same for all."""
+    events = Counter(event for batch in seen.stored for event in batch.events if event.startswith(f"{name}-"))
+    return sorted(set(events.values())) or [0]
+
+
+def _verdict(expected: Expectation, seen: Seen) -> Iterator[Check]:
+    for part, numbers in expected.verdict.items():
+        for name, number in numbers.items():
+            yield compared(f"verdict {part}.{name}", number, seen.verdict.get(part, {}).get(name))
+
+
+def _producers(expected: Expectation, seen: Seen) -> Iterator[Check]:
+    named = [batch for batch in seen.stored if batch.name and batch.producer_id >= 0]
+    if expected.producers is not None:
+        yield compared("producer ids in the log", expected.producers, len({batch.producer_id for batch in named}))
+    if expected.epochs is not None:
+        yield compared("epochs in the log", expected.epochs, sorted({batch.producer_epoch for batch in named}))
+
+
+def _stream(seen: Seen) -> Check:
+    stored = [event for batch in seen.stored for event in batch.events if event]
+    sent = list(seen.streamed)
+    if stored == sent:
+        return Check("streamed events in the log", f"{len(sent)}, each once, in order", f"{len(stored)}, so", True)
+    missing, twice = len(set(sent) - set(stored)), len(stored) - len(set(stored))
+    found = f"{len(stored)}: {missing} missing, {twice} again, {'in' if stored == sorted(stored) else 'out of'} order"
+    return Check("streamed events in the log", f"{len(sent)}, each once, in order", found, False)
+
+
+def compared(what: str, expected: object, seen: object) -> Check:
+    """Return the check that both are equal."""
+    return Check(what, in_words(expected), in_words(seen), expected == seen)
+
+
+def in_words(value: object) -> str:
+    """Return a value as it stands in a report."""
+    if isinstance(value, list):
+        items: list[object] = value
+        return " ".join(map(str, items)) or "nothing"
+    return str(value)

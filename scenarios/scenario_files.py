@@ -1,0 +1,90 @@
+"""Finds the scenarios' files and reads them; what does not fit is refused with the file and the place."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib import resources
+from typing import Any
+
+import msgspec
+
+from ..protocol.record_batch import MAX_SEQUENCE
+from .scenario import AnyStep, Batch, Expectation, Scenario, Send
+
+_FOLDER = "data"
+_SUFFIX = ".toml"
+_SEQUENCES = re.compile(r"(\d+)\.\.(\d+)")
+
+
+class UnknownScenario(Exception):
+    """There is no scenario of that name; the message lists those that there are."""
+
+
+class ScenarioFileError(Exception):
+    """A scenario's file does not say what a scenario is."""
+
+
+class _File(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A file as it is written: Scenario, with the batches as text."""
+
+    title: str
+    story: str
+    batches: dict[str, str] = {}
+    steps: list[AnyStep]
+    expect: list[Expectation]
+    unable: dict[str, str] = {}
+    versions: str = "0.11..4.5"
+    partitions: int = 1
+    idempotent: bool = True
+    delivery_ms: int | None = None
+    request_ms: int | None = None
+    on_disk: bool = False
+    topic_config: dict[str, str] = {}
+
+
+def scenario_names() -> list[str]:
+    """Return the names of all scenarios, sorted."""
+    folder = resources.files(__package__) / _FOLDER
+    return sorted(file.name.removesuffix(_SUFFIX) for file in folder.iterdir() if file.name.endswith(_SUFFIX))
+
+
+def load_scenario(name: str) -> Scenario:
+    """Return a scenario. Raises UnknownScenario."""
+    names = scenario_names()
+    if name not in names:
+        raise UnknownScenario(f"there is no scenario {name!r}; there are {', '.join(names)}")
+    text = (resources.files(__package__) / _FOLDER / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
+    return parse_scenario(name, text)
+
+
+def parse_scenario(name: str, text: str) -> Scenario:
+    """Return the scenario that a file's text says. Raises ScenarioFileError."""
+    try:
+        file = msgspec.convert(tomllib.loads(text), _File)
+        batches = {batch: batch_of(batch, sequences) for batch, sequences in file.batches.items()}
+    except (ValueError, msgspec.ValidationError) as error:
+        raise ScenarioFileError(f"{name}{_SUFFIX}: {error}") from error
+    values: dict[str, Any] = {field: getattr(file, field) for field in _File.__struct_fields__ if field != "batches"}
+    scenario = Scenario(name=name, batches=batches, **values)
+    _check_names(scenario)
+    return scenario
+
+
+def batch_of(name: str, sequences: str) -> Batch:
+    """Return the batch of these sequences, "114..120"; raises ValueError."""
+    found = _SEQUENCES.fullmatch(sequences)
+    if found is None:
+        raise ValueError(f"batch {name}: sequences are written like 114..120, not {sequences!r}")
+    first, last = int(found[1]), int(found[2])
+    if max(first, last) > MAX_SEQUENCE:
+        raise ValueError(f"batch {name}: the greatest sequence is {MAX_SEQUENCE}")
+    return Batch(name, first, last)
+
+
+def _check_names(scenario: Scenario) -> None:
+    for step in scenario.steps:
+        if isinstance(step, Send):
+            unknown = set(step.batches) - scenario.batches.keys()
+            if unknown:
+                raise ScenarioFileError(f"{scenario.name}{_SUFFIX}: no batch is called {', '.join(sorted(unknown))}")
