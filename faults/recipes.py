@@ -7,6 +7,7 @@ about producing is for Produce requests; `api` says otherwise.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, TypedDict, Unpack
 
 from msgspec import to_builtins
@@ -32,7 +33,7 @@ from .fault_rules import (
     Throttle,
     Truncate,
 )
-from .match import AnyBytes, AnyHeader, AnyInteger, AnyName, AnyNatural, AnyText
+from .match import AnyBytes, AnyHeader, AnyInteger, AnyName, AnyNatural, AnyText, Match
 
 PRODUCE = "Produce"
 
@@ -40,12 +41,8 @@ PRODUCE = "Produce"
 OVERTAKEN_MS = 500
 
 
-class Chosen(TypedDict, total=False):
-    """Which requests a recipe is for: the fields of Match, and the two of When that most rules need.
-
-    key: bytes, or a text. times: how many of them are hit, None for all; once by default. skip: so many are let pass
-    before.
-    """
+class MatchFields(TypedDict, total=False):
+    """The fields of Match, as arguments; key: bytes, or a text."""
 
     api: AnyName
     api_version: AnyNatural
@@ -63,6 +60,14 @@ class Chosen(TypedDict, total=False):
     record_count: AnyNatural
     key: str | AnyBytes
     header: AnyHeader
+
+
+class Chosen(MatchFields, total=False):
+    """Which requests a recipe is for: the fields of Match, and the two of When that most rules need.
+
+    times: how many of them are hit, None for all; once by default. skip: so many are let pass before.
+    """
+
     times: int | None
     skip: int
 
@@ -199,18 +204,33 @@ def observed(point: Point = "received", **chosen: Unpack[Chosen]) -> FaultRule:
     return _rule("observed", point, Observe(), {"times": None, **chosen})
 
 
+def match_of(**fields: Unpack[MatchFields]) -> Match:
+    """Return what is to be matched; raises RuleError for a field that there is not, or a wrong value."""
+    return strict_json.convert(_match_json(fields), Match)
+
+
+def _match_json(fields: Mapping[str, object]) -> dict[str, object]:
+    match = dict(fields)
+    if isinstance(match.get("key"), str):
+        # In JSON a text is the base64 of bytes; who writes one here means the text.
+        match["key"] = {"text": match["key"]}
+    return match
+
+
 def _rule(
     name: str, point: Point, action: Action, chosen: Chosen | ChosenConnections, *, api: str | None = None
 ) -> FaultRule:
-    """Return the rule; raises RuleError for a field that there is not, or a wrong value."""
     match: dict[str, object] = {} if api is None else {"api": api}
     when: dict[str, object] = {}
     for field, value in chosen.items():
         (when if field in _WHEN_FIELDS else match)[field] = value
-    if isinstance(match.get("key"), str):
-        # In JSON a text is the base64 of bytes; who writes one here means the text.
-        match["key"] = {"text": match["key"]}
-    rule = {"name": name, "match": match, "when": when, "point": point, "action": to_builtins(action)}
+    rule = {
+        "name": name,
+        "match": _match_json(match),
+        "when": when,
+        "point": point,
+        "action": to_builtins(action),
+    }
     return strict_json.convert(rule, FaultRule)
 
 

@@ -9,6 +9,7 @@ Broker runs in a thread, AsyncBroker on the test's own event loop. All that the 
 the same names and with the same objects.
 """
 
+from .async_broker import AsyncBroker
 from .broker import Broker
 
-__all__ = ["Broker"]
+__all__ = ["AsyncBroker", "Broker"]

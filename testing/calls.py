@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from ..admin.control import Control
 
 Result = TypeVar("Result")
 
@@ -19,6 +22,9 @@ class Call(Protocol):
         ...
 
 
-def call_directly(function: Callable[[], Result], /) -> Result:
-    """Run function here: this is the broker's thread."""
-    return function()
+class Ask(Protocol):
+    """Runs a function of the broker's Control on the broker's thread, and returns what it returns."""
+
+    def __call__(self, function: Callable[[Control], Result], /) -> Result:
+        """Run function; what it raises is raised."""
+        ...

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ..admin.instruments import Instruments
 from ..broker.clock import AdjustableClock
@@ -17,12 +18,16 @@ from ..storage.file_system import FileSystem
 
 if TYPE_CHECKING:
     from ..admin.control import Control
+    from .state import Clock, Held, Producers
+    from .truth import JournalOfBroker
+
+Result = TypeVar("Result")
 
 # In one process with its clients the broker would look for the next request in time that they need themselves.
 CONFIG_DEFAULTS = {"fauxka.busy.poll.us": "0"}
 
 
-class Node:
+class Node(ABC):
     """A broker that is prepared: nothing is bound, no thread runs."""
 
     def __init__(
@@ -59,6 +64,14 @@ class Node:
         self._instruments = Instruments(self.cluster)
         self._server = self._instruments.make_server(self.cluster, listeners)
 
+    @abstractmethod
+    def call(self, function: Callable[[], Result]) -> Result:
+        """Run function where the broker's state may be touched, and return what it returns."""
+
+    def ask(self, function: Callable[[Control], Result]) -> Result:
+        """Run function of what the admin API steers the broker by, and return what it returns."""
+        return self.call(lambda: function(self.control))
+
     @cached_property
     def control(self) -> Control:
         """What the admin API steers the broker by; to be used on the broker's thread only."""
@@ -74,6 +87,36 @@ class Node:
     def get_bootstrap_server(self) -> str:
         """Return bootstrap_servers, by the name that testcontainers gives it."""
         return self.bootstrap_servers
+
+    # What these need is loaded with the first of them: a test that only wants a broker does not pay for it.
+
+    @cached_property
+    def journal(self) -> JournalOfBroker:
+        """What happened to each request."""
+        from .truth import JournalOfBroker
+
+        return JournalOfBroker(self.ask)
+
+    @cached_property
+    def clock(self) -> Clock:
+        """The clock that every timeout and expiry of the broker reads."""
+        from .state import Clock
+
+        return Clock(self.ask)
+
+    @cached_property
+    def producers(self) -> Producers:
+        """What the partitions know of idempotent producers."""
+        from .state import Producers
+
+        return Producers(self.ask)
+
+    @cached_property
+    def held(self) -> Held:
+        """The requests that rules hold."""
+        from .state import Held
+
+        return Held(self.ask)
 
 
 def _path_of(path: str | os.PathLike[str] | None) -> str | None:

@@ -1,0 +1,63 @@
+"""A broker on the test's own event loop, for tests that are coroutines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from .node import Node
+
+if TYPE_CHECKING:
+    from .faults import Faults
+    from .rule import AsyncRule
+
+Result = TypeVar("Result")
+
+
+class AsyncBroker(Node):
+    """A broker on the running event loop, on a free port of 127.0.0.1.
+
+    async with AsyncBroker() as broker:
+        with broker.faults.lost_ack(topic="orders") as lost:
+            await producer.send_and_wait("orders", b"one coffee")
+            await lost.await_hits()
+    A client that blocks the event loop keeps the broker from answering it; for such a one there is Broker.
+    """
+
+    async def start(self) -> Self:
+        """Start; clients can connect when this returns. Raises OSError where a port cannot be bound."""
+        try:
+            await self._server.start()
+        except OSError:
+            self.cluster.close()
+            raise
+        return self
+
+    async def stop(self) -> None:
+        """Stop, and return when all is closed."""
+        await self._server.stop()
+        self.cluster.close()
+
+    def call(self, function: Callable[[], Result]) -> Result:
+        """Run function, on the event loop that the broker runs on, and return what it returns."""
+        return function()
+
+    async def __aenter__(self) -> Self:
+        """Start."""
+        return await self.start()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop."""
+        await self.stop()
+
+    @cached_property
+    def faults(self) -> Faults[AsyncRule]:
+        """What goes wrong with requests and connections."""
+        from .faults import Faults
+        from .rule import AsyncRule
+
+        return Faults(self._instruments.plan, self.call, AsyncRule)
