@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from .blocking_steps import BlockingSteps
     from .cluster_storage import ClusterStorage
     from .coordinators.group_coordinator import GroupCoordinator
+    from .file_faults import FileFaults, MakeFileFaults
+    from .loop_thread import LoopThread
     from .request_context import Deferred
 
 logger = logging.getLogger(__name__)
@@ -88,12 +90,14 @@ class Cluster:
         clock: AdjustableClock | None = None,
         file_system: FileSystem | None = None,
         emulated_version: EmulatedVersion | None = None,
+        file_faults: MakeFileFaults | None = None,
     ) -> None:
         """Start empty.
 
         clock: what every timeout and expiry reads; the machine's by default.
         file_system: where the logs are kept; in memory by default.
         emulated_version: whose producer rules hold; those of Kafka 4.3 by default.
+        file_faults: makes what goes wrong with the files on purpose; nothing by default.
         """
         self.config = config
         self.dynamic_configs = DynamicConfigs(config)
@@ -109,8 +113,20 @@ class Cluster:
         self.decisions: deque[str] = deque(maxlen=DECISIONS_KEPT_MAX)
         self.produce_routes: dict[tuple[int, bytes], ProduceRoute] = {}
         self._topics_by_id: dict[bytes, Topic] = {}
-        self._file_system: FileSystem = file_system or MemoryFileSystem()
+        self.file_system: FileSystem = file_system or MemoryFileSystem()
+        # What goes wrong with the files on purpose, and how others wait for it; None where nothing does.
+        self.file_faults: FileFaults | None = None
+        self.loop_thread: LoopThread | None = None
+        if file_faults is not None:
+            self._instrument_files(file_faults)
         self._emulated_version = emulated_version or EmulatedVersion.latest()
+
+    def _instrument_files(self, make_faults: MakeFileFaults) -> None:
+        from .loop_thread import LoopThread
+
+        self.loop_thread = LoopThread(self.clock)
+        self.file_faults = make_faults(self.clock.now_ms, self.loop_thread)
+        self.file_system = self.file_faults.wrap(self.file_system)
 
     @cached_property
     def fetch_sessions(self) -> FetchSessions:
@@ -123,7 +139,7 @@ class Cluster:
         # Loaded with the first topic: a broker that starts has no log yet, and its start is to be short.
         from ..storage.log_manager import LogManager
 
-        return LogManager(self._file_system, self._emulated_version)
+        return LogManager(self.file_system, self._emulated_version)
 
     @cached_property
     def steps(self) -> BlockingSteps:
@@ -132,21 +148,37 @@ class Cluster:
 
         return BlockingSteps("fauxka-disk")
 
+    @property
+    def begun_steps(self) -> BlockingSteps | None:
+        """What runs steps, if there was any step yet."""
+        return self.steps if "steps" in vars(self) else None
+
     async def stop_steps(self) -> None:
         """Return when nothing is on its way to the disk any more, and nothing that is behind would go there."""
-        if "steps" in vars(self):
-            await self.steps.stop()
+        if self.loop_thread is not None:
+            self.loop_thread.release()
+        if self.begun_steps is not None:
+            await self.begun_steps.stop()
+
+    def let_go(self) -> None:
+        """Know nothing of what a node has in memory: its node died, and left its files as they are."""
+        self.topics.clear()
+        self._topics_by_id.clear()
+        self.produce_routes.clear()
+        self.storage = None
+        for made_on_use in ("fetch_sessions", "groups", "logs", "steps"):
+            vars(self).pop(made_on_use, None)
 
     def make_cleaner(self) -> LogCleaner:
         """Return a new cleaner of the logs, which reads how far they were cleaned before. Raises OSError."""
         from ..storage.log_cleaner import LogCleaner
 
-        return LogCleaner(self._file_system, self.logs)
+        return LogCleaner(self.file_system, self.logs)
 
     @property
     def is_on_disk(self) -> bool:
         """Whether the logs outlive the process."""
-        return self._file_system.is_persistent
+        return self.file_system.is_persistent
 
     @cached_property
     def groups(self) -> GroupCoordinator:
@@ -290,6 +322,8 @@ class Cluster:
         """
         if self.storage is not None:
             self.storage.close()
+        if self.file_faults is not None:
+            self.file_faults.machine_stopped()
         if self.folders is not None:
             self.folders.close()
 

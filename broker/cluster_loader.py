@@ -28,6 +28,8 @@ from .cluster_metadata import ClusterMetadata, ConfigsMetadata, TopicMetadata
 from .cluster_storage import ClusterStorage, metadata_of
 from .config import BrokerConfig, ConfigError, log_config_of, validate_topic_configs
 from .data_directory import DataDirectory, DataDirectoryError, Owner
+from .dynamic_configs import DynamicConfigs
+from .file_faults import MakeFileFaults
 from .log_import import ImportedLogs, compacted_topics, delete_unfinished_imports
 from .producer_id_manager import ProducerIdManager
 from .stored_topics import belongs_to, describe, topics_of
@@ -55,14 +57,17 @@ def load_cluster(
     *,
     clock: AdjustableClock | None = None,
     emulated_version: EmulatedVersion | None = None,
+    file_faults: MakeFileFaults | None = None,
 ) -> Cluster:
     """Return the cluster that is in the folders of options, with every log loaded and recovered.
 
-    Raises DataDirectoryError, in one line, where that cannot be; no folder is left open then.
+    file_faults: see Cluster. Raises DataDirectoryError, in one line, where that cannot be; no folder is left open then.
     """
 
     def new_cluster(file_system: FileSystem) -> Cluster:
-        return Cluster(config, clock=clock, file_system=file_system, emulated_version=emulated_version)
+        return Cluster(
+            config, clock=clock, file_system=file_system, emulated_version=emulated_version, file_faults=file_faults
+        )
 
     with ExitStack() as opened:
         try:
@@ -74,25 +79,25 @@ def load_cluster(
                 directory = DataDirectory(options.data_dir, Owner(config.node_id, options.cluster_id))
                 opened.callback(directory.close)
                 cluster = new_cluster(directory.file_system)
+                directory.file_system = cluster.file_system
                 _load_directory(cluster, directory, imported)
             else:
                 assert imported is not None, "there is nothing to load"
-                file_system = OverlayFileSystem(imported.file_system, MemoryFileSystem())
-                cluster = new_cluster(file_system)
-                _load_over(cluster, file_system, imported, options.cluster_id)
+                cluster = new_cluster(OverlayFileSystem(imported.file_system, MemoryFileSystem()))
+                _load_over(cluster, imported, options.cluster_id)
         except (OSError, CorruptFileError, ConfigError) as error:
             raise DataDirectoryError(f"cannot load the logs: {error}") from error
         cluster.folders = opened.pop_all()
     return cluster
 
 
-def _load_over(cluster: Cluster, file_system: FileSystem, imported: ImportedLogs, cluster_id: str | None) -> None:
+def _load_over(cluster: Cluster, imported: ImportedLogs, cluster_id: str | None) -> None:
     """Load what is imported, to be served with everything new in memory."""
     if cluster_id is not None:
         cluster.cluster_id = cluster_id
-    topics = topics_of(cluster.logs.partitions_on_disk(), compacted_topics(file_system))
+    topics = topics_of(cluster.logs.partitions_on_disk(), compacted_topics(cluster.file_system))
     logger.info("serving the logs in %s, where nothing is written: %s", imported.folder, describe(topics))
-    TopicLoader(cluster, file_system).load(topics)
+    TopicLoader(cluster).load(topics)
     cluster.producer_ids = ProducerIdManager(_highest_producer_id(cluster, topics) + 1)
 
 
@@ -119,7 +124,7 @@ def _load_directory(cluster: Cluster, directory: DataDirectory, imported: Import
         logger.info("copied from %s: %s", imported.folder, describe(brought))
         found += brought
     _restore_configs(cluster, metadata.configs)
-    TopicLoader(cluster, directory.file_system).load([*metadata.topics, *found])
+    TopicLoader(cluster).load([*metadata.topics, *found])
     first_producer_id = max(metadata.next_producer_id, _highest_producer_id(cluster, found) + 1)
     cluster.producer_ids = ProducerIdManager(first_producer_id, is_kept=True)
     cluster.storage = ClusterStorage(cluster, directory)
@@ -127,13 +132,28 @@ def _load_directory(cluster: Cluster, directory: DataDirectory, imported: Import
         cluster.storage.write_now()
 
 
+def recover_cluster(cluster: Cluster, metadata: ClusterMetadata, directory: DataDirectory | None) -> None:
+    """Load again what a node left that died: its logs, recovered, and what goes with them.
+
+    metadata: of a node in memory, whose configs are still in force. directory: of one on disk, which is read again.
+    Raises OSError, CorruptFileError, ConfigError, DataDirectoryError.
+    """
+    if directory is None:
+        TopicLoader(cluster).load(metadata.topics)
+        cluster.producer_ids = ProducerIdManager(cluster.producer_ids.next_kept)
+        return
+    directory.read_again()
+    cluster.dynamic_configs = DynamicConfigs(cluster.dynamic_configs.started_with)
+    cluster.config = cluster.dynamic_configs.started_with
+    _load_directory(cluster, directory, None)
+
+
 class TopicLoader:
     """Loads topics with all their logs, and makes the folders agree with them."""
 
-    def __init__(self, cluster: Cluster, file_system: FileSystem) -> None:
+    def __init__(self, cluster: Cluster) -> None:
         """Load nothing yet, and read the checkpoints; see LogManager.begin."""
         self._cluster = cluster
-        self._file_system = file_system
         self._now_ms = cluster.clock.now_ms()
         self._is_clean = cluster.logs.begin()
         self._log_configs: dict[tuple[tuple[str, str], ...], LogConfig] = {}
@@ -189,9 +209,11 @@ class TopicLoader:
         if stored is None:
             logger.warning("%s has no folder, and begins anew, empty", folder)
             return logs.create(topic.name, index, log_config, now_ms=now_ms, topic_id=topic.topic_id)
-        if stored.topic_id is None:
+        if stored.topic_id is None and self._cluster.is_on_disk:
             logger.warning("%s has no %s that can be read; it is written anew", folder, PARTITION_METADATA)
-            self._file_system.replace(f"{folder}/{PARTITION_METADATA}", encode_partition_metadata(topic.topic_id))
+            self._cluster.file_system.replace(
+                f"{folder}/{PARTITION_METADATA}", encode_partition_metadata(topic.topic_id)
+            )
         return logs.load(topic.name, index, log_config, now_ms=now_ms)
 
 

@@ -19,11 +19,13 @@ from ..protocol.api_keys import APIS, ApiKey
 from ..protocol.frames import FrameError
 from ..protocol.primitives import Reader
 from . import handlers
+from .file_faults import NoFileFaults, late_answer
 from .interception import ANSWERED, NOT_OWED, WAITING
 from .request_context import Buffers, ConnectionInfo, Deferred, RequestContext, RequestHandler
 
 if TYPE_CHECKING:
     from .connection import Connection
+    from .file_faults import FileFaults
     from .interception import AnswerPlan, FaultPlan, RequestObserver
     from .interceptor import Interceptor
 
@@ -61,13 +63,15 @@ class Dispatcher:
         plan: FaultPlan | None = None,
         observer: RequestObserver | None = None,
         make_interceptor: Callable[[], Interceptor] | None = None,
+        file_faults: FileFaults | None = None,
     ) -> None:
         """Start without connections, and without a handler loaded.
 
         plan: says what goes wrong on purpose; with make_interceptor, which makes what carries it out.
-        observer: is told what happened to each request.
+        observer: is told what happened to each request. file_faults: tell whether files were slow for it.
         """
         self.observer = observer
+        self._file_faults: FileFaults | NoFileFaults = file_faults or NoFileFaults()
         self._plan: FaultPlan | NoFaults = plan or NoFaults()
         self._make_interceptor = make_interceptor
         self._routes: dict[int, Route] = {}
@@ -134,6 +138,8 @@ class Dispatcher:
         if context.repeated is not None and not self._plan.is_armed:
             answer = context.repeated.answer(context, frame, start, end)
             if answer is not None:
+                if self._file_faults.is_late:
+                    answer = late_answer(answer, context)
                 if observer is not None:
                     state = WAITING if isinstance(answer, Deferred) else ANSWERED
                     context.request_id = observer.handled(context, end - start, state)
@@ -148,6 +154,8 @@ class Dispatcher:
             if observer is not None:
                 observer.unanswered(observer.handled(context, end - start, WAITING))
             raise
+        if self._file_faults.is_late:
+            answer = late_answer(answer, context)
         if observer is not None:
             state = WAITING if isinstance(answer, Deferred) else NOT_OWED if answer is None else ANSWERED
             context.request_id = observer.handled(context, end - start, state)

@@ -26,6 +26,7 @@ class LoopThread:
         self._clock = clock
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = 0
+        self._is_released = True
         # Who waits; the timer is there once the event loop has seen them.
         self._waiting: dict[threading.Event, Timer | None] = {}
 
@@ -33,11 +34,12 @@ class LoopThread:
         """Take the running event loop and this thread."""
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
+        self._is_released = False
 
     def release(self) -> None:
         """Let go all who wait, and have nobody wait before begin; on the event loop's thread, or after its end."""
         with self.lock:
-            self._loop = None
+            self._is_released = True
             waiting, self._waiting = self._waiting, {}
         for event, timer in waiting.items():
             if timer is not None:
@@ -57,13 +59,12 @@ class LoopThread:
     def pause(self, ms: int) -> bool:
         """Wait until the clock has gone on by ms, if this is another thread than the event loop's.
 
-        Return whether this was one; on the event loop's thread nothing was waited for. Without an event loop nobody
-        waits.
+        Return whether this was one; on the event loop's thread nothing was waited for. Nobody waits once released.
         """
         event = threading.Event()
         with self.lock:
             loop = self._loop
-            if loop is None:
+            if loop is None or self._is_released:
                 return True
             if threading.get_ident() == self._thread:
                 return False

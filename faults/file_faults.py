@@ -45,8 +45,9 @@ class FileFaults:
         self._threads = threads
         self._late_until_ms = 0
         self._is_stopped = False
-        # Of which something is to be known when the machine stops.
+        # Those of which it is known what is safe, and those of which something was torn or lost.
         self._watched: WeakSet[RuledFile] = WeakSet()
+        self._marked: set[RuledFile] = set()
         self._undoings: list[Callable[[], None]] = []
         self.plan = FileRulePlan(now_ms, threads, self._rules_changed)
 
@@ -64,14 +65,15 @@ class FileFaults:
     def machine_stopped(self) -> None:
         """Leave in the files what is on the disk; until machine_started every operation on them fails.
 
-        On the event loop's thread, or after its end.
+        On the event loop's thread, or after its end, when nobody waits for slow files.
         """
         self._is_stopped = True
         self.is_armed = True
         self.is_late = False
-        for file in list(self._watched):
+        marked, self._marked = self._marked, set()
+        for file in marked:
             file.machine_stopped()
-        self._watched.clear()
+        self._forget_safe_sizes()
         undoings, self._undoings = self._undoings, []
         for undo in reversed(undoings):
             # What was renamed may have been deleted since.
@@ -85,11 +87,14 @@ class FileFaults:
 
     def _rules_changed(self) -> None:
         if not self.plan.rules:
-            for file in list(self._watched):
-                file.forget_safe_size()
-                if not file.is_marked:
-                    self._watched.discard(file)
-        self.is_armed = bool(self.plan.rules) or self._is_stopped or bool(self._watched)
+            # Nobody looks any more when they are synced.
+            self._forget_safe_sizes()
+        self.is_armed = bool(self.plan.rules or self._marked) or self._is_stopped
+
+    def _forget_safe_sizes(self) -> None:
+        for file in list(self._watched):
+            file.forget_safe_size()
+        self._watched.clear()
 
     # For the files.
 
@@ -105,7 +110,9 @@ class FileFaults:
     def begin(self, fault: FileFault, path: str) -> None:
         """Do what goes wrong before the operation: raises OSError, or is slow."""
         if fault.action == "slow":
-            if not self._threads.pause(fault.ms):
+            if self._threads.pause(fault.ms):
+                self.check_running(path)
+            else:
                 now_ms = self._now_ms()
                 self._late_until_ms = (max(now_ms, self._late_until_ms) if self.is_late else now_ms) + fault.ms
                 self.is_late = True
@@ -128,9 +135,21 @@ class FileFaults:
         raise os_error(fault.error_number, path)
 
     def watch(self, file: RuledFile) -> None:
-        """Remember a file until the machine stops, or the rules are gone and nothing of it was torn or lost."""
+        """Tell the file when what it knows of its syncs does not hold any more."""
         with self._threads.lock:
             self._watched.add(file)
+
+    def mark(self, file: RuledFile) -> None:
+        """Tell the file when the machine stops: something of it was torn or lost."""
+        with self._threads.lock:
+            self._marked.add(file)
+
+    def unmark(self, file: RuledFile) -> None:
+        """Forget a file of which nothing is torn or lost any more."""
+        with self._threads.lock:
+            self._marked.discard(file)
+        if not self._marked:
+            self._threads.run(self._rules_changed)
 
     def undo_at_stop(self, undo: Callable[[], None]) -> None:
         """Have something undone when the machine stops, if that is possible then."""

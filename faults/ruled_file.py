@@ -66,6 +66,7 @@ class RuledFile:
             whole = head + bytes(body)
             inner.append(whole[: min(fault.byte_count, len(whole) - 1)], b"")
             self._torn_size = position
+            faults.mark(self)
             faults.tear(fault, self._path)
         elif fault.action == "lose":
             inner.append(head, body)
@@ -81,11 +82,17 @@ class RuledFile:
         if self._torn_size is not None:
             self._inner.truncate(self._torn_size)
             self._torn_size = None
+            self._unmark_if_whole()
 
     def _lose(self, position: int, end: int) -> None:
         if self._lost and self._lost[-1][1] == position:
             position = self._lost.pop()[0]
         self._lost.append((position, end))
+        self._faults.mark(self)
+
+    def _unmark_if_whole(self) -> None:
+        if self._torn_size is None and not self._lost and self._unsafe is None:
+            self._faults.unmark(self)
 
     def read(self, position: int, size: int) -> memoryview:
         """See File."""
@@ -111,6 +118,7 @@ class RuledFile:
                 self._unsafe = (min(self._unsafe[0], size), min(self._unsafe[1], size))
             if self._safe_size is not None:
                 self._safe_size = min(self._safe_size, size)
+            self._unmark_if_whole()
         self._inner.truncate(size)
 
     def begin_sync(self, *, is_written_again: bool = False) -> Callable[[], None]:
@@ -132,21 +140,18 @@ class RuledFile:
             if fault.action == "lose":
                 safe_size = size if self._safe_size is None else min(self._safe_size, size)
                 self._unsafe = (safe_size, size)
+                faults.mark(self)
                 return
         step()
         self._safe_size = size
+        faults.watch(self)
         if self._unsafe is not None and self._unsafe[1] <= size:
             self._unsafe = None
-        faults.watch(self)
+            self._unmark_if_whole()
 
     def close(self) -> None:
         """See File."""
         self._inner.close()
-
-    @property
-    def is_marked(self) -> bool:
-        """Whether something of it was torn or lost, which the machine's stop would show."""
-        return self._torn_size is not None or bool(self._lost) or self._unsafe is not None
 
     def forget_safe_size(self) -> None:
         """Begin anew to learn what is safe: without rules nobody watches."""
