@@ -35,7 +35,7 @@ class Steps(Protocol):
 class BlockingSteps:
     """A pool of threads that is made with the first step."""
 
-    __slots__ = ("_idle", "_in_flight", "_is_stopping", "_name", "_pool", "_threads_max")
+    __slots__ = ("_idle", "_in_flight", "_is_abandoned", "_is_stopping", "_name", "_pool", "_threads_max")
 
     def __init__(self, name: str, *, threads_max: int = STEP_THREADS_MAX) -> None:
         """name: what its threads are called, followed by a number."""
@@ -44,10 +44,13 @@ class BlockingSteps:
         self._pool: ThreadPoolExecutor | None = None
         self._in_flight = 0
         self._is_stopping = False
+        self._is_abandoned = False
         self._idle: asyncio.Future[None] | None = None
 
     def run(self, step: Step, done: StepDone) -> None:
         """See Steps. A fault of ours in the step is logged whole, and passed on as an OSError that says so."""
+        if self._is_abandoned:
+            return
         loop = asyncio.get_running_loop()
         self._in_flight += 1
 
@@ -58,7 +61,7 @@ class BlockingSteps:
 
     def soon(self, callback: Callable[[], None]) -> None:
         """See Steps; without effect once the steps in flight were waited for."""
-        if self._is_stopping:
+        if self._is_stopping or self._is_abandoned:
             return
         self._in_flight += 1
         asyncio.get_running_loop().call_soon(self._end, callback)
@@ -90,6 +93,19 @@ class BlockingSteps:
             self._pool.shutdown()
             self._pool = None
 
+    def abandon(self) -> None:
+        """Begin no step any more, and tell nobody how those ended that have begun: who asked for them is dead."""
+        self._is_abandoned = True
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+
+    async def wait_abandoned(self) -> None:
+        """Return when the threads are done with the steps that had begun when they were abandoned."""
+        assert self._is_abandoned, "steps that somebody still asks for"
+        if self._pool is not None:
+            await asyncio.to_thread(self._pool.shutdown)
+            self._pool = None
+
     def _threads(self) -> ThreadPoolExecutor:
         if self._pool is None:
             # Loaded with the first step: a broker in memory never has one.
@@ -100,7 +116,8 @@ class BlockingSteps:
 
     def _end(self, callback: Callable[..., None], *result: OSError | None) -> None:
         try:
-            callback(*result)
+            if not self._is_abandoned:
+                callback(*result)
         finally:
             self._in_flight -= 1
             if not self._in_flight and self._idle is not None and not self._idle.done():

@@ -59,6 +59,14 @@ class Compaction:
             self._cleaning = None
             self.clean()
 
+    def abandon(self) -> BlockingSteps:
+        """End the cleaning under way where it is, for a node that died; return what its thread may still be at."""
+        self._is_stopping = True
+        if self._cleaning is not None:
+            self._cleaning.cancel()
+        self._steps.abandon()
+        return self._steps
+
     async def stop(self) -> None:
         """End the cleaning under way, and return when its thread has."""
         self._is_stopping = True

@@ -60,7 +60,8 @@ class DataDirectory:
     def __init__(self, folder: str | os.PathLike[str], owner: Owner) -> None:
         """Open the folder, made if it is not there, for its owner. Raises DataDirectoryError."""
         self.folder = os.path.abspath(folder)
-        self.file_system: FileSystem = OsFileSystem(self.folder)
+        self._files = OsFileSystem(self.folder)
+        self.file_system: FileSystem = self._files
         try:
             os.makedirs(self.folder, exist_ok=True)
             self._lock = _locked(f"{self.folder}/{LOCK}", self.folder)
@@ -75,6 +76,14 @@ class DataDirectory:
         except DataDirectoryError:
             self.close()
             raise
+
+    def read_again(self) -> None:
+        """Look at the files as they are, as another process would that opened the folder now. Raises as a start does.
+
+        No file that was opened before may be used any more.
+        """
+        self._files.forget_open_files()
+        self.metadata = self._read_metadata()
 
     def close(self) -> None:
         """Leave the folder, so that another process may open it."""

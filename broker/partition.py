@@ -83,6 +83,11 @@ class Partition:
         """Have grown called after every append until waiter leaves."""
         self._waiting[waiter] = grown
 
+    @property
+    def has_waiting(self) -> bool:
+        """Whether anybody waits for it to grow."""
+        return bool(self._waiting)
+
     def leave(self, waiter: object) -> None:
         """Have the waiter no longer called; without effect if it does not wait."""
         self._waiting.pop(waiter, None)

@@ -24,6 +24,12 @@ class ProducerIdManager:
         # What has to be written down: where the block after all claimed ones begins.
         self.next_block_start = first_producer_id
 
+    @property
+    def next_kept(self) -> int:
+        """The first id that a node gives which died now, and knows no more than where the next block begins."""
+        given_blocks = -(-self._next_producer_id // PRODUCER_ID_BLOCK_SIZE)
+        return max(self.next_block_start, given_blocks * PRODUCER_ID_BLOCK_SIZE)
+
     def generate(self) -> int | None:
         """Return a producer id that was never given before; None where a block has to be claimed and saved first."""
         producer_id = self._next_producer_id

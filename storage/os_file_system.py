@@ -62,6 +62,10 @@ class OsFileSystem:
             os.makedirs(os.path.dirname(full_path), exist_ok=True)
             return OsFile.create(full_path, self._descriptors)
 
+    def forget_open_files(self) -> None:
+        """Look anew at every file that is opened from now on, whoever still holds it: none of them is used any more."""
+        self._files.clear()
+
     def exists(self, path: str) -> bool:
         """See FileSystem."""
         try:

@@ -1,0 +1,101 @@
+"""A node on an event loop in a thread of its own, for tests that have it die and start it again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Future
+from typing import Self, TypeVar
+
+from fauxka.broker.clock import AdjustableClock
+from fauxka.broker.cluster import Cluster
+from fauxka.broker.cluster_loader import StorageOptions, load_cluster
+from fauxka.broker.config import BrokerConfig
+from fauxka.broker.event_loop import new_event_loop
+from fauxka.broker.interception import FaultPlan
+from fauxka.broker.listeners import ListenerConfig
+from fauxka.broker.node_life import LogEnds, SnapshotFault
+from fauxka.broker.server import Server
+
+from .asking_client import AskingClient
+
+Result = TypeVar("Result")
+# Far longer than anything here takes.
+SECONDS_MAX = 20.0
+
+
+class Node:
+    """`with Node() as node:` runs a node; in memory, or in a folder."""
+
+    def __init__(
+        self,
+        data_dir: str | os.PathLike[str] | None = None,
+        *,
+        config: Mapping[str, str] | None = None,
+        clock: AdjustableClock | None = None,
+        plan: FaultPlan | None = None,
+    ) -> None:
+        settings = BrokerConfig.from_entries({"fauxka.busy.poll.us": "0", **(config or {})})
+        if data_dir is None:
+            self.cluster = Cluster(settings, clock=clock)
+        else:
+            self.cluster = load_cluster(settings, StorageOptions(data_dir=os.fspath(data_dir)), clock=clock)
+        self.ends: list[LogEnds] = []
+        self.server = Server(self.cluster, [ListenerConfig(port=0)], plan=plan)
+        self.server.on_recovered = self.ends.append
+        self._loop = new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self.run(self.server.start)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.run(self.server.stop)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(SECONDS_MAX)
+        self._loop.close()
+        self.cluster.close()
+
+    @property
+    def address(self) -> str:
+        return self.server.bootstrap_servers
+
+    def client(self) -> AskingClient:
+        return AskingClient(self.address)
+
+    def run(self, function: Callable[[], Awaitable[Result]]) -> Result:
+        """What function returns, awaited on the node's thread."""
+
+        async def awaited() -> Result:
+            return await function()
+
+        running: Future[Result] = asyncio.run_coroutine_threadsafe(awaited(), self._loop)
+        return running.result(SECONDS_MAX)
+
+    def call(self, function: Callable[[], Result]) -> Result:
+        """What function returns, called on the node's thread."""
+
+        async def called() -> Result:
+            return function()
+
+        return self.run(called)
+
+    def crash(self) -> None:
+        self.call(self.server.crash)
+
+    def restart(self, snapshots: SnapshotFault | None = None) -> None:
+        self.run(lambda: self.server.restart(snapshots))
+
+    def is_refusing(self) -> bool:
+        """Whether nobody can connect."""
+        host, _, port = self.address.rpartition(":")
+        try:
+            socket.create_connection((host, int(port)), SECONDS_MAX).close()
+        except ConnectionRefusedError:
+            return True
+        return False

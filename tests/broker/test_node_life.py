@@ -1,0 +1,367 @@
+"""A node that dies and is started again: what its clients see, what is gone, and what is there."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from fauxka.broker.blocking_connection import ConnectionFailed
+from fauxka.broker.clock import ManualClock
+from fauxka.broker.node_life import LogEnds, SnapshotFault
+from fauxka.protocol.error_codes import ErrorCode
+from fauxka.storage.log_config import LogConfig
+from fauxka.storage.partition_log import PartitionLog
+
+from ..storage.logs import records_in
+from .asking_client import TOPIC, AskingClient, batch
+from .life_scene import SECONDS_MAX, Node
+from .raw_client import RawClient
+
+RESTART_MS = 5_000
+
+
+@pytest.fixture(params=["in memory", "on disk", "on disk, flushed"])
+def node(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Node]:
+    """A node with the topic "events" of two partitions."""
+    is_in_memory = request.param == "in memory"
+    config = {"log.flush.interval.messages": "1"} if request.param.endswith("flushed") else {}
+    with Node(None if is_in_memory else tmp_path / "data", config=config) as node:
+        with node.client() as client:
+            client.create_topic("events", 2)
+        yield node
+
+
+def values(client: AskingClient, partition: int = 0) -> list[bytes | None]:
+    """All there is, one segment after the other."""
+    found: list[bytes | None] = []
+    while part := records_in(bytes(client.fetch("events", len(found), partition).records or b"")):
+        found += [record.value for record in part]
+    return found
+
+
+def revived(node: Node, snapshots: SnapshotFault | None = None) -> None:
+    node.crash()
+    node.restart(snapshots)
+
+
+def test_node_that_died_refuses_connections_and_then_takes_them_on_the_same_port(node: Node) -> None:
+    address = node.address
+
+    node.crash()
+    is_refusing, is_running = node.is_refusing(), node.server.is_running
+    node.restart()
+
+    assert (is_refusing, is_running) == (True, False)
+    assert (node.is_refusing(), node.server.is_running, node.address) == (False, True, address)
+
+
+def test_port_of_a_node_that_is_down_is_nobody_elses(node: Node) -> None:
+    node.crash()
+    port = int(node.address.rpartition(":")[2])
+
+    with socket.socket() as taker, pytest.raises(OSError, match="in use"):
+        taker.bind(("127.0.0.1", port))
+
+
+def test_what_was_acknowledged_is_there_once_and_its_retry_is_recognised(node: Node) -> None:
+    with node.client() as client:
+        for sequence in range(7):
+            client.produce("events", batch(b"%d" % sequence, producer_id=5, sequence=sequence))
+
+    revived(node)
+
+    with node.client() as client:
+        again = client.produce("events", batch(b"6", producer_id=5, sequence=6))
+        assert (again.error_code, again.base_offset) == (0, 6)
+        assert client.produce("events", batch(b"7", producer_id=5, sequence=7)).base_offset == 7
+        assert values(client) == [b"%d" % sequence for sequence in range(8)]
+
+
+def test_topics_configs_and_ids_are_as_before_and_no_producer_id_is_given_twice(node: Node) -> None:
+    with node.client() as client:
+        client.set_config(TOPIC, "events", "retention.ms", "1234567")
+        ids, producer_id = client.topic_ids(), client.producer_id()
+
+    revived(node)
+
+    with node.client() as client:
+        assert (client.topic_ids(), client.partition_counts()) == (ids, {"events": 2})
+        assert client.config(TOPIC, "events", "retention.ms") == "1234567"
+        assert client.producer_id() == producer_id // 1000 * 1000 + 1000
+
+
+def test_a_new_leader_epoch_begins_so_that_clients_look_what_is_left(node: Node) -> None:
+    with node.client() as client:
+        client.produce("events", batch(b"1"))
+        before = client.metadata().topics[0].partitions[0].leader_epoch
+
+    revived(node)
+
+    with node.client() as client:
+        assert client.metadata().topics[0].partitions[0].leader_epoch == before + 1
+
+
+def test_a_node_may_die_again_and_again(node: Node) -> None:
+    for life in range(4):
+        with node.client() as client:
+            assert client.produce("events", batch(b"%d" % life, producer_id=5, sequence=life)).base_offset == life
+        revived(node)
+
+    with node.client() as client:
+        assert values(client) == [b"0", b"1", b"2", b"3"]
+
+
+def test_who_waits_gets_no_answer_when_the_node_dies(node: Node) -> None:
+    with RawClient(node.address) as waiting, node.client() as client:
+        waiting.send_fetch(max_wait_ms=60_000)
+        wait_until(lambda: node.call(lambda: node.cluster.topics["events"].partitions[0].has_waiting))
+
+        node.crash()
+
+        with pytest.raises(ConnectionError):
+            waiting.receive_fetched()
+        with pytest.raises(ConnectionFailed):
+            client.metadata()
+
+
+def test_groups_and_fetch_sessions_are_gone(node: Node) -> None:
+    node.call(lambda: node.cluster.groups.offsets)
+    groups = node.call(lambda: node.cluster.groups)
+
+    revived(node)
+
+    assert node.call(lambda: node.cluster.groups) is not groups
+    assert len(node.cluster.fetch_sessions) == 0
+
+
+def test_log_ends_before_and_after_are_told_for_every_partition(node: Node) -> None:
+    with node.client() as client:
+        client.produce("events", batch(b"1"))
+        client.produce("events", batch(b"2"), partition=1)
+        client.produce("events", batch(b"3"), partition=1)
+
+    revived(node)
+
+    assert node.ends == [LogEnds("events", 0, 1, 1), LogEnds("events", 1, 2, 2)]
+
+
+def test_batch_that_was_damaged_on_the_disk_is_told_as_lost(node: Node) -> None:
+    with node.client() as client:
+        client.produce("events", batch(b"1"))
+        client.produce("events", batch(b"2"))
+    node.crash()
+    node.call(lambda: cut_last_byte(node, "events-0"))
+
+    node.restart()
+
+    assert node.ends[0] == LogEnds("events", 0, 2, 1)
+    with node.client() as client:
+        assert values(client) == [b"1"]
+
+
+def test_deleted_records_do_not_come_back_in_memory() -> None:
+    with Node() as node:
+        with node.client() as client:
+            client.create_topic("events", 1)
+            for each in range(3):
+                client.produce("events", batch(b"%d" % each))
+        node.call(lambda: node.cluster.topics["events"].partitions[0].log.delete_records_before(2))
+
+        revived(node)
+
+        assert node.cluster.topics["events"].partitions[0].log.log_start_offset == 2
+
+
+def test_timers_of_the_dead_node_never_fire() -> None:
+    clock = ManualClock()
+    fired: list[str] = []
+    with Node(clock=clock) as node:
+        node.call(lambda: clock.call_later(10, lambda: fired.append("of the dead")))
+
+        revived(node)
+        node.call(lambda: clock.call_later(20, lambda: fired.append("of the living")))
+        node.call(lambda: clock.advance(100))
+
+        assert fired == ["of the living"]
+
+
+def test_retention_goes_on_after_a_restart() -> None:
+    with Node(config={"log.retention.check.interval.ms": "1000"}) as node:
+        with node.client() as client:
+            client.create_topic("events", 1, {"retention.ms": "5000"})
+            client.produce("events", batch(b"1"))
+        revived(node)
+
+        node.call(lambda: node.cluster.clock.advance(10_000))
+
+        assert log_of(node).log_start_offset == 1
+
+
+def test_node_is_started_again_after_its_time_by_the_clock(node: Node) -> None:
+    node.call(lambda: node.server.crash(RESTART_MS))
+    node.call(lambda: node.cluster.clock.advance(RESTART_MS - 1_000))
+    is_refusing = node.is_refusing()
+
+    node.call(lambda: node.cluster.clock.advance(1_000))
+    node.run(node.server.wait_restarted)
+
+    assert (is_refusing, node.is_refusing()) == (True, False)
+
+
+def test_crash_and_restart_of_a_node_that_is_not_in_such_a_state_do_nothing(node: Node) -> None:
+    node.restart()
+    node.crash()
+    node.crash()
+    node.restart()
+    node.restart()
+
+    assert node.server.is_running
+
+
+def test_node_that_is_down_can_be_stopped_and_its_folder_is_recovered_by_the_next(tmp_path: Path) -> None:
+    with Node(tmp_path / "data") as node:
+        with node.client() as client:
+            client.create_topic("events", 1)
+            client.produce("events", batch(b"1"))
+        node.crash()
+
+    with Node(tmp_path / "data") as node, node.client() as client:
+        assert values(client) == [b"1"]
+
+
+def test_another_node_in_the_process_is_not_touched(node: Node) -> None:
+    with Node() as other, other.client() as client:
+        client.create_topic("theirs", 1)
+        node.crash()
+        assert client.produce("theirs", batch(b"1")).error_code == 0
+        node.restart()
+        assert client.partition_counts() == {"theirs": 1}
+
+
+def test_requests_that_came_with_the_one_that_kills_are_neither_answered_nor_applied(node: Node) -> None:
+    """Five produce requests in one write; the node dies while the third is handled, before anything is appended."""
+    appended = count_appends(node, dies_at=3)
+
+    with RawClient(node.address) as client:
+        client.send_produce(0, 1, 2, 3, 4)
+        with pytest.raises(ConnectionError):
+            client.receive_produced()
+    node.restart()
+
+    assert len(appended) == 3
+    assert node.ends[0] == LogEnds("events", 0, 2, 2)
+
+
+@pytest.mark.parametrize("snapshots", SnapshotFault)
+def test_producers_are_known_whatever_became_of_their_snapshots(node: Node, snapshots: SnapshotFault) -> None:
+    """What is in the log is enough to know them."""
+    with node.client() as client:
+        for sequence in range(3):
+            client.produce("events", batch(b"%d" % sequence, producer_id=5, sequence=sequence))
+    node.call(lambda: roll(node))
+    with node.client() as client:
+        client.produce("events", batch(b"3", producer_id=5, sequence=3))
+
+    revived(node, snapshots)
+
+    with node.client() as client:
+        assert client.produce("events", batch(b"3", producer_id=5, sequence=3)).base_offset == 3
+
+
+@pytest.mark.parametrize(
+    ("snapshots", "error"),
+    [(SnapshotFault.KEEP, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER), (SnapshotFault.DROP, ErrorCode.NONE)],
+)
+def test_producer_whose_batches_are_deleted_is_known_by_its_snapshot_alone(
+    node: Node, snapshots: SnapshotFault, error: ErrorCode
+) -> None:
+    with node.client() as client:
+        client.produce("events", batch(b"0", producer_id=5, sequence=0))
+        node.call(lambda: roll(node))
+        client.produce("events", batch(b"other", producer_id=6, sequence=0))
+        client.produce("events", batch(b"other", producer_id=6, sequence=1))
+    node.call(lambda: delete_oldest(node))
+
+    revived(node, snapshots)
+
+    with node.client() as client:
+        assert client.produce("events", batch(b"far ahead", producer_id=5, sequence=9)).error_code == error
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_acknowledged_batch_is_there_once_and_the_newest_is_recognised(node: Node, seed: int) -> None:
+    """Drawn rounds of producing, crashes, and retries of what was acknowledged last."""
+    draw = Random(seed)
+    acknowledged: dict[int, list[bytes]] = {0: [], 1: []}
+    for _ in range(4):
+        with node.client() as client:
+            for partition, sent in acknowledged.items():
+                if sent:
+                    again = client.produce("events", own(partition, len(sent) - 1), partition)
+                    assert (again.error_code, again.base_offset) == (0, len(sent) - 1)
+                for _ in range(draw.randrange(9)):
+                    assert client.produce("events", own(partition, len(sent)), partition).error_code == 0
+                    sent.append(b"%d" % len(sent))
+        if draw.random() < 0.5:
+            node.call(lambda: roll(node))
+        revived(node, draw.choice(list(SnapshotFault)))
+
+    with node.client() as client:
+        assert {partition: values(client, partition) for partition in acknowledged} == acknowledged
+
+
+def own(partition: int, sequence: int) -> bytes:
+    return batch(b"%d" % sequence, producer_id=5 + partition, sequence=sequence)
+
+
+def log_of(node: Node) -> PartitionLog:
+    return node.cluster.topics["events"].partitions[0].log
+
+
+def roll(node: Node) -> None:
+    """Begin a new segment of events-0 with its next batch."""
+    log = log_of(node)
+    # The least that is allowed: any batch that is there fills it.
+    log.config = LogConfig(segment_bytes=14)
+    log._roll(node.cluster.clock.now_ms())  # pyright: ignore[reportPrivateUsage]
+    log.config = LogConfig()
+
+
+def delete_oldest(node: Node) -> None:
+    log = log_of(node)
+    log.delete_records_before(1)
+    log.enforce_retention(node.cluster.clock.now_ms())
+    assert log.segments.first_base_offset == 1
+
+
+def cut_last_byte(node: Node, folder: str) -> None:
+    file = node.cluster.file_system.open(f"{folder}/{0:020d}.log")
+    file.truncate(file.size - 1)
+    file.close()
+
+
+def count_appends(node: Node, *, dies_at: int) -> list[int]:
+    """Have the node die within the append of that number; return the list of appends, which grows."""
+    partition = node.cluster.topics["events"].partitions[0]
+    log, append = partition.log, partition.log.append
+    appended: list[int] = []
+
+    def appending(*arguments: object, **named: object) -> object:
+        appended.append(len(appended))
+        if len(appended) == dies_at:
+            node.server.crash()
+        return append(*arguments, **named)  # type: ignore[arg-type]
+
+    log.append = appending  # type: ignore[method-assign, assignment]
+    return appended
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + SECONDS_MAX
+    while not is_so():
+        assert time.monotonic() < deadline, "it never was"
