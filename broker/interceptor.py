@@ -303,7 +303,8 @@ class Interceptor:
     def _end(self, fault: Fault) -> AnswerPlan:
         if fault.kind == "crash":
             self._crash(fault.restart_after_ms)
-        ending = Ending.CLOSE if fault.kind == "close" else Ending.RESET
+        # A node that crashed has closed its sockets itself.
+        ending = Ending.RESET if fault.kind == "reset" else Ending.CLOSE
         return AnswerPlan(ending=ending, is_whole=False, is_at_once=True)
 
     def _not_applied(self, request: InterceptedRequest, fault: Fault) -> None:
