@@ -8,8 +8,8 @@ from __future__ import annotations
 from ..broker.clock import AdjustableClock
 from ..broker.held_requests import HeldRequests
 from ..broker.server import Server
-from ..faults.journal import Journal
 from .instruments import Instruments
+from .kcl_faults import KclFaults
 
 
 class Control:
@@ -20,17 +20,13 @@ class Control:
         self.server = server
         self.cluster = server.cluster
         self.plan = instruments.plan
-        self._instruments = instruments
+        self.journal = instruments.journal
+        self.kcl = KclFaults(self.plan, self.cluster)
 
     @property
     def is_running(self) -> bool:
         """Whether clients can connect."""
         return bool(self.server.listeners)
-
-    @property
-    def journal(self) -> Journal:
-        """What happened to each request."""
-        return self._instruments.journal
 
     @property
     def held(self) -> HeldRequests:

@@ -6,6 +6,7 @@ from . import (
     clock_operations,
     held_operations,
     journal_operations,
+    kcl_operations,
     probe_operations,
     producer_operations,
     rule_operations,
@@ -21,4 +22,5 @@ OPERATIONS: tuple[Operation, ...] = (
     *producer_operations.OPERATIONS,
     *topic_operations.OPERATIONS,
     *clock_operations.OPERATIONS,
+    *kcl_operations.OPERATIONS,
 )
