@@ -1,11 +1,11 @@
-"""Measure all targets, or those named; with --disk what keeping the log on disk costs, or parts of that."""
+"""Measure all targets, or those named; or what a part of fauxka costs: the log on disk, the rules and the journal."""
 
 import argparse
 import json
 import os
 from pathlib import Path
 
-from . import disk, report
+from . import disk, instruments, report
 from .load_program import LoadError
 from .measurement import Figures, measure, medians
 from .targets import TARGETS, Target, running
@@ -18,13 +18,17 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="rounds of all targets in turn; figures are medians")
     parser.add_argument("--json", type=Path, help="a file for the figures")
     parser.add_argument("--disk", action="store_true", help="the log on disk; names are parts then")
+    parser.add_argument("--instruments", action="store_true", help="the rules and the journal of a broker")
     parser.add_argument("names", nargs="*", help=f"some of: {'; '.join(names)}; with --disk: {'; '.join(disk.PARTS)}")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - (set(disk.PARTS) if arguments.disk else set(names))
     if unknown:
         parser.error(f"nothing called {', '.join(sorted(unknown))}")
-    measured = disk.main if arguments.disk else measure_targets
-    results = measured(arguments.names, arguments.rounds)
+    if arguments.instruments:
+        results = instruments.main(arguments.rounds)
+    else:
+        measured = disk.main if arguments.disk else measure_targets
+        results = measured(arguments.names, arguments.rounds)
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=1))
 

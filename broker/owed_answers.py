@@ -47,12 +47,14 @@ class AnswerWriter(Protocol):
 class _Owed:
     """One request's answer, or the wait for it."""
 
-    __slots__ = ("answer", "pending", "request_id")
+    __slots__ = ("answer", "pending", "request_id", "size")
 
     def __init__(self, request_id: int) -> None:
         self.request_id = request_id
         self.pending: Deferred[Buffers] | Deferred[AnswerPlan] | None = None
         self.answer: Buffers | AnswerPlan | None = None
+        # The bytes of the answer, while it is counted among those that stand behind one that is not there.
+        self.size = 0
 
 
 class OwedAnswers:
@@ -62,7 +64,17 @@ class OwedAnswers:
     count: how many answers are owed.
     """
 
-    __slots__ = ("_closing", "_is_writing_slowly", "_owed", "_unordered", "_worked_on", "_writer", "count", "is_full")
+    __slots__ = (
+        "_bytes",
+        "_closing",
+        "_is_writing_slowly",
+        "_owed",
+        "_unordered",
+        "_worked_on",
+        "_writer",
+        "count",
+        "is_full",
+    )
 
     def __init__(self, writer: AnswerWriter) -> None:
         """Owe nothing."""
@@ -74,6 +86,7 @@ class OwedAnswers:
         # Answers that do not wait for their turn, and nobody for them.
         self._unordered: set[_Owed] = set()
         self._is_writing_slowly = False
+        self._bytes = 0
         self.count = 0
         self.is_full = False
 
@@ -85,14 +98,14 @@ class OwedAnswers:
             self._writer.end(answer.ending)
             return
         if not isinstance(answer, Deferred):
-            owed.answer = answer
+            self._there(owed, answer)
         elif not answer.is_in_order:
             self._unordered.add(owed)
             owed.pending = answer
             answer.deliver_to(lambda later: self._came_unordered(owed, later))
             return
         elif (there := answer.response()) is not None:
-            owed.answer = there
+            self._there(owed, there)
         else:
             owed.pending = answer
             if not answer.is_applied:
@@ -115,7 +128,7 @@ class OwedAnswers:
         self._owed.clear()
         self._unordered.clear()
         self._closing = self._worked_on = None
-        self.count = 0
+        self.count = self._bytes = 0
         for owed in abandoned:
             self._writer.unanswered(owed.request_id)
             if owed.pending is not None:
@@ -124,10 +137,15 @@ class OwedAnswers:
     def _came(self, owed: _Owed, answer: Buffers | AnswerPlan) -> None:
         """Write what is due now that this answer is there."""
         owed.pending = None
-        owed.answer = answer
+        self._there(owed, answer)
         if self._worked_on is owed:
             self._worked_on = None
         self._write_and_go_on()
+
+    def _there(self, owed: _Owed, answer: Buffers | AnswerPlan) -> None:
+        owed.answer = answer
+        owed.size = sum(map(len, answer.buffers if isinstance(answer, AnswerPlan) else answer))
+        self._bytes += owed.size
 
     def _came_unordered(self, owed: _Owed, answer: Buffers | AnswerPlan) -> None:
         self._unordered.discard(owed)
@@ -152,7 +170,10 @@ class OwedAnswers:
         """Write the answers that are there from the first on."""
         due: Buffers = []
         while self._owed and self._owed[0].answer is not None and not self._is_writing_slowly:
-            self._write_one(self._owed.popleft(), due)
+            first = self._owed.popleft()
+            self._bytes -= first.size
+            first.size = 0
+            self._write_one(first, due)
         self._writer.write(due)
         self._update()
 
@@ -192,16 +213,9 @@ class OwedAnswers:
 
     def _update(self) -> None:
         self.count = len(self._owed)
-        self.is_full = bool(
+        self.is_full = (
             self._worked_on is not None
             or self._closing is not None
             or self.count >= OWED_MAX
-            or (self.count and sum(map(_bytes_of, self._owed)) >= OWED_BYTES_MAX)
+            or self._bytes >= OWED_BYTES_MAX
         )
-
-
-def _bytes_of(owed: _Owed) -> int:
-    answer = owed.answer
-    if answer is None:
-        return 0
-    return sum(map(len, answer.buffers if isinstance(answer, AnswerPlan) else answer))

@@ -1,0 +1,43 @@
+"""A broker without rules and without a journal, for benchmarks only: what the two cost is measured beside it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from fauxka.broker import foreground, log_output
+from fauxka.broker.cluster import Cluster
+from fauxka.broker.listeners import ListenerConfig
+from fauxka.broker.server import Server
+
+
+class Nobody:
+    """See fauxka.broker.companion.Companion."""
+
+    def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
+        """Return a node that nobody makes go wrong, and nobody watches."""
+        return Server(cluster, listeners)
+
+    def bind(self) -> None:
+        """Take no address."""
+
+    async def open(self, server: Server) -> str | None:
+        """Open no door."""
+        return None
+
+    async def close(self) -> None:
+        """Close nothing."""
+
+
+def main() -> None:
+    """Serve on the port of the first argument with the ready file of the second; the others are settings."""
+    port, ready_file, *assignments = sys.argv[1:]
+    log_output.set_up_logging(log_output.level_of("info"))
+    options = foreground.ServeOptions(
+        environment={}, port=int(port), ready_file=ready_file, assignments=tuple(assignments)
+    )
+    foreground.serve(options, Nobody())
+
+
+if __name__ == "__main__":
+    main()
