@@ -8,11 +8,13 @@ byte (tests/golden/error_answers-4.3.0.jsonl).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from .answer_frames import encode_answer, error_codes_in, has_throttle, with_throttle
 from .api_keys import Api, ApiKey
 from .error_codes import ErrorCode
 from .error_entries import NO_NODE, add_entries, new_entry, new_owner, new_partition, new_topic, set_error, set_values
-from .message_types import Message, element_type, elements, number_in, request_type, response_type, text_in
+from .message_types import Message, element_type, elements, number_in, request_type, response_type, text_in, topic_id_in
 from .partial_errors import Chosen, can_answer_error, with_errors_added, with_errors_set, without_chosen
 from .primitives import Reader
 from .produce_codec import FLEXIBLE_SINCE
@@ -46,6 +48,9 @@ _TOPICS_UNTIL = {
     ApiKey.ALTER_SHARE_GROUP_OFFSETS: -1,
     ApiKey.DELETE_SHARE_GROUP_OFFSETS: -1,
 }
+
+# Kafka collects what these name in maps: a partition that is named twice is answered once, a topic of none not at all.
+_MERGED = frozenset({ApiKey.PRODUCE, ApiKey.WRITE_TXN_MARKERS})
 
 # What the answer itself says besides the error, where it is not the field's default.
 _ANSWER_VALUES: dict[ApiKey, dict[str, object]] = {
@@ -120,6 +125,8 @@ def _add_parts(api: Api, version: int, request: Message, response: Message, code
     if version <= _TOPICS_UNTIL.get(api.key, version):
         for asked, given in zip(request_lists(api), answer_lists(api), strict=False):
             _add_topics(api, request, response, (asked, given), code)
+            if api.key in _MERGED:
+                _merge_topics(response, given)
     add_entries(api, request, response, code)
     match api.key:
         case ApiKey.FETCH:
@@ -149,6 +156,28 @@ def _add_topics(api: Api, request: Message, response: Message, lists: tuple[Topi
             if api.key is ApiKey.METADATA:
                 # Before version 12 the name of a topic that was asked for by its id could not be null.
                 set_values(entry, {given.name: text_in(entry, given.name)})
+
+
+def _merge_topics(response: Message, given: TopicList) -> None:
+    if given.owners:
+        owner_key = given.owner_key
+        _merge(elements(response, given.owners), given.topics, lambda owner: number_in(owner, owner_key, -1))
+    for owner in given.owner_messages(response):
+        topics = elements(owner, given.topics)
+        _merge(topics, given.partitions, lambda topic: (text_in(topic, given.name), topic_id_in(topic, given.topic_id)))
+        for topic in topics:
+            _merge(elements(topic, given.partitions), "", given.partition_index)
+        topics[:] = [topic for topic in topics if elements(topic, given.partitions)]
+
+
+def _merge(entries: list[object], inner: str, key_of: Callable[[object], object]) -> None:
+    """Keep the first of the entries with one key; it gets what the others have in their list called inner."""
+    first_of: dict[object, object] = {}
+    for entry in entries:
+        first = first_of.setdefault(key_of(entry), entry)
+        if inner and first is not entry:
+            elements(first, inner).extend(elements(entry, inner))
+    entries[:] = first_of.values()
 
 
 def _add_users(api: Api, request: Message, response: Message, code: int) -> None:

@@ -7,7 +7,7 @@ from typing import Protocol, Self, cast, get_args, get_type_hints
 
 from . import messages
 from .api_keys import Api
-from .primitives import Reader, Writer
+from .primitives import ZERO_UUID, Reader, Writer
 
 
 class Message(Protocol):
@@ -63,3 +63,8 @@ def text_in(message: object, field: str) -> str:
 def number_in(message: object, field: str, default: int) -> int:
     """Return the number of a field, default where this message has no such field."""
     return cast(int, getattr(message, field, default))
+
+
+def topic_id_in(message: object, field: str) -> bytes:
+    """Return the topic id of a field; all zero, which is none, where this message has no such field."""
+    return cast(bytes, getattr(message, field, ZERO_UUID))

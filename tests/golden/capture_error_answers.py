@@ -3,8 +3,8 @@
 python -m tests.golden.capture_error_answers writes error_answers-4.3.0.jsonl anew, by ErrorAnswers.java and Kafka's
 jars (AbstractRequest.parseRequest, then getErrorResponse(0, exception)); no broker is started.
 
-Two requests a version: "full", with two of everything that is a list and a value in every field, and "bare", with
-nothing in it but what must be. The first line holds the text of every error.
+Three requests a version: "full", with two of everything that is a list and a value in every field; "repeated", with the
+same one twice; "bare", with nothing in it but what must be. The first line holds the text of every error.
 """
 
 from __future__ import annotations
@@ -27,7 +27,11 @@ FOLDER = Path(__file__).parent
 FILE = FOLDER / "error_answers-4.3.0.jsonl"
 
 NOT_LEADER_OR_FOLLOWER = 6
-CODES = {"full": [NOT_LEADER_OR_FOLLOWER, -1, 35], "bare": [NOT_LEADER_OR_FOLLOWER]}
+CODES = {
+    "full": [NOT_LEADER_OR_FOLLOWER, -1, 35],
+    "repeated": [NOT_LEADER_OR_FOLLOWER],
+    "bare": [NOT_LEADER_OR_FOLLOWER],
+}
 
 ELEMENTS = 2
 # The names of fields that tell elements of a list apart: they count, other numbers are all the same.
@@ -36,16 +40,19 @@ KEY_FIELDS = {"index", "partition", "partition_index", "partition_id", "producer
 NUMBER = 3
 
 
-def full_value(hint: Any, name: str, position: int) -> Any:
-    """Return a value for a field of this type, position: the number of the element that it is in."""
+def full_value(hint: Any, name: str, position: int, step: int) -> Any:
+    """Return a value for a field of this type.
+
+    position: of the element that it is in; step: how far the elements of a list are apart, 0 for all the same.
+    """
     choices = [each for each in get_args(hint) if each is not type(None)] if type(None) in get_args(hint) else [hint]
     (kind,) = choices
     if get_args(kind):
         (element,) = get_args(kind)
-        numbers = range(ELEMENTS)
-        return list(numbers) if element is int else [full_value(element, name, number) for number in numbers]
+        numbers = [number * step for number in range(ELEMENTS)]
+        return numbers if element is int else [full_value(element, name, number, step) for number in numbers]
     if dataclasses.is_dataclass(kind):
-        return full_message(kind, position)
+        return full_message(kind, position, step)
     if kind is str:
         return f"{name[:9]}-{position}"
     if kind is bytes:
@@ -55,11 +62,11 @@ def full_value(hint: Any, name: str, position: int) -> Any:
     return kind(1)
 
 
-def full_message(message_type: Any, position: int = 0) -> Any:
+def full_message(message_type: Any, position: int = 0, step: int = 1) -> Any:
     """Return a message with a value in every field."""
     hints = get_type_hints(message_type)
     fields = {each.name: each for each in dataclasses.fields(message_type)}
-    values = {name: full_value(hints[name], name, position) for name in fields}
+    values = {name: full_value(hints[name], name, position, step) for name in fields}
     for name, field in fields.items():
         if hints[name] is bytes and field.default == ZERO_UUID:
             values[name] = bytes([position + 1]) * len(ZERO_UUID)
@@ -84,7 +91,12 @@ def bare_message(message_type: Any, version: int) -> Any:
 def samples(api: Api, version: int) -> Iterator[tuple[str, bytes]]:
     """Yield name and body of each sample request."""
     message_type = request_type(api)
-    for name, message in (("full", full_message(message_type)), ("bare", bare_message(message_type, version))):
+    messages = {
+        "full": full_message(message_type),
+        "repeated": full_message(message_type, step=0),
+        "bare": bare_message(message_type, version),
+    }
+    for name, message in messages.items():
         writer = Writer()
         message.write(writer, version)
         yield name, writer.getvalue()

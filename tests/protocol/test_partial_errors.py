@@ -1,0 +1,435 @@
+"""Errors for chosen topics and partitions: exactly those, and nothing else of the answer is touched."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fauxka.protocol import error_answers
+from fauxka.protocol.answer_frames import decode_answer, encode_answer
+from fauxka.protocol.api_keys import APIS, Api, ApiKey
+from fauxka.protocol.error_codes import ErrorCode
+from fauxka.protocol.frames import FrameError
+from fauxka.protocol.message_types import elements, number_in, request_type, text_in
+from fauxka.protocol.primitives import Reader, Writer
+from fauxka.protocol.request_facts import read_request_facts
+from fauxka.protocol.topic_lists import TOPIC_RESOURCE, answer_lists
+
+from .test_error_answers import CASES, CORRELATION_ID, Case, changed_bodies
+
+CODE = ErrorCode.LEADER_NOT_AVAILABLE
+ORDERS_ID = bytes(range(16))
+
+# The APIs whose answers have no place for the error of a topic or partition.
+WITHOUT_TOPIC_ERRORS = {
+    "AddOffsetsToTxn",
+    "AddRaftVoter",
+    "AlterClientQuotas",
+    "AlterUserScramCredentials",
+    "ApiVersions",
+    "ConsumerGroupDescribe",
+    "ConsumerGroupHeartbeat",
+    "CreateAcls",
+    "CreateDelegationToken",
+    "DeleteAcls",
+    "DeleteGroups",
+    "DescribeAcls",
+    "DescribeClientQuotas",
+    "DescribeCluster",
+    "DescribeDelegationToken",
+    "DescribeGroups",
+    "DescribeLogDirs",
+    "DescribeTransactions",
+    "DescribeUserScramCredentials",
+    "EndTxn",
+    "ExpireDelegationToken",
+    "FindCoordinator",
+    "Heartbeat",
+    "InitProducerId",
+    "JoinGroup",
+    "LeaveGroup",
+    "ListConfigResources",
+    "ListGroups",
+    "ListPartitionReassignments",
+    "ListTransactions",
+    "RemoveRaftVoter",
+    "RenewDelegationToken",
+    "SaslAuthenticate",
+    "SaslHandshake",
+    "ShareGroupDescribe",
+    "ShareGroupHeartbeat",
+    "StreamsGroupDescribe",
+    "StreamsGroupHeartbeat",
+    "SyncGroup",
+    "UnregisterBroker",
+    "UpdateFeatures",
+}
+WITH_TOPICS_ONLY = {
+    "AlterConfigs",
+    "CreatePartitions",
+    "CreateTopics",
+    "DeleteShareGroupOffsets",
+    "DeleteTopics",
+    "DescribeConfigs",
+    "IncrementalAlterConfigs",
+}
+
+TOPIC_CASES = [case for case in CASES if case.sample == "full" and case.api.name not in WITHOUT_TOPIC_ERRORS]
+
+# A partition of one of the two topics of a sample, or (None) the topic itself.
+Part = tuple[int, int | None]
+PARTS: list[Part] = [(topic, partition) for topic in range(2) for partition in (None, 0, 1)]
+
+
+def sample_topic_name_of(topic_id: bytes) -> str | None:
+    """The samples' topics have the ids 01..01 and 02..02, and names that end in their number."""
+    return f"topic-{topic_id[0] - 1}"
+
+
+def chooser(parts: set[Part]) -> error_answers.Chosen:
+    return lambda topic, partition: (ord(topic[-1]) - ord("0"), partition) in parts
+
+
+def all_chosen(_topic: str, _partition: int | None) -> bool:
+    return True
+
+
+def body_of(case: Case) -> memoryview:
+    """Return the sample's body; its resources are topics."""
+    request = request_type(case.api).read(Reader(case.body), case.version)
+    if not hasattr(request, "resources"):
+        return case.body
+    for resource in elements(request, "resources"):
+        setattr(resource, "resource_type", TOPIC_RESOURCE)  # noqa: B010
+    return encoded(request, case.version)
+
+
+def encoded(request: Any, version: int) -> memoryview:
+    writer = Writer()
+    request.write(writer, version)
+    return memoryview(writer.buffer)
+
+
+def good_answer(case: Case, body: bytes | memoryview | None) -> bytearray:
+    """Return an answer that names all of the body's topics and partitions, without an error."""
+    empty = error_answers.empty_answer(case.api, case.version, CORRELATION_ID)
+    if body is None:
+        return empty
+    return error_answers.with_errors_added(
+        case.api, case.version, empty, memoryview(body), all_chosen, 0, sample_topic_name_of
+    )
+
+
+def codes_by_part(case: Case, answer: bytes | bytearray) -> dict[tuple[str, Part], int]:
+    """Return the error code of every topic and partition, by its owner (a group, a transaction) and itself."""
+    correlation_id, response = decode_answer(case.api, case.version, answer)
+    assert correlation_id == CORRELATION_ID
+    codes: dict[tuple[str, Part], int] = {}
+    for topic_list in answer_lists(case.api):
+        for owner in topic_list.owner_messages(response):
+            key = str(getattr(owner, topic_list.owner_key)) if topic_list.owner_key else ""
+            for topic in elements(owner, topic_list.topics):
+                name = topic_list.topic_name(topic, sample_topic_name_of)
+                assert name is not None
+                number = int(name[-1])
+                if topic_list.topic_error:
+                    codes[key, (number, None)] = number_in(topic, topic_list.topic_error, -2)
+                for partition in elements(topic, topic_list.partitions) if topic_list.partitions else ():
+                    part = (number, topic_list.partition_index(partition))
+                    assert (key, part) not in codes
+                    codes[key, part] = number_in(partition, topic_list.error, -2)
+    return codes
+
+
+@pytest.mark.parametrize("case", TOPIC_CASES, ids=str)
+@settings(max_examples=10, deadline=None)
+@given(parts=st.sets(st.sampled_from(PARTS)))
+def test_chosen_parts_are_left_out_and_answered_with_the_error(case: Case, parts: set[Part]) -> None:
+    chosen = chooser(parts)
+    body = body_of(case)
+    whole = codes_by_part(case, good_answer(case, body))
+
+    rest = error_answers.without_chosen(case.api, case.version, body, chosen, sample_topic_name_of)
+    answer = error_answers.with_errors_added(
+        case.api, case.version, good_answer(case, rest), body, chosen, CODE, sample_topic_name_of
+    )
+
+    assert codes_by_part(case, answer) == {key: CODE if key[1] in parts else 0 for key in whole}
+    if case.api.key is not ApiKey.FETCH:
+        assert asked_parts(case, rest) == {part for part in asked_parts(case, body) if part not in parts}
+
+
+def asked_parts(case: Case, body: bytes | memoryview | None) -> set[Part]:
+    if body is None:
+        return set()
+    facts = read_request_facts(case.api, case.version, memoryview(body), sample_topic_name_of)
+    if facts.partitions:
+        return {(int(name[-1]), index) for name, index in facts.partitions}
+    return {(int(name[-1]), None) for name in facts.topics}
+
+
+@pytest.mark.parametrize("case", TOPIC_CASES, ids=str)
+@settings(max_examples=10, deadline=None)
+@given(parts=st.sets(st.sampled_from(PARTS)))
+def test_answer_that_lies_has_the_code_at_the_chosen_parts_and_is_else_the_same(case: Case, parts: set[Part]) -> None:
+    chosen = chooser(parts)
+    honest = good_answer(case, body_of(case))
+
+    lying = error_answers.with_errors_set(case.api, case.version, honest, chosen, CODE, sample_topic_name_of)
+
+    codes = codes_by_part(case, honest)
+    assert codes_by_part(case, lying) == {key: CODE if key[1] in parts else 0 for key in codes}
+    assert error_answers.with_errors_set(case.api, case.version, lying, chosen, 0, sample_topic_name_of) == honest
+
+
+@pytest.mark.parametrize("case", TOPIC_CASES, ids=str)
+def test_every_code_of_an_answer_can_be_set(case: Case) -> None:
+    honest = good_answer(case, body_of(case))
+
+    lying = error_answers.with_errors_set(case.api, case.version, honest, None, CODE, sample_topic_name_of)
+
+    assert set(codes_by_part(case, lying).values()) == {CODE}
+    assert error_answers.error_codes_in(case.api, case.version, lying) == CODE
+    assert error_answers.with_errors_set(case.api, case.version, lying, None, 0, sample_topic_name_of) == honest
+
+
+@pytest.mark.parametrize("case", TOPIC_CASES, ids=str)
+def test_changed_body_is_cut_and_answered_or_the_declared_error(case: Case) -> None:
+    chosen = chooser({(0, None), (0, 0), (1, 1)})
+    honest = good_answer(case, body_of(case))
+    for broken in changed_bodies(case):
+        with contextlib.suppress(FrameError):
+            error_answers.without_chosen(case.api, case.version, broken, chosen, lambda _: "topic-0")
+        with contextlib.suppress(FrameError):
+            error_answers.with_errors_added(
+                case.api, case.version, honest, broken, all_chosen, CODE, lambda _: "topic-0"
+            )
+
+
+def test_places_for_errors_are_told() -> None:
+    without = {api.name for api in APIS.values() if not error_answers.can_answer_error(api, "topic")}
+    topics_only = {api.name for api in APIS.values() if not error_answers.can_answer_error(api, "partition")}
+
+    assert without == WITHOUT_TOPIC_ERRORS
+    assert topics_only == WITHOUT_TOPIC_ERRORS | WITH_TOPICS_ONLY
+    assert all(error_answers.can_answer_error(api, "request") for api in APIS.values())
+    with pytest.raises(ValueError, match="partition, topic, request"):
+        error_answers.can_answer_error(APIS[ApiKey.FETCH], "broker")
+
+
+def test_api_without_topics_in_its_answers_refuses_errors_for_some() -> None:
+    api = APIS[ApiKey.HEARTBEAT]
+    answer = error_answers.empty_answer(api, 4, CORRELATION_ID)
+    body = memoryview(b"")
+
+    for refused in (
+        lambda: error_answers.without_chosen(api, 4, body, all_chosen, sample_topic_name_of),
+        lambda: error_answers.with_errors_added(api, 4, answer, body, all_chosen, CODE, sample_topic_name_of),
+        lambda: error_answers.with_errors_set(api, 4, answer, all_chosen, CODE, sample_topic_name_of),
+    ):
+        assert raised_by(refused) == "an answer to Heartbeat has no place for the error of a topic or partition"
+
+
+def raised_by(act: Callable[[], object]) -> str:
+    with pytest.raises(ValueError) as raised:
+        act()
+    return str(raised.value)
+
+
+class Asked:
+    """A request of an API in a version, with its parts built by the names of their classes."""
+
+    def __init__(self, key: ApiKey, version: int) -> None:
+        self.api: Api = APIS[key]
+        self.version = version
+        self._messages = importlib.import_module(f"fauxka.protocol.messages.{self.api.module}")
+
+    def part(self, class_name: str, /, **values: object) -> Any:
+        return getattr(self._messages, class_name)(**values)
+
+    def request(self, **values: object) -> memoryview:
+        return encoded(self.part(f"{self.api.name}Request", **values), self.version)
+
+    def answer(self, **values: object) -> bytearray:
+        response = self.part(f"{self.api.name}Response", **values)
+        return encode_answer(self.api, self.version, CORRELATION_ID, response)
+
+    def without(self, body: memoryview, chosen: error_answers.Chosen) -> Any:
+        """Return the request without what is chosen, read again; None where nothing is left."""
+        rest = error_answers.without_chosen(self.api, self.version, body, chosen, topic_name_of)
+        return None if rest is None else request_type(self.api).read(Reader(rest), self.version)
+
+    def added(self, answer: bytearray, body: memoryview, chosen: error_answers.Chosen) -> Any:
+        """Return the answer with errors added, read again."""
+        added = error_answers.with_errors_added(self.api, self.version, answer, body, chosen, CODE, topic_name_of)
+        return decode_answer(self.api, self.version, added)[1]
+
+
+def topic_name_of(topic_id: bytes) -> str | None:
+    return {ORDERS_ID: "orders"}.get(topic_id)
+
+
+def orders_only(topic: str, _partition: int | None) -> bool:
+    return topic == "orders"
+
+
+def fetch(version: int = 17) -> tuple[Asked, memoryview]:
+    asked = Asked(ApiKey.FETCH, version)
+    partitions = [asked.part("FetchPartition", partition=index) for index in (0, 1)]
+    topic = asked.part("FetchTopic", topic="orders", topic_id=ORDERS_ID, partitions=partitions)
+    return asked, asked.request(topics=[topic], max_wait_ms=500, session_id=9)
+
+
+@pytest.mark.parametrize("version", [12, 17])
+def test_fetch_keeps_its_partitions_and_does_not_wait(version: int) -> None:
+    asked, body = fetch(version)
+
+    rest = asked.without(body, lambda topic, partition: (topic, partition) == ("orders", 1))
+
+    assert [each.partition for each in rest.topics[0].partitions] == [0, 1]
+    assert (rest.max_wait_ms, rest.session_id) == (0, 9)
+
+
+def test_fetch_of_nothing_chosen_waits_as_long_as_it_asks() -> None:
+    asked, body = fetch()
+
+    assert asked.without(body, lambda topic, partition: partition == 7).max_wait_ms == 500
+
+
+def test_data_of_a_partition_gives_way_to_its_error() -> None:
+    asked, body = fetch()
+    partitions = [
+        asked.part("PartitionData", partition_index=index, high_watermark=5, records=b"data") for index in (0, 1)
+    ]
+    topic = asked.part("FetchableTopicResponse", topic_id=ORDERS_ID, partitions=partitions)
+
+    answer = asked.added(asked.answer(responses=[topic]), body, lambda _, partition: partition == 1)
+
+    (topic,) = answer.responses
+    assert [(each.partition_index, each.error_code, each.records) for each in topic.partitions] == [
+        (0, 0, b"data"),
+        (1, CODE, b""),
+    ]
+
+
+def test_partition_of_a_fetch_session_that_the_request_does_not_name_fails_when_it_is_answered() -> None:
+    asked = Asked(ApiKey.FETCH, 17)
+    partition = asked.part("PartitionData", partition_index=0, records=b"data")
+    topic = asked.part("FetchableTopicResponse", topic_id=ORDERS_ID, partitions=[partition])
+
+    answer = asked.added(asked.answer(responses=[topic]), asked.request(), orders_only)
+
+    assert [each.error_code for each in answer.responses[0].partitions] == [CODE]
+
+
+def test_topic_of_an_unknown_id_is_never_chosen() -> None:
+    asked = Asked(ApiKey.PRODUCE, 13)
+    partition = asked.part("PartitionProduceData", index=0, records=b"")
+    topic = asked.part("TopicProduceData", topic_id=bytes(15) + b"\1", partition_data=[partition])
+    body = asked.request(topic_data=[topic])
+
+    assert len(asked.without(body, all_chosen).topic_data) == 1
+    assert asked.added(asked.answer(), body, all_chosen).responses == []
+
+
+def test_topics_of_a_metadata_answer_about_all_topics_fail() -> None:
+    asked = Asked(ApiKey.METADATA, 12)
+    body = asked.request(topics=None)
+    partitions = [asked.part("MetadataResponsePartition", partition_index=0, leader_id=1)]
+    topics = [
+        asked.part("MetadataResponseTopic", name=name, topic_id=ORDERS_ID, partitions=partitions)
+        for name in ("orders", "other")
+    ]
+
+    answer = asked.added(asked.answer(topics=topics), body, orders_only)
+
+    assert asked.without(body, orders_only).topics is None
+    assert [(each.name, each.error_code, len(each.partitions)) for each in answer.topics] == [
+        ("orders", CODE, 0),
+        ("other", 0, 1),
+    ]
+
+
+def test_partition_of_a_metadata_answer_fails_with_all_that_is_told_of_it() -> None:
+    asked = Asked(ApiKey.METADATA, 12)
+    body = asked.request(topics=[asked.part("MetadataRequestTopic", name="orders")])
+    partitions = [asked.part("MetadataResponsePartition", partition_index=index, leader_id=1) for index in (0, 1)]
+    topic = asked.part("MetadataResponseTopic", name="orders", topic_id=ORDERS_ID, partitions=partitions)
+
+    answer = asked.added(asked.answer(topics=[topic]), body, lambda _, partition: partition == 1)
+
+    assert answer.topics[0].error_code == 0
+    assert [(each.error_code, each.leader_id) for each in answer.topics[0].partitions] == [(0, 1), (CODE, 1)]
+
+
+def test_metadata_of_nothing_left_still_asks_for_the_cluster() -> None:
+    for version, left in ((0, None), (1, 0), (12, 0)):
+        asked = Asked(ApiKey.METADATA, version)
+        rest = asked.without(asked.request(topics=[asked.part("MetadataRequestTopic", name="orders")]), orders_only)
+
+        assert (None if rest is None else len(rest.topics)) == left
+
+
+def test_topic_asked_for_by_its_id_fails_with_its_name() -> None:
+    asked = Asked(ApiKey.METADATA, 12)
+    body = asked.request(topics=[asked.part("MetadataRequestTopic", name=None, topic_id=ORDERS_ID)])
+
+    (topic,) = asked.added(asked.answer(), body, orders_only).topics
+
+    assert (topic.name, topic.topic_id, topic.error_code) == ("orders", ORDERS_ID, CODE)
+
+
+def test_group_whose_partitions_all_fail_is_left_out_and_answered() -> None:
+    asked = Asked(ApiKey.OFFSET_FETCH, 9)
+    groups = [
+        asked.part(
+            "OffsetFetchRequestGroup",
+            group_id=group_id,
+            topics=[asked.part("OffsetFetchRequestTopics", name=name, partition_indexes=[0])],
+        )
+        for group_id, name in (("a", "orders"), ("b", "other"))
+    ]
+    body = asked.request(groups=groups)
+    answered = asked.answer(groups=[asked.part("OffsetFetchResponseGroup", group_id="b")])
+
+    answer = asked.added(answered, body, orders_only)
+
+    assert [each.group_id for each in asked.without(body, orders_only).groups] == ["b"]
+    assert [each.group_id for each in answer.groups] == ["b", "a"]
+    (partition,) = answer.groups[1].topics[0].partitions
+    assert (partition.error_code, partition.committed_offset, partition.metadata) == (CODE, -1, "")
+
+
+def test_group_that_asks_for_all_its_offsets_stays() -> None:
+    asked = Asked(ApiKey.OFFSET_FETCH, 9)
+    body = asked.request(groups=[asked.part("OffsetFetchRequestGroup", group_id="a", topics=None)])
+
+    assert asked.without(body, all_chosen).groups[0].topics is None
+
+
+def test_nothing_is_left_of_a_request_whose_topics_all_fail() -> None:
+    asked = Asked(ApiKey.CREATE_TOPICS, 7)
+    body = asked.request(topics=[asked.part("CreatableTopic", name="orders", num_partitions=1, replication_factor=1)])
+    empty = error_answers.empty_answer(asked.api, asked.version, CORRELATION_ID)
+
+    (topic,) = asked.added(empty, body, orders_only).topics
+
+    assert asked.without(body, orders_only) is None
+    assert (topic.name, topic.error_code) == ("orders", CODE)
+
+
+def test_resource_that_is_no_topic_is_left_alone() -> None:
+    asked = Asked(ApiKey.DESCRIBE_CONFIGS, 4)
+    resources = [asked.part("DescribeConfigsResource", resource_type=kind, resource_name="orders") for kind in (2, 4)]
+    body = asked.request(resources=resources)
+
+    answer = asked.added(asked.answer(), body, orders_only)
+
+    assert [each.resource_type for each in asked.without(body, orders_only).resources] == [4]
+    assert [(each.resource_type, text_in(each, "resource_name")) for each in answer.results] == [(2, "orders")]
