@@ -76,7 +76,8 @@ def words_of(field_type: FieldType) -> str:
     for each in field_type.types:
         if isinstance(each, (inspect.ListType, inspect.VarTupleType)):
             of = words_of(_field_type(each.item_type))
-            words.append("a list of these" if of == alone else f"a list of {of}")
+            noun = "a list" if not each.min_length else "a list with at least one"
+            words.append(f"{noun} of {'these' if of == alone else of}")
     if any(isinstance(each, inspect.NoneType) for each in field_type.types):
         words.append("null")
     return _joined(words) or "nothing"

@@ -73,5 +73,5 @@ def _check_range(field: str, wanted: IntegerRange) -> None:
         raise RuleError(field, to_builtins(wanted), "from, to or both", f"{field}: a range has from, to or both")
     if wanted.first is not None and wanted.last is not None and wanted.first > wanted.last:
         allowed = f"integer >= {wanted.first}"
-        message = f"{field}: nothing is from {wanted.first} to {wanted.last}"
+        message = f"{field}.to: nothing is from {wanted.first} to {wanted.last}"
         raise RuleError(f"{field}.to", wanted.last, allowed, message)

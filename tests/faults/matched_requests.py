@@ -1,0 +1,76 @@
+"""Requests as rules see them, with real batches, for tests of matching."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fauxka.protocol.record_batch import Compression, parse_header
+from fauxka.protocol.records import BatchOptions, Record, build_batch
+from fauxka.protocol.request_facts import BatchFacts, RequestFacts
+
+
+@dataclass
+class Connection:
+    node_id: int = 1
+    listener_name: str = "PLAINTEXT"
+    connection_id: int = 1
+    client_host: str = "127.0.0.1"
+
+
+@dataclass
+class Request(Connection):
+    """told: what the body names; times_read counts how often that was asked for."""
+
+    client_id: str | None = "client"
+    api_name: str = "Produce"
+    api_version: int = 9
+    told: RequestFacts = field(default_factory=RequestFacts)
+    times_read: int = 0
+
+    @property
+    def facts(self) -> RequestFacts:
+        self.times_read += 1
+        return self.told
+
+
+def batch_facts(
+    topic: str = "orders",
+    partition: int = 0,
+    *,
+    records: list[Record] | None = None,
+    producer_id: int = 7,
+    producer_epoch: int = 0,
+    base_sequence: int = 0,
+    compression: Compression = Compression.NONE,
+) -> BatchFacts:
+    """Return the facts of a batch, which is built; by default of one record."""
+    options = BatchOptions(producer_id, producer_epoch, base_sequence, compression)
+    data = build_batch(records or [Record(b"value")], options)
+    header = parse_header(data)
+    return BatchFacts(
+        topic,
+        partition,
+        producer_id,
+        producer_epoch,
+        base_sequence,
+        header.last_sequence,
+        header.records_count,
+        memoryview(data),
+    )
+
+
+def produce(*batches: BatchFacts, transactional_id: str | None = None, client_id: str | None = "client") -> Request:
+    """Return a Produce request of these batches."""
+    pairs = [(batch.topic, batch.partition) for batch in batches]
+    facts = RequestFacts(
+        tuple(dict.fromkeys(topic for topic, _ in pairs)),
+        tuple(dict.fromkeys(pairs)),
+        transactional_id,
+        batches=list(batches),
+    )
+    return Request(told=facts, client_id=client_id)
+
+
+def naming(api_name: str, facts: RequestFacts) -> Request:
+    """Return a request of another API that names this."""
+    return Request(api_name=api_name, told=facts)

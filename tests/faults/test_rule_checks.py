@@ -1,0 +1,276 @@
+"""JSON to rules and back, and every refusal with its field, its value and what is allowed."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from typing import Any
+
+import pytest
+
+from fauxka.faults.fault_rules import Close, Error, FaultRule, Throttle, When
+from fauxka.faults.match import HeaderMatch, IntegerRange, Match, Pattern, TextBytes
+from fauxka.faults.rule_checks import ACTIONS_AT, check_rule, decode_rule
+from fauxka.faults.rule_error import RuleError
+from fauxka.faults.strict_json import encode
+
+ACTIONS: dict[str, dict[str, Any]] = {
+    "observe": {},
+    "error": {"error": "NOT_LEADER_OR_FOLLOWER", "scope": "partition"},
+    "drop": {},
+    "delay": {"ms": 100, "release_order": False},
+    "hang": {"release_order": False},
+    "hold": {"release_order": False},
+    "close": {},
+    "reset": {},
+    "truncate": {"bytes": 7},
+    "corrupt": {"at": 4, "bytes": 2},
+    "drip": {"bytes": 1, "every_ms": 10},
+    "throttle": {"ms": 1000},
+    "deliver_twice": {},
+    "crash": {"restart_after_ms": 50},
+}
+POINTS = ("accepted", "received", "applied", "answering")
+# The table of docs/faults.md, written out once more.
+ALLOWED = {
+    "accepted": "observe delay hang close reset drip",
+    "received": "observe error drop delay hang hold close reset throttle deliver_twice crash",
+    "applied": "observe error drop delay hang hold close reset throttle crash",
+    "answering": "observe truncate corrupt drip delay close reset",
+}
+MATCH = {
+    "api": ["Produce", "Fetch"],
+    "api_version": {"from": 9, "to": 12},
+    "node": 1,
+    "listener": "PLAINTEXT",
+    "connection": 4,
+    "client_id": {"regex": "app-.*"},
+    "transactional_id": "t",
+    "topic": ["orders", {"regex": "bills-.*"}],
+    "partition": [0, {"from": 4}],
+    "producer_id": 7,
+    "producer_epoch": {"from": -1, "to": 3},
+    "base_sequence": {"to": 150},
+    "record_count": {"from": 2, "to": 5},
+    "key": ["a2V5", {"text": "key"}],
+    "header": {"name": "id", "value": "AP8="},
+}
+WHEN = {
+    "skip": 1,
+    "times": None,
+    "every": 2,
+    "probability": 0.25,
+    "seed": 42,
+    "after_ms": 10,
+    "until_ms": 20,
+}
+
+
+def refused(rule: dict[str, Any]) -> RuleError:
+    with pytest.raises(RuleError) as caught:
+        decode_rule(json.dumps(rule).encode())
+    return caught.value
+
+
+def closing(**fields: Any) -> dict[str, Any]:
+    return {"point": "applied", "action": {"kind": "close"}, **fields}
+
+
+@pytest.mark.parametrize(("point", "kind"), list(product(POINTS, ACTIONS)))
+def test_each_point_has_its_actions_and_refuses_the_rest(point: str, kind: str) -> None:
+    rule = {"point": point, "action": {"kind": kind, **ACTIONS[kind]}}
+    if kind in ALLOWED[point].split():
+        assert decode_rule(json.dumps(rule).encode()).point == point
+        return
+    error = refused(rule)
+    assert (error.field, error.value, error.allowed) == ("action.kind", kind, ", ".join(ALLOWED[point].split()))
+    assert error.message.startswith(f"{kind} cannot be done at {point}: ")
+
+
+def test_the_table_is_the_one_that_is_documented() -> None:
+    assert {point: " ".join(kinds) for point, kinds in ACTIONS_AT.items()} == ALLOWED
+
+
+@pytest.mark.parametrize("kind", ACTIONS)
+def test_a_rule_that_is_printed_is_a_rule_again(kind: str) -> None:
+    point = next(point for point in ("received", "answering") if kind in ALLOWED[point].split())
+    rule = {
+        "name": "lose two acks",
+        "match": MATCH,
+        "when": WHEN,
+        "point": point,
+        "action": {"kind": kind, **ACTIONS[kind]},
+    }
+    decoded = decode_rule(json.dumps(rule).encode())
+    assert json.loads(encode(decoded)) == rule
+    assert decode_rule(encode(decoded)) == decoded
+
+
+def test_defaults_are_filled_in() -> None:
+    printed = json.loads(encode(decode_rule(json.dumps(closing()).encode())))
+    assert printed == {
+        "name": "",
+        "match": {},
+        "when": {"skip": 0, "times": 1, "every": 1, "probability": 1, "seed": 0, "after_ms": 0, "until_ms": None},
+        "point": "applied",
+        "action": {"kind": "close"},
+    }
+
+
+def test_a_rule_as_it_is_answered_can_be_posted_again() -> None:
+    answered = closing(id=3, hits=1, matched=2, remaining=0, last_hit_ms=5, near_misses=[{"field": "topic"}])
+    assert decode_rule(json.dumps(answered).encode()) == FaultRule(point="applied", action=Close())
+
+
+def test_json_and_python_make_the_same_rule() -> None:
+    match = Match(
+        api=["Produce", "Fetch"],
+        client_id=Pattern("app-.*"),
+        partition=[0, IntegerRange(first=4)],
+        key=[b"key", TextBytes("key")],
+        header=HeaderMatch(name="id", value=b"\0\xff"),
+    )
+    fields = ("api", "client_id", "partition", "key", "header")
+    rule = closing(match={name: MATCH[name] for name in fields}, when={"times": 2})
+    assert decode_rule(json.dumps(rule).encode()) == FaultRule(
+        match=match, when=When(times=2), point="applied", action=Close()
+    )
+
+
+@pytest.mark.parametrize(
+    ("rule", "field", "value", "allowed"),
+    [
+        ({"action": {"kind": "close"}}, "point", None, "accepted, answering, applied or received"),
+        ({"point": "applied"}, "action", None, "an object with kind: observe, error, "),
+        (closing(point="never"), "point", "never", "accepted, answering, applied or received"),
+        (closing(action={}), "action.kind", None, "observe, error, drop, "),
+        (closing(action={"kind": "explode"}), "action.kind", "explode", "observe, error, drop, "),
+        (closing(action=5), "action", 5, "an object with kind: observe, "),
+        (closing(action={"kind": "delay"}), "action.ms", None, "integer >= 0"),
+        (closing(action={"kind": "delay", "ms": -1}), "action.ms", -1, "integer >= 0"),
+        (closing(action={"kind": "delay", "ms": 1, "s": 2}), "action.s", 2, "the fields kind, ms, release_order"),
+        (closing(action={"kind": "close", "ms": 1}), "action.ms", 1, "the fields kind"),
+        (closing(nmae="x"), "nmae", "x", "the fields name, match, when, point, action"),
+        (closing(name=5), "name", 5, "text of at most 1000 characters"),
+        (closing(match={"partition": "x"}), "match.partition", "x", "integer >= 0, an object with from, to, "),
+        (closing(match={"partition": True}), "match.partition", True, "integer >= 0, "),
+        (closing(match={"partition": 1.5}), "match.partition", 1.5, "integer >= 0, "),
+        (closing(match={"partition": [0, -1]}), "match.partition[1]", -1, "integer >= 0 or an object with from, to"),
+        (closing(match={"partition": {"form": 1}}), "match.partition.form", 1, "the fields from, to"),
+        (closing(match={"partition": {}}), "match.partition", {}, "from, to or both"),
+        (closing(match={"partition": [{"from": 3, "to": 2}]}), "match.partition[0].to", 2, "integer >= 3"),
+        (closing(match={"partition": []}), "match.partition", [], "integer >= 0, "),
+        (closing(match={"partition": 2**63}), "match.partition", 2**63, "integer >= 0, "),
+        (closing(match={"producer_id": -2}), "match.producer_id", -2, "integer >= -1, "),
+        (closing(match={"topic": {"regex": "("}}), "match.topic.regex", "(", "a regular expression of Python's "),
+        (closing(match={"topic": ["a", {"regex": 1}]}), "match.topic[1].regex", 1, "text of at most 1000 characters"),
+        (closing(match={"api": "Produc"}), "match.api", "Produc", "AddOffsetsToTxn, "),
+        (closing(match={"api": ["Fetch", "fetch"]}), "match.api[1]", "fetch", "AddOffsetsToTxn, "),
+        (closing(match={"key": "no base64!"}), "match.key", "no base64!", "base64 text, an object with text, "),
+        (closing(match={"header": {"value": "AA=="}}), "match.header.name", None, "text"),
+        (
+            closing(match={"header": "id"}),
+            "match.header",
+            "id",
+            "an object with name, value, a list with at least one of these or null",
+        ),
+        (closing(when={"times": 0}), "when.times", 0, "integer >= 1 or null"),
+        (closing(when={"every": 0}), "when.every", 0, "integer >= 1"),
+        (closing(when={"skip": -1}), "when.skip", -1, "integer >= 0"),
+        (closing(when={"probability": 1.5}), "when.probability", 1.5, "number 0..1"),
+        (closing(when={"seed": "x"}), "when.seed", "x", "integer"),
+        (closing(when={"after_ms": 5, "until_ms": 5}), "when.until_ms", 5, "integer >= 6"),
+        (closing(when=None), "when", None, "an object with skip, times, "),
+        (closing(action={"kind": "error"}), "action.error", None, "text or integer -32768..32767"),
+        (closing(action={"kind": "error", "error": "NOT_LEADER"}), "action.error", "NOT_LEADER", "a name of Kafka's"),
+        (closing(action={"kind": "error", "error": 2**15}), "action.error", 2**15, "text or integer -32768..32767"),
+        (
+            closing(action={"kind": "error", "error": 6, "scope": "x"}),
+            "action.scope",
+            "x",
+            "partition, request or topic",
+        ),
+        (
+            closing(point="accepted", action={"kind": "hang", "release_order": True}),
+            "action.release_order",
+            True,
+            "false",
+        ),
+        (closing(point="accepted", match={"topic": "a"}), "match.topic", "a", "node, listener, connection"),
+    ],
+)
+def test_what_cannot_be_is_refused_where_it_stands(
+    rule: dict[str, Any], field: str, value: object, allowed: str
+) -> None:
+    error = refused(rule)
+    assert (error.field, error.value) == (field, value)
+    assert error.allowed.startswith(allowed)
+    assert error.message.startswith(field)
+
+
+@pytest.mark.parametrize(
+    ("api", "match"),
+    [
+        ("Fetch", {"base_sequence": 0}),
+        ("Fetch", {"record_count": 1}),
+        ("Fetch", {"key": "AA=="}),
+        ("Fetch", {"header": {"name": "id"}}),
+        ("Fetch", {"producer_id": 7}),
+        ("Heartbeat", {"topic": "orders"}),
+        ("Metadata", {"partition": 0}),
+        ("Produce", {"group_id": "g"}),
+        ("Fetch", {"transactional_id": "t"}),
+    ],
+)
+def test_a_field_that_no_request_of_the_api_names_is_refused(api: str, match: dict[str, Any]) -> None:
+    field = next(iter(match))
+    error = refused(closing(match={"api": api, **match}))
+    assert (error.field, error.value) == (f"match.{field}", match[field])
+    assert api in error.message
+    # Another API that can name it is enough.
+    others = ["Produce", "FindCoordinator"]
+    decode_rule(json.dumps(closing(match={"api": [api, *others], **match})).encode())
+
+
+@pytest.mark.parametrize(
+    ("api", "match"),
+    [
+        ("EndTxn", {"producer_id": 7, "producer_epoch": 0, "transactional_id": "t"}),
+        ("Fetch", {"topic": "orders", "partition": 0}),
+        ("Metadata", {"topic": "orders"}),
+        ("DescribeGroups", {"group_id": "g"}),
+        ("OffsetFetch", {"group_id": "g", "partition": 0}),
+        ("Produce", {"transactional_id": "t", "producer_id": 7, "key": "AA=="}),
+    ],
+)
+def test_what_the_requests_of_the_api_do_name_is_taken(api: str, match: dict[str, Any]) -> None:
+    decode_rule(json.dumps(closing(match={"api": api, **match})).encode())
+
+
+def test_an_error_without_a_place_in_the_answers_is_refused() -> None:
+    action = {"kind": "error", "error": 6, "scope": "partition"}
+    error = refused(closing(match={"api": ["Produce", "Heartbeat"]}, action=action))
+    assert (error.field, error.value, error.allowed) == ("action.scope", "partition", "request")
+    assert "Heartbeat" in error.message
+
+
+def test_a_throttle_time_without_a_place_in_the_answers_is_refused() -> None:
+    error = refused(closing(match={"api": "SaslHandshake"}, action={"kind": "throttle", "ms": 5}))
+    assert (error.field, error.value) == ("action.kind", "throttle")
+    decode_rule(json.dumps(closing(match={"api": "Produce"}, action={"kind": "throttle", "ms": 5})).encode())
+
+
+def test_a_likely_name_is_offered() -> None:
+    assert refused(closing(match={"api": "produce"})).message.endswith("; perhaps Produce")
+    error = refused(closing(action={"kind": "error", "error": "NOT_LEADER_OR_FOLOWER"}))
+    assert error.message.endswith("; perhaps NOT_LEADER_OR_FOLLOWER")
+
+
+def test_a_rule_made_in_process_is_checked_alike() -> None:
+    with pytest.raises(RuleError) as caught:
+        check_rule(FaultRule(match=Match(partition=-1), point="applied", action=Close()))
+    assert (caught.value.field, caught.value.value) == ("match.partition", -1)
+    with pytest.raises(RuleError):
+        check_rule(FaultRule(when=When(times=0), point="applied", action=Close()))
+    check_rule(FaultRule(match=Match(key=b"\xff"), point="applied", action=Throttle(ms=0)))
+    check_rule(FaultRule(point="received", action=Error(error="NONE")))

@@ -1,0 +1,125 @@
+"""Bodies and queries to models: any bytes give a value or a RuleError."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import Struct
+
+from fauxka.faults.rule_checks import decode_rule
+from fauxka.faults.rule_error import RuleError
+from fauxka.faults.strict_json import decode, decode_query, encode
+
+
+class Restart(Struct, forbid_unknown_fields=True):
+    node: int
+    mode: Literal["clean", "dirty"] = "clean"
+    labels: dict[str, int] | None = None
+    is_last: bool = False
+
+
+def refused(data: bytes) -> RuleError:
+    with pytest.raises(RuleError) as caught:
+        decode(data, Restart)
+    return caught.value
+
+
+def test_a_body_becomes_its_model() -> None:
+    assert decode(b'{"node": 2, "labels": {"a": 1}}', Restart) == Restart(2, labels={"a": 1})
+    assert encode(Restart(2)) == b'{"node":2,"mode":"clean","labels":null,"is_last":false}'
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"{",
+        b"nul",
+        b"\xff",
+        b'{"node": "\xff"}',
+        b'{"node": "\\ud800"}',
+        b'{"node": NaN}',
+        b"[" * 100_000,
+        b"{} {}",
+    ],
+)
+def test_what_is_no_json_is_refused_as_a_whole(data: bytes) -> None:
+    error = refused(data)
+    assert (error.field, error.allowed) == ("", "JSON in UTF-8")
+    assert len(str(error.value)) < 300
+
+
+def test_numbers_that_are_too_large_are_refused() -> None:
+    for number in (b"1e999", b"1" * 10_000):
+        assert refused(b'{"node": ' + number + b"}").message != ""
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "value", "allowed"),
+    [
+        (b"[1]", "", [1], "an object with node, mode, labels, is_last"),
+        (b"{}", "node", None, "integer"),
+        (b'{"node": null}', "node", None, "integer"),
+        (b'{"node": 1, "mode": "x"}', "mode", "x", "clean or dirty"),
+        (b'{"node": 1, "is_last": 1}', "is_last", 1, "true or false"),
+        (b'{"node": 1, "nodes": [1]}', "nodes", [1], "the fields node, mode, labels, is_last"),
+        (b'{"node": 1, "labels": 3}', "labels", 3, "an object or null"),
+    ],
+)
+def test_a_wrong_field_is_told_with_its_value(body: bytes, field: str, value: object, allowed: str) -> None:
+    error = refused(body)
+    assert (error.field, error.value, error.allowed) == (field, value, allowed)
+    assert error.as_json() == {"field": field, "value": value, "allowed": allowed, "message": error.message}
+
+
+def test_a_long_value_is_told_in_part() -> None:
+    error = refused(b'{"node": "' + b"x" * 100_000 + b'"}')
+    assert error.value == "x" * 200 + "..."
+    assert len(error.message) < 300
+
+
+def test_a_query_is_read_from_its_text() -> None:
+    assert decode_query({"node": "3", "is_last": "true"}, Restart) == Restart(3, is_last=True)
+    with pytest.raises(RuleError) as caught:
+        decode_query({"node": "three"}, Restart)
+    assert (caught.value.field, caught.value.value, caught.value.allowed) == ("node", "three", "integer")
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+# Documents that are nearly rules: known names with any value.
+near_rules = st.dictionaries(
+    st.sampled_from(["name", "match", "when", "point", "action", "id", "x - at `$.y`", "a[0].b"]),
+    json_values
+    | st.sampled_from(["applied", "accepted"])
+    | st.dictionaries(
+        st.sampled_from(["kind", "ms", "topic", "partition", "header", "key", "times", "probability", "api", "error"]),
+        json_values | st.sampled_from(["close", "delay", "error", "Produce"]),
+        max_size=3,
+    ),
+)
+
+
+@given(near_rules)
+def test_any_document_is_a_rule_or_is_refused(document: dict[str, Any]) -> None:
+    try:
+        rule = decode_rule(json.dumps(document).encode())
+    except RuleError as error:
+        encode(error.as_json())
+        assert error.allowed
+        assert error.message
+    else:
+        assert decode_rule(encode(rule)) == rule
+
+
+@given(st.binary(max_size=50))
+def test_any_bytes_are_a_rule_or_are_refused(data: bytes) -> None:
+    with pytest.raises(RuleError):
+        decode_rule(data)
