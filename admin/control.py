@@ -8,6 +8,9 @@ from __future__ import annotations
 from ..broker.clock import AdjustableClock
 from ..broker.held_requests import HeldRequests
 from ..broker.server import Server
+from ..faults.file_faults import FileFaults
+from ..faults.file_rule_plan import FileRulePlan
+from .errors import conflict
 from .instruments import Instruments
 from .kcl_faults import KclFaults
 
@@ -26,7 +29,7 @@ class Control:
     @property
     def is_running(self) -> bool:
         """Whether clients can connect."""
-        return bool(self.server.listeners)
+        return self.server.is_running
 
     @property
     def held(self) -> HeldRequests:
@@ -37,3 +40,11 @@ class Control:
     def clock(self) -> AdjustableClock:
         """The clock that every timeout and expiry reads."""
         return self.cluster.clock
+
+    @property
+    def files(self) -> FileRulePlan:
+        """The rules for files; raises CallError where this broker was made without a place for them."""
+        faults = self.cluster.file_faults
+        if not isinstance(faults, FileFaults):
+            raise conflict("this broker's files cannot go wrong on purpose")
+        return faults.plan

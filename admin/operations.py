@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from . import (
     clock_operations,
+    file_operations,
     held_operations,
     journal_operations,
     kcl_operations,
+    life_operations,
     probe_operations,
     producer_operations,
     rule_operations,
@@ -22,5 +24,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *producer_operations.OPERATIONS,
     *topic_operations.OPERATIONS,
     *clock_operations.OPERATIONS,
+    *file_operations.OPERATIONS,
+    *life_operations.OPERATIONS,
     *kcl_operations.OPERATIONS,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
@@ -9,6 +10,7 @@ from msgspec import Meta, Struct
 from ..faults.armed_rule import ArmedRule
 from ..faults.fault_rules import Action, Point, When
 from ..faults.match import Match
+from ..faults.near_misses import NearMiss
 from .paging import INT64_MAX
 
 # Longer than any test waits for one thing, and shorter than what proxies and test runners put up with.
@@ -92,8 +94,10 @@ def told_rule(armed: ArmedRule) -> ToldRule:
         matched=armed.matched,
         remaining=armed.remaining,
         last_hit_ms=armed.last_hit_ms,
-        near_misses=[
-            ToldNearMiss(field=miss.field, wanted=miss.wanted, got=miss.got, count=miss.count)
-            for miss in armed.near_misses
-        ],
+        near_misses=told_near_misses(armed.near_misses),
     )
+
+
+def told_near_misses(misses: Iterable[NearMiss]) -> list[ToldNearMiss]:
+    """Return what kept things from matching a rule, as it is told."""
+    return [ToldNearMiss(field=miss.field, wanted=miss.wanted, got=miss.got, count=miss.count) for miss in misses]
