@@ -6,12 +6,16 @@ Loaded with every start, so it imports nothing that a broker without a rule woul
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..broker.cluster import Cluster
 from ..broker.listeners import ListenerConfig
 from ..broker.server import Server
 from ..faults.fault_plan import FaultPlan
 from ..faults.journal import Journal
+
+if TYPE_CHECKING:
+    from ..broker.node_life import LogEnds
 
 
 class Instruments:
@@ -24,4 +28,9 @@ class Instruments:
 
     def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
         """Return the node, not started, that works by the rules and is written down."""
-        return Server(cluster, listeners, plan=self.plan, observer=self.journal)
+        server = Server(cluster, listeners, plan=self.plan, observer=self.journal)
+        server.on_recovered = self._recovered
+        return server
+
+    def _recovered(self, ends: LogEnds) -> None:
+        self.journal.truncated(ends.topic_name, ends.partition, ends.before, ends.after)

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 
 from ..broker.foreground import StartError
 from ..broker.server import Server
+from ..faults.file_faults import FileFaults
 from .instruments import Instruments
 from .options import AdminOptions, BoundAddress, bind
 
 if TYPE_CHECKING:
     from ..broker.cluster import Cluster
+    from ..broker.file_faults import MakeFileFaults
     from ..broker.listeners import ListenerConfig
     from .http_server import HttpServer
 
@@ -35,6 +37,11 @@ class SecondDoor:
         self._address: BoundAddress | None = None
         self._server: HttpServer | None = None
         self._stopping = asyncio.Event()
+
+    @property
+    def make_file_faults(self) -> MakeFileFaults | None:
+        """See Companion."""
+        return FileFaults
 
     def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
         """See Companion."""

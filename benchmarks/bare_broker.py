@@ -14,6 +14,8 @@ from fauxka.broker.server import Server
 class Nobody:
     """See fauxka.broker.companion.Companion."""
 
+    make_file_faults = None
+
     def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
         """Return a node that nobody makes go wrong, and nobody watches."""
         return Server(cluster, listeners)

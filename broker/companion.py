@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from .cluster import Cluster
+    from .file_faults import MakeFileFaults
     from .listeners import ListenerConfig
     from .server import Server
 
@@ -14,8 +15,13 @@ if TYPE_CHECKING:
 class Companion(Protocol):
     """Who makes things go wrong and writes down what happened, and the door by which tests steer that.
 
-    Its methods are called in the order in which they stand here; what cannot be done is a StartError.
+    They are asked and called in the order in which they stand here; what cannot be done is a StartError.
     """
+
+    @property
+    def make_file_faults(self) -> MakeFileFaults | None:
+        """What makes that which goes wrong with the files of the node; None for nothing."""
+        ...
 
     def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
         """Return the node, not started, on what makes things go wrong with it."""

@@ -25,6 +25,7 @@ from .server import Server
 
 if TYPE_CHECKING:
     from .companion import Companion
+    from .file_faults import MakeFileFaults
 
 logger = logging.getLogger(__name__)
 
@@ -78,7 +79,7 @@ class Prepared:
 
 def serve(options: ServeOptions, companion: Companion) -> None:
     """Serve until SIGTERM or SIGINT. Raises StartError where that cannot begin."""
-    prepared = prepare(options)
+    prepared = prepare(options, companion.make_file_faults)
     for note in prepared.notes:
         logger.info("%s", note)
     ready_file = ReadyFile(options.ready_file) if options.ready_file else None
@@ -95,7 +96,7 @@ def serve(options: ServeOptions, companion: Companion) -> None:
     logger.info("stopped")
 
 
-def prepare(options: ServeOptions) -> Prepared:
+def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> Prepared:
     """Return the node that options describe; raises StartError."""
     try:
         gathered = gather_config(read_properties(options.config_file), options.environment, options.assignments)
@@ -108,14 +109,19 @@ def prepare(options: ServeOptions) -> Prepared:
         raise StartError(str(error)) from error
     notes = [*gathered.notes, *notes_on_log_dirs(config, options)]
     if options.data_dir is None and options.import_logs is None:
-        cluster = Cluster(config, emulated_version=emulated_version)
+        cluster = Cluster(config, emulated_version=emulated_version, file_faults=make_file_faults)
         cluster.cluster_id = options.cluster_id or cluster.cluster_id
     else:
-        cluster = loaded_cluster(config, options, emulated_version)
+        cluster = loaded_cluster(config, options, emulated_version, make_file_faults)
     return Prepared(cluster, listeners, seed_topics, notes)
 
 
-def loaded_cluster(config: BrokerConfig, options: ServeOptions, emulated_version: EmulatedVersion | None) -> Cluster:
+def loaded_cluster(
+    config: BrokerConfig,
+    options: ServeOptions,
+    emulated_version: EmulatedVersion | None,
+    make_file_faults: MakeFileFaults | None,
+) -> Cluster:
     """Return the cluster that is in the folders of options; raises StartError."""
     # Loaded only for these: a start in memory is to be short.
     from .cluster_loader import StorageOptions, load_cluster
@@ -125,7 +131,7 @@ def loaded_cluster(config: BrokerConfig, options: ServeOptions, emulated_version
         data_dir=options.data_dir, import_logs=options.import_logs, cluster_id=options.cluster_id or None
     )
     try:
-        return load_cluster(config, storage, emulated_version=emulated_version)
+        return load_cluster(config, storage, emulated_version=emulated_version, file_faults=make_file_faults)
     except DataDirectoryError as error:
         raise StartError(str(error)) from error
 
