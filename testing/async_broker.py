@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from .node import Node
 
 if TYPE_CHECKING:
-    from .faults import Faults
+    from .faults import Faults, Files
+    from .node import Snapshots
     from .rule import AsyncRule
 
 Result = TypeVar("Result")
@@ -54,10 +55,26 @@ class AsyncBroker(Node):
         """Stop."""
         await self.stop()
 
+    async def restart(self, snapshots: Snapshots = "keep") -> None:
+        """Start a broker that crashed again, on the same port, with what its files hold; see crash."""
+        from ..broker.node_life import SnapshotFault
+
+        await self._server.restart(SnapshotFault(snapshots))
+
     @cached_property
     def faults(self) -> Faults[AsyncRule]:
         """What goes wrong with requests and connections."""
+        from ..faults.fault_rules import FaultRule
         from .faults import Faults
         from .rule import AsyncRule
 
-        return Faults(self._instruments.plan, self.call, AsyncRule)
+        return Faults(self._instruments.plan, FaultRule, self.call, AsyncRule)
+
+    @cached_property
+    def files(self) -> Files[AsyncRule]:
+        """What goes wrong with files."""
+        from ..faults.file_rules import FileRule
+        from .faults import Files
+        from .rule import AsyncRule
+
+        return Files(self._file_faults.plan, FileRule, self.call, AsyncRule)

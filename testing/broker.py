@@ -18,7 +18,8 @@ with suppress(ImportError):
     import uvloop as uvloop
 
 if TYPE_CHECKING:
-    from .faults import Faults
+    from .faults import Faults, Files
+    from .node import Snapshots
     from .rule import Rule
 
 # Starting binds a socket and imports little; a start that takes longer hangs.
@@ -103,12 +104,26 @@ class Broker(Node):
             await self._stopping.wait()
             await self._server.stop()
 
-    # What goes wrong on purpose, and what happened. What these need is loaded with the first of them.
+    def restart(self, snapshots: Snapshots = "keep") -> None:
+        """Start a broker that crashed again, on the same port, with what its files hold; see crash."""
+        from ..broker.node_life import SnapshotFault
+
+        self._wait(self._server.restart(SnapshotFault(snapshots)))
 
     @cached_property
     def faults(self) -> Faults[Rule]:
         """What goes wrong with requests and connections."""
+        from ..faults.fault_rules import FaultRule
         from .faults import Faults
         from .rule import Rule
 
-        return Faults(self._instruments.plan, self.call, Rule)
+        return Faults(self._instruments.plan, FaultRule, self.call, Rule)
+
+    @cached_property
+    def files(self) -> Files[Rule]:
+        """What goes wrong with files."""
+        from ..faults.file_rules import FileRule
+        from .faults import Files
+        from .rule import Rule
+
+        return Files(self._file_faults.plan, FileRule, self.call, Rule)

@@ -1,14 +1,14 @@
-"""What goes wrong with requests and connections: rules by recipe, as FaultRule, as the JSON of the admin API."""
+"""What goes wrong with requests, connections and files: rules by recipe, as data, as the JSON of the admin API."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
+from abc import ABC
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Generic, ParamSpec, Protocol, TypeVar, cast
 
 from ..faults import recipes, strict_json
-from ..faults.armed_rule import ArmedRule
-from ..faults.fault_plan import FaultPlan
 from ..faults.fault_rules import FaultRule
+from ..faults.file_rules import FileRule
 from .calls import Call
 from .rule import ArmedHandle
 
@@ -17,7 +17,34 @@ if TYPE_CHECKING:
 
 Parameters = ParamSpec("Parameters")
 AnyRule = TypeVar("AnyRule", bound=ArmedHandle)
+Data = TypeVar("Data", bound=FaultRule | FileRule)
+Rule_contra = TypeVar("Rule_contra", contravariant=True)
 MakeHandle = Callable[["Armed", Callable[[int], None], Call], AnyRule]
+
+
+class Plan(Protocol[Rule_contra]):
+    """The rules of one kind that are in force; see RuleList."""
+
+    def add(self, rule: Rule_contra, /) -> Armed:
+        """Put a rule behind those in force."""
+        ...
+
+    @property
+    def rules(self) -> Sequence[Armed]:
+        """Those in force."""
+        ...
+
+    def find(self, rule_id: int, /) -> Armed | None:
+        """Return one by its id."""
+        ...
+
+    def remove(self, rule_id: int, /) -> Armed:
+        """Lift one."""
+        ...
+
+    def clear(self) -> None:
+        """Lift all."""
+        ...
 
 
 class ArmedRecipe(Generic[Parameters]):
@@ -37,27 +64,23 @@ class ArmedRecipe(Generic[Parameters]):
         return arm
 
 
-class Faults(Generic[AnyRule]):
-    """The rules of a broker; the same that the admin API lists.
+class Rules(ABC, Generic[AnyRule, Data]):
+    """The rules of one kind, as data of type Data."""
 
-    faults.lost_ack(topic="orders", times=2) arms a recipe (fauxka.faults.recipes has them all), faults.add any rule.
-    Both return the armed rule: it counts, can be waited for, and is lifted at the end of a `with` block.
-    """
-
-    def __init__(self, plan: FaultPlan, call: Call, make: MakeHandle[AnyRule]) -> None:
+    def __init__(self, plan: Plan[Data], data_type: type[Data], call: Call, make: MakeHandle[AnyRule]) -> None:
         """plan: of the broker. call: runs a function on its thread. make: of an armed rule what a test gets."""
         self._plan = plan
+        self._data_type = data_type
         self._call = call
         self._make = make
         self._watched: list[AnyRule] | None = None
 
-    def add(self, rule: FaultRule | Mapping[str, object] | None = None, /, **fields: object) -> AnyRule:
-        """Arm a rule behind those in force: a FaultRule, what the admin API takes, or that by its fields.
+    def add(self, rule: Data | Mapping[str, object] | None = None, /, **fields: object) -> AnyRule:
+        """Arm a rule behind those in force: as data, as the admin API takes it, or by its fields.
 
-        faults.add(match={"api": "Fetch"}, point="received", action={"kind": "delay", "ms": 100})
         Raises RuleError for a rule that cannot be.
         """
-        given = rule if isinstance(rule, FaultRule) else strict_json.convert({**(rule or {}), **fields}, FaultRule)
+        given = rule if isinstance(rule, self._data_type) else self._read(rule, fields)
         handle = self._handle_of(self._call(lambda: self._plan.add(given)))
         if self._watched is not None:
             self._watched.append(handle)
@@ -69,7 +92,7 @@ class Faults(Generic[AnyRule]):
         return [self._handle_of(armed) for armed in self._call(lambda: self._plan.rules)]
 
     def clear(self) -> None:
-        """Lift all rules; what they hold or hang stays as it is, until it is released or the broker is reset."""
+        """Lift all; what they hold or hang stays as it is, until it is released or the broker is reset."""
         self._call(self._plan.clear)
 
     def watch(self) -> None:
@@ -81,12 +104,32 @@ class Faults(Generic[AnyRule]):
         rules = [rule for rule in self._watched or () if rule.hits == 0 and rule.name not in allowed]
         return [line for rule in rules for line in rule.told()]
 
-    def _handle_of(self, armed: ArmedRule) -> AnyRule:
+    def _read(self, rule: object, fields: Mapping[str, object]) -> Data:
+        given = {**cast("Mapping[str, object]", rule or {}), **fields}
+        return strict_json.convert(given, self._data_type)
+
+    def _handle_of(self, armed: Armed) -> AnyRule:
         return self._make(armed, self._lift, self._call)
 
     def _lift(self, rule_id: int) -> None:
         if self._plan.find(rule_id) is not None:
             self._plan.remove(rule_id)
+
+
+class Files(Rules[AnyRule, FileRule]):
+    """What goes wrong with the files of a broker, in memory or on a disk.
+
+    files.add(action="disk_full", path={"regex": "orders-0/.*"}) arms a rule; it is used like one of Faults.
+    """
+
+
+class Faults(Rules[AnyRule, FaultRule]):
+    """What goes wrong with requests and connections; the rules are the same that the admin API lists.
+
+    faults.lost_ack(topic="orders", times=2) arms a recipe (fauxka.faults.recipes has them all), faults.add any rule:
+    faults.add(match={"api": "Fetch"}, point="received", action={"kind": "delay", "ms": 100})
+    Both return the armed rule: it counts, can be waited for, and is lifted at the end of a `with` block.
+    """
 
     lost_ack = ArmedRecipe(recipes.lost_ack)
     lost_request = ArmedRecipe(recipes.lost_request)

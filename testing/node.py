@@ -6,22 +6,26 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from ..admin.instruments import Instruments
 from ..broker.clock import AdjustableClock
 from ..broker.cluster import Cluster
 from ..broker.config import BrokerConfig
 from ..broker.listeners import ListenerConfig
+from ..faults.file_faults import FileFaults
 from ..storage.emulated_version import EmulatedVersion
 from ..storage.file_system import FileSystem
 
 if TYPE_CHECKING:
     from ..admin.control import Control
+    from ..faults.file_rule_plan import Threads
+    from ..faults.verdict import TopicVerdict
     from .state import Clock, Held, Producers
     from .truth import JournalOfBroker
 
 Result = TypeVar("Result")
+Snapshots = Literal["keep", "drop", "corrupt"]
 
 # In one process with its clients the broker would look for the next request in time that they need themselves.
 CONFIG_DEFAULTS = {"fauxka.busy.poll.us": "0"}
@@ -54,15 +58,27 @@ class Node(ABC):
         version = EmulatedVersion.parse(as_version) if as_version else None
         settings = BrokerConfig.from_entries({**CONFIG_DEFAULTS, **(config or {})})
         if data_dir is None and import_logs is None:
-            self.cluster = Cluster(settings, clock=clock, file_system=file_system, emulated_version=version)
+            self.cluster = Cluster(
+                settings,
+                clock=clock,
+                file_system=file_system,
+                emulated_version=version,
+                file_faults=self._make_file_faults,
+            )
         else:
             # Loaded only for these, as on the command line.
             from ..broker.cluster_loader import StorageOptions, load_cluster
 
             storage = StorageOptions(data_dir=_path_of(data_dir), import_logs=_path_of(import_logs))
-            self.cluster = load_cluster(settings, storage, clock=clock, emulated_version=version)
+            self.cluster = load_cluster(
+                settings, storage, clock=clock, emulated_version=version, file_faults=self._make_file_faults
+            )
         self._instruments = Instruments(self.cluster)
         self._server = self._instruments.make_server(self.cluster, listeners)
+
+    def _make_file_faults(self, now_ms: Callable[[], int], threads: Threads) -> FileFaults:
+        self._file_faults = FileFaults(now_ms, threads)
+        return self._file_faults
 
     @abstractmethod
     def call(self, function: Callable[[], Result]) -> Result:
@@ -96,6 +112,31 @@ class Node(ABC):
         from .truth import JournalOfBroker
 
         return JournalOfBroker(self.ask)
+
+    def verdict(self, topic: str, event_id: str | None = None) -> TopicVerdict:
+        """Return what became of the batches of a topic.
+
+        event_id: "key" or "header:NAME", where records that are equal in that are one event, whoever sent them.
+        """
+        from ..admin.topic_logs import ClusterLogs
+        from ..faults.verdict import judge
+
+        return self.ask(lambda control: judge(control.journal, ClusterLogs(control.cluster), topic, event_id=event_id))
+
+    @property
+    def is_running(self) -> bool:
+        """Whether clients can connect; not so after a crash."""
+        return self._server.is_running
+
+    def crash(self, restart_after_ms: int | None = None, snapshots: Snapshots = "keep") -> None:
+        """Die as by SIGKILL, at once: what was not written to the files is gone.
+
+        restart_after_ms: when it is started again, by the broker's clock; None is by restart only.
+        snapshots: what has happened to the snapshots of producers by then.
+        """
+        from ..broker.node_life import SnapshotFault
+
+        self.ask(lambda control: control.server.crash(restart_after_ms, SnapshotFault(snapshots)))
 
     @cached_property
     def clock(self) -> Clock:
