@@ -5,6 +5,9 @@ All of it runs on the event loop's thread.
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 from ..broker.clock import AdjustableClock
 from ..broker.held_requests import HeldRequests
 from ..broker.server import Server
@@ -13,6 +16,9 @@ from ..faults.file_rule_plan import FileRulePlan
 from .errors import conflict
 from .instruments import Instruments
 from .kcl_faults import KclFaults
+
+if TYPE_CHECKING:
+    from .metrics import Metrics
 
 
 class Control:
@@ -40,6 +46,13 @@ class Control:
     def clock(self) -> AdjustableClock:
         """The clock that every timeout and expiry reads."""
         return self.cluster.clock
+
+    @cached_property
+    def metrics(self) -> Metrics:
+        """What Prometheus collects; loaded when it first does."""
+        from .metrics import Metrics
+
+        return Metrics(self)
 
     @property
     def files(self) -> FileRulePlan:

@@ -14,6 +14,7 @@ from .operation import Operation
 # Whose behaviour on the wire this is.
 KAFKA_VERSION = "4.3"
 TAG = "probes"
+PROMETHEUS_TEXT = "text/plain; version=1.0.0; charset=utf-8"
 
 
 class Alive(Struct, kw_only=True):
@@ -68,9 +69,15 @@ def openapi(control: Control) -> dict[str, Any]:
     return describe(ALL)
 
 
+def metrics(control: Control) -> bytes:
+    """Tell what is counted, and what there is at present, in Prometheus' text format."""
+    return control.metrics.text()
+
+
 OPERATIONS = (
     Operation(method="GET", path="/healthz", perform=healthz, tag=TAG, is_public=True),
     Operation(method="GET", path="/readyz", perform=readyz, tag=TAG, is_public=True, errors=(503,)),
     Operation(method="GET", path="/version", perform=version, tag=TAG),
     Operation(method="GET", path="/openapi.json", perform=openapi, tag=TAG),
+    Operation(method="GET", path="/metrics", perform=metrics, tag=TAG, media_type=PROMETHEUS_TEXT),
 )

@@ -99,6 +99,11 @@ class Dispatcher:
         if not self._connections and self._all_closed is not None and not self._all_closed.done():
             self._all_closed.set_result(None)
 
+    @property
+    def connection_count(self) -> int:
+        """How many connections are open."""
+        return len(self._connections)
+
     def close_connections(self) -> None:
         """Close every connection; their waiting requests are abandoned."""
         for connection in list(self._connections):

@@ -81,6 +81,11 @@ class Server:
         return Interceptor(self.cluster, self._plan, self._dispatcher.observer, self.crash)
 
     @property
+    def connection_count(self) -> int:
+        """How many connections are open."""
+        return self._dispatcher.connection_count
+
+    @property
     def held(self) -> HeldRequests:
         """The requests that faults keep; only with a plan."""
         return self._dispatcher.interceptor.held

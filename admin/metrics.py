@@ -1,0 +1,106 @@
+"""`/metrics` for Prometheus: every value is read when it is asked for, and nothing is counted for it before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.exposition import generate_latest
+from prometheus_client.registry import Collector
+
+from .. import __version__
+
+if TYPE_CHECKING:
+    from ..broker.partition import Partition
+    from .control import Control
+
+_PARTITION_LABELS = ["topic", "partition"]
+_RULE_LABELS = ["rule", "name", "point", "kind"]
+
+
+class Metrics:
+    """The metrics of one broker, in a registry of its own: several brokers may share a process."""
+
+    def __init__(self, control: Control) -> None:
+        """Collect from what control steers."""
+        self._registry = CollectorRegistry(auto_describe=False)
+        self._registry.register(_BrokerCollector(control))
+        ProcessCollector(registry=self._registry)
+        PlatformCollector(registry=self._registry)
+        GCCollector(registry=self._registry)
+
+    def text(self) -> bytes:
+        """Return all values in Prometheus' text format."""
+        return generate_latest(self._registry)
+
+
+class _BrokerCollector(Collector):
+    def __init__(self, control: Control) -> None:
+        self._control = control
+
+    def collect(self) -> Iterator[Metric]:
+        yield self._info()
+        yield from self._requests()
+        yield from self._rules()
+        yield from self._logs()
+        yield from self._groups()
+
+    def _info(self) -> Metric:
+        cluster = self._control.cluster
+        info = GaugeMetricFamily("fauxka_info", "Which broker this is.", labels=["version", "cluster_id", "node"])
+        info.add_metric([__version__, cluster.cluster_id, str(cluster.node_id)], 1)
+        return info
+
+    def _requests(self) -> Iterator[Metric]:
+        control = self._control
+        yield GaugeMetricFamily("fauxka_up", "Whether clients can connect.", value=int(control.is_running))
+        connections = control.server.connection_count
+        yield GaugeMetricFamily("fauxka_connections", "Connections of clients.", value=connections)
+        handled = control.journal.last_id
+        yield CounterMetricFamily("fauxka_requests", "Requests of clients since the start.", value=handled)
+        dropped = control.journal.dropped
+        yield GaugeMetricFamily("fauxka_journal_dropped", "Requests that the journal has no room for.", value=dropped)
+        held = len(control.held.items())
+        yield GaugeMetricFamily("fauxka_held_requests", "Requests that wait for a release.", value=held)
+        seconds = control.clock.now_ms() / 1000
+        yield GaugeMetricFamily("fauxka_clock_seconds", "What the broker's clock shows, since 1970.", value=seconds)
+
+    def _rules(self) -> Iterator[Metric]:
+        hits = CounterMetricFamily("fauxka_rule_hits", "How often a rule has acted.", labels=_RULE_LABELS)
+        matched = CounterMetricFamily("fauxka_rule_matched", "How often a rule has matched.", labels=_RULE_LABELS)
+        for armed in self._control.plan.rules:
+            rule = armed.rule
+            labels = [str(armed.id), rule.name, rule.point, str(rule.action.__struct_config__.tag)]
+            hits.add_metric(labels, armed.hits)
+            matched.add_metric(labels, armed.matched)
+        yield hits
+        yield matched
+
+    def _logs(self) -> Iterator[Metric]:
+        topics = self._control.cluster.topics
+        yield GaugeMetricFamily("fauxka_topics", "Topics.", value=len(topics))
+        labels = _PARTITION_LABELS
+        start = GaugeMetricFamily("fauxka_log_start_offset", "The first offset of a log.", labels=labels)
+        end = GaugeMetricFamily("fauxka_log_end_offset", "The offset that the next record gets.", labels=labels)
+        size = GaugeMetricFamily("fauxka_log_size_bytes", "What the segments of a log hold.", labels=labels)
+        partitions: list[Partition] = [partition for topic in topics.values() for partition in topic.partitions]
+        for partition in partitions:
+            place = [partition.topic_name, str(partition.index)]
+            start.add_metric(place, partition.log.log_start_offset)
+            end.add_metric(place, partition.log.log_end_offset)
+            size.add_metric(place, partition.log.size_bytes)
+        yield GaugeMetricFamily("fauxka_partitions", "Partitions.", value=len(partitions))
+        yield start
+        yield end
+        yield size
+
+    def _groups(self) -> Iterator[Metric]:
+        cluster = self._control.cluster
+        groups = GaugeMetricFamily("fauxka_groups", "Groups, by Kafka's name of their state.", labels=["state"])
+        listed = cluster.groups.list_groups((), ()) if "groups" in vars(cluster) else []
+        states = [group.group_state for group in listed]
+        for state in sorted(set(states)):
+            groups.add_metric([state], states.count(state))
+        yield groups
