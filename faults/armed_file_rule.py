@@ -6,11 +6,11 @@ import errno
 from collections.abc import Callable
 
 from .file_fault import FileFault
-from .file_fault_rules import CHANGES, GROWTHS, SYNCS, OperationKind
 from .file_kinds import file_kind_of, folder_of
 from .file_rules import FILE_MATCH_FIELDS, FileRule
 from .match_outcome import Mismatch
 from .near_misses import NearMiss, NearMisses
+from .operation_kind import CHANGES, GROWTHS, SYNCS, OperationKind
 from .rule_counts import RuleCounts
 from .value_tests import test_of
 

@@ -26,6 +26,7 @@ from .kept_request import (
     not_applied_batches,
     release,
 )
+from .later_outcomes import Lie
 from .missing_batches import MissingBatches
 
 # Lost batches and second deliveries that are told one by one; more are only counted.
@@ -37,7 +38,8 @@ class LostBatch:
     """A batch that the client was told of, and that the log does not have.
 
     base_offset, last_offset: where it was; -1 where it never was in the log.
-    was_stored: whether it was, until the log was cut. request_id: of the request that was told of it, 0 if not known.
+    request_id: of the request that was told of it, 0 if not known. end_offset: where the log ended after it was cut;
+    None for a batch that never was in it.
     """
 
     request_id: int
@@ -48,7 +50,7 @@ class LostBatch:
     producer_id: int
     producer_epoch: int
     base_sequence: int
-    was_stored: bool
+    end_offset: int | None
 
 
 class Evidence:
@@ -62,7 +64,7 @@ class Evidence:
         self.doubtful = DoubtfulBatches()
         self.missing = MissingBatches()
         self.lost: list[LostBatch] = []
-        self.lost_untold = 0
+        self.lost_untold: dict[str, int] = {}
 
     def decided(self, request: HandledRequest, request_id: int, batch: Decision, state: int) -> None:
         """Take in a decision that was not a plain append with an answer."""
@@ -81,9 +83,11 @@ class Evidence:
             if self.missing.watched:
                 self.missing.appended(request, topic, partition, decision)
 
-    def answered(self, request_id: int, request: RawRequest) -> None:
-        """The answer to a request that had waited for it was written."""
+    def answered(self, request_id: int, request: RawRequest, lie: Lie | None) -> None:
+        """The answer to a request that had waited for it was written; lie: how it was not the truth."""
         for topic, partition, decision in request[8] or ():
+            if lie is not None and lie.error_code and lie.is_about(topic, partition):
+                continue
             if isinstance(decision, AppendResult) and decision.is_duplicate:
                 self.doubtful.recognised((topic, partition, decision.base_offset), request_id)
 
@@ -134,7 +138,7 @@ class Evidence:
                 numbers = (decision.producer_id, decision.producer_epoch, decision.base_sequence)
             elif (refusal := getattr(decision, "refusal", None)) is not None:
                 numbers = (refusal.producer_id, refusal.producer_epoch, refusal.base_sequence)
-            self._lose([LostBatch(request_id, topic, partition, -1, -1, *numbers, was_stored=False)])
+            self._lose([LostBatch(request_id, topic, partition, -1, -1, *numbers, end_offset=None)])
 
     def kept_back(self, request_id: int, request: ReceivedRequest, fault: ActingFault) -> list[Decision]:
         """Take in that a fault keeps batches of the request from their logs; return them. Raises FrameError."""
@@ -174,7 +178,7 @@ class Evidence:
             unanswered = {place for _, request in waiting for place in _appended_places(request[8])}
             last_offsets = [offset - 1 for offset, _ in lost[1:]] + [end_before - 1]
             acknowledged = [
-                _lost_batch((topic, partition, offset), last_offset, producer_id, results.get(offset))
+                _lost_batch((topic, partition, offset), (last_offset, end_after), producer_id, results.get(offset))
                 for (offset, producer_id), last_offset in zip(lost, last_offsets, strict=True)
                 if self._is_acknowledged((topic, partition, offset), unanswered)
             ]
@@ -190,8 +194,9 @@ class Evidence:
 
     def _lose(self, batches: list[LostBatch]) -> None:
         room = TOLD_MAX - len(self.lost)
-        self.lost += batches[:room]
-        self.lost_untold += max(0, len(batches) - room)
+        self.lost += batches[: max(room, 0)]
+        for batch in batches[max(room, 0) :]:
+            self.lost_untold[batch.topic] = self.lost_untold.get(batch.topic, 0) + 1
 
     def forget_topic(self, topic: str) -> None:
         """Start the topic at nothing: it was deleted."""
@@ -199,6 +204,7 @@ class Evidence:
         self.doubtful.forget_topic(topic)
         self.missing.forget_topic(topic)
         self.lost = [each for each in self.lost if each.topic != topic]
+        self.lost_untold.pop(topic, None)
 
     def clear(self) -> None:
         """Start at nothing."""
@@ -206,7 +212,7 @@ class Evidence:
         self.doubtful.clear()
         self.missing.clear()
         self.lost.clear()
-        self.lost_untold = 0
+        self.lost_untold.clear()
 
     def doubts_of(self, topic: str, waiting: Iterable[tuple[int, RawRequest]]) -> list[DoubtfulBatch]:
         """Return the doubtful batches of a topic, those among them whose answers still wait."""
@@ -244,11 +250,13 @@ def _results_at(
 
 
 def _lost_batch(
-    place: BatchPlace, last_offset: int, producer_id: int, known: tuple[int, AppendResult] | None
+    place: BatchPlace, ends: tuple[int, int], producer_id: int, known: tuple[int, AppendResult] | None
 ) -> LostBatch:
+    """Return a batch that a log has lost; ends: the last offset of the batch, and where the log ends now."""
     topic, partition, base_offset = place
+    last_offset, end_offset = ends
     if known is None:
-        return LostBatch(0, topic, partition, base_offset, last_offset, producer_id, -1, -1, was_stored=True)
+        return LostBatch(0, topic, partition, base_offset, last_offset, producer_id, -1, -1, end_offset)
     request_id, result = known
     return LostBatch(
         request_id,
@@ -259,5 +267,5 @@ def _lost_batch(
         producer_id,
         result.producer_epoch,
         result.base_sequence,
-        was_stored=True,
+        end_offset,
     )

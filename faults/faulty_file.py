@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from ..storage.file_system import File
 from .crash_model import FileSafety
-from .file_fault_rules import Fail, LoseSync, OperationKind, Stop, Tear
-from .file_operations import FileOperations, os_error
+from .file_fault_rules import Fail, LoseSync, Stop, Tear
+from .file_operations import FileOperations
+from .operation_kind import OperationKind, os_error
 
 
 class FaultyFile:

@@ -13,8 +13,9 @@ from ..storage.file_system import FileSystem
 from ..storage.memory_file_system import MemoryFileSystem
 from .crash_model import Directory
 from .faulty_file import FaultyFile
-from .file_fault_rules import LoseSync, OperationKind, Tear
-from .file_operations import FileOperations, os_error
+from .file_fault_rules import LoseSync, Tear
+from .file_operations import FileOperations
+from .operation_kind import OperationKind, os_error
 
 __all__ = ["FaultyFile", "FaultyFileSystem"]
 

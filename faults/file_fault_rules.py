@@ -8,31 +8,9 @@ from __future__ import annotations
 
 import errno
 from dataclasses import dataclass
-from enum import Enum
 
+from .operation_kind import CHANGES, GROWTHS, SYNCS, OperationKind
 
-class OperationKind(Enum):
-    """What can be asked of files; SYNC is of a file, SYNC_FOLDER of the names in a folder."""
-
-    CREATE = "create"
-    WRITE = "write"
-    PREALLOCATE = "preallocate"
-    TRUNCATE = "truncate"
-    RENAME = "rename"
-    DELETE = "delete"
-    REPLACE = "replace"
-    RENAME_FOLDER = "rename folder"
-    DELETE_FOLDER = "delete folder"
-    SYNC = "sync"
-    SYNC_FOLDER = "sync folder"
-    READ = "read"
-
-
-SYNCS = frozenset({OperationKind.SYNC, OperationKind.SYNC_FOLDER})
-# What a full disk refuses: all that needs room. Preallocating makes a hole and needs none.
-GROWTHS = frozenset({OperationKind.CREATE, OperationKind.WRITE, OperationKind.REPLACE})
-# Every operation but reading; these are numbered.
-CHANGES = frozenset(OperationKind) - {OperationKind.READ}
 _TORN = frozenset({OperationKind.WRITE, OperationKind.REPLACE})
 
 

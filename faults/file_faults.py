@@ -11,15 +11,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 from weakref import WeakSet
 
-from .file_operations import os_error
 from .file_rule_plan import FileRulePlan, Threads
+from .operation_kind import os_error
 from .ruled_file import RuledFile, stopped_error
 from .ruled_file_system import RuledFileSystem
 
 if TYPE_CHECKING:
     from ..storage.file_system import FileSystem
     from .file_fault import FileFault
-    from .file_fault_rules import OperationKind
+    from .operation_kind import OperationKind
 
 # Renames that were lost and are to be undone; of more than that the oldest stay done.
 UNDONE_MAX = 10_000

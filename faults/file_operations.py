@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
-from .file_fault_rules import Effect, Fail, FileFaultPlan, OperationKind, Stop, Tear
+from .file_fault_rules import Effect, Fail, FileFaultPlan, Stop, Tear
+from .operation_kind import OperationKind, os_error
 
 
 class MachineStopped(BaseException):
@@ -65,8 +64,3 @@ class FileOperations:
         self.check_running()
         effect = self.plan.decide(OperationKind.READ, path)
         self.end(effect, path)
-
-
-def os_error(error_number: int, path: str) -> OSError:
-    """Return the error that a call of the operating system for path raises."""
-    return OSError(error_number, os.strerror(error_number), path)

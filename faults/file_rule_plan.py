@@ -15,8 +15,8 @@ from .rule_list import RuleList
 if TYPE_CHECKING:
     from .armed_file_rule import ArmedFileRule
     from .file_fault import FileFault
-    from .file_fault_rules import OperationKind
     from .file_rules import FileRule
+    from .operation_kind import OperationKind
 
 
 class Threads(Protocol):

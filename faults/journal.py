@@ -139,7 +139,7 @@ class Journal:
         if raw is None:
             self.outcomes.answered(request_id)
         elif raw[8] is not None:
-            self.evidence.answered(request_id, raw)
+            self.evidence.answered(request_id, raw, self.outcomes.lie_to(request_id))
 
     def unanswered(self, request_id: int) -> None:
         """Note that the answer will never be written, or was not whole: what was appended is now doubtful."""

@@ -32,6 +32,10 @@ class Lie:
     partitions: frozenset[tuple[str, int]]
     error_code: int
 
+    def is_about(self, topic: str, partition: int) -> bool:
+        """Whether it was told of this partition."""
+        return not self.partitions or (topic, partition) in self.partitions
+
 
 class LaterOutcomes:
     """By the id of the request."""

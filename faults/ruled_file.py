@@ -12,8 +12,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .file_fault_rules import OperationKind
-from .file_operations import os_error
+from .operation_kind import OperationKind, os_error
 
 if TYPE_CHECKING:
     from ..storage.file_system import File

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..storage.file_system import TEMPORARY_SUFFIX, FileSystem
-from .file_fault_rules import OperationKind
+from .operation_kind import OperationKind
 from .ruled_file import RuledFile, corrupted
 
 if TYPE_CHECKING:
+    from ..storage.file_system import FileSystem
     from .file_fault import FileFault
     from .file_faults import FileFaults
 
@@ -89,6 +89,9 @@ class RuledFileSystem:
         if _is_lost(written):
             return
         if written is not None and written.action == "tear":
+            # Loaded here: a start in memory has no use for the rest of it.
+            from ..storage.file_system import TEMPORARY_SUFFIX
+
             part = content[: max(0, min(written.byte_count, len(content) - 1))]
             self.inner.replace(path + TEMPORARY_SUFFIX, part)
             faults.tear(written, path)

@@ -6,17 +6,9 @@ from random import Random
 import pytest
 
 from fauxka.faults.faulty_file_system import FaultyFileSystem
-from fauxka.faults.file_fault_rules import (
-    Effect,
-    Fail,
-    FileFaultRule,
-    LoseSync,
-    OperationKind,
-    Stop,
-    Tear,
-    disk_full,
-)
+from fauxka.faults.file_fault_rules import Effect, Fail, FileFaultRule, LoseSync, Stop, Tear, disk_full
 from fauxka.faults.file_operations import MachineStopped
+from fauxka.faults.operation_kind import OperationKind
 from fauxka.storage.file_system import FileSystem
 from fauxka.storage.memory_file_system import MemoryFileSystem
 

@@ -5,12 +5,12 @@ from fauxka.faults.file_fault_rules import (
     FileFaultPlan,
     FileFaultRule,
     LoseSync,
-    OperationKind,
     Stop,
     Tear,
     disk_full,
     read_only,
 )
+from fauxka.faults.operation_kind import OperationKind
 
 WRITES = frozenset({OperationKind.WRITE})
 

@@ -6,18 +6,8 @@ import errno
 from dataclasses import dataclass, field
 from random import Random
 
-from fauxka.faults.file_fault_rules import (
-    CHANGES,
-    SYNCS,
-    Fail,
-    FileFaultRule,
-    LoseSync,
-    OperationKind,
-    Stop,
-    Tear,
-    disk_full,
-    read_only,
-)
+from fauxka.faults.file_fault_rules import Fail, FileFaultRule, LoseSync, Stop, Tear, disk_full, read_only
+from fauxka.faults.operation_kind import CHANGES, SYNCS, OperationKind
 from fauxka.protocol.compression import compress
 from fauxka.protocol.record_batch import Compression
 from fauxka.storage.log_config import LONG_MAX, LogConfig

@@ -7,7 +7,8 @@ from random import Random
 import pytest
 
 from fauxka.faults.faulty_file_system import FaultyFileSystem
-from fauxka.faults.file_fault_rules import CHANGES, Fail, FileFaultRule, OperationKind, Tear
+from fauxka.faults.file_fault_rules import Fail, FileFaultRule, Tear
+from fauxka.faults.operation_kind import CHANGES, OperationKind
 from fauxka.storage.append_refused import AppendRefused
 from fauxka.storage.checkpoint_files import CLEAN_SHUTDOWN
 from fauxka.storage.log_config import LogConfig
