@@ -1,0 +1,207 @@
+"""A journal that is told of requests as a broker would tell it, and the real logs in memory that they go to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from fauxka.faults.fault import Fault
+from fauxka.faults.journal import Journal
+from fauxka.faults.kept_request import ANSWERED
+from fauxka.faults.verdict import TopicVerdict, judge
+from fauxka.protocol.api_keys import ApiKey
+from fauxka.protocol.error_codes import ErrorCode, KafkaError
+from fauxka.protocol.record_batch import TimestampType, parse_header
+from fauxka.protocol.records import BatchOptions, Record, build_batch
+from fauxka.protocol.request_facts import BatchFacts, RequestFacts
+from fauxka.storage.append_refused import AppendRefused
+from fauxka.storage.append_result import AppendResult
+from fauxka.storage.emulated_version import EmulatedVersion
+from fauxka.storage.log_config import LogConfig
+from fauxka.storage.memory_file_system import MemoryFileSystem
+from fauxka.storage.partition_log import LogPlace, PartitionLog
+
+NOW_MS = 1_700_000_000_000
+TOPIC = "orders"
+PRODUCER = 4000
+
+
+@dataclass
+class SeenConnection:
+    connection_id: int = 1
+    listener_name: str = "PLAINTEXT"
+    client_host: str = "127.0.0.1"
+    client_software: str = "librdkafka 2.14"
+
+
+@dataclass
+class Asked:
+    """A request, as the broker's context has it and as the rules see it."""
+
+    connection: SeenConnection = field(default_factory=SeenConnection)
+    client_id: str | None = "shop"
+    api_key: int = int(ApiKey.PRODUCE)
+    api_version: int = 9
+    correlation_id: int = 0
+    now_ms: int = NOW_MS
+    error_code: int = 0
+    batches: list[tuple[str, int, AppendResult | KafkaError]] | None = None
+    size: int = 200
+    facts: RequestFacts = field(default_factory=RequestFacts)
+    node_id: int = 1
+    api_name: str = "Produce"
+
+    @property
+    def connection_id(self) -> int:
+        return self.connection.connection_id
+
+    @property
+    def listener_name(self) -> str:
+        return self.connection.listener_name
+
+    @property
+    def client_host(self) -> str:
+        return self.connection.client_host
+
+    @property
+    def client_software(self) -> str:
+        return self.connection.client_software
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A batch that a client sends; values: of its records, whose keys are the same and whose timestamps are near."""
+
+    base_sequence: int = -1
+    values: tuple[str, ...] = ("v",)
+    producer_id: int = PRODUCER
+    producer_epoch: int = 0
+    partition: int = 0
+    timestamp: int = NOW_MS
+
+    def data(self) -> bytes:
+        options = BatchOptions(
+            producer_id=self.producer_id, producer_epoch=self.producer_epoch, base_sequence=self.base_sequence
+        )
+        records = [
+            Record(value.encode(), value.encode(), self.timestamp + index, (("event", value.encode()),))
+            for index, value in enumerate(self.values)
+        ]
+        return build_batch(records, options)
+
+
+def events(first: int, last: int) -> tuple[str, ...]:
+    """Return the values of the records first..last."""
+    return tuple(f"event-{index}" for index in range(first, last + 1))
+
+
+def numbered(first: int, last: int, **options: int) -> Batch:
+    """Return the batch of the records first..last, whose sequences are first..last too."""
+    return Batch(**{"base_sequence": first, "timestamp": NOW_MS + first, **options}, values=events(first, last))
+
+
+class JournalScene:
+    """A broker's view of a topic, without the broker."""
+
+    def __init__(self, *, partitions: int = 2, is_append_time: bool = False, capacity: int = 1000) -> None:
+        self.journal = Journal(capacity, 1)
+        timestamp_type = TimestampType.LOG_APPEND_TIME if is_append_time else TimestampType.CREATE_TIME
+        self.config = LogConfig(message_timestamp_type=timestamp_type)
+        self.now_ms = NOW_MS
+        self.file_systems = [MemoryFileSystem() for _ in range(partitions)]
+        self.logs = [self.load(index) for index in range(partitions)]
+        self.correlation_id = 0
+
+    def load(self, partition: int) -> PartitionLog:
+        place = LogPlace(self.file_systems[partition], TOPIC, partition, EmulatedVersion.parse("4.3"))
+        return PartitionLog(place, self.config, now_ms=NOW_MS)
+
+    # -- the logs as a verdict reads them
+
+    def partitions(self, topic: str) -> list[int]:
+        return list(range(len(self.logs))) if topic == TOPIC else []
+
+    def batches(self, topic: str, partition: int, from_offset: int) -> Iterator[memoryview]:
+        log = self.logs[partition]
+        offset = max(from_offset, log.log_start_offset)
+        while offset < log.log_end_offset:
+            fetched = log.read(offset, 1, upper_offset=log.log_end_offset, min_one_batch=True)
+            batch = memoryview(b"".join(fetched.views))
+            header = parse_header(batch)
+            yield batch[: header.size]
+            offset = header.last_offset + 1
+
+    # -- what clients do
+
+    def asked(self, *batches: Batch, connection: int = 1) -> Asked:
+        """Return a new request with the batches."""
+        self.correlation_id += 1
+        facts = RequestFacts(
+            (TOPIC,),
+            tuple((TOPIC, batch.partition) for batch in batches),
+            batches=[batch_facts(each) for each in batches],
+        )
+        return Asked(SeenConnection(connection), correlation_id=self.correlation_id, facts=facts)
+
+    def apply(self, request: Asked) -> Asked:
+        """Have the logs decide about the request's batches."""
+        request.batches = []
+        for batch in request.facts.batches:
+            decision: AppendResult | KafkaError
+            try:
+                decision = self.logs[batch.partition].append(batch.records, now_ms=self.now_ms, leader_epoch=0)
+            except AppendRefused as refused:
+                decision = refused
+            request.batches.append((TOPIC, batch.partition, decision))
+        return request
+
+    def send(self, *batches: Batch, connection: int = 1, state: int = ANSWERED) -> int:
+        """Send a request that comes to its handler; return its id."""
+        request = self.apply(self.asked(*batches, connection=connection))
+        return self.journal.handled(request, request.size, state)
+
+    def lose_answer(self, *batches: Batch, connection: int = 1) -> int:
+        """Send a request that is applied, and whose connection is closed in place of an answer."""
+        request_id = self.send(*batches, connection=connection)
+        self.journal.fault_acted(request_id, 1, "applied", "close")
+        self.journal.unanswered(request_id)
+        return request_id
+
+    def keep_back(self, request: Asked, kind: str = "drop", error: ErrorCode = ErrorCode.NONE) -> int:
+        """Have a fault keep the request from its handler."""
+        request_id = self.journal.not_applied(request, Fault(rule_id=1, kind=kind, error_code=error))
+        self.journal.fault_acted(request_id, 1, "received", kind)
+        return request_id
+
+    def truncate(self, partition: int, *, to_offset: int) -> None:
+        """Crash, and come back without what was behind an offset, at which a batch begins."""
+        log = self.logs[partition]
+        batches = [bytes(batch) for batch in self.batches(TOPIC, partition, 0)]
+        kept = [batch for batch in batches if parse_header(batch).base_offset < to_offset]
+        self.file_systems[partition] = MemoryFileSystem()
+        self.logs[partition] = self.load(partition)
+        for batch in kept:
+            sent = memoryview(bytes(8) + batch[8:])
+            self.logs[partition].append(sent, now_ms=self.now_ms, leader_epoch=0)
+        self.journal.truncated(TOPIC, partition, log.log_end_offset, self.logs[partition].log_end_offset)
+
+    def verdict(self, event_id: str | None = None) -> TopicVerdict:
+        return judge(self.journal, self, TOPIC, event_id=event_id)
+
+    def verdict_of(self, topic: str) -> TopicVerdict:
+        return judge(self.journal, self, topic)
+
+
+def batch_facts(batch: Batch) -> BatchFacts:
+    data = memoryview(batch.data())
+    header = parse_header(data)
+    return BatchFacts(
+        TOPIC,
+        batch.partition,
+        header.producer_id,
+        header.producer_epoch,
+        header.base_sequence,
+        header.last_sequence,
+        header.records_count,
+        data,
+    )
