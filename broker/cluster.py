@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -28,12 +28,14 @@ if TYPE_CHECKING:
     from ..storage.append_result import AppendResult
     from ..storage.file_system import FileSystem
     from ..storage.log_cleaner import LogCleaner
+    from ..storage.log_config import LogConfig
     from ..storage.log_manager import LogManager
     from ..storage.partition_log import PartitionLog
     from .blocking_steps import BlockingSteps
     from .cluster_storage import ClusterStorage
     from .coordinators.group_coordinator import GroupCoordinator
     from .file_faults import FileFaults, MakeFileFaults
+    from .interception import RequestObserver
     from .loop_thread import LoopThread
     from .request_context import Deferred
 
@@ -44,6 +46,8 @@ Response = TypeVar("Response")
 # The topics that coordinators keep their state in; clients may read them and not write them.
 _INTERNAL_NAMES = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 
+# What logs keep to, by the configs of their topics, is worked out again when so many kinds of topics were met.
+LOG_CONFIGS_KEPT_MAX = 1_000
 # Sentences on refused and repeated batches that are kept; the oldest fall out.
 DECISIONS_KEPT_MAX = 10_000
 
@@ -110,9 +114,13 @@ class Cluster:
         self.storage: ClusterStorage | None = None
         # What is to be closed after the logs.
         self.folders: ExitStack | None = None
+        # Who is told what happened to requests; None where nobody is.
+        self.observer: RequestObserver | None = None
         self.decisions: deque[str] = deque(maxlen=DECISIONS_KEPT_MAX)
         self.produce_routes: dict[tuple[int, bytes], ProduceRoute] = {}
         self._topics_by_id: dict[bytes, Topic] = {}
+        self._log_configs: dict[frozenset[tuple[str, str]], LogConfig] = {}
+        self._log_configs_of = config
         self.file_system: FileSystem = file_system or MemoryFileSystem()
         # What goes wrong with the files on purpose, and how others wait for it; None where nothing does.
         self.file_faults: FileFaults | None = None
@@ -238,14 +246,18 @@ class Cluster:
 
         Raises KafkaError: KAFKA_STORAGE_ERROR where their files cannot be made; it has as many as before then.
         """
-        log_config = log_config_of(self.config, topic.configs)
         before = len(topic.partitions)
+        if not self.is_on_disk:
+            make_log, leader_id = self._new_log, self.node_id
+            topic.partitions += [
+                Partition(topic.name, topic.topic_id, index, make_log, leader_id) for index in range(before, total)
+            ]
+            return
+        log_config = self._log_config_of(topic.configs)
         now_ms = self.clock.now_ms()
-        # In memory nothing asks a folder whose it is.
-        topic_id = topic.topic_id if self.is_on_disk else None
         try:
             for index in range(before, total):
-                log = self.logs.create(topic.name, index, log_config, now_ms=now_ms, topic_id=topic_id)
+                log = self.logs.create(topic.name, index, log_config, now_ms=now_ms, topic_id=topic.topic_id)
                 topic.partitions.append(self._led(topic, index, log))
         except OSError as error:
             for partition in topic.partitions[before:]:
@@ -254,6 +266,29 @@ class Cluster:
             message = f"cannot create the files of a partition of {topic.name}: {error.strerror or error}"
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, message) from error
         self.metadata_changed()
+
+    def _new_log(self, partition: Partition) -> PartitionLog:
+        """Return a new log in memory for the partition; for one that is deleted meanwhile, one that nobody else knows.
+
+        In memory nothing asks a folder whose it is.
+        """
+        logs = self.logs
+        topic = self.find_topic_by_id(partition.topic_id)
+        if topic is None:
+            logs = type(logs)(MemoryFileSystem(), self._emulated_version)
+        log_config = self._log_config_of({} if topic is None else topic.configs)
+        return logs.create(partition.topic_name, partition.index, log_config, now_ms=self.clock.now_ms())
+
+    def _log_config_of(self, configs: Mapping[str, str]) -> LogConfig:
+        """Return what logs of a topic with these configs keep to; most topics have the same."""
+        if self._log_configs_of is not self.config or len(self._log_configs) >= LOG_CONFIGS_KEPT_MAX:
+            self._log_configs.clear()
+            self._log_configs_of = self.config
+        key = frozenset(configs.items())
+        log_config = self._log_configs.get(key)
+        if log_config is None:
+            log_config = self._log_configs[key] = log_config_of(self.config, configs)
+        return log_config
 
     def _led(self, topic: Topic, index: int, log: PartitionLog) -> Partition:
         partition = Partition(topic.name, topic.topic_id, index, log, self.node_id)
@@ -266,27 +301,37 @@ class Cluster:
 
     def delete_topic(self, topic: Topic) -> None:
         """Delete the topic with its logs, and wake who waits for it."""
+        self.delete_topics([topic])
+
+    def delete_topics(self, topics: Sequence[Topic]) -> None:
+        """Delete the topics with their logs, and wake who waits for them."""
         self.produce_routes.clear()
-        del self.topics[topic.name]
-        del self._topics_by_id[topic.topic_id]
+        for topic in topics:
+            del self.topics[topic.name]
+            del self._topics_by_id[topic.topic_id]
         # The file goes first: a topic that it still has, without folders, would come back empty.
         self.metadata_changed()
         if self.storage is not None:
             self.storage.write()
-        for partition in topic.partitions:
-            self._delete_log(partition)
-        if "groups" in vars(self):
-            self.groups.offsets.forget_topic(topic.name)
-        for partition in topic.partitions:
+        partitions = [partition for topic in topics for partition in topic.partitions]
+        for partition in partitions:
             partition.is_deleted = True
+            if partition.find_log() is not None:
+                self._delete_log(partition)
+        if "groups" in vars(self):
+            for topic in topics:
+                self.groups.offsets.forget_topic(topic.name)
+        for partition in partitions:
             partition.wake()
 
     def alter_topic_configs(self, topic: Topic, configs: Mapping[str, str]) -> None:
         """Replace what is set for the topic by configs, which were validated; they hold from the next append on."""
         topic.configs = dict(configs)
-        log_config = log_config_of(self.config, topic.configs)
+        log_config = self._log_config_of(topic.configs)
         for partition in topic.partitions:
-            partition.log.config = log_config
+            log = partition.find_log()
+            if log is not None:
+                log.config = log_config
         self.metadata_changed()
 
     def apply_dynamic_configs(self) -> None:
@@ -341,6 +386,13 @@ class Cluster:
     def expire_producers(self) -> None:
         """Forget the producers that were idle for producer.id.expiration.ms."""
         self.logs.remove_expired_producers(self.clock.now_ms())
+
+    def report_unflushed(self, request_id: int, partition: Partition) -> None:
+        """Tell who observes the request that its batch for the partition is in the log, and answered as an error."""
+        if self.observer is not None:
+            self.observer.lied(
+                request_id, frozenset([(partition.topic_name, partition.index)]), ErrorCode.KAFKA_STORAGE_ERROR
+            )
 
     def report(self, partition: Partition, decision: AppendResult | AppendRefused) -> None:
         """Log why a batch was refused or not appended again, in one sentence with the numbers, and keep it."""

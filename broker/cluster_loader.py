@@ -181,7 +181,12 @@ class TopicLoader:
             self._cluster.restore_topic(restored, logs, is_clean=self._is_clean)
         if known:
             how = "after a clean stop" if self._is_clean else "recovered, as there was no clean stop"
-            logger.info("%d topics with %d partitions, %s", len(known), len(stored), how)
+            logger.info(
+                "%d topics with %d partitions, %s",
+                len(known),
+                sum(topic.partition_count for topic in known.values()),
+                how,
+            )
 
     def _set_aside(self, stored: StoredPartition) -> None:
         folder = self._cluster.logs.set_aside(stored.topic_name, stored.partition, new_uuid())
@@ -207,6 +212,9 @@ class TopicLoader:
         logs, now_ms = self._cluster.logs, self._now_ms
         folder = partition_folder(topic.name, index)
         if stored is None:
+            if not self._cluster.is_on_disk:
+                # In memory a folder is made with its first log, which nobody has asked for.
+                return logs.create(topic.name, index, log_config, now_ms=now_ms)
             logger.warning("%s has no folder, and begins anew, empty", folder)
             return logs.create(topic.name, index, log_config, now_ms=now_ms, topic_id=topic.topic_id)
         if stored.topic_id is None and self._cluster.is_on_disk:

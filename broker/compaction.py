@@ -37,8 +37,8 @@ class Compaction:
             self._begin()
 
     def _has_compacted_topic(self) -> bool:
-        topics = self._cluster.topics.values()
-        return any(topic.partitions and topic.partitions[0].log.config.is_compacted for topic in topics)
+        partitions = (partition for topic in self._cluster.topics.values() for partition in topic.partitions)
+        return any((log := partition.find_log()) is not None and log.config.is_compacted for partition in partitions)
 
     def _begin(self) -> None:
         config = self._cluster.config

@@ -79,13 +79,13 @@ def kill(cluster: Cluster, compaction: Compaction | None) -> DeadNode:
     cleaning = None if compaction is None else compaction.abandon()
     cluster.clock.cancel_all()
     storage = cluster.storage
+    partitions = [partition for topic in cluster.topics.values() for partition in topic.partitions]
     dead = DeadNode(
         metadata_of(cluster),
         None if storage is None else storage.directory,
         {
-            (partition.topic_name, partition.index): partition.log.log_end_offset
-            for topic in cluster.topics.values()
-            for partition in topic.partitions
+            (partition.topic_name, partition.index): 0 if (log := partition.find_log()) is None else log.log_end_offset
+            for partition in partitions
         },
         tuple(each for each in (steps, cleaning) if each is not None),
     )
@@ -94,12 +94,13 @@ def kill(cluster: Cluster, compaction: Compaction | None) -> DeadNode:
         with suppress(OSError):
             logs = cluster.logs
             logs.write_checkpoints({LOG_START_OFFSET_CHECKPOINT: logs.checkpoint(LOG_START_OFFSET_CHECKPOINT)})
-    for topic in cluster.topics.values():
-        for partition in topic.partitions:
+    for partition in partitions:
+        partition.is_deleted = True
+        log = partition.find_log()
+        if log is not None:
             # A request that is in the middle of its partitions finds no place to write to.
-            partition.is_deleted = True
-            partition.log.fail_flush()
-            partition.log.abandon()
+            log.fail_flush()
+            log.abandon()
     cluster.let_go()
     if cluster.loop_thread is not None:
         cluster.loop_thread.release()

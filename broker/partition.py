@@ -20,9 +20,13 @@ NO_EPOCH = -1
 
 
 class Partition:
-    """One partition that this node leads."""
+    """One partition that this node leads.
+
+    log: made when it is first asked for, where none was given: most of the partitions that tests have are never used.
+    """
 
     __slots__ = (
+        "_make_log",
         "_waiting",
         "failing",
         "flusher",
@@ -36,12 +40,25 @@ class Partition:
         "topic_name",
     )
 
-    def __init__(self, topic_name: str, topic_id: bytes, index: int, log: PartitionLog, leader_id: int) -> None:
-        """Lead the partition from epoch 0 on, as its only replica."""
+    log: PartitionLog
+
+    def __init__(
+        self,
+        topic_name: str,
+        topic_id: bytes,
+        index: int,
+        log: PartitionLog | Callable[[Partition], PartitionLog],
+        leader_id: int,
+    ) -> None:
+        """Lead the partition from epoch 0 on, as its only replica; log may be what makes it."""
         self.topic_name = topic_name
         self.topic_id = topic_id
         self.index = index
-        self.log = log
+        self._make_log: Callable[[Partition], PartitionLog] | None = None
+        if callable(log):
+            self._make_log = log
+        else:
+            self.log = log
         self.leader_id = leader_id
         self.leader_epoch = 0
         self.is_deleted = False
@@ -51,6 +68,24 @@ class Partition:
         # What the storage does not do at present.
         self.failing: frozenset[str] = frozenset()
         self._waiting: dict[object, Callable[[], None]] = {}
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> PartitionLog:
+            """Make the log; called only for an attribute that is not there, so that later it costs nobody anything."""
+            if name != "log" or self._make_log is None:
+                raise AttributeError(name)
+            try:
+                self.log = self._make_log(self)
+            except OSError as error:
+                message = f"cannot create the files of {self.topic_name}-{self.index}: {error.strerror or error}"
+                raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, message) from error
+            self._make_log = None
+            return self.log
+
+    def find_log(self) -> PartitionLog | None:
+        """Return the log, None where nobody has asked for it yet: it is empty, and as it was made."""
+        return self.log if self._make_log is None else None
 
     def append(self, records: memoryview, now_ms: int) -> AppendResult:
         """Append one batch and wake who waits for it; raises KafkaError, see PartitionLog.append."""

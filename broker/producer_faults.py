@@ -60,8 +60,8 @@ def known_producers(
     """Return the producers that the partitions know, those that are asked for or all."""
     return [
         KnownProducer(led.topic_name, led.index, entry)
-        for led in _partitions(cluster, topic, partition)
-        for entry in led.log.producers.active_producers()
+        for led, producers in _partitions(cluster, topic, partition)
+        for entry in producers.active_producers()
         if producer_id is None or entry.producer_id == producer_id
     ]
 
@@ -81,10 +81,10 @@ def change_producer(
     stays: a partition that is recovered from its files knows again what the batches say.
     """
     found: list[tuple[ProducerStateManager, KnownProducer]] = []
-    for led in _partitions(cluster, topic, partition):
-        entry = led.log.producers.find(producer_id)
+    for led, producers in _partitions(cluster, topic, partition):
+        entry = producers.find(producer_id)
         if entry is not None:
-            found.append((led.log.producers, KnownProducer(led.topic_name, led.index, entry)))
+            found.append((producers, KnownProducer(led.topic_name, led.index, entry)))
     if not found:
         where = topic or "any topic"
         where = where if partition is None else f"{where}-{partition}"
@@ -96,12 +96,16 @@ def change_producer(
     return [known for _, known in found]
 
 
-def _partitions(cluster: Cluster, topic: str | None, partition: int | None) -> Iterator[Partition]:
+def _partitions(
+    cluster: Cluster, topic: str | None, partition: int | None
+) -> Iterator[tuple[Partition, ProducerStateManager]]:
+    """Yield the partitions that ever had a batch, with their producers."""
     for each in cluster.topics.values():
         if topic is None or each.name == topic:
             for led in each.partitions:
-                if partition is None or led.index == partition:
-                    yield led
+                log = led.find_log() if partition is None or led.index == partition else None
+                if log is not None:
+                    yield led, log.producers
 
 
 def _check(change: ProducerChange, known: KnownProducer) -> None:

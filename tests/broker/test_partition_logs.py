@@ -1,0 +1,71 @@
+"""Logs in memory are made when they are first asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from fauxka.broker.cluster import Cluster, Topic
+from fauxka.broker.config import BrokerConfig
+from fauxka.protocol.error_codes import ErrorCode, KafkaError
+from fauxka.protocol.records import Record, build_batch
+from fauxka.storage.memory_file_system import MemoryFileSystem
+
+NOW_MS = 1_700_000_000_000
+
+
+class RefusingFiles(MemoryFileSystem):
+    def open(self, path: str) -> None:  # type: ignore[override]
+        raise OSError(28, "No space left on device")
+
+
+def new_topic(file_system: MemoryFileSystem | None = None) -> tuple[Cluster, Topic]:
+    cluster = Cluster(BrokerConfig.from_entries({}), file_system=file_system)
+    return cluster, cluster.create_topic("events", 3)
+
+
+def made(topic: Topic) -> list[int]:
+    return [partition.index for partition in topic.partitions if partition.find_log() is not None]
+
+
+def test_log_is_made_for_the_partition_that_is_written_to_alone() -> None:
+    _, topic = new_topic()
+
+    topic.partitions[1].append(memoryview(build_batch([Record(b"1", timestamp=NOW_MS)])), NOW_MS)
+
+    assert made(topic) == [1]
+    assert topic.partitions[1].log is topic.partitions[1].find_log()
+
+
+def test_log_that_was_asked_for_late_keeps_to_the_configs_of_that_time() -> None:
+    cluster, topic = new_topic()
+    early = topic.partitions[0].log
+
+    cluster.alter_topic_configs(topic, {"segment.bytes": "1048576"})
+
+    assert (early.config.segment_bytes, topic.partitions[1].log.config.segment_bytes) == (1048576, 1048576)
+
+
+def test_log_of_a_topic_that_is_deleted_is_nobody_elses() -> None:
+    cluster, topic = new_topic()
+
+    cluster.delete_topic(topic)
+    again = cluster.create_topic("events", 3)
+
+    assert topic.partitions[0].log is not again.partitions[0].log
+    assert [log.topic_partition for log in cluster.logs] == ["events-0"]
+
+
+def test_log_whose_files_cannot_be_made_is_a_storage_error_each_time() -> None:
+    _, topic = new_topic(RefusingFiles())
+
+    for _ in range(2):
+        with pytest.raises(KafkaError) as raised:
+            topic.partitions[0].append(memoryview(build_batch([Record(b"1")])), NOW_MS)
+        assert raised.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+
+
+def test_partition_has_no_other_attributes() -> None:
+    _, topic = new_topic()
+
+    with pytest.raises(AttributeError, match="log_end"):
+        topic.partitions[0].log_end  # type: ignore[attr-defined] # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] # noqa: B018
