@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from ..protocol.record_batch import HEADER_SIZE, is_whole, parse_header
 
 if TYPE_CHECKING:
-    from .cluster import Cluster
+    from ..broker.cluster import Cluster
 
 # What is read of a log at a time; a batch that is larger comes whole.
 READ_BYTES_MAX = 1024 * 1024
 
 
-class PartitionBatches:
+class ClusterLogs:
     """The batches of every topic of a cluster."""
 
     def __init__(self, cluster: Cluster) -> None:
@@ -30,9 +30,9 @@ class PartitionBatches:
         """Yield each whole batch from the one with from_offset on, or from the start of the log if that is later."""
         found = self._cluster.find_topic(topic)
         leader = None if found is None else found.find_partition(partition)
-        if leader is None:
+        log = None if leader is None else leader.find_log()
+        if log is None:
             return
-        log = leader.log
         offset = max(from_offset, log.log_start_offset)
         while offset < log.log_end_offset:
             fetched = log.read(offset, READ_BYTES_MAX, upper_offset=log.log_end_offset, min_one_batch=True)
