@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .file_faults import FileFaults, MakeFileFaults
     from .interception import RequestObserver
     from .loop_thread import LoopThread
+    from .interception import RequestObserver
     from .request_context import Deferred
 
 logger = logging.getLogger(__name__)
@@ -114,6 +115,8 @@ class Cluster:
         self.storage: ClusterStorage | None = None
         # What is to be closed after the logs.
         self.folders: ExitStack | None = None
+        # Who is told what happened to requests; None where nobody is.
+        self.observer: RequestObserver | None = None
         # Who is told what happened to requests; None where nobody is.
         self.observer: RequestObserver | None = None
         self.decisions: deque[str] = deque(maxlen=DECISIONS_KEPT_MAX)
@@ -386,6 +389,13 @@ class Cluster:
     def expire_producers(self) -> None:
         """Forget the producers that were idle for producer.id.expiration.ms."""
         self.logs.remove_expired_producers(self.clock.now_ms())
+
+    def report_unflushed(self, request_id: int, partition: Partition) -> None:
+        """Tell who observes the request that its batch for the partition is in the log, and answered as an error."""
+        if self.observer is not None:
+            self.observer.lied(
+                request_id, frozenset([(partition.topic_name, partition.index)]), ErrorCode.KAFKA_STORAGE_ERROR
+            )
 
     def report_unflushed(self, request_id: int, partition: Partition) -> None:
         """Tell who observes the request that its batch for the partition is in the log, and answered as an error."""

@@ -139,16 +139,10 @@ class Dispatcher:
         context.now_ms = context.cluster.clock.now_ms()
         context.batches = None
         context.request_id = 0
-        observer = self.observer
         if context.repeated is not None and not self._plan.is_armed:
             answer = context.repeated.answer(context, frame, start, end)
             if answer is not None:
-                if self._file_faults.is_late:
-                    answer = late_answer(answer, context)
-                if observer is not None:
-                    state = WAITING if isinstance(answer, Deferred) else ANSWERED
-                    context.request_id = observer.handled(context, end - start, state)
-                return answer
+                return self._observed(context, end - start, answer)
         context.error_code = 0
         route, position = self._read_header(context, frame, start, end)
         if self._plan.is_armed:
@@ -156,15 +150,24 @@ class Dispatcher:
         try:
             answer = route.handler.answer(context, frame, position, end)
         except Exception:
-            if observer is not None:
-                observer.unanswered(observer.handled(context, end - start, WAITING))
+            if self.observer is not None:
+                self.observer.unanswered(self.observer.handled(context, end - start, WAITING))
             raise
-        if self._file_faults.is_late:
-            answer = late_answer(answer, context)
+        return self._observed(context, end - start, answer)
+
+    def _observed(
+        self, context: RequestContext, size: int, answer: Buffers | Deferred[Buffers] | None
+    ) -> Buffers | Deferred[Buffers] | None:
+        """Tell the observer of a request that was handled, and return its answer; later where files were slow."""
+        is_late = self._file_faults.is_late
+        observer = self.observer
         if observer is not None:
-            state = WAITING if isinstance(answer, Deferred) else NOT_OWED if answer is None else ANSWERED
-            context.request_id = observer.handled(context, end - start, state)
-        return answer
+            is_waiting = is_late or isinstance(answer, Deferred)
+            state = NOT_OWED if answer is None else WAITING if is_waiting else ANSWERED
+            context.request_id = request_id = observer.handled(context, size, state)
+            if isinstance(answer, Deferred):
+                answer.request_id = request_id
+        return late_answer(answer, context) if is_late else answer
 
     def _read_header(self, context: RequestContext, frame: memoryview, start: int, end: int) -> tuple[Route, int]:
         """Fill the context from the header of the request; return where the request goes, and where its body begins."""

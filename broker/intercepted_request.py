@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from ..protocol import fetch_codec
 from ..protocol.api_keys import APIS, Api, ApiKey
 from ..protocol.request_facts import RequestFacts, read_request_facts
-from .file_faults import late_answer
 from .request_context import Buffers, Deferred, RequestContext, RequestHandler
 
 if TYPE_CHECKING:
@@ -132,8 +131,7 @@ class InterceptedRequest:
         """Have the request handled now; see RequestHandler."""
         self.context.now_ms = self.cluster.clock.now_ms()
         self.context.batches = None
-        answer = self._handler.answer(self.context, self._frame, self._body_start, len(self._frame))
-        return late_answer(answer, self.context)
+        return self._handler.answer(self.context, self._frame, self._body_start, len(self._frame))
 
     def with_body(self, body: bytes) -> InterceptedRequest:
         """Return a request of the same header with another body."""

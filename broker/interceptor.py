@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..protocol import error_answers
 from ..protocol.frames import FrameError
+from .file_faults import late_answer
 from .held_requests import DELAYED, HELD, HUNG, HeldRequests
 from .intercepted_request import InterceptedRequest
 from .interception import NOT_OWED, WAITING, AnswerPlan, Ending, joined
@@ -251,7 +252,9 @@ class Interceptor:
             self._unanswered(request)
             raise
         self._handled(request, NOT_OWED if answer is None else WAITING)
-        return answer
+        if isinstance(answer, Deferred):
+            answer.request_id = request.context.request_id
+        return late_answer(answer, request.context)
 
     def _handled(self, request: InterceptedRequest, state: int) -> None:
         observer, context = self._observer, request.context

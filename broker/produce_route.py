@@ -40,14 +40,14 @@ class ProduceRoute:
 
         The request then goes the long way and is refused there, in Kafka's words: a refusal leaves the log as it was.
         """
-        partition = self.partition
+        partition, cluster = self.partition, context.cluster
         try:
             result = partition.append(records, context.now_ms)
         except AppendRefused:
             return None
         context.batches = [(partition.topic_name, partition.index, result)]
         if result.is_duplicate:
-            context.cluster.report(partition, result)
+            cluster.report(partition, result)
         correlation_id = context.correlation_id
         answer = self._answer.encode(
             correlation_id, result.base_offset, result.log_append_time_ms, result.log_start_offset
@@ -59,6 +59,8 @@ class ProduceRoute:
 
         def flushed(error: OSError | None) -> None:
             refused = None if error is None else self._answer.encode_refused(correlation_id, _STORAGE_ERROR)
+            if refused is not None:
+                cluster.report_unflushed(deferred.request_id, partition)
             deferred.complete([answer if refused is None else refused])
 
         flusher.when_flushed(result.last_offset + 1, flushed)

@@ -152,9 +152,10 @@ class Deferred(Generic[Response]):
     is_applied: all that the request asks for has been done, and what it waits for is no matter to the requests behind
     it: a produce that is to be flushed. They are worked on meanwhile, and answered after it.
     is_in_order: the answers to the requests behind it wait for this one, as Kafka has it.
+    request_id: what the observer of requests calls the request; 0 where there is none.
     """
 
-    __slots__ = ("_deliver", "_response", "is_applied", "is_done", "is_in_order", "on_abandoned")
+    __slots__ = ("_deliver", "_response", "is_applied", "is_done", "is_in_order", "on_abandoned", "request_id")
 
     def __init__(
         self,
@@ -167,6 +168,7 @@ class Deferred(Generic[Response]):
         self.on_abandoned = on_abandoned
         self.is_applied = is_applied
         self.is_in_order = is_in_order
+        self.request_id = 0
         self.is_done = False
         self._response: Response | None = None
         self._deliver: Callable[[Response], None] | None = None

@@ -51,6 +51,7 @@ class Server:
         plan: says what goes wrong on purpose. observer: is told what happened to each request.
         """
         self.cluster = cluster
+        cluster.observer = observer
         self.listeners: list[Listener] = []
         self._configs = listeners
         self._plan = plan

@@ -40,7 +40,7 @@ ADMIN_CLIENT_ID = "__admin_client"
 # What passed the checks of the request: the answer to fill in, the partition, its records cut to the one batch.
 Accepted = tuple[PartitionAnswer, Partition, memoryview]
 # What was appended: its answer, and up to which offset the partition is to be flushed before that is given.
-Unflushed = tuple[PartitionAnswer, "PartitionFlusher", int]
+Unflushed = tuple[PartitionAnswer, Partition, "PartitionFlusher", int]
 
 
 class ProduceHandler:
@@ -85,7 +85,7 @@ class ProduceHandler:
             ]
         _note_refused(context, request, answers)
         if request.acks == ACKS_NONE:
-            for _, flusher, _ in unflushed:
+            for _, _, flusher, _ in unflushed:
                 flusher.flush_soon()
             _check_unanswered(answers)
             return None
@@ -175,7 +175,7 @@ def _append_all(context: RequestContext, acks: int, accepted: list[Accepted]) ->
             _fill_in(context, partition, answer, result)
             flusher = partition.flusher
             if flusher is not None and flusher.must_wait():
-                unflushed.append((answer, flusher, result.last_offset + 1))
+                unflushed.append((answer, partition, flusher, result.last_offset + 1))
         except AppendRefused as error:
             error.header = parse_header(records)
             _refuse_append(context, partition, answer, error)
@@ -202,20 +202,21 @@ def _answer_when_flushed(
     context: RequestContext, answers: list[tuple[bytes, list[PartitionAnswer]]], unflushed: list[Unflushed]
 ) -> Deferred[Buffers]:
     """Return the answer that comes when every partition has flushed what was appended to it, or has failed to."""
-    correlation_id, version = context.correlation_id, context.api_version
+    correlation_id, version, cluster = context.correlation_id, context.api_version, context.cluster
     deferred: Deferred[Buffers] = Deferred(is_applied=True)
     left = len(unflushed)
 
-    def flushed(answer: PartitionAnswer, error: OSError | None) -> None:
+    def flushed(answer: PartitionAnswer, partition: Partition, error: OSError | None) -> None:
         nonlocal left
         if error is not None:
             _take_back(answer)
+            cluster.report_unflushed(deferred.request_id, partition)
         left -= 1
         if not left:
             deferred.complete([produce_codec.encode_response(correlation_id, version, answers)])
 
-    for answer, flusher, end_offset in unflushed:
-        flusher.when_flushed(end_offset, partial(flushed, answer))
+    for answer, partition, flusher, end_offset in unflushed:
+        flusher.when_flushed(end_offset, partial(flushed, answer, partition))
     return deferred
 
 
