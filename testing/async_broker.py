@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from .node import Node
 
 if TYPE_CHECKING:
-    from .faults import Faults, Files
+    from .faults import AsyncFaults, AsyncFiles
     from .node import Snapshots
-    from .rule import AsyncRule
 
 Result = TypeVar("Result")
 
@@ -62,19 +61,19 @@ class AsyncBroker(Node):
         await self._server.restart(SnapshotFault(snapshots))
 
     @cached_property
-    def faults(self) -> Faults[AsyncRule]:
+    def faults(self) -> AsyncFaults:
         """What goes wrong with requests and connections."""
         from ..faults.fault_rules import FaultRule
-        from .faults import Faults
+        from .faults import AsyncFaults
         from .rule import AsyncRule
 
-        return Faults(self._instruments.plan, FaultRule, self.call, AsyncRule)
+        return AsyncFaults(self._instruments.plan, FaultRule, self.call, AsyncRule)
 
     @cached_property
-    def files(self) -> Files[AsyncRule]:
+    def files(self) -> AsyncFiles:
         """What goes wrong with files."""
         from ..faults.file_rules import FileRule
-        from .faults import Files
+        from .faults import AsyncFiles
         from .rule import AsyncRule
 
-        return Files(self._file_faults.plan, FileRule, self.call, AsyncRule)
+        return AsyncFiles(self._file_faults.plan, FileRule, self.call, AsyncRule)

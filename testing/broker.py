@@ -20,7 +20,6 @@ with suppress(ImportError):
 if TYPE_CHECKING:
     from .faults import Faults, Files
     from .node import Snapshots
-    from .rule import Rule
 
 # Starting binds a socket and imports little; a start that takes longer hangs.
 START_TIMEOUT_SECONDS = 10.0
@@ -111,7 +110,7 @@ class Broker(Node):
         self._wait(self._server.restart(SnapshotFault(snapshots)))
 
     @cached_property
-    def faults(self) -> Faults[Rule]:
+    def faults(self) -> Faults:
         """What goes wrong with requests and connections."""
         from ..faults.fault_rules import FaultRule
         from .faults import Faults
@@ -120,7 +119,7 @@ class Broker(Node):
         return Faults(self._instruments.plan, FaultRule, self.call, Rule)
 
     @cached_property
-    def files(self) -> Files[Rule]:
+    def files(self) -> Files:
         """What goes wrong with files."""
         from ..faults.file_rules import FileRule
         from .faults import Files

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Generic, ParamSpec, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, ParamSpec, Protocol, TypeAlias, TypeVar, cast
 
 from ..faults import recipes, strict_json
 from ..faults.fault_rules import FaultRule
 from ..faults.file_rules import FileRule
 from .calls import Call
-from .rule import ArmedHandle
+from .rule import ArmedHandle, AsyncRule, Rule
 
 if TYPE_CHECKING:
     from .rule import Armed
@@ -55,7 +55,7 @@ class ArmedRecipe(Generic[Parameters]):
         self._recipe = recipe
         self.__doc__ = recipe.__doc__
 
-    def __get__(self, faults: Faults[AnyRule], owner: object = None) -> Callable[Parameters, AnyRule]:
+    def __get__(self, faults: ArmedFaults[AnyRule], owner: object = None) -> Callable[Parameters, AnyRule]:
         """Return the method."""
 
         def arm(*arguments: Parameters.args, **keywords: Parameters.kwargs) -> AnyRule:
@@ -116,14 +116,14 @@ class Rules(ABC, Generic[AnyRule, Data]):
             self._plan.remove(rule_id)
 
 
-class Files(Rules[AnyRule, FileRule]):
+class ArmedFiles(Rules[AnyRule, FileRule]):
     """What goes wrong with the files of a broker, in memory or on a disk.
 
-    files.add(action="disk_full", path={"regex": "orders-0/.*"}) arms a rule; it is used like one of Faults.
+    files.add(action="disk_full", path={"regex": "orders-0/.*"}) arms a rule; it is used like one for requests.
     """
 
 
-class Faults(Rules[AnyRule, FaultRule]):
+class ArmedFaults(Rules[AnyRule, FaultRule]):
     """What goes wrong with requests and connections; the rules are the same that the admin API lists.
 
     faults.lost_ack(topic="orders", times=2) arms a recipe (fauxka.faults.recipes has them all), faults.add any rule:
@@ -153,3 +153,10 @@ class Faults(Rules[AnyRule, FaultRule]):
     crash_after_append = ArmedRecipe(recipes.crash_after_append)
     crash_before_append = ArmedRecipe(recipes.crash_before_append)
     observed = ArmedRecipe(recipes.observed)
+
+
+# As a test names them: those of a Broker, and those of an AsyncBroker.
+Faults: TypeAlias = ArmedFaults[Rule]
+Files: TypeAlias = ArmedFiles[Rule]
+AsyncFaults: TypeAlias = ArmedFaults[AsyncRule]
+AsyncFiles: TypeAlias = ArmedFiles[AsyncRule]

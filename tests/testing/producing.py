@@ -1,0 +1,24 @@
+"""One record sent by confluent-kafka, as a test of somebody's would."""
+
+from confluent_kafka import KafkaException, Message, Producer
+
+DELIVERED_SECONDS_MAX = 30
+
+
+def send(bootstrap: str, topic: str = "orders", value: str = "one coffee", *, is_idempotent: bool = True) -> int:
+    """Return the offset that the client was told; raises KafkaException."""
+    producer = Producer(
+        {"bootstrap.servers": bootstrap, "enable.idempotence": is_idempotent, "acks": "all", "retry.backoff.ms": 10}
+    )
+    told: list[int] = []
+
+    def delivered(error: object, message: Message) -> None:
+        if error is not None:
+            raise KafkaException(error)
+        offset = message.offset()
+        assert offset is not None
+        told.append(offset)
+
+    producer.produce(topic, key="order-1", value=value, on_delivery=delivered)
+    assert producer.flush(DELIVERED_SECONDS_MAX) == 0
+    return told[0]

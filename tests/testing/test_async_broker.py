@@ -1,0 +1,82 @@
+"""A broker on the event loop of the test."""
+
+import asyncio
+import importlib
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from fauxka.testing import AsyncBroker
+
+# The package ships no types.
+aiokafka = importlib.import_module("aiokafka")
+
+pytestmark = [pytest.mark.clients, pytest.mark.asyncio]
+
+
+@pytest_asyncio.fixture
+async def broker() -> AsyncIterator[AsyncBroker]:
+    async with AsyncBroker() as running:
+        yield running
+
+
+async def send(bootstrap: str, value: bytes = b"one coffee", *, is_idempotent: bool = True) -> int:
+    async with aiokafka.AIOKafkaProducer(
+        bootstrap_servers=bootstrap, enable_idempotence=is_idempotent, acks="all", retry_backoff_ms=10
+    ) as producer:
+        stored = await producer.send_and_wait("orders", value, key=b"order-1")
+    return int(stored.offset)
+
+
+async def test_a_lost_ack_is_sent_again_and_recognised(broker: AsyncBroker) -> None:
+    with broker.faults.lost_ack(topic="orders") as lost:
+        offset = await send(broker.bootstrap_servers)
+
+    assert (offset, await lost.await_hits()) == (0, 1)
+    assert broker.verdict("orders").batches.duplicates_recognised == 1
+
+
+async def test_hits_are_waited_for_while_the_broker_works(broker: AsyncBroker) -> None:
+    rule = broker.faults.observed(api="Produce")
+    sending = asyncio.create_task(send(broker.bootstrap_servers))
+
+    assert await rule.await_hits(timeout_ms=20_000) == 1
+    await sending
+
+
+async def test_hits_that_do_not_come_are_an_error_with_the_near_misses(broker: AsyncBroker) -> None:
+    rule = broker.faults.lost_ack(topic="payments")
+    await send(broker.bootstrap_servers)
+
+    with pytest.raises(TimeoutError, match='1 matched all but topic: "orders", not "payments"'):
+        await rule.await_hits(timeout_ms=1)
+
+
+async def test_held_requests_go_on_when_they_are_released(broker: AsyncBroker) -> None:
+    holding = broker.faults.held(topic="orders")
+    sending = asyncio.create_task(send(broker.bootstrap_servers))
+    await holding.await_hits(timeout_ms=20_000)
+
+    stored_before = broker.verdict("orders").records.in_log
+    broker.held.release()
+
+    assert (stored_before, await sending) == (0, 0)
+
+
+async def test_a_crash_and_a_restart_are_on_the_same_loop(broker: AsyncBroker) -> None:
+    await send(broker.bootstrap_servers)
+
+    broker.crash()
+    was_running = broker.is_running
+    await broker.restart()
+
+    assert (was_running, broker.is_running) == (False, True)
+    assert await send(broker.bootstrap_servers) == 1
+
+
+async def test_two_brokers_share_a_loop(broker: AsyncBroker) -> None:
+    async with AsyncBroker() as other:
+        await send(broker.bootstrap_servers)
+
+        assert (broker.journal.count(api="Produce"), other.journal.count(api="Produce")) == (1, 0)

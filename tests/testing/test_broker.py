@@ -1,0 +1,257 @@
+"""What a test can do to a broker in a thread, and ask of it."""
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from fauxka.admin.errors import CallError
+from fauxka.faults.fault_rules import Delay, FaultRule
+from fauxka.faults.file_rules import FileRule
+from fauxka.faults.match import Match
+from fauxka.faults.rule_error import RuleError
+from fauxka.testing import Broker
+
+from .producing import send
+
+pytestmark = pytest.mark.clients
+
+EIGHT_DAYS_MS = 8 * 24 * 3600 * 1000
+
+
+@pytest.fixture
+def broker() -> Iterator[Broker]:
+    with Broker() as running:
+        yield running
+
+
+def test_a_lost_ack_is_sent_again_and_recognised(broker: Broker) -> None:
+    with broker.faults.lost_ack(topic="orders") as lost:
+        offset = send(broker.bootstrap_servers)
+
+    verdict = broker.verdict("orders")
+    assert (offset, lost.hits) == (0, 1)
+    assert (verdict.batches.appended_once, verdict.batches.duplicates_recognised) == (1, 1)
+
+
+def test_a_lost_ack_without_idempotence_is_in_the_log_twice(broker: Broker) -> None:
+    with broker.faults.lost_ack(topic="orders"):
+        send(broker.bootstrap_servers, is_idempotent=False)
+
+    [finding] = broker.verdict("orders").findings
+    assert (finding.kind, finding.offsets) == ("appended_twice", [0, 1])
+
+
+def test_events_that_were_sent_twice_are_told_by_their_key(broker: Broker) -> None:
+    for _ in range(2):
+        send(broker.bootstrap_servers)
+
+    assert broker.verdict("orders").records.duplicates == 0
+    assert broker.verdict("orders", event_id="key").records.duplicates == 1
+
+
+def test_a_rule_is_lifted_at_the_end_of_its_block(broker: Broker) -> None:
+    with broker.faults.lost_ack():
+        assert len(broker.faults.rules) == 1
+
+    assert broker.faults.rules == []
+
+
+def test_a_rule_keeps_its_counts_when_it_is_lifted(broker: Broker) -> None:
+    with broker.faults.lost_ack(times=2) as lost:
+        send(broker.bootstrap_servers)
+
+    assert (lost.id, lost.name, lost.hits, lost.remaining, lost.rule.name) == (1, "lost ack", 2, 0, "lost ack")
+    assert lost.last_hit_ms is not None
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        FaultRule(name="slow", match=Match(api="Metadata"), point="applied", action=Delay(ms=1)),
+        {"name": "slow", "match": {"api": "Metadata"}, "point": "applied", "action": {"kind": "delay", "ms": 1}},
+    ],
+)
+def test_a_rule_is_armed_as_data_or_as_json(broker: Broker, arguments: FaultRule | dict[str, object]) -> None:
+    rule = broker.faults.add(arguments)
+
+    send(broker.bootstrap_servers)
+
+    assert rule.rule == FaultRule(name="slow", match=Match(api="Metadata"), point="applied", action=Delay(ms=1))
+    assert rule.hits == 1
+
+
+def test_a_rule_is_armed_by_its_fields(broker: Broker) -> None:
+    rule = broker.faults.add(match={"api": "Metadata"}, point="applied", action={"kind": "delay", "ms": 1})
+
+    assert rule.rule == FaultRule(match=Match(api="Metadata"), point="applied", action=Delay(ms=1))
+
+
+def test_a_rule_that_cannot_be_is_refused_by_the_name_of_the_field(broker: Broker) -> None:
+    with pytest.raises(RuleError, match=r"action\.ms"):
+        broker.faults.add(point="applied", action={"kind": "delay", "ms": "long"})
+
+
+def test_hits_are_waited_for(broker: Broker) -> None:
+    rule = broker.faults.observed(api="Produce", topic="orders")
+    sending = threading.Thread(target=lambda: [send(broker.bootstrap_servers) for _ in range(2)])
+    sending.start()
+
+    hits = rule.await_hits(2, timeout_ms=20_000)
+
+    sending.join()
+    assert hits == 2
+
+
+def test_hits_that_do_not_come_are_an_error_with_the_near_misses(broker: Broker) -> None:
+    rule = broker.faults.lost_ack(topic="orders", partition=1)
+    send(broker.bootstrap_servers)
+
+    with pytest.raises(TimeoutError) as raised:
+        rule.await_hits(timeout_ms=1)
+
+    lines = str(raised.value).splitlines()
+    assert lines[0] == "0 of 1 hits after 1 ms"
+    assert lines[2] == "    1 matched all but partition: 0, not 1"
+
+
+def test_held_requests_go_on_in_the_order_of_the_test(broker: Broker) -> None:
+    holding = broker.faults.held(topic="orders", times=2)
+    sending = [threading.Thread(target=send, args=(broker.bootstrap_servers, "orders", value)) for value in "ab"]
+    sending[0].start()
+    holding.await_hits(1, timeout_ms=20_000)
+    sending[1].start()
+    holding.await_hits(2, timeout_ms=20_000)
+
+    first, second = broker.held.list()
+    broker.held.release(second, first)
+    for thread in sending:
+        thread.join()
+
+    produced = broker.journal.entries(api="Produce")
+    assert [entry.batches[0].base_offset for entry in produced] == [1, 0]
+    assert broker.held.list() == []
+
+
+def test_a_request_that_is_not_held_cannot_be_released(broker: Broker) -> None:
+    with pytest.raises(CallError, match="there is no held request 7"):
+        broker.held.release(7)
+
+
+def test_the_journal_is_asked_by_the_fields_of_a_match(broker: Broker) -> None:
+    send(broker.bootstrap_servers, "orders")
+    since = broker.journal.last_id
+    send(broker.bootstrap_servers, "payments")
+
+    assert [entry.batches[0].topic for entry in broker.journal.entries(api="Produce")] == ["orders", "payments"]
+    assert broker.journal.count(topic="orders") == 1
+    assert broker.journal.count(since=since, topic="orders") == 0
+    assert broker.journal.count(api="Fetch") == 0
+    assert broker.journal.dropped == 0
+
+
+def test_a_moved_clock_expires_producers(broker: Broker) -> None:
+    send(broker.bootstrap_servers)
+    [producer] = broker.producers.list("orders", 0)
+
+    broker.clock.set_mode("manual")
+    before_ms = broker.clock.now_ms
+    now_ms = broker.clock.advance(EIGHT_DAYS_MS)
+
+    assert producer.next_sequence == 1
+    assert (broker.clock.mode, now_ms - before_ms) == ("manual", EIGHT_DAYS_MS)
+    assert broker.producers.list() == []
+
+
+def test_a_clock_that_is_set_to_real_goes_by_itself(broker: Broker) -> None:
+    broker.clock.set_mode("manual")
+    stood_at_ms = broker.clock.now_ms
+    broker.clock.set_mode("real")
+
+    deadline = time.monotonic() + 10
+    while broker.clock.now_ms == stood_at_ms:
+        assert time.monotonic() < deadline
+
+
+def test_a_producer_is_changed_behind_its_back(broker: Broker) -> None:
+    send(broker.bootstrap_servers)
+    [known] = broker.producers.list(topic="orders")
+
+    evicted = broker.producers.evict_cache(known.producer_id)
+    bumped = broker.producers.bump_epoch(known.producer_id, "orders")
+    forgotten = broker.producers.forget(known.producer_id, "orders", 0)
+
+    assert [len(each.cached) for each in (*evicted, *bumped)] == [1, 0]
+    assert [each.producer_epoch for each in (*bumped, *forgotten)] == [0, 1]
+    assert broker.producers.list() == []
+
+
+def test_a_producer_that_nobody_knows_cannot_be_changed(broker: Broker) -> None:
+    with pytest.raises(CallError):
+        broker.producers.expire(7)
+
+
+def test_a_full_disk_refuses_until_its_rule_is_lifted(broker: Broker) -> None:
+    send(broker.bootstrap_servers)
+    with broker.files.add(action="disk_full", folder="orders-0") as full:
+        refused = broker.faults.observed(api="Produce")
+        sending = threading.Thread(target=send, args=(broker.bootstrap_servers,))
+        sending.start()
+        refused.await_hits(2, timeout_ms=20_000)
+    sending.join()
+
+    assert full.hits >= 1
+    assert broker.verdict("orders").batches.appended_once == 2
+
+
+def test_file_rules_are_the_data_that_http_takes(broker: Broker) -> None:
+    rule = broker.files.add({"action": "fail", "operation": "fsync"})
+
+    assert rule.rule == FileRule(action="fail", operation="fsync")
+    assert [each.id for each in broker.files.rules] == [rule.id]
+
+
+def test_a_crash_loses_no_answered_record_and_the_port_stays(broker: Broker) -> None:
+    address = broker.bootstrap_servers
+    send(address)
+
+    broker.crash()
+    was_running = broker.is_running
+    broker.restart()
+
+    assert (was_running, broker.is_running, broker.bootstrap_servers) == (False, True, address)
+    assert send(address) == 1
+
+
+def test_a_crash_is_over_by_the_clock(broker: Broker) -> None:
+    broker.clock.set_mode("manual")
+    broker.crash(restart_after_ms=60_000)
+
+    broker.clock.advance(60_000)
+
+    assert send(broker.bootstrap_servers) == 0
+
+
+def test_a_crash_without_snapshots_still_knows_the_producers_of_the_log(broker: Broker) -> None:
+    send(broker.bootstrap_servers)
+    known = broker.producers.list()
+
+    broker.crash()
+    broker.restart(snapshots="drop")
+
+    assert broker.producers.list() == known
+
+
+def test_what_a_call_raises_is_raised_in_the_test(broker: Broker) -> None:
+    with pytest.raises(ZeroDivisionError):
+        broker.call(lambda: 1 // 0)
+
+
+def test_a_port_that_is_taken_is_told(broker: Broker) -> None:
+    from fauxka.broker.listeners import ListenerConfig
+
+    port = int(broker.bootstrap_servers.rpartition(":")[2])
+
+    with pytest.raises(OSError, match="address already in use"):
+        Broker(listeners=[ListenerConfig(port=port)]).start()

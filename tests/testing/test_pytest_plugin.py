@@ -1,0 +1,254 @@
+"""The fixtures of the plugin, in runs of pytest of their own."""
+
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+SEND = """
+import pytest
+from confluent_kafka import Producer
+
+def send(bootstrap, topic="orders", partition=0):
+    producer = Producer({"bootstrap.servers": bootstrap, "enable.idempotence": True, "retry.backoff.ms": 10})
+    producer.produce(topic, value="one coffee", partition=partition)
+    assert producer.flush(30) == 0
+"""
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """A folder for tests, in which options that are set for this run do not hold."""
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    pytester.makeini("[pytest]\naddopts = --strict-markers\nasyncio_default_fixture_loop_scope = function\n")
+    return pytester
+
+
+def run_tests(run: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    # A process of its own, as the plugin may be asked what it has imported.
+    return run.runpytest_subprocess(*arguments, "-p", "no:cacheprovider", timeout=120)
+
+
+def test_a_test_gets_an_empty_broker_although_the_one_before_left_something(run: pytest.Pytester) -> None:
+    run.makepyfile(
+        SEND
+        + """
+@pytest.mark.parametrize("time", range(2))
+def test_first_record_has_offset_0(fauxka, fauxka_bootstrap, time):
+    assert fauxka.journal.count() == 0
+    send(fauxka_bootstrap)
+    assert fauxka.verdict("orders").records.in_log == 1
+"""
+    )
+
+    run_tests(run).assert_outcomes(passed=2)
+
+
+def test_all_tests_of_a_process_share_one_broker(run: pytest.Pytester) -> None:
+    run.makepyfile("""
+addresses = set()
+
+def test_first(fauxka_bootstrap):
+    addresses.add(fauxka_bootstrap)
+
+def test_second(fauxka_bootstrap, fauxka_broker):
+    addresses.add(fauxka_bootstrap)
+    assert addresses == {fauxka_broker.bootstrap_servers}
+""")
+
+    run_tests(run).assert_outcomes(passed=2)
+
+
+def test_a_fault_that_fired_passes(run: pytest.Pytester) -> None:
+    run.makepyfile(
+        SEND
+        + """
+def test_lost_ack(fauxka_bootstrap, faults, fauxka):
+    with faults.lost_ack(topic="orders") as lost:
+        send(fauxka_bootstrap)
+    assert lost.hits == 1
+    assert fauxka.verdict("orders").batches.duplicates_recognised == 1
+"""
+    )
+
+    run_tests(run).assert_outcomes(passed=1)
+
+
+UNFIRED = (
+    SEND
+    + """
+def test_other_partition(fauxka_bootstrap, faults):
+    with faults.lost_ack(topic="orders", partition=7):
+        send(fauxka_bootstrap)
+"""
+)
+
+
+def test_a_fault_that_never_fired_fails_the_test_and_tells_its_near_misses(run: pytest.Pytester) -> None:
+    run.makepyfile(UNFIRED)
+
+    result = run_tests(run)
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*rule 1 'lost ack': 0 hits, 0 matched: *",
+            "*1 matched all but partition: *0*, not 7",
+            "*fauxka_allow_unfired*",
+        ]
+    )
+
+
+def test_a_fault_that_never_fired_is_not_told_of_a_test_that_failed_anyway(run: pytest.Pytester) -> None:
+    run.makepyfile("""
+def test_wrong(faults):
+    faults.lost_ack()
+    assert 1 == 2
+""")
+
+    result = run_tests(run)
+
+    result.assert_outcomes(failed=1)
+    result.stdout.no_fnmatch_line("*0 hits*")
+
+
+@pytest.mark.parametrize("arguments", ["", "('lost ack')"])
+def test_a_mark_allows_faults_that_never_fire(run: pytest.Pytester, arguments: str) -> None:
+    run.makepyfile(f"""
+import pytest
+
+@pytest.mark.fauxka_allow_unfired{arguments}
+def test_no_request(faults):
+    faults.lost_ack()
+""")
+
+    run_tests(run).assert_outcomes(passed=1)
+
+
+def test_a_mark_with_names_allows_no_others(run: pytest.Pytester) -> None:
+    run.makepyfile("""
+import pytest
+
+@pytest.mark.fauxka_allow_unfired("lost ack")
+def test_no_request(faults):
+    faults.lost_ack()
+    faults.hang()
+""")
+
+    result = run_tests(run)
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*'hang': 0 hits*"])
+    result.stdout.no_fnmatch_line("*'lost ack'*")
+
+
+def test_a_test_of_asyncio_fails_too(run: pytest.Pytester) -> None:
+    run.makepyfile("""
+import pytest
+
+@pytest.mark.asyncio
+async def test_no_request(faults):
+    faults.lost_ack()
+""")
+
+    run_tests(run).assert_outcomes(failed=1)
+
+
+def test_faults_of_a_test_are_gone_in_the_next_one(run: pytest.Pytester) -> None:
+    run.makepyfile("""
+import pytest
+
+@pytest.mark.fauxka_allow_unfired
+def test_first(faults):
+    faults.hang(times=None)
+
+def test_second(faults):
+    assert faults.rules == []
+""")
+
+    run_tests(run).assert_outcomes(passed=2)
+
+
+def test_a_clock_that_was_moved_goes_as_before_in_the_next_test(run: pytest.Pytester) -> None:
+    run.makepyfile("""
+import time
+
+def test_first(fauxka):
+    fauxka.clock.set_mode("manual")
+    fauxka.clock.advance(8 * 24 * 3600 * 1000)
+
+def test_second(fauxka):
+    assert fauxka.clock.mode == "real"
+    assert abs(fauxka.clock.now_ms - time.time() * 1000) < 10_000
+""")
+
+    run_tests(run).assert_outcomes(passed=2)
+
+
+def test_the_broker_is_configured_by_the_ini_file(run: pytest.Pytester) -> None:
+    run.makeini("[pytest]\nfauxka_config =\n    num.partitions=3\n    auto.create.topics.enable = false\n")
+    run.makepyfile("""
+def test_config(fauxka):
+    assert (fauxka.cluster.config.num_partitions, fauxka.cluster.config.auto_create_topics_enable) == (3, False)
+""")
+
+    run_tests(run).assert_outcomes(passed=1)
+
+
+def test_the_broker_is_configured_by_a_fixture(run: pytest.Pytester) -> None:
+    run.makepyfile("""
+import pytest
+
+@pytest.fixture(scope="session")
+def fauxka_config():
+    return {"num.partitions": "5"}
+
+def test_config(fauxka):
+    assert fauxka.cluster.config.num_partitions == 5
+""")
+
+    run_tests(run).assert_outcomes(passed=1)
+
+
+def test_the_version_of_the_command_line_goes_before_the_one_of_the_ini_file(run: pytest.Pytester) -> None:
+    run.makeini("[pytest]\nfauxka_as_version = 2.4\n")
+    run.makepyfile("def test_version(fauxka): pass")
+
+    run_tests(run).assert_outcomes(passed=1)
+    result = run_tests(run, "--fauxka-as-version", "the-newest")
+
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*the-newest*"])
+
+
+def test_nothing_of_the_broker_is_imported_without_a_fixture(run: pytest.Pytester) -> None:
+    run.makepyfile("""
+import sys
+
+def test_modules():
+    assert [name for name in sys.modules if name.startswith("fauxka.")] == ["fauxka.pytest_plugin"]
+""")
+
+    run_tests(run, "-p", "no:xdist").assert_outcomes(passed=1)
+
+
+def test_each_worker_of_xdist_has_a_broker_of_its_own(run: pytest.Pytester, tmp_path: Path) -> None:
+    run.makepyfile(
+        SEND
+        + f"""
+import pathlib
+
+@pytest.mark.parametrize("number", range(8))
+def test_one_record(fauxka, faults, fauxka_bootstrap, worker_id, number):
+    with faults.lost_ack(topic="orders"):
+        send(fauxka_bootstrap)
+    assert fauxka.verdict("orders").records.in_log == 1
+    (pathlib.Path({str(tmp_path)!r}) / worker_id).write_text(fauxka_bootstrap)
+"""
+    )
+
+    run_tests(run, "-n", "2").assert_outcomes(passed=8)
+
+    addresses = [file.read_text() for file in tmp_path.iterdir()]
+    assert len(addresses) == len(set(addresses)) >= 1
