@@ -11,6 +11,7 @@ HERE = Path(__file__).resolve().parent
 
 # A test with one of these marks needs these programs. docs/testing.md has the same table, with the minutes.
 PROGRAMS_OF_GROUP = {
+    "go": ("go",),
     "image": ("buildah", "debootstrap", "unshare", "nsenter", "chroot", "ip"),
     "java": ("java", "mvn"),
     "kcat": ("kcat",),
@@ -18,7 +19,7 @@ PROGRAMS_OF_GROUP = {
     "spark": ("java",),
 }
 # Of several marks the first is what leaves a test out.
-GROUPS = ("reference", "spark", "image", "simulation", "crash", "clients", "java", "kcat")
+GROUPS = ("reference", "spark", "image", "simulation", "crash", "clients", "java", "kcat", "go")
 
 # A folder whose tests need a package that only the slower groups install: half a gigabyte.
 PACKAGE_OF_FOLDER = {"spark": "pyspark"}

@@ -1,0 +1,91 @@
+package orders;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/** A broker in a process of its own, on free ports, and its admin API. `fauxka` has to be on the PATH. */
+final class Fauxka implements AutoCloseable {
+    private static final Duration START_MAX = Duration.ofSeconds(30);
+    private static final Duration ANSWER_MAX = Duration.ofSeconds(30);
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final HttpClient http = HttpClient.newHttpClient();
+    private final Path folder;
+    private final Process process;
+    private final JsonNode ready;
+
+    Fauxka() throws IOException, InterruptedException {
+        folder = Files.createTempDirectory("fauxka");
+        Path readyFile = folder.resolve("ready.json");
+        process = new ProcessBuilder(
+                "fauxka", "serve", "--port", "0", "--admin-port", "0", "--ready-file", readyFile.toString())
+            .redirectErrorStream(true)
+            .redirectOutput(folder.resolve("log").toFile())
+            .start();
+        ready = waitUntilReady(readyFile);
+    }
+
+    /** What a client's bootstrap.servers is set to. */
+    String bootstrapServers() {
+        return ready.get("bootstrap").asText();
+    }
+
+    JsonNode post(String path, String body) throws IOException, InterruptedException {
+        return answer(request(path)
+            .header("Content-Type", "application/json")
+            .POST(HttpRequest.BodyPublishers.ofString(body))
+            .build());
+    }
+
+    JsonNode get(String path) throws IOException, InterruptedException {
+        return answer(request(path).GET().build());
+    }
+
+    @Override
+    public void close() throws IOException, InterruptedException {
+        process.destroy();
+        if (!process.waitFor(START_MAX.toSeconds(), TimeUnit.SECONDS)) {
+            process.destroyForcibly().waitFor();
+        }
+        try (var files = Files.list(folder)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+        }
+        Files.delete(folder);
+    }
+
+    /** The ready file is there, whole, from the moment that clients can connect. */
+    private JsonNode waitUntilReady(Path readyFile) throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + START_MAX.toNanos();
+        while (!Files.exists(readyFile)) {
+            if (!process.isAlive() || System.nanoTime() > deadline) {
+                process.destroyForcibly();
+                throw new IOException("no broker: " + Files.readString(folder.resolve("log")));
+            }
+            Thread.sleep(10);
+        }
+        return JSON.readTree(readyFile.toFile());
+    }
+
+    private HttpRequest.Builder request(String path) {
+        return HttpRequest.newBuilder(URI.create(ready.get("admin").asText() + path)).timeout(ANSWER_MAX);
+    }
+
+    private JsonNode answer(HttpRequest request) throws IOException, InterruptedException {
+        HttpResponse<String> response = http.send(request, HttpResponse.BodyHandlers.ofString());
+        if (response.statusCode() >= 300) {
+            throw new IOException(request + ": " + response.statusCode() + " " + response.body());
+        }
+        return JSON.readTree(response.body());
+    }
+}
