@@ -1,0 +1,53 @@
+"""Files in memory that go wrong by rules, on one thread that may be told that it is another one than the event loop's."""
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+
+from fauxka.faults.armed_file_rule import ArmedFileRule
+from fauxka.faults.file_faults import FileFaults
+from fauxka.faults.file_rules import FileRule
+from fauxka.storage.file_system import FileSystem
+from fauxka.storage.memory_file_system import MemoryFileSystem
+
+LOG = "orders-0/00000000000000000000.log"
+SNAPSHOT = "orders-0/00000000000000000007.snapshot"
+
+
+@dataclass
+class OneThread:
+    """The event loop's thread, or any other one that waits."""
+
+    is_loop: bool = True
+    waited_ms: list[int] = field(default_factory=list[int])
+    lock: nullcontext[None] = field(default_factory=nullcontext)
+
+    def run(self, callback: Callable[[], None]) -> None:
+        callback()
+
+    def pause(self, ms: int) -> bool:
+        if not self.is_loop:
+            self.waited_ms.append(ms)
+        return not self.is_loop
+
+
+class FilesOnRules:
+    """A file system with its rules and its clock."""
+
+    def __init__(self, inner: FileSystem | None = None) -> None:
+        self.now_ms = 1000
+        self.threads = OneThread()
+        self.faults = FileFaults(lambda: self.now_ms, self.threads)
+        self.inner = inner or MemoryFileSystem()
+        self.system = self.faults.wrap(self.inner)
+
+    def add(self, rule: FileRule) -> ArmedFileRule:
+        return self.faults.plan.add(rule)
+
+    def append(self, content: bytes = b"abcdef", path: str = LOG) -> None:
+        self.system.open(path).append(content, b"")
+
+    def content(self, path: str = LOG) -> bytes:
+        """What is in the file behind."""
+        file = self.inner.open(path)
+        return bytes(file.read(0, file.size))
