@@ -1,4 +1,4 @@
-"""Files in memory that go wrong by rules, on one thread that may be told that it is another one than the event loop's."""
+"""Files in memory that go wrong by rules, on one thread that may be told that it is not the event loop's."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
