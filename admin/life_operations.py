@@ -19,7 +19,7 @@ NodeId = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 RestartAfter = Annotated[int, Meta(ge=0, le=ADVANCE_MS_MAX)]
 
 
-class Crash(Struct, kw_only=True, forbid_unknown_fields=True):
+class NodeCrash(Struct, kw_only=True, forbid_unknown_fields=True):
     """Which node crashes, and when it is started again.
 
     node: null is the only one. restart_after_ms: by the broker's clock; null is not by itself.
@@ -31,7 +31,7 @@ class Crash(Struct, kw_only=True, forbid_unknown_fields=True):
     snapshots: Snapshots = "keep"
 
 
-class Restart(Struct, kw_only=True, forbid_unknown_fields=True):
+class NodeRestart(Struct, kw_only=True, forbid_unknown_fields=True):
     """Which node is started again, and what has happened meanwhile to the snapshots of producers on its disk."""
 
     node: NodeId | None = None
@@ -45,7 +45,7 @@ class ToldNode(Struct, kw_only=True):
     running: bool
 
 
-def crash_node(control: Control, body: Crash) -> ToldNode:
+def crash_node(control: Control, body: NodeCrash) -> ToldNode:
     """Have a node die as by SIGKILL, at once; this API goes on answering."""
     _check_node(control, body.node)
     if not control.is_running:
@@ -54,7 +54,7 @@ def crash_node(control: Control, body: Crash) -> ToldNode:
     return _told(control)
 
 
-async def restart_node(control: Control, body: Restart) -> ToldNode:
+async def restart_node(control: Control, body: NodeRestart) -> ToldNode:
     """Start a node that crashed again, on the same ports, with what its files hold; answer when clients can connect."""
     _check_node(control, body.node)
     if control.is_running:

@@ -21,55 +21,67 @@ DESCRIPTION = "Steers a broker: what goes wrong with which requests, its clock a
 
 def describe(operations: Sequence[Operation]) -> Json:
     """Return the description of these operations."""
-    components = _components(operations)
+    models = _Models(operations)
     paths: dict[str, Json] = {}
     for operation in operations:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, components)
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, models)
     return {
         "openapi": "3.1.0",
         "info": {"title": "fauxka", "version": __version__, "description": DESCRIPTION},
         "paths": paths,
         "components": {
-            "schemas": components,
+            "schemas": models.components,
             "securitySchemes": {BEARER: {"type": "http", "scheme": "bearer", "description": "The --admin-token."}},
         },
     }
 
 
-def _components(operations: Iterable[Operation]) -> Json:
-    """Return the schemas of all models, those of the parameters included, by name."""
-    kinds: list[object] = [ErrorAnswer, WaitTimedOut]
-    for operation in operations:
-        kinds += [operation.path_type, operation.query_type, operation.body_type, operation.answer_type]
-    wanted = [kind for kind in dict.fromkeys(kinds) if kind is not None]
-    _, components = msgspec.json.schema_components(wanted, ref_template=REFERENCE)
-    return cast(Json, components)
+class _Models:
+    """The schemas of all models. They are made together: two models of one name get longer names then."""
+
+    def __init__(self, operations: Iterable[Operation]) -> None:
+        kinds: list[object] = [ErrorAnswer, WaitTimedOut]
+        for operation in operations:
+            kinds += [operation.path_type, operation.query_type, operation.body_type, operation.answer_type]
+        wanted = [kind for kind in dict.fromkeys(kinds) if kind is not None]
+        schemas, components = msgspec.json.schema_components(wanted, ref_template=REFERENCE)
+        self.components = cast("dict[str, Json]", components)
+        self._schemas = dict(zip(wanted, cast("Iterable[Json]", schemas), strict=True))
+
+    def schema_of(self, kind: object) -> Json:
+        """Return the schema of a model, by its name where it has one."""
+        return self._schemas[kind]
+
+    def properties_of(self, kind: type[msgspec.Struct]) -> dict[str, Json]:
+        """Return the schemas of the fields of a model."""
+        name = str(self._schemas[kind]["$ref"]).rpartition("/")[2]
+        return cast("dict[str, Json]", self.components[name]["properties"])
 
 
-def _operation(operation: Operation, components: Json) -> Json:
+def _operation(operation: Operation, models: _Models) -> Json:
     described: Json = {
         "operationId": getattr(operation.perform, "__name__", operation.path),
         "summary": operation.summary,
         "tags": [operation.tag],
         "parameters": [
-            *_parameters("path", operation.path_type, components),
-            *_parameters("query", operation.query_type, components),
+            *_parameters("path", operation.path_type, models),
+            *_parameters("query", operation.query_type, models),
         ],
-        "responses": _responses(operation),
+        "responses": _responses(operation, models),
         "security": [] if operation.is_public else [{}, {BEARER: []}],
     }
     if operation.description:
         described["description"] = operation.description
     if operation.body_type is not None:
-        content = {JSON: {"schema": _schema(operation.body_type)}}
+        content = {JSON: {"schema": models.schema_of(operation.body_type)}}
         described["requestBody"] = {"required": True, "content": content}
     return described
 
 
-def _parameters(where: str, kind: type[msgspec.Struct] | None, components: Json) -> list[Json]:
+def _parameters(where: str, kind: type[msgspec.Struct] | None, models: _Models) -> list[Json]:
     if kind is None:
         return []
-    properties = cast("dict[str, Json]", cast(Json, components[kind.__name__])["properties"])
+    properties = models.properties_of(kind)
     return [
         {
             "name": field.encode_name,
@@ -81,24 +93,18 @@ def _parameters(where: str, kind: type[msgspec.Struct] | None, components: Json)
     ]
 
 
-def _responses(operation: Operation) -> Json:
-    responses: Json = {str(operation.status): _success(operation)}
+def _responses(operation: Operation, models: _Models) -> Json:
+    responses: Json = {str(operation.status): _success(operation, models)}
     for status in operation.statuses:
         kind = WaitTimedOut if status == HTTPStatus.REQUEST_TIMEOUT else ErrorAnswer
         responses[str(status)] = {
             "description": HTTPStatus(status).phrase,
-            "content": {JSON: {"schema": _schema(kind)}},
+            "content": {JSON: {"schema": models.schema_of(kind)}},
         }
     return responses
 
 
-def _success(operation: Operation) -> Json:
-    schema = {"type": "string"} if operation.media_type != JSON else _schema(operation.answer_type)
+def _success(operation: Operation, models: _Models) -> Json:
+    schema = models.schema_of(operation.answer_type) if operation.media_type == JSON else {"type": "string"}
     media_type = operation.media_type.partition(";")[0]
     return {"description": HTTPStatus(operation.status).phrase, "content": {media_type: {"schema": schema}}}
-
-
-def _schema(kind: object) -> Json:
-    """Return the schema of a model, by its name where it has one."""
-    (schema,), _ = msgspec.json.schema_components([kind], ref_template=REFERENCE)
-    return cast(Json, schema)

@@ -1,16 +1,18 @@
-"""One broker with its admin API for a file of tests, without rules at the start of each."""
+"""One broker with its admin API for a file of tests, without rules, and without producers, at the start of each."""
 
 from collections.abc import Iterator
 
 import pytest
 
+from ..broker.raw_client import TOPIC
 from ..serving_process import Serving, serving
 from .admin_client import AdminClient
 
 
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    with serving(tmp_path_factory.mktemp("admin"), "--admin-port", "0", "-c", "fauxka.busy.poll.us=0") as started:
+    options = ("--admin-port", "0", "--seed-topic", TOPIC, "-c", "fauxka.busy.poll.us=0")
+    with serving(tmp_path_factory.mktemp("admin"), *options) as started:
         yield started
 
 
@@ -20,4 +22,6 @@ def admin(broker: Serving) -> AdminClient:
     client = AdminClient(broker.admin)
     client.delete("/v1/rules")
     client.delete("/v1/journal")
+    for producer in client.get("/v1/producers")["items"]:
+        client.post("/v1/producers/forget", {"producer_id": producer["producer_id"]})
     return client

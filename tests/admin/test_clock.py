@@ -1,0 +1,53 @@
+"""The clock over HTTP."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from .admin_client import AdminClient
+
+DAY_MS = 24 * 3600 * 1000
+
+
+@pytest.fixture(autouse=True)
+def goes_by_itself_again(admin: AdminClient) -> Iterator[None]:
+    yield
+    admin.post("/v1/clock", {"mode": "real"})
+
+
+def test_clock_goes_by_itself_at_first(admin: AdminClient) -> None:
+    assert admin.get("/v1/clock")["mode"] == "real"
+
+
+def test_eight_days_pass_in_one_call(admin: AdminClient) -> None:
+    before = admin.post("/v1/clock", {"mode": "manual"})
+
+    after = admin.post("/v1/clock", {"advance_ms": 8 * DAY_MS})
+
+    assert after == {"mode": "manual", "now_ms": before["now_ms"] + 8 * DAY_MS}
+    assert admin.get("/v1/clock") == after
+
+
+def test_clock_that_goes_by_itself_is_moved_on_too(admin: AdminClient) -> None:
+    before = admin.get("/v1/clock")
+
+    after = admin.post("/v1/clock", {"advance_ms": DAY_MS})
+
+    assert after["mode"] == "real"
+    assert after["now_ms"] >= before["now_ms"] + DAY_MS
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, ""),
+        ({"mode": "fast"}, "mode"),
+        ({"advance_ms": -1}, "advance_ms"),
+        ({"advance_ms": 2**62}, "advance_ms"),
+        ({"now_ms": 1}, "now_ms"),
+    ],
+)
+def test_impossible_change_is_400(admin: AdminClient, body: object, field: str) -> None:
+    answer = admin.call("POST", "/v1/clock", body)
+
+    assert (answer.status, answer.error["field"]) == (400, field)

@@ -1,0 +1,83 @@
+"""The description of the API: it is one, it has every path that is served, and nothing else."""
+
+import asyncio
+import json
+import re
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+import schemathesis
+from starlette.routing import Route
+
+from fauxka.admin.application import make_application
+from fauxka.admin.openapi import describe
+from fauxka.admin.operations import OPERATIONS
+
+from .admin_client import AdminClient
+
+METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH")
+
+
+@pytest.fixture
+def description() -> dict[str, Any]:
+    return describe(OPERATIONS)
+
+
+def references(description: dict[str, Any]) -> set[str]:
+    """Every schema that the description refers to."""
+    return set(re.findall(r'"\$ref": "([^"]+)"', json.dumps(description)))
+
+
+def test_description_is_served(admin: AdminClient, description: dict[str, Any]) -> None:
+    assert admin.get("/openapi.json") == description
+
+
+def test_description_is_openapi_3_1(description: dict[str, Any]) -> None:
+    assert description["openapi"] == "3.1.0"
+
+    schemathesis.openapi.from_dict(description).validate()
+
+
+def test_description_that_is_none_would_not_pass(description: dict[str, Any]) -> None:
+    del description["info"]["version"]
+
+    with pytest.raises(Exception, match="version"):
+        schemathesis.openapi.from_dict(description).validate()
+
+
+def test_every_schema_that_is_referred_to_is_there(description: dict[str, Any]) -> None:
+    schemas = description["components"]["schemas"]
+
+    assert references(description) <= {f"#/components/schemas/{name}" for name in schemas}
+
+
+def test_every_operation_says_what_it_does(description: dict[str, Any]) -> None:
+    summaries = [operation["summary"] for path in description["paths"].values() for operation in path.values()]
+    ids = [operation["operationId"] for path in description["paths"].values() for operation in path.values()]
+
+    assert all(summary.endswith(".") for summary in summaries)
+    assert len(set(ids)) == len(ids)
+
+
+def test_described_path_takes_the_methods_that_are_described_and_no_other(
+    admin: AdminClient, description: dict[str, Any]
+) -> None:
+    taken = {
+        (path, method)
+        for path in description["paths"]
+        for method in METHODS
+        # A page of elsewhere is refused by what is there, before anything is done.
+        if admin.call(method, path.replace("{", "").replace("}", ""), None, {"Origin": "http://elsewhere"}).status
+        == 403
+    }
+
+    assert taken == {
+        (path, method.upper()) for path, operations in description["paths"].items() for method in operations
+    }
+
+
+def test_path_that_is_served_is_described(description: dict[str, Any]) -> None:
+    application = make_application(Mock(), OPERATIONS, token=None, stopping=asyncio.Event())
+
+    assert {route.path for route in application.routes if isinstance(route, Route)} == set(description["paths"])

@@ -1,0 +1,121 @@
+"""Topics, groups, producers and the journal over HTTP."""
+
+import pytest
+
+from ..broker.raw_client import TOPIC, RawClient
+from ..serving_process import Serving
+from .admin_client import AdminClient
+
+
+@pytest.fixture(autouse=True)
+def two_batches_of_producer_1(admin: AdminClient, broker: Serving) -> None:
+    with RawClient(broker.bootstrap) as client:
+        client.produce(5)
+        client.produce(6)
+
+
+def test_topic_is_told_with_its_partitions(admin: AdminClient) -> None:
+    (topic,) = [topic for topic in admin.get("/v1/topics")["items"] if topic["name"] == TOPIC]
+
+    (partition,) = topic["partitions"]
+    assert (partition["partition"], partition["leader"], partition["producers"]) == (0, 1, 1)
+    assert partition["log_end_offset"] == partition["high_watermark"] >= 2
+    assert len(topic["topic_id"]) == 22
+
+
+def test_topics_come_by_name_page_by_page(admin: AdminClient, broker: Serving) -> None:
+    with RawClient(broker.bootstrap) as client:
+        client.create_topic("a-topic")
+
+    first = admin.get("/v1/topics", limit=1)
+    second = admin.get("/v1/topics", since=first["next"])
+
+    assert [topic["name"] for topic in first["items"]] == ["a-topic"]
+    assert [topic["name"] for topic in second["items"]] == [TOPIC]
+
+
+def test_groups_are_none_where_nobody_has_joined_one(admin: AdminClient) -> None:
+    assert admin.get("/v1/groups") == {"items": [], "next": None}
+
+
+def test_producer_is_told_with_the_batches_that_are_recognised(admin: AdminClient) -> None:
+    (producer,) = admin.get("/v1/producers", topic=TOPIC, partition=0)["items"]
+
+    assert (producer["producer_id"], producer["producer_epoch"], producer["next_sequence"]) == (1, 0, 7)
+    assert [(batch["base_sequence"], batch["last_sequence"]) for batch in producer["cached"]] == [(5, 5), (6, 6)]
+    assert producer["current_txn_first_offset"] is None
+
+
+def test_evicted_batches_are_not_recognised_and_the_next_sequence_is_what_it_was(admin: AdminClient) -> None:
+    before = admin.post("/v1/producers/evict_cache", {"topic": TOPIC, "partition": 0, "producer_id": 1})
+
+    (producer,) = admin.get("/v1/producers")["items"]
+    assert len(before["items"][0]["cached"]) == 2
+    assert (producer["cached"], producer["next_sequence"]) == ([], 7)
+
+
+def test_bumped_epoch_is_known(admin: AdminClient) -> None:
+    admin.post("/v1/producers/bump_epoch", {"producer_id": 1})
+
+    (producer,) = admin.get("/v1/producers")["items"]
+    assert producer["producer_epoch"] == 1
+
+
+@pytest.mark.parametrize("change", ["forget", "expire"])
+def test_producer_is_forgotten(admin: AdminClient, change: str) -> None:
+    admin.post(f"/v1/producers/{change}", {"producer_id": 1})
+
+    assert admin.get("/v1/producers")["items"] == []
+
+
+def test_unknown_producer_is_404(admin: AdminClient) -> None:
+    answer = admin.call("POST", "/v1/producers/forget", {"producer_id": 99})
+
+    assert (answer.status, answer.error["value"]) == (404, 99)
+
+
+def test_token_of_no_page_is_400(admin: AdminClient) -> None:
+    assert admin.call("GET", "/v1/producers?since=x").status == 400
+
+
+def test_journal_tells_each_request_with_its_batches(admin: AdminClient) -> None:
+    entries = admin.get("/v1/journal", api="Produce", topic=TOPIC, producer_id=1)["items"]
+
+    assert [entry["batches"][0]["decision"] for entry in entries] == ["appended", "appended"]
+    assert [entry["answered"] for entry in entries] == [True, True]
+    assert entries[0]["batches"][0]["base_sequence"] == 5
+
+
+def test_journal_goes_on_behind_an_id(admin: AdminClient) -> None:
+    first = admin.get("/v1/journal", api="Produce", limit=1)
+    second = admin.get("/v1/journal", api="Produce", since=first["next"])
+
+    assert [entry["batches"][0]["base_sequence"] for entry in first["items"] + second["items"]] == [5, 6]
+    assert second["next"] is None
+
+
+def test_requests_of_the_journal_are_counted(admin: AdminClient) -> None:
+    assert admin.get("/v1/journal/count", base_sequence=6) == {"count": 1, "dropped": 0}
+
+
+def test_journal_takes_all_that_the_match_of_a_rule_can_say(admin: AdminClient) -> None:
+    found = admin.get("/v1/journal/count", match='{"topic": {"regex": "ev.*"}, "base_sequence": {"from": 6}}')
+
+    assert found["count"] == 1
+
+
+@pytest.mark.parametrize(
+    ("match", "field"), [("[]", "match"), ('{"topics": "x"}', "topics"), ('{"topic": {"regex": "("}}', "topic.regex")]
+)
+def test_match_that_cannot_be_is_400(admin: AdminClient, match: str, field: str) -> None:
+    answer = admin.call("GET", "/v1/journal", match=match)
+
+    assert (answer.status, answer.error["field"]) == (400, field)
+
+
+def test_metrics_are_what_there_is(admin: AdminClient) -> None:
+    answer = admin.call("GET", "/metrics")
+
+    end = admin.get("/v1/topics")["items"][-1]["partitions"][0]["log_end_offset"]
+    assert answer.headers["content-type"].startswith("text/plain; version=")
+    assert f'fauxka_log_end_offset{{partition="0",topic="{TOPIC}"}} {float(end)}' in answer.content.decode()
