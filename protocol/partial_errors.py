@@ -191,14 +191,17 @@ def _replace_chosen(parts: _Parts, response: Message, code: int) -> None:
             if given.partitions:
                 elements(topic, given.partitions).clear()
         partitions = elements(topic, given.partitions) if given.partitions else []
-        failed = [each for each in partitions if parts.is_partition_chosen(name, given.partition_index(each))]
-        for partition in failed:
+        for position in range(len(partitions)):
+            partition = partitions[position]
+            index = given.partition_index(partition)
+            if not parts.is_partition_chosen(name, index):
+                continue
             if given.topic_error:
                 # What Metadata tells of a partition is told with the error too.
                 set_error(parts.api, partition, given.error, code)
             else:
-                partitions.remove(partition)
-                new_partition(parts.api, given, topic, given.partition_index(partition), code)
+                new_partition(parts.api, given, topic, index, code)
+                partitions[position] = partitions.pop()
 
 
 def _add_chosen(parts: _Parts, asked: tuple[object, str, object], response: Message, code: int) -> None:

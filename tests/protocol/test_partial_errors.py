@@ -309,12 +309,12 @@ def test_data_of_a_partition_gives_way_to_its_error() -> None:
     ]
     topic = asked.part("FetchableTopicResponse", topic_id=ORDERS_ID, partitions=partitions)
 
-    answer = asked.added(asked.answer(responses=[topic]), body, lambda _, partition: partition == 1)
+    answer = asked.added(asked.answer(responses=[topic]), body, lambda _, partition: partition == 0)
 
     (topic,) = answer.responses
     assert [(each.partition_index, each.error_code, each.records) for each in topic.partitions] == [
-        (0, 0, b"data"),
-        (1, CODE, b""),
+        (0, CODE, b""),
+        (1, 0, b"data"),
     ]
 
 
