@@ -186,10 +186,11 @@ def test_a_batch_that_does_not_decode_does_not_match(codec: Compression) -> None
     assert mismatch(Match(key=b"k"), produce(whole)).got == "a batch that does not decode"
 
 
-def test_a_codec_that_is_none_does_not_match() -> None:
+@pytest.mark.parametrize(("position", "value"), [(22, 7), (16, 1)], ids=["a codec that is none", "magic 1"])
+def test_what_no_broker_would_read_does_not_match(position: int, value: int) -> None:
     facts = batch_facts(records=[Record(key=b"k")])
     data = bytearray(facts.records)
-    data[22] |= 7
+    data[position] = value
     facts.records = memoryview(bytes(data))
     assert matched(Match(key=b"k"), produce(facts)) is None
 

@@ -6,7 +6,7 @@ import json
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 
@@ -107,6 +107,7 @@ near_rules = st.dictionaries(
 )
 
 
+@settings(derandomize=True, deadline=None)
 @given(near_rules)
 def test_any_document_is_a_rule_or_is_refused(document: dict[str, Any]) -> None:
     try:
@@ -119,6 +120,7 @@ def test_any_document_is_a_rule_or_is_refused(document: dict[str, Any]) -> None:
         assert decode_rule(encode(rule)) == rule
 
 
+@settings(derandomize=True, deadline=None)
 @given(st.binary(max_size=50))
 def test_any_bytes_are_a_rule_or_are_refused(data: bytes) -> None:
     with pytest.raises(RuleError):
