@@ -28,7 +28,7 @@ from .kept_request import (
     SeenConnection,
     merged,
 )
-from .later_outcomes import LaterOutcomes
+from .later_outcomes import OUTCOMES_MIN, LaterOutcomes
 
 if TYPE_CHECKING:
     from ..protocol.error_codes import KafkaError
@@ -69,7 +69,7 @@ class Journal:
         self.node_id = node_id
         self.last_id = 0
         self.evidence = Evidence()
-        self.outcomes = LaterOutcomes()
+        self.outcomes = LaterOutcomes(max(capacity, OUTCOMES_MIN))
         self._requests: deque[RawRequest] = deque(maxlen=capacity)
         self._keep = self._requests.append
         # The two that are asked with every batch.

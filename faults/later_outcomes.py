@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from .kept_request import RawRequest
 
-# Requests of which something became known later, that are remembered; the oldest are forgotten first. As many as the
-# journal keeps by default.
-OUTCOMES_MAX = 10_000
+# Requests of which something became known later are remembered as long as the journal keeps requests, and at least so
+# many of them: a verdict tells which fault was behind what it finds.
+OUTCOMES_MIN = 10_000
 # Faults that are told of one request: rules that only observe never end the search for another.
 ACTS_MAX = 100
 
@@ -40,10 +40,11 @@ class Lie:
 class LaterOutcomes:
     """By the id of the request."""
 
-    __slots__ = ("_acts", "_are_answered", "_handled", "_lies")
+    __slots__ = ("_acts", "_are_answered", "_handled", "_lies", "_outcomes_max")
 
-    def __init__(self) -> None:
-        """Start without any."""
+    def __init__(self, outcomes_max: int) -> None:
+        """Start without any; the oldest are forgotten where there are more than outcomes_max of a kind."""
+        self._outcomes_max = outcomes_max
         self._are_answered: dict[int, bool] = {}
         self._lies: dict[int, Lie] = {}
         self._acts: dict[int, list[Act]] = {}
@@ -51,28 +52,28 @@ class LaterOutcomes:
 
     def answered(self, request_id: int) -> None:
         """Note that there was an answer."""
-        _put(self._are_answered, request_id, True)
+        self._put(self._are_answered, request_id, True)
 
     def unanswered(self, request_id: int) -> None:
         """Note that there was none, or not a whole one."""
-        _put(self._are_answered, request_id, False)
+        self._put(self._are_answered, request_id, False)
 
     def lied(self, request_id: int, partitions: frozenset[tuple[str, int]], error_code: int) -> None:
         """Note that the answer was not the truth."""
-        _put(self._lies, request_id, Lie(partitions, error_code))
+        self._put(self._lies, request_id, Lie(partitions, error_code))
 
     def fault_acted(self, request_id: int, rule_id: int, point: str, kind: str) -> None:
         """Note what a fault did."""
         acts = self._acts.get(request_id)
         if acts is None:
             acts = list[Act]()
-            _put(self._acts, request_id, acts)
+            self._put(self._acts, request_id, acts)
         if len(acts) < ACTS_MAX:
             acts.append(Act(rule_id, point, kind))
 
     def handled_later(self, request_id: int, raw: RawRequest) -> None:
         """Note what is known of a request that was kept back at first."""
-        _put(self._handled, request_id, raw)
+        self._put(self._handled, request_id, raw)
         self._are_answered.pop(request_id, None)
 
     def latest(self, request_id: int, raw: RawRequest) -> RawRequest:
@@ -96,8 +97,7 @@ class LaterOutcomes:
         for outcomes in (self._are_answered, self._lies, self._acts, self._handled):
             outcomes.clear()
 
-
-def _put(outcomes: dict[int, V], request_id: int, outcome: V) -> None:
-    if request_id not in outcomes and len(outcomes) >= OUTCOMES_MAX:
-        del outcomes[next(iter(outcomes))]
-    outcomes[request_id] = outcome
+    def _put(self, outcomes: dict[int, V], request_id: int, outcome: V) -> None:
+        if request_id not in outcomes and len(outcomes) >= self._outcomes_max:
+            del outcomes[next(iter(outcomes))]
+        outcomes[request_id] = outcome

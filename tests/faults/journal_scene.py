@@ -11,6 +11,7 @@ from fauxka.faults.kept_request import ANSWERED
 from fauxka.faults.verdict import TopicVerdict, judge
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
+from fauxka.protocol.frames import FrameError
 from fauxka.protocol.record_batch import TimestampType, parse_header
 from fauxka.protocol.records import BatchOptions, Record, build_batch
 from fauxka.protocol.request_facts import BatchFacts, RequestFacts
@@ -36,7 +37,7 @@ class SeenConnection:
 
 @dataclass
 class Asked:
-    """A request, as the broker's context has it and as the rules see it."""
+    """A request, as the broker's context has it and as the rules see it; named: None for one that does not decode."""
 
     connection: SeenConnection = field(default_factory=SeenConnection)
     client_id: str | None = "shop"
@@ -47,9 +48,15 @@ class Asked:
     error_code: int = 0
     batches: list[tuple[str, int, AppendResult | KafkaError]] | None = None
     size: int = 200
-    facts: RequestFacts = field(default_factory=RequestFacts)
+    named: RequestFacts | None = field(default_factory=RequestFacts)
     node_id: int = 1
     api_name: str = "Produce"
+
+    @property
+    def facts(self) -> RequestFacts:
+        if self.named is None:
+            raise FrameError("a body that does not decode")
+        return self.named
 
     @property
     def connection_id(self) -> int:
@@ -141,7 +148,7 @@ class JournalScene:
             tuple((TOPIC, batch.partition) for batch in batches),
             batches=[batch_facts(each) for each in batches],
         )
-        return Asked(SeenConnection(connection), correlation_id=self.correlation_id, facts=facts)
+        return Asked(SeenConnection(connection), correlation_id=self.correlation_id, named=facts)
 
     def apply(self, request: Asked) -> Asked:
         """Have the logs decide about the request's batches."""

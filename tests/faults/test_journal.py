@@ -1,0 +1,306 @@
+"""The journal: what is kept of requests, what is told of them later, and that nothing else is kept alive."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import pytest
+
+from fauxka.faults.fault import Fault
+from fauxka.faults.journal import Journal
+from fauxka.faults.journal_entries import JournalEntry
+from fauxka.faults.kept_request import ANSWERED, NOT_OWED, WAITING
+from fauxka.faults.match import IntegerRange, Match
+from fauxka.protocol.api_keys import ApiKey
+from fauxka.protocol.error_codes import ErrorCode, KafkaError
+from fauxka.storage.append_refused import AppendRefused
+
+from .journal_scene import NOW_MS, PRODUCER, TOPIC, Asked, JournalScene, SeenConnection, numbered
+
+
+def only(journal: Journal) -> JournalEntry:
+    (entry,) = journal.entries()
+    return entry
+
+
+def test_appended_batch_is_told_with_its_numbers_and_in_words() -> None:
+    scene = JournalScene()
+
+    request_id = scene.send(numbered(5, 9), connection=3)
+
+    entry = only(scene.journal)
+    (batch,) = entry.batches
+    assert (entry.id, entry.at_ms, entry.node, entry.connection) == (request_id, NOW_MS, 1, 3)
+    assert (entry.client_id, entry.software, entry.api, entry.api_version) == ("shop", "librdkafka 2.14", "Produce", 9)
+    assert (entry.answered, entry.answer, entry.error, entry.rule) == (True, "written", None, None)
+    assert (batch.topic, batch.partition, batch.producer_id, batch.producer_epoch) == (TOPIC, 0, PRODUCER, 0)
+    assert (batch.base_sequence, batch.last_sequence, batch.records, batch.base_offset) == (5, 9, 5, 0)
+    assert (batch.decision, batch.error) == ("appended", None)
+    assert batch.why == "producer 4000 epoch 0: sequences 5..9 appended at offsets 0..4"
+
+
+def test_duplicate_and_refused_batches_say_the_rule() -> None:
+    scene = JournalScene()
+    scene.send(numbered(0, 4))
+    scene.send(numbered(0, 4))
+    scene.send(numbered(10, 12))
+
+    _, duplicate, refused = scene.journal.entries()
+
+    assert (duplicate.batches[0].decision, duplicate.batches[0].base_offset, duplicate.error) == ("duplicate", 0, None)
+    (batch,) = refused.batches
+    assert (batch.decision, batch.error, batch.base_offset) == ("refused", "OUT_OF_ORDER_SEQUENCE_NUMBER", -1)
+    assert (batch.base_sequence, batch.last_sequence, batch.records) == (10, 12, 3)
+    assert batch.why == "producer 4000 epoch 0: expected sequence 5, got 10 (cached 0..4): a gap is refused as a whole"
+    assert refused.error == "OUT_OF_ORDER_SEQUENCE_NUMBER"
+
+
+def test_refusal_without_a_log_has_its_code() -> None:
+    journal = Journal(10, 1)
+    error = KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+
+    journal.handled(Asked(batches=[("nowhere", 7, error)]), 100, ANSWERED)
+
+    batch = only(journal).batches[0]
+    assert (batch.topic, batch.partition, batch.decision) == ("nowhere", 7, "refused")
+    assert (batch.error, batch.why, batch.producer_id) == (
+        "UNKNOWN_TOPIC_OR_PARTITION",
+        "UNKNOWN_TOPIC_OR_PARTITION",
+        -1,
+    )
+
+
+def test_error_of_an_answer_as_a_whole_is_told_by_name() -> None:
+    journal = Journal(10, 1)
+
+    journal.handled(Asked(api_key=int(ApiKey.JOIN_GROUP), error_code=int(ErrorCode.MEMBER_ID_REQUIRED)), 100, ANSWERED)
+
+    assert (only(journal).api, only(journal).error) == ("JoinGroup", "MEMBER_ID_REQUIRED")
+
+
+def test_swallowed_request_was_not_applied_and_not_answered() -> None:
+    scene = JournalScene()
+
+    scene.keep_back(scene.asked(numbered(5, 9)), "drop")
+
+    entry = only(scene.journal)
+    (batch,) = entry.batches
+    assert (entry.answered, entry.error, entry.rule, entry.software) == (False, None, 1, "librdkafka 2.14")
+    assert [(fault.rule, fault.point, fault.kind) for fault in entry.faults] == [(1, "received", "drop")]
+    assert (batch.decision, batch.base_sequence, batch.records, batch.base_offset) == ("not_applied", 5, 5, -1)
+    assert batch.why == "rule 1 (drop at received) kept it from the log"
+
+
+def test_error_at_received_is_answered() -> None:
+    scene = JournalScene()
+
+    scene.keep_back(scene.asked(numbered(5, 9)), "error", ErrorCode.NOT_LEADER_OR_FOLLOWER)
+
+    entry = only(scene.journal)
+    assert (entry.answered, entry.error) == (True, "NOT_LEADER_OR_FOLLOWER")
+    assert entry.batches[0].error == "NOT_LEADER_OR_FOLLOWER"
+    assert entry.batches[0].why == "rule 1 (error NOT_LEADER_OR_FOLLOWER at received) kept it from the log"
+
+
+def test_error_for_one_partition_leaves_one_request_with_both_batches() -> None:
+    scene = JournalScene()
+    request = scene.asked(numbered(0, 4), numbered(0, 4, partition=1))
+    fault = Fault(rule_id=2, kind="error", error_code=6, scope="partition", partitions=frozenset({(TOPIC, 1)}))
+    request_id = scene.journal.not_applied(request, fault)
+
+    rest = scene.apply(scene.asked(numbered(0, 4)))
+    assert scene.journal.applied_later(request_id, rest, 200, ANSWERED) == request_id
+
+    entry = only(scene.journal)
+    decisions = [(batch.partition, batch.decision, batch.error) for batch in entry.batches]
+    assert decisions == [(0, "appended", None), (1, "not_applied", "NOT_LEADER_OR_FOLLOWER")]
+    assert (entry.answered, entry.rule) == (True, 2)
+
+
+def test_held_request_is_one_request_before_and_after_its_release() -> None:
+    scene = JournalScene()
+    request = scene.asked(numbered(0, 4))
+    request_id = scene.keep_back(request, "hold")
+    assert only(scene.journal).batches[0].decision == "not_applied"
+
+    scene.journal.applied_later(request_id, scene.apply(request), 200, WAITING)
+    assert (only(scene.journal).batches[0].decision, only(scene.journal).answer) == ("appended", "waiting")
+    scene.journal.answered(request_id)
+
+    assert (only(scene.journal).id, only(scene.journal).answered) == (request_id, True)
+    assert scene.journal.last_id == 1
+
+
+def test_answers_that_wait_are_written_or_are_not() -> None:
+    journal = Journal(10, 1)
+    ids = [journal.handled(Asked(), 100, WAITING) for _ in range(3)]
+
+    journal.answered(ids[0])
+    journal.unanswered(ids[1])
+
+    assert [entry.answer for entry in journal.entries()] == ["written", "not_written", "waiting"]
+    assert [entry.answered for entry in journal.entries()] == [True, False, False]
+
+
+def test_answer_that_is_not_owed_is_not_written() -> None:
+    scene = JournalScene()
+
+    scene.send(numbered(0, 4), state=NOT_OWED)
+
+    assert (only(scene.journal).answered, only(scene.journal).answer) == (False, "not_owed")
+
+
+def test_lie_is_told_as_the_error_of_the_answer() -> None:
+    scene = JournalScene()
+    request_id = scene.send(numbered(0, 4))
+
+    scene.journal.lied(request_id, frozenset(), int(ErrorCode.REQUEST_TIMED_OUT))
+
+    entry = only(scene.journal)
+    assert (entry.answered, entry.error, entry.batches[0].decision) == (True, "REQUEST_TIMED_OUT", "appended")
+
+
+def test_ring_keeps_the_newest_and_counts_what_it_dropped() -> None:
+    journal = Journal(3, 1)
+    for correlation_id in range(5):
+        journal.handled(Asked(correlation_id=correlation_id), 100, ANSWERED)
+
+    assert [(entry.id, entry.correlation_id) for entry in journal.entries()] == [(3, 2), (4, 3), (5, 4)]
+    assert (journal.dropped, journal.capacity, journal.count()) == (2, 3, 3)
+
+
+def test_clear_goes_on_counting_ids() -> None:
+    journal = Journal(3, 1)
+    waiting = [journal.handled(Asked(), 100, WAITING) for _ in range(5)]
+
+    journal.clear()
+    journal.answered(waiting[0])
+
+    assert (journal.entries(), journal.dropped) == ([], 0)
+    assert journal.handled(Asked(), 100, ANSWERED) == 6
+    assert [entry.id for entry in journal.entries()] == [6]
+
+
+def test_request_that_waits_is_known_after_it_fell_out_of_the_ring() -> None:
+    scene = JournalScene(capacity=1)
+    waiting = scene.send(numbered(0, 4), state=WAITING)
+    scene.send(numbered(5, 9))
+
+    scene.journal.unanswered(waiting)
+
+    assert scene.verdict().batches.stored_unacknowledged == 1
+    assert scene.journal.find(waiting) is None
+
+
+def test_entries_go_on_behind_an_id_and_stop_at_a_limit() -> None:
+    journal = Journal(10, 1)
+    for _ in range(6):
+        journal.handled(Asked(), 100, ANSWERED)
+
+    assert [entry.id for entry in journal.entries(since=2, limit=3)] == [3, 4, 5]
+    assert journal.count(since=4) == 2
+
+
+@pytest.mark.parametrize(
+    ("match", "ids"),
+    [
+        (Match(api="Produce"), [1, 2, 4]),
+        (Match(api="Fetch"), [3]),
+        (Match(topic=TOPIC, partition=1), [2]),
+        (Match(connection=2), [2]),
+        (Match(base_sequence=IntegerRange(first=5)), [4]),
+        (Match(topic=TOPIC, partition=0, base_sequence=0), [1]),
+        (Match(record_count=5, partition=0), [1, 4]),
+        (Match(producer_id=7), []),
+        (Match(node=2), []),
+        (Match(client_id="shop"), [1, 2, 3, 4]),
+    ],
+)
+def test_requests_are_found_as_rules_match_them(match: Match, ids: list[int]) -> None:
+    scene = JournalScene()
+    scene.send(numbered(0, 4))
+    scene.send(numbered(0, 2, partition=1), connection=2)
+    scene.journal.handled(Asked(api_key=int(ApiKey.FETCH)), 80, ANSWERED)
+    scene.keep_back(scene.asked(numbered(5, 9)))
+
+    assert [entry.id for entry in scene.journal.entries(match)] == ids
+    assert scene.journal.count(match) == len(ids)
+
+
+def test_request_whose_body_does_not_decode_is_kept_without_batches() -> None:
+    journal = Journal(10, 1)
+
+    journal.not_applied(Asked(named=None), Fault(rule_id=1, kind="drop"))
+
+    assert only(journal).batches == []
+
+
+def test_refusals_do_not_keep_what_was_received_alive() -> None:
+    class Received:
+        pass
+
+    received = Received()
+    gone = weakref.ref(received)
+    journal = Journal(10, 1)
+
+    def refuse(_: Received) -> KafkaError:
+        try:
+            try:
+                raise ValueError
+            except ValueError as error:
+                raise AppendRefused(ErrorCode.CORRUPT_MESSAGE, "CRC") from error
+        except AppendRefused as refused:
+            return refused
+
+    journal.handled(Asked(batches=[(TOPIC, 0, refuse(received))]), 100, ANSWERED)
+    del received
+
+    assert gone() is None
+    assert only(journal).batches[0].error == "CORRUPT_MESSAGE"
+
+
+def test_nothing_in_the_journal_leads_to_a_received_buffer() -> None:
+    scene = JournalScene()
+    scene.send(numbered(0, 4))
+    scene.lose_answer(numbered(5, 9))
+    scene.send(numbered(20, 24))
+    waiting = scene.asked(numbered(10, 14))
+    scene.journal.applied_later(scene.keep_back(waiting, "hold"), scene.apply(waiting), 200, WAITING)
+
+    assert views_reached_from(waiting)
+    assert not views_reached_from(scene.journal)
+
+
+def views_reached_from(start: object) -> list[memoryview]:
+    """Return the views that can be reached from an object, classes and functions left out."""
+    seen: dict[int, object] = {}
+    left = [start]
+    while left:
+        each = left.pop()
+        if id(each) in seen or isinstance(each, type) or callable(each):
+            continue
+        seen[id(each)] = each
+        left += gc.get_referents(each)
+    return [each for each in seen.values() if isinstance(each, memoryview)]
+
+
+def test_connection_is_told_as_it_is_when_it_is_read() -> None:
+    journal = Journal(10, 1)
+    connection = SeenConnection(client_software="")
+    journal.handled(Asked(connection), 100, ANSWERED)
+
+    connection.client_software = "librdkafka 2.14"
+
+    assert only(journal).software == "librdkafka 2.14"
+
+
+def test_same_calls_give_the_same_journal() -> None:
+    def journal() -> list[JournalEntry]:
+        scene = JournalScene()
+        scene.send(numbered(0, 4))
+        scene.lose_answer(numbered(5, 9))
+        scene.send(numbered(5, 9), connection=2)
+        return scene.journal.entries()
+
+    assert journal() == journal()
