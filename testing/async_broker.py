@@ -76,4 +76,4 @@ class AsyncBroker(Node):
         from .faults import AsyncFiles
         from .rule import AsyncRule
 
-        return AsyncFiles(self._file_faults.plan, FileRule, self.call, AsyncRule)
+        return AsyncFiles(self.control.files, FileRule, self.call, AsyncRule)

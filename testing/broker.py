@@ -125,4 +125,4 @@ class Broker(Node):
         from .faults import Files
         from .rule import Rule
 
-        return Files(self._file_faults.plan, FileRule, self.call, Rule)
+        return Files(self.control.files, FileRule, self.call, Rule)

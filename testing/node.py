@@ -19,7 +19,6 @@ from ..storage.file_system import FileSystem
 
 if TYPE_CHECKING:
     from ..admin.control import Control
-    from ..faults.file_rule_plan import Threads
     from ..faults.verdict import TopicVerdict
     from .state import Clock, Held, Producers
     from .truth import JournalOfBroker
@@ -63,7 +62,7 @@ class Node(ABC):
                 clock=clock,
                 file_system=file_system,
                 emulated_version=version,
-                file_faults=self._make_file_faults,
+                file_faults=FileFaults,
             )
         else:
             # Loaded only for these, as on the command line.
@@ -71,14 +70,10 @@ class Node(ABC):
 
             storage = StorageOptions(data_dir=_path_of(data_dir), import_logs=_path_of(import_logs))
             self.cluster = load_cluster(
-                settings, storage, clock=clock, emulated_version=version, file_faults=self._make_file_faults
+                settings, storage, clock=clock, emulated_version=version, file_faults=FileFaults
             )
         self._instruments = Instruments(self.cluster)
         self._server = self._instruments.make_server(self.cluster, listeners)
-
-    def _make_file_faults(self, now_ms: Callable[[], int], threads: Threads) -> FileFaults:
-        self._file_faults = FileFaults(now_ms, threads)
-        return self._file_faults
 
     @abstractmethod
     def call(self, function: Callable[[], Result]) -> Result:
