@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -14,12 +13,16 @@ from ..protocol.kafka_uuid import new_uuid, uuid_text
 from ..storage.emulated_version import EmulatedVersion
 from ..storage.memory_file_system import MemoryFileSystem
 from .clock import AdjustableClock
-from .config import BrokerConfig, log_config_of
+from .config import BrokerConfig
 from .dynamic_configs import DynamicConfigs
 from .fetch_sessions import FetchSessions
+from .log_configs import LogConfigs
 from .partition import Partition
 from .produce_route import ProduceRoute
 from .producer_id_manager import ProducerIdManager
+from .topic import BrokerNode as BrokerNode
+from .topic import Topic as Topic
+from .topic import is_internal_name as is_internal_name
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
@@ -28,7 +31,6 @@ if TYPE_CHECKING:
     from ..storage.append_result import AppendResult
     from ..storage.file_system import FileSystem
     from ..storage.log_cleaner import LogCleaner
-    from ..storage.log_config import LogConfig
     from ..storage.log_manager import LogManager
     from ..storage.partition_log import PartitionLog
     from .blocking_steps import BlockingSteps
@@ -37,52 +39,14 @@ if TYPE_CHECKING:
     from .file_faults import FileFaults, MakeFileFaults
     from .interception import RequestObserver
     from .loop_thread import LoopThread
-    from .interception import RequestObserver
     from .request_context import Deferred
 
 logger = logging.getLogger(__name__)
 
 Response = TypeVar("Response")
 
-# The topics that coordinators keep their state in; clients may read them and not write them.
-_INTERNAL_NAMES = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
-
-# What logs keep to, by the configs of their topics, is worked out again when so many kinds of topics were met.
-LOG_CONFIGS_KEPT_MAX = 1_000
 # Sentences on refused and repeated batches that are kept; the oldest fall out.
 DECISIONS_KEPT_MAX = 10_000
-
-
-def is_internal_name(name: str) -> bool:
-    """Return whether a topic of that name is where a coordinator keeps its state."""
-    return name in _INTERNAL_NAMES
-
-
-@dataclass(slots=True)
-class Topic:
-    """A topic of the cluster; configs holds what was set for it, everything else comes from the broker's."""
-
-    name: str
-    topic_id: bytes
-    partitions: list[Partition]
-    configs: dict[str, str] = field(default_factory=dict[str, str])
-
-    @property
-    def is_internal(self) -> bool:
-        """Whether a coordinator keeps its state there."""
-        return is_internal_name(self.name)
-
-    def find_partition(self, index: int) -> Partition | None:
-        """Return the partition, or None where there is none of that index."""
-        return self.partitions[index] if 0 <= index < len(self.partitions) else None
-
-
-@dataclass(frozen=True, slots=True)
-class BrokerNode:
-    """A broker as Metadata tells it."""
-
-    node_id: int
-    rack: str | None
 
 
 class Cluster:
@@ -115,15 +79,14 @@ class Cluster:
         self.storage: ClusterStorage | None = None
         # What is to be closed after the logs.
         self.folders: ExitStack | None = None
-        # Who is told what happened to requests; None where nobody is.
-        self.observer: RequestObserver | None = None
+        # What loads the topics that a start in memory finds; None where it finds none.
+        self.load_imported: Callable[[], None] | None = None
         # Who is told what happened to requests; None where nobody is.
         self.observer: RequestObserver | None = None
         self.decisions: deque[str] = deque(maxlen=DECISIONS_KEPT_MAX)
         self.produce_routes: dict[tuple[int, bytes], ProduceRoute] = {}
         self._topics_by_id: dict[bytes, Topic] = {}
-        self._log_configs: dict[frozenset[tuple[str, str]], LogConfig] = {}
-        self._log_configs_of = config
+        self._log_configs = LogConfigs(config)
         self.file_system: FileSystem = file_system or MemoryFileSystem()
         # What goes wrong with the files on purpose, and how others wait for it; None where nothing does.
         self.file_faults: FileFaults | None = None
@@ -256,7 +219,7 @@ class Cluster:
                 Partition(topic.name, topic.topic_id, index, make_log, leader_id) for index in range(before, total)
             ]
             return
-        log_config = self._log_config_of(topic.configs)
+        log_config = self._log_configs.of(self.config, topic.configs)
         now_ms = self.clock.now_ms()
         try:
             for index in range(before, total):
@@ -279,19 +242,8 @@ class Cluster:
         topic = self.find_topic_by_id(partition.topic_id)
         if topic is None:
             logs = type(logs)(MemoryFileSystem(), self._emulated_version)
-        log_config = self._log_config_of({} if topic is None else topic.configs)
+        log_config = self._log_configs.of(self.config, {} if topic is None else topic.configs)
         return logs.create(partition.topic_name, partition.index, log_config, now_ms=self.clock.now_ms())
-
-    def _log_config_of(self, configs: Mapping[str, str]) -> LogConfig:
-        """Return what logs of a topic with these configs keep to; most topics have the same."""
-        if self._log_configs_of is not self.config or len(self._log_configs) >= LOG_CONFIGS_KEPT_MAX:
-            self._log_configs.clear()
-            self._log_configs_of = self.config
-        key = frozenset(configs.items())
-        log_config = self._log_configs.get(key)
-        if log_config is None:
-            log_config = self._log_configs[key] = log_config_of(self.config, configs)
-        return log_config
 
     def _led(self, topic: Topic, index: int, log: PartitionLog) -> Partition:
         partition = Partition(topic.name, topic.topic_id, index, log, self.node_id)
@@ -308,6 +260,11 @@ class Cluster:
 
     def delete_topics(self, topics: Sequence[Topic]) -> None:
         """Delete the topics with their logs, and wake who waits for them."""
+        for partition in self.remove_topics(topics):
+            partition.wake()
+
+    def remove_topics(self, topics: Sequence[Topic]) -> list[Partition]:
+        """Delete the topics with their logs, and return the partitions, which are to be woken."""
         self.produce_routes.clear()
         for topic in topics:
             del self.topics[topic.name]
@@ -324,13 +281,24 @@ class Cluster:
         if "groups" in vars(self):
             for topic in topics:
                 self.groups.offsets.forget_topic(topic.name)
-        for partition in partitions:
-            partition.wake()
+        return partitions
+
+    def take_groups(self) -> GroupCoordinator | None:
+        """Let go of all groups and sessions, and return the groups, which are to be unloaded; None without any."""
+        vars(self).pop("fetch_sessions", None)
+        groups: GroupCoordinator | None = vars(self).pop("groups", None)
+        return groups
+
+    def replace_files(self, file_system: FileSystem) -> None:
+        """Keep logs there from now on; there is no topic any more."""
+        assert not self.topics, "topics whose files would be lost"
+        self.file_system = file_system if self.file_faults is None else self.file_faults.wrap(file_system)
+        vars(self).pop("logs", None)
 
     def alter_topic_configs(self, topic: Topic, configs: Mapping[str, str]) -> None:
         """Replace what is set for the topic by configs, which were validated; they hold from the next append on."""
         topic.configs = dict(configs)
-        log_config = self._log_config_of(topic.configs)
+        log_config = self._log_configs.of(self.config, topic.configs)
         for partition in topic.partitions:
             log = partition.find_log()
             if log is not None:
@@ -389,13 +357,6 @@ class Cluster:
     def expire_producers(self) -> None:
         """Forget the producers that were idle for producer.id.expiration.ms."""
         self.logs.remove_expired_producers(self.clock.now_ms())
-
-    def report_unflushed(self, request_id: int, partition: Partition) -> None:
-        """Tell who observes the request that its batch for the partition is in the log, and answered as an error."""
-        if self.observer is not None:
-            self.observer.lied(
-                request_id, frozenset([(partition.topic_name, partition.index)]), ErrorCode.KAFKA_STORAGE_ERROR
-            )
 
     def report_unflushed(self, request_id: int, partition: Partition) -> None:
         """Tell who observes the request that its batch for the partition is in the log, and answered as an error."""

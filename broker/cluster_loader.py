@@ -10,6 +10,7 @@ import logging
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 
 from ..protocol.kafka_uuid import new_uuid
 from ..storage.checkpoint_files import PARTITION_METADATA, encode_partition_metadata
@@ -85,10 +86,17 @@ def load_cluster(
                 assert imported is not None, "there is nothing to load"
                 cluster = new_cluster(OverlayFileSystem(imported.file_system, MemoryFileSystem()))
                 _load_over(cluster, imported, options.cluster_id)
+                cluster.load_imported = partial(_load_imported, cluster, imported)
         except (OSError, CorruptFileError, ConfigError) as error:
             raise DataDirectoryError(f"cannot load the logs: {error}") from error
         cluster.folders = opened.pop_all()
     return cluster
+
+
+def _load_imported(cluster: Cluster, imported: ImportedLogs) -> None:
+    """Load what is imported once more, with nothing that was written since. Raises OSError, ConfigError."""
+    cluster.replace_files(OverlayFileSystem(imported.file_system, MemoryFileSystem()))
+    _load_over(cluster, imported, None)
 
 
 def _load_over(cluster: Cluster, imported: ImportedLogs, cluster_id: str | None) -> None:

@@ -90,10 +90,10 @@ class FetchReader:
         return FetchedPartition(index, error, aborted_transactions=[])
 
     def _read_partition(self, partition: Partition, asked: FetchPartition, result: FetchResult) -> FetchedPartition:
-        log = partition.log
         is_committed_only = self._isolation_level == READ_COMMITTED
         max_bytes = min(asked.max_bytes, max(0, self._max_bytes - result.records_bytes))
         try:
+            log = partition.log
             # Any negative epoch is none here, where ListOffsets takes only -1 for that (FetchRequest.optionalEpoch).
             partition.check_leader_epoch(max(NO_EPOCH, asked.current_leader_epoch))
             _check_last_fetched_epoch(partition, asked.last_fetched_epoch)

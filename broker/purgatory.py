@@ -28,7 +28,8 @@ class DelayedFetch:
 
     def _try_complete(self) -> None:
         result = self._reader.read()
-        if is_enough(result, self._min_bytes):
+        # There may be another topic of that name by now, for which nobody would wake this one.
+        if is_enough(result, self._min_bytes) or any(partition.is_deleted for partition in self._partitions):
             self._complete(result)
 
     def _expire(self) -> None:

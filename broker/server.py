@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .interception import FaultPlan, RequestObserver
     from .interceptor import Interceptor
     from .node_life import DeadNode, LogEnds, SnapshotFault
+    from .seed_topics import SeedTopic
 
 logger = logging.getLogger(__name__)
 
@@ -200,6 +201,13 @@ class Server:
             for each in ends:
                 if self.on_recovered is not None:
                     self.on_recovered(each)
+
+    async def reset(self, seed_topics: Sequence[SeedTopic] = ()) -> None:
+        """Take the cluster back to where it started, see reset_cluster; a node that crashed is started again first."""
+        from .cluster_reset import reset_cluster
+
+        await self.restart()
+        reset_cluster(self.cluster, seed_topics)
 
     def _stop_listening(self) -> None:
         for server in self._servers:

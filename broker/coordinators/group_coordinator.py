@@ -17,6 +17,7 @@ from ...protocol.messages.leave_group import MemberIdentity, MemberResponse
 from ...protocol.messages.list_groups import ListedGroup
 from ...protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from ..request_context import Deferred
+from .group_answers import join_refused, sync_refused
 from .group_description import describe, describe_unknown, is_selected, list_entry
 from .group_join import GroupJoin, JoinAttempt
 from .group_membership import GroupMembership
@@ -127,6 +128,23 @@ class GroupCoordinator:
         if not group.is_empty:
             raise KafkaError(ErrorCode.NON_EMPTY_GROUP, f"group {group_id} has {len(group.members)} members")
         self._delete(group)
+
+    def unload(self) -> None:
+        """Forget every group; who waits for one is answered NOT_COORDINATOR, and looks for one again.
+
+        Nothing else may be asked of this coordinator any more.
+        Source: GroupMetadataManager.onUnloaded, Kafka 4.3.0.
+        """
+        if self._expiry is not None:
+            self._expiry.cancel()
+        groups = self._registry.all()
+        for group in groups:
+            for member in group.members.values():
+                group.answer_join(member, join_refused(ErrorCode.NOT_COORDINATOR, member.member_id))
+                group.answer_sync(member, sync_refused(ErrorCode.NOT_COORDINATOR))
+            self._delete(group)
+        for group in groups:
+            group.timers.finish_step()
 
     # -- expiry
 

@@ -6,6 +6,7 @@ import asyncio
 import os
 import socket
 import threading
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
 from typing import Self, TypeVar
@@ -34,15 +35,20 @@ class Node:
         self,
         data_dir: str | os.PathLike[str] | None = None,
         *,
+        import_logs: str | os.PathLike[str] | None = None,
         config: Mapping[str, str] | None = None,
         clock: AdjustableClock | None = None,
         plan: FaultPlan | None = None,
     ) -> None:
         settings = BrokerConfig.from_entries({"fauxka.busy.poll.us": "0", **(config or {})})
-        if data_dir is None:
+        if data_dir is None and import_logs is None:
             self.cluster = Cluster(settings, clock=clock)
         else:
-            self.cluster = load_cluster(settings, StorageOptions(data_dir=os.fspath(data_dir)), clock=clock)
+            options = StorageOptions(
+                data_dir=None if data_dir is None else os.fspath(data_dir),
+                import_logs=None if import_logs is None else os.fspath(import_logs),
+            )
+            self.cluster = load_cluster(settings, options, clock=clock)
         self.ends: list[LogEnds] = []
         self.server = Server(self.cluster, [ListenerConfig(port=0)], plan=plan)
         self.server.on_recovered = self.ends.append
@@ -99,3 +105,9 @@ class Node:
         except ConnectionRefusedError:
             return True
         return False
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + SECONDS_MAX
+    while not is_so():
+        assert time.monotonic() < deadline, "it never was"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import socket
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -19,7 +18,7 @@ from fauxka.storage.partition_log import PartitionLog
 
 from ..storage.logs import records_in
 from .asking_client import TOPIC, AskingClient, batch
-from .life_scene import SECONDS_MAX, Node
+from .life_scene import Node, wait_until
 from .raw_client import RawClient
 
 RESTART_MS = 5_000
@@ -359,9 +358,3 @@ def count_appends(node: Node, *, dies_at: int) -> list[int]:
 
     log.append = appending  # type: ignore[method-assign, assignment]
     return appended
-
-
-def wait_until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SECONDS_MAX
-    while not is_so():
-        assert time.monotonic() < deadline, "it never was"

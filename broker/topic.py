@@ -1,0 +1,42 @@
+"""A topic and a broker as a cluster knows them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .partition import Partition
+
+# The topics that coordinators keep their state in; clients may read them and not write them.
+_INTERNAL_NAMES = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+
+
+def is_internal_name(name: str) -> bool:
+    """Return whether a topic of that name is where a coordinator keeps its state."""
+    return name in _INTERNAL_NAMES
+
+
+@dataclass(slots=True)
+class Topic:
+    """A topic of the cluster; configs holds what was set for it, everything else comes from the broker's."""
+
+    name: str
+    topic_id: bytes
+    partitions: list[Partition]
+    configs: dict[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def is_internal(self) -> bool:
+        """Whether a coordinator keeps its state there."""
+        return is_internal_name(self.name)
+
+    def find_partition(self, index: int) -> Partition | None:
+        """Return the partition, or None where there is none of that index."""
+        return self.partitions[index] if 0 <= index < len(self.partitions) else None
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerNode:
+    """A broker as Metadata tells it."""
+
+    node_id: int
+    rack: str | None

@@ -1,0 +1,170 @@
+"""A running cluster goes back to where it started."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fauxka.broker.clock import ClockMode
+from fauxka.broker.seed_topics import SeedTopic
+from fauxka.protocol.error_codes import ErrorCode
+from fauxka.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
+from fauxka.protocol.primitives import Reader, Writer
+
+from .asking_client import BROKER, batch
+from .life_scene import Node, wait_until
+from .raw_client import RawClient
+from .wire_connection import WireConnection, framed, header
+
+SEEDS = [SeedTopic("events", 2), SeedTopic("seeded", 1)]
+JOIN_GROUP, JOIN_VERSION = 11, 3
+
+
+@pytest.fixture(params=["in memory", "on disk"])
+def node(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Node]:
+    with Node(None if request.param == "in memory" else tmp_path / "data") as node:
+        yield node
+
+
+def reset(node: Node) -> None:
+    node.run(lambda: node.server.reset(SEEDS))
+
+
+def test_seed_topics_are_there_again_empty_and_with_new_ids_and_the_others_are_gone(node: Node) -> None:
+    reset(node)
+    with node.client() as client:
+        client.create_topic("others", 3)
+        client.produce("events", batch(b"1", producer_id=5, sequence=0))
+        before = client.topic_ids()
+
+        reset(node)
+
+        assert client.partition_counts() == {"events": 2, "seeded": 1}
+        assert not set(client.topic_ids().values()) & set(before.values())
+        assert client.fetch("events").high_watermark == 0
+        assert client.produce("events", batch(b"2", producer_id=5, sequence=0)).base_offset == 0
+
+
+def test_configs_are_what_the_broker_was_started_with(node: Node) -> None:
+    with node.client() as client:
+        client.set_config(BROKER, "", "log.retention.ms", "1234567")
+        client.set_config(BROKER, "1", "message.max.bytes", "7654321")
+        set_before = client.config(BROKER, "1", "message.max.bytes")
+
+        reset(node)
+
+        assert set_before == "7654321"
+        assert client.config(BROKER, "1", "message.max.bytes") != "7654321"
+        assert node.cluster.config.value_of("log.retention.ms") != 1234567
+
+
+def test_producer_ids_begin_anew_in_memory_and_none_is_given_twice_in_a_folder(node: Node) -> None:
+    with node.client() as client:
+        first = client.producer_id()
+
+        reset(node)
+
+        assert client.producer_id() == (first + 1 if node.cluster.is_on_disk else 0)
+
+
+def test_fetch_that_waits_is_answered(node: Node) -> None:
+    reset(node)
+    with RawClient(node.address) as client:
+        client.send_fetch(max_wait_ms=60_000)
+        wait_until(lambda: node.call(lambda: node.cluster.topics["events"].partitions[0].has_waiting))
+
+        reset(node)
+
+        assert client.receive_fetched().error_code == ErrorCode.NONE
+
+
+def test_member_that_waits_for_its_group_is_sent_to_look_for_it_again_and_its_session_ends(node: Node) -> None:
+    with WireConnection(node.address) as connection:
+        connection.send(join_request())
+        wait_until(lambda: node.call(lambda: len(node.cluster.groups.list_groups((), ())) == 1))
+
+        reset(node)
+
+        reader = Reader(connection.receive_frame())
+        reader.int32()
+        assert JoinGroupResponse.read(reader, JOIN_VERSION).error_code == ErrorCode.NOT_COORDINATOR
+        assert node.call(lambda: node.cluster.groups.list_groups((), ())) == []
+        node.call(lambda: node.cluster.clock.advance(3_600_000))
+
+
+def test_clock_is_the_machines_again(node: Node) -> None:
+    node.call(lambda: node.cluster.clock.advance(8 * 24 * 3_600_000))
+    node.call(lambda: node.cluster.clock.set_mode(ClockMode.MANUAL))
+
+    reset(node)
+
+    assert node.cluster.clock.mode is ClockMode.REAL
+    assert abs(node.cluster.clock.now_ms() - time.time() * 1000) < 60_000
+
+
+def test_node_that_is_down_comes_back(node: Node) -> None:
+    with node.client() as client:
+        client.create_topic("others", 3)
+    node.crash()
+
+    reset(node)
+
+    with node.client() as client:
+        assert client.partition_counts() == {"events": 2, "seeded": 1}
+
+
+def test_restart_after_a_reset_finds_nothing_of_what_was_before(tmp_path: Path) -> None:
+    with Node(tmp_path / "data") as node:
+        with node.client() as client:
+            client.create_topic("others", 3)
+            client.produce("others", batch(b"1"))
+        reset(node)
+
+    with Node(tmp_path / "data") as node, node.client() as client:
+        assert client.partition_counts() == {"events": 2, "seeded": 1}
+
+
+def test_what_was_imported_is_there_again_as_it_was(tmp_path: Path) -> None:
+    with Node(tmp_path / "data") as node, node.client() as client:
+        client.create_topic("events", 1)
+        client.produce("events", batch(b"1"))
+    with Node(import_logs=tmp_path / "data") as node, node.client() as client:
+        client.produce("events", batch(b"2"))
+        client.delete_topic("events")
+
+        node.run(node.server.reset)
+
+        assert client.fetch("events").high_watermark == 1
+
+
+def test_hundred_partitions_that_were_written_to_are_reset_quickly() -> None:
+    """The goal is 5 ms and 2 typically; here only what is far from it fails, as other tests run beside."""
+    seeds = [SeedTopic("events", 100)]
+    with Node() as node:
+        durations: list[float] = []
+        for _ in range(5):
+            node.run(lambda: node.server.reset(seeds))
+            with node.client() as client:
+                for partition in range(100):
+                    client.produce("events", batch(b"1", producer_id=5, sequence=0), partition)
+            begin = time.perf_counter()
+            node.run(lambda: node.server.reset(seeds))
+            durations.append(1000 * (time.perf_counter() - begin))
+
+    assert min(durations) < 50
+
+
+def join_request() -> bytes:
+    request = JoinGroupRequest(
+        group_id="group",
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=60_000,
+        protocol_type="consumer",
+        protocols=[JoinGroupRequestProtocol(name="range", metadata=b"")],
+    )
+    writer = Writer()
+    request.write(writer, JOIN_VERSION)
+    return framed(header(JOIN_GROUP, JOIN_VERSION, 1) + bytes(writer.buffer))
