@@ -128,19 +128,18 @@ class Interceptor:
         if not error_answers.owes_answer(api, version, body):
             # With acks=0 the closed connection is all that tells of an error.
             return AnswerPlan(ending=Ending.CLOSE, is_whole=False)
-        rest: bytes | None = None
-        if fault.scope != _REQUEST_SCOPE:
-            rest = error_answers.without_chosen(api, version, body, fault.chooses, request.topic_name_of)
-        if rest is None:
+        if fault.scope == _REQUEST_SCOPE:
             return [error_answers.error_answer(api, version, request.correlation_id, body, fault.error_code)]
-        request_of_rest = request.with_body(rest)
-        request_of_rest.context.request_id = request.context.request_id
 
         def with_errors(buffers: Buffers) -> Buffers:
-            answer = joined(buffers)
             chosen = (fault.chooses, fault.error_code, request.topic_name_of)
-            return [error_answers.with_errors_added(api, version, answer, body, *chosen)]
+            return [error_answers.with_errors_added(api, version, joined(buffers), body, *chosen)]
 
+        rest = error_answers.without_chosen(api, version, body, fault.chooses, request.topic_name_of)
+        if rest is None:
+            return with_errors([error_answers.empty_answer(api, version, request.correlation_id)])
+        request_of_rest = request.with_body(rest)
+        request_of_rest.context.request_id = request.context.request_id
         outcome = self._go_on(request_of_rest, change=with_errors)
         request.context.request_id = request_of_rest.context.request_id
         return outcome

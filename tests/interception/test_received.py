@@ -18,8 +18,11 @@ from fauxka.faults.fault_rules import (
     When,
 )
 from fauxka.faults.match import Match
+from fauxka.protocol.api_keys import APIS, ApiKey
+from fauxka.protocol.client_requests import read_answer
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest
+from fauxka.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 
 from .interception_scene import (
     API_VERSIONS,
@@ -32,6 +35,8 @@ from .interception_scene import (
 )
 
 pytestmark = pytest.mark.asyncio
+
+FETCH = APIS[ApiKey.FETCH]
 
 
 async def test_observe_only_counts() -> None:
@@ -341,3 +346,37 @@ async def test_a_rule_that_does_not_match_leaves_the_request_alone() -> None:
 
         assert (await client.produced()).base_offset == 0
         assert rule.hits == 0
+
+
+async def test_error_for_one_partition_of_a_fetch_lets_the_other_be_read() -> None:
+    async with interception_scene() as scene:
+        match = Match(api="Fetch", topic=TOPIC, partition=0)
+        scene.arm("received", Error(error="NOT_LEADER_OR_FOLLOWER"), match=match)
+        client = await scene.client()
+        await client.send(PRODUCE, PRODUCE_VERSION, produce_request((0, batch(0)), (1, batch(0))))
+        await client.produce_answer()
+        asked = [FetchPartition(partition=index, fetch_offset=0, partition_max_bytes=1000) for index in (0, 1)]
+
+        request = FetchRequest(
+            max_wait_ms=0, max_bytes=1000, topics=[FetchTopic(topic_id=scene.topic.topic_id, partitions=asked)]
+        )
+        await client.send(FETCH, 13, request)
+        (topic,) = read_answer(FETCH, 13, 2, await client.frame(), FetchResponse.read).responses
+
+        told = {each.partition_index: (each.error_code, bool(each.records)) for each in topic.partitions}
+        assert told == {0: (ErrorCode.NOT_LEADER_OR_FOLLOWER, False), 1: (ErrorCode.NONE, True)}
+
+
+async def test_a_rule_for_a_topic_finds_a_fetch_that_names_it_by_its_session_only() -> None:
+    async with interception_scene() as scene:
+        client = await scene.client()
+        asked = [FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1000)]
+        topics = [FetchTopic(topic_id=scene.topic.topic_id, partitions=asked)]
+
+        await client.send(FETCH, 13, FetchRequest(max_wait_ms=0, session_id=0, session_epoch=0, topics=topics))
+        session_id = read_answer(FETCH, 13, 1, await client.frame(), FetchResponse.read).session_id
+        scene.arm("received", Close(), match=Match(api="Fetch", topic=TOPIC, partition=0))
+        await client.send(FETCH, 13, FetchRequest(max_wait_ms=0, session_id=session_id, session_epoch=1))
+
+        assert session_id > 0
+        assert await client.ended() == b""
