@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 class FileFaults(Protocol):
     """What goes wrong with the files of one node; all of it is for the event loop's thread.
 
-    is_late: whether files were slow for the request in hand.
+    is_armed: whether anything may go wrong. is_late: whether files were slow for the request in hand.
     on_crash: has the node stopped at once, to be started again after so many ms, None for never.
     """
 
+    is_armed: bool
     is_late: bool
     on_crash: Callable[[int | None], None] | None
 

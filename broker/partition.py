@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..protocol.error_codes import ErrorCode, KafkaError
+from ..storage.append_refused import AppendRefused
 
 if TYPE_CHECKING:
     from ..storage.append_result import AppendResult
@@ -79,7 +80,7 @@ class Partition:
                 self.log = self._make_log(self)
             except OSError as error:
                 message = f"cannot create the files of {self.topic_name}-{self.index}: {error.strerror or error}"
-                raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, message) from error
+                raise AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR, message) from error
             self._make_log = None
             return self.log
 

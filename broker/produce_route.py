@@ -11,6 +11,7 @@ from struct import Struct
 from ..protocol.api_keys import ApiKey
 from ..protocol.error_codes import ErrorCode
 from ..protocol.produce_codec import SingleAnswer, find_single_records
+from ..protocol.record_batch import parse_header
 from ..storage.append_refused import AppendRefused
 from .partition import Partition
 from .request_context import Buffers, Deferred, RequestContext
@@ -39,12 +40,17 @@ class ProduceRoute:
         """Append a plain batch and return the answer, which may have to wait for a flush; None where it is refused.
 
         The request then goes the long way and is refused there, in Kafka's words: a refusal leaves the log as it was.
+        But files that refused once might not do so again, and who asked once is to be told of the first time.
         """
         partition, cluster = self.partition, context.cluster
         try:
             result = partition.append(records, context.now_ms)
-        except AppendRefused:
-            return None
+        except AppendRefused as refused:
+            if refused.code != _STORAGE_ERROR:
+                return None
+            refused.header = parse_header(records)
+            context.decide(partition.topic_name, partition.index, refused)
+            return [self._answer.encode_refused(context.correlation_id, _STORAGE_ERROR)]
         context.batches = [(partition.topic_name, partition.index, result)]
         if result.is_duplicate:
             cluster.report(partition, result)

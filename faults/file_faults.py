@@ -52,7 +52,10 @@ class FileFaults:
         self.plan = FileRulePlan(now_ms, threads, self._rules_changed)
 
     def wrap(self, inner: FileSystem) -> RuledFileSystem:
-        """Return the files of inner as they are to be used; with all that go wrong, if they are wrapped again."""
+        """Return the files of inner as they are to be used; what was torn or lost of others before is forgotten."""
+        self._marked.clear()
+        self._undoings.clear()
+        self._rules_changed()
         return RuledFileSystem(inner.inner if isinstance(inner, RuledFileSystem) else inner, self)
 
     def take_delay_ms(self) -> int:

@@ -3,6 +3,7 @@
 Every batch is of one record of producer 1, epoch 0, so that its sequence is all there is to say of it.
 """
 
+import select
 from typing import Protocol
 
 from fauxka.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
@@ -81,6 +82,14 @@ class RawClient:
         response = ProduceResponse.read(self._receive(), PRODUCE_VERSION)
         return response.responses[0].partition_responses
 
+    def is_answered(self) -> bool:
+        """Whether bytes have come that were not looked at."""
+        return bool(select.select([self._connection.socket], [], [], 0)[0])
+
+    def is_closed(self) -> bool:
+        """Whether the broker has closed the connection without another byte; waits for it."""
+        return self._connection.receive_until_closed() == b""
+
     def produce(self, sequence: int) -> PartitionProduceResponse:
         """Send one batch to partition 0 and wait for its answer."""
         self.send_produce(sequence)
@@ -116,9 +125,16 @@ class RawClient:
 
     def create_topic(self, name: str) -> int:
         """Create a topic of two partitions, and return the error code."""
+        self.send_create_topic(name)
+        return self.receive_created()
+
+    def send_create_topic(self, name: str) -> None:
         topic = CreatableTopic(name=name, num_partitions=2, replication_factor=1)
         request = CreateTopicsRequest(topics=[topic], timeout_ms=1000)
         self._connection.send(self._framed(CREATE_TOPICS, CREATE_TOPICS_VERSION, request))
+
+    def receive_created(self) -> int:
+        """The error code of the topic that was asked for."""
         return CreateTopicsResponse.read(self._receive(), CREATE_TOPICS_VERSION).topics[0].error_code
 
     def _framed(self, api_key: int, version: int, request: WritableRequest) -> bytes:
