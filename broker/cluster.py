@@ -87,7 +87,9 @@ class Cluster:
         self.produce_routes: dict[tuple[int, bytes], ProduceRoute] = {}
         self._topics_by_id: dict[bytes, Topic] = {}
         self._log_configs = LogConfigs(config)
-        self.file_system: FileSystem = file_system or MemoryFileSystem()
+        # Where the logs are kept, and the same with what goes wrong there on purpose.
+        self.inner_files: FileSystem = file_system or MemoryFileSystem()
+        self.file_system = self.inner_files
         # What goes wrong with the files on purpose, and how others wait for it; None where nothing does.
         self.file_faults: FileFaults | None = None
         self.loop_thread: LoopThread | None = None
@@ -162,6 +164,11 @@ class Cluster:
 
         return GroupCoordinator(GroupSettings.of(self.config), self.clock)
 
+    @property
+    def has_groups(self) -> bool:
+        """Whether anybody has asked for the group coordinator."""
+        return "groups" in vars(self)
+
     def brokers(self) -> list[BrokerNode]:
         """Return the brokers of the cluster."""
         return [BrokerNode(self.node_id, self.config.broker_rack)]
@@ -192,16 +199,17 @@ class Cluster:
         self._topics_by_id[topic.topic_id] = topic
         return topic
 
-    def restore_topic(self, topic: Topic, logs: Iterable[PartitionLog], *, is_clean: bool) -> None:
+    def restore_topic(self, topic: Topic, logs: Iterable[PartitionLog | None], *, is_clean: bool) -> None:
         """Take a topic without partitions that was there before the broker started, with the logs of its partitions.
 
+        logs: None for one in memory that nobody has asked for.
         is_clean: whether nothing can be missing that was in them. If not, a new leader epoch begins, so that consumers
         find out that what they have read is not there any more; Kafka begins one with every start.
         """
         for index, log in enumerate(logs):
-            partition = self._led(topic, index, log)
+            partition = self._led(topic, index, log or self._new_log)
             # It never goes back: clients and the log itself would take the batches for older ones.
-            latest_epoch = log.leader_epochs.latest_epoch
+            latest_epoch = 0 if log is None else log.leader_epochs.latest_epoch
             partition.leader_epoch = max(0, latest_epoch if is_clean else latest_epoch + 1)
             topic.partitions.append(partition)
         self.topics[topic.name] = topic
@@ -213,17 +221,17 @@ class Cluster:
         Raises KafkaError: KAFKA_STORAGE_ERROR where their files cannot be made; it has as many as before then.
         """
         before = len(topic.partitions)
-        if not self.is_on_disk:
-            make_log, leader_id = self._new_log, self.node_id
-            topic.partitions += [
-                Partition(topic.name, topic.topic_id, index, make_log, leader_id) for index in range(before, total)
-            ]
+        are_files_ruled = self.file_faults is not None and self.file_faults.is_armed
+        if not self.is_on_disk and not are_files_ruled:
+            topic.partitions += [self._led(topic, index, self._new_log) for index in range(before, total)]
             return
         log_config = self._log_configs.of(self.config, topic.configs)
         now_ms = self.clock.now_ms()
+        # In memory nothing asks a folder whose it is.
+        topic_id = topic.topic_id if self.is_on_disk else None
         try:
             for index in range(before, total):
-                log = self.logs.create(topic.name, index, log_config, now_ms=now_ms, topic_id=topic.topic_id)
+                log = self.logs.create(topic.name, index, log_config, now_ms=now_ms, topic_id=topic_id)
                 topic.partitions.append(self._led(topic, index, log))
         except OSError as error:
             for partition in topic.partitions[before:]:
@@ -245,9 +253,10 @@ class Cluster:
         log_config = self._log_configs.of(self.config, {} if topic is None else topic.configs)
         return logs.create(partition.topic_name, partition.index, log_config, now_ms=self.clock.now_ms())
 
-    def _led(self, topic: Topic, index: int, log: PartitionLog) -> Partition:
+    def _led(self, topic: Topic, index: int, log: PartitionLog | Callable[[Partition], PartitionLog]) -> Partition:
         partition = Partition(topic.name, topic.topic_id, index, log, self.node_id)
         if self.is_on_disk:
+            log = partition.log
             # Loaded with the first log that can be made safe.
             from .partition_flusher import PartitionFlusher
 
@@ -278,7 +287,7 @@ class Cluster:
             partition.is_deleted = True
             if partition.find_log() is not None:
                 self._delete_log(partition)
-        if "groups" in vars(self):
+        if self.has_groups:
             for topic in topics:
                 self.groups.offsets.forget_topic(topic.name)
         return partitions
@@ -292,6 +301,7 @@ class Cluster:
     def replace_files(self, file_system: FileSystem) -> None:
         """Keep logs there from now on; there is no topic any more."""
         assert not self.topics, "topics whose files would be lost"
+        self.inner_files = file_system
         self.file_system = file_system if self.file_faults is None else self.file_faults.wrap(file_system)
         vars(self).pop("logs", None)
 
@@ -311,6 +321,11 @@ class Cluster:
         for topic in self.topics.values():
             self.alter_topic_configs(topic, topic.configs)
         self.metadata_changed()
+
+    def reset_configs(self) -> None:
+        """Work by what the broker was started with, as if nothing had been set since."""
+        self.dynamic_configs = DynamicConfigs(self.dynamic_configs.started_with)
+        self.config = self.dynamic_configs.started_with
 
     def claim_producer_ids(self) -> None:
         """Take the next block of producer ids, to be given from once it is saved; see when_saved."""

@@ -29,7 +29,6 @@ from .cluster_metadata import ClusterMetadata, ConfigsMetadata, TopicMetadata
 from .cluster_storage import ClusterStorage, metadata_of
 from .config import BrokerConfig, ConfigError, log_config_of, validate_topic_configs
 from .data_directory import DataDirectory, DataDirectoryError, Owner
-from .dynamic_configs import DynamicConfigs
 from .file_faults import MakeFileFaults
 from .log_import import ImportedLogs, compacted_topics, delete_unfinished_imports
 from .producer_id_manager import ProducerIdManager
@@ -131,7 +130,7 @@ def _load_directory(cluster: Cluster, directory: DataDirectory, imported: Import
         brought = imported.bring_into(directory, metadata)
         logger.info("copied from %s: %s", imported.folder, describe(brought))
         found += brought
-    _restore_configs(cluster, metadata.configs)
+    restore_configs(cluster, metadata.configs)
     TopicLoader(cluster).load([*metadata.topics, *found])
     first_producer_id = max(metadata.next_producer_id, _highest_producer_id(cluster, found) + 1)
     cluster.producer_ids = ProducerIdManager(first_producer_id, is_kept=True)
@@ -147,13 +146,17 @@ def recover_cluster(cluster: Cluster, metadata: ClusterMetadata, directory: Data
     Raises OSError, CorruptFileError, ConfigError, DataDirectoryError.
     """
     if directory is None:
-        TopicLoader(cluster).load(metadata.topics)
+        restore_logs(cluster, metadata.topics)
         cluster.producer_ids = ProducerIdManager(cluster.producer_ids.next_kept)
         return
     directory.read_again()
-    cluster.dynamic_configs = DynamicConfigs(cluster.dynamic_configs.started_with)
-    cluster.config = cluster.dynamic_configs.started_with
+    cluster.reset_configs()
     _load_directory(cluster, directory, None)
+
+
+def restore_logs(cluster: Cluster, topics: Iterable[TopicMetadata]) -> None:
+    """Load the logs that are in the cluster's files, recovered, for a cluster without topics. Raises as TopicLoader."""
+    TopicLoader(cluster).load(topics)
 
 
 class TopicLoader:
@@ -216,13 +219,13 @@ class TopicLoader:
 
     def _log_of(
         self, topic: TopicMetadata, index: int, log_config: LogConfig, stored: StoredPartition | None
-    ) -> PartitionLog:
+    ) -> PartitionLog | None:
         logs, now_ms = self._cluster.logs, self._now_ms
         folder = partition_folder(topic.name, index)
         if stored is None:
             if not self._cluster.is_on_disk:
-                # In memory a folder is made with its first log, which nobody has asked for.
-                return logs.create(topic.name, index, log_config, now_ms=now_ms)
+                # In memory a folder is made with its log, which nobody has asked for.
+                return None
             logger.warning("%s has no folder, and begins anew, empty", folder)
             return logs.create(topic.name, index, log_config, now_ms=now_ms, topic_id=topic.topic_id)
         if stored.topic_id is None and self._cluster.is_on_disk:
@@ -233,7 +236,7 @@ class TopicLoader:
         return logs.load(topic.name, index, log_config, now_ms=now_ms)
 
 
-def _restore_configs(cluster: Cluster, configs: ConfigsMetadata | None) -> None:
+def restore_configs(cluster: Cluster, configs: ConfigsMetadata | None) -> None:
     """Put into force what was set while the broker ran before. Raises ConfigError."""
     if configs is None:
         return

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .dynamic_configs import DynamicConfigs
 from .producer_id_manager import ProducerIdManager
 from .seed_topics import SeedTopic, create_seed_topics
 
@@ -26,8 +25,7 @@ def reset_cluster(cluster: Cluster, seed_topics: Sequence[SeedTopic] = ()) -> No
     """
     groups = cluster.take_groups()
     cluster.decisions.clear()
-    cluster.dynamic_configs = DynamicConfigs(cluster.dynamic_configs.started_with)
-    cluster.config = cluster.dynamic_configs.started_with
+    cluster.reset_configs()
     deleted = cluster.remove_topics(list(cluster.topics.values()))
     if not cluster.is_on_disk:
         # A folder gives no id twice, not even by a node that is killed before it has written anything down.

@@ -25,6 +25,11 @@ class ProducerIdManager:
         self.next_block_start = first_producer_id
 
     @property
+    def next_producer_id(self) -> int:
+        """The id that is given next, once its block is saved."""
+        return self._next_producer_id
+
+    @property
     def next_kept(self) -> int:
         """The first id that a node gives which died now, and knows no more than where the next block begins."""
         given_blocks = -(-self._next_producer_id // PRODUCER_ID_BLOCK_SIZE)

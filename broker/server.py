@@ -19,6 +19,7 @@ from .listeners import Listener, ListenerConfig
 from .request_context import ConnectionInfo, RequestContext
 
 if TYPE_CHECKING:
+    from .cluster_snapshot import ClusterSnapshot
     from .compaction import Compaction
     from .held_requests import HeldRequests
     from .interception import FaultPlan, RequestObserver
@@ -208,6 +209,26 @@ class Server:
 
         await self.restart()
         reset_cluster(self.cluster, seed_topics)
+
+    def take_snapshot(self) -> ClusterSnapshot:
+        """Return what the cluster is now. Raises SnapshotError where it is down, or not in memory alone."""
+        from .cluster_snapshot import SnapshotError, take_snapshot
+
+        if not self.is_running:
+            raise SnapshotError("nothing of a node that is down can be taken down")
+        return take_snapshot(self.cluster)
+
+    async def restore(self, snapshot: ClusterSnapshot) -> None:
+        """Take the cluster back to the snapshot, and close every connection; a node that crashed is started again.
+
+        Raises SnapshotError where the cluster is not in memory alone.
+        """
+        from .cluster_snapshot import restore_snapshot
+
+        await self.restart()
+        self._dispatcher.abort_connections()
+        self._dispatcher.lift_faults()
+        restore_snapshot(self.cluster, snapshot)
 
     def _stop_listening(self) -> None:
         for server in self._servers:

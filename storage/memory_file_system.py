@@ -124,10 +124,29 @@ class MemoryFile:
         if not kept:
             self._last, self._used, self._free = memoryview(bytearray()), 0, 0
             return
-        self._used = size - self._starts[-1]
-        self._last = _new_block(len(self._blocks[-1]))
-        self._last[: self._used] = self._blocks[-1][: self._used]
-        self._free = len(self._last) - self._used
+        self._copy_last_block(size - self._starts[-1])
+
+    def copy(self) -> MemoryFile:
+        """Return a file with the same content, which goes its own way from here on.
+
+        Full blocks are never written to again, and are shared; the last one is copied.
+        """
+        other = MemoryFile()
+        other._size = self._size
+        other._blocks = list(self._blocks)
+        other._readable = list(self._readable)
+        other._starts = list(self._starts)
+        if self._blocks:
+            other._copy_last_block(self._used)
+        return other
+
+    def _copy_last_block(self, used: int) -> None:
+        """Write to a copy of the last block from now on, of which so many bytes are used."""
+        before = self._blocks[-1]
+        self._last = _new_block(len(before))
+        self._last[:used] = before[:used]
+        self._used = used
+        self._free = len(before) - used
         self._blocks[-1] = self._last
         self._readable[-1] = self._last.toreadonly()
 
@@ -171,6 +190,14 @@ class MemoryFileSystem:
         if file is None:
             file = files[name] = MemoryFile()
         return file
+
+    def copy(self) -> MemoryFileSystem:
+        """Return the same files, which go their own way from here on; it costs little more than their number."""
+        other = MemoryFileSystem()
+        other._folders = {
+            folder: {name: file.copy() for name, file in files.items()} for folder, files in self._folders.items()
+        }
+        return other
 
     def exists(self, path: str) -> bool:
         """See FileSystem."""

@@ -6,7 +6,7 @@ Source: ProducerStateManager, Kafka 4.3.0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, ValuesView
+from collections.abc import Iterable, Sequence, ValuesView
 
 from ..protocol.record_batch import NO_PRODUCER_ID
 from .producer_state_entry import ProducerStateEntry
@@ -61,7 +61,10 @@ class ProducerStateManager:
 
         Source: ProducerStateManager.loadFromSnapshot, Kafka 4.3.0.
         """
-        kept = [entry for entry in entries if not self._is_expired(entry, now_ms)]
+        self.replace_all([entry for entry in entries if not self._is_expired(entry, now_ms)])
+
+    def replace_all(self, kept: Sequence[ProducerStateEntry]) -> None:
+        """Know these producers and no others, whatever their time."""
         self._entries = {entry.producer_id: entry for entry in kept}
         first_offsets = [
             (entry.current_txn_first_offset, entry.producer_id)

@@ -233,6 +233,13 @@ class ClassicGroup:
             self.leader_id = joined[0]
         return True
 
+    def begin_empty(self, protocol_type: str | None, generation_id: int) -> None:
+        """Be what is left of a group of that generation when the last member has left it."""
+        assert self.is_empty and not self.members, f"group {self.group_id} has members"
+        self.protocol_type = protocol_type
+        self.generation_id = generation_id
+        self.subscribed_topics = frozenset() if self.uses_consumer_protocol else None
+
     def begin_generation(self) -> None:
         """Start the next generation with the members there are: CompletingRebalance, or Empty."""
         self.generation_id += 1

@@ -8,7 +8,7 @@ Source: GroupCoordinatorService and GroupMetadataManager, Kafka 4.3.0.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING
 
 from ...protocol.error_codes import ErrorCode, KafkaError
@@ -25,6 +25,7 @@ from .group_offsets import GroupOffsets
 from .group_registry import GroupRegistry
 from .group_settings import GroupSettings
 from .rebalance import Rebalance
+from .saved_group import SavedGroup
 
 if TYPE_CHECKING:
     from ...protocol.messages.heartbeat import HeartbeatRequest
@@ -145,6 +146,20 @@ class GroupCoordinator:
             self._delete(group)
         for group in groups:
             group.timers.finish_step()
+
+    def save(self) -> list[SavedGroup]:
+        """Return what is to be kept of every group; its members are not."""
+        return [
+            SavedGroup(group.group_id, group.protocol_type, group.generation_id, self.offsets.copy_of(group.group_id))
+            for group in self._registry.all()
+        ]
+
+    def restore(self, groups: Iterable[SavedGroup]) -> None:
+        """Have these groups, without members, in place of none."""
+        for saved in groups:
+            group = self._registry.find_or_create(saved.group_id)
+            group.begin_empty(saved.protocol_type, saved.generation_id)
+            self.offsets.put_all(saved.group_id, saved.offsets)
 
     # -- expiry
 

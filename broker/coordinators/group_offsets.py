@@ -85,6 +85,16 @@ class GroupOffsets:
         """Return all that the group committed, by topic and partition."""
         return self._store.of_group(group_id)
 
+    def copy_of(self, group_id: str) -> dict[str, dict[int, CommittedOffset]]:
+        """Return all that the group committed, as it is now."""
+        return {topic_name: dict(partitions) for topic_name, partitions in self.of_group(group_id).items()}
+
+    def put_all(self, group_id: str, offsets: Mapping[str, Mapping[int, CommittedOffset]]) -> None:
+        """Keep offsets as they were committed before."""
+        for topic_name, partitions in offsets.items():
+            for partition, committed in partitions.items():
+                self._store.put(group_id, topic_name, partition, committed)
+
     # -- delete
 
     def begin_delete(self, group_id: str) -> ClassicGroup:

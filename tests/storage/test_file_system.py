@@ -109,3 +109,45 @@ def test_deleted_folder_is_gone_with_its_files() -> None:
     files.delete("a-0/1")
 
     assert (files.folders(), files.names_in("a-0")) == ([], [])
+
+
+@given(pieces, pieces, pieces, st.data())
+@settings(derandomize=True, max_examples=60, deadline=None)
+def test_copy_and_original_go_their_own_ways(
+    shared: list[tuple[int, int]],
+    to_original: list[tuple[int, int]],
+    to_copy: list[tuple[int, int]],
+    choose: st.DataObject,
+) -> None:
+    original = MemoryFile()
+    before = grown(original, b"", shared)
+
+    copy = original.copy()
+    cut = choose.draw(st.integers(0, len(before)))
+    copy.truncate(cut)
+    of_original, of_copy = grown(original, before, to_original), grown(copy, before[:cut], to_copy)
+
+    assert bytes(original.read(0, original.size)) == of_original
+    assert bytes(copy.read(0, copy.size)) == of_copy
+
+
+def grown(file: MemoryFile, content: bytes, appended: list[tuple[int, int]]) -> bytes:
+    for head_size, body_size in appended:
+        head, body = pattern(head_size, 3)[:head_size], pattern(body_size, len(content))[:body_size]
+        file.append(head, memoryview(body))
+        content += head + body
+    return content
+
+
+def test_copied_folders_have_their_own_files() -> None:
+    files = MemoryFileSystem()
+    files.open("folder/file").append(b"before", b"")
+
+    copy = files.copy()
+    files.open("folder/file").append(b" and after", b"")
+    files.delete_folder("folder")
+    copy.open("folder/other").append(b"new", b"")
+
+    assert copy.names_in("folder") == ["file", "other"]
+    assert bytes(copy.open("folder/file").read(0, 6)) == b"before"
+    assert files.folders() == []
