@@ -9,6 +9,7 @@ import asyncio
 import importlib
 import logging
 import threading
+import time
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
@@ -34,6 +35,7 @@ class AiokafkaClient:
     """Drives aiokafka.AIOKafkaProducer."""
 
     is_pipelining = False
+    batch_events_max: int | None = None
 
     def __init__(self, options: ClientOptions) -> None:
         """Raises ClientUnavailable where the package is missing."""
@@ -47,7 +49,7 @@ class AiokafkaClient:
         self._options = options
         self._loop = asyncio.new_event_loop()
         # What the producer's tasks end with is in the futures of its batches.
-        self._loop.set_exception_handler(lambda *_: None)
+        self._loop.set_exception_handler(pass_over)
         self._thread = threading.Thread(target=self._loop.run_forever, name="aiokafka", daemon=True)
         self._thread.start()
         self._waiting: list[tuple[Delivery, asyncio.Future[Any]]] = []
@@ -75,13 +77,20 @@ class AiokafkaClient:
         builder = self._producer.create_batch()
         for event in events_of(batch):
             builder.append(key=None, value=value_of(event), timestamp=None, headers=list(headers_of(batch, event)))
-        try:
-            future = await self._producer.send_batch(builder, self._options.topic, partition=delivery.partition)
-        except Exception as error:
-            # A producer whose sender has ended takes nothing more; any of its errors may come here.
-            delivery.error = type(error).__name__
+        deadline = time.monotonic() + SETTLE_SECONDS_MAX
+        while time.monotonic() < deadline:
+            try:
+                future = await self._producer.send_batch(builder, self._options.topic, partition=delivery.partition)
+            except self._package.errors.KafkaTimeoutError:
+                # Not taken: another batch waits for the one that is on its way.
+                continue
+            except Exception as error:
+                # A producer whose sender has ended takes nothing more; any of its errors may come here.
+                delivery.error = type(error).__name__
+                return
+            self._waiting.append((delivery, future))
             return
-        self._waiting.append((delivery, future))
+        raise ClientStuck(f"aiokafka does not take {batch.name} within {SETTLE_SECONDS_MAX} s")
 
     def settle(self, *, retries: bool) -> None:
         """Wait for all reports."""
@@ -140,6 +149,10 @@ def take_result(delivery: Delivery, future: asyncio.Future[Any]) -> None:
         return
     delivery.error = "NONE"
     delivery.offset = future.result().offset
+
+
+def pass_over(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Say nothing about a task that failed."""
 
 
 async def cancel_others() -> None:

@@ -56,11 +56,13 @@ class ScenarioClient(Protocol):
     """A producer, and the application that uses it.
 
     deliveries: of each batch that was handed over, in that order; they are filled in when the client knows.
-    is_pipelining: whether a batch goes out while the one before it has no answer.
+    is_pipelining: whether a batch goes out while the one before it has no answer. batch_events_max: how many events a
+    batch may have for that.
     """
 
     deliveries: list[Delivery]
     is_pipelining: bool
+    batch_events_max: int | None
 
     def send(self, batch: Batch, partition: int) -> None:
         """Hand a batch to the producer, and return."""

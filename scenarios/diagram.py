@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
 from .cached_windows import Window
@@ -15,6 +16,8 @@ _INNER = WIDTH - 2 * len(_MARGIN) - 2
 # What the broker says to itself stands on its side.
 _DECISION_WIDTH = 62
 _ARROW_SHAFT_MIN = 8
+_BETWEEN = " | "
+_PRODUCER = re.compile(r"^producer \d+ epoch -?\d+: ")
 
 
 def draw(moments: Sequence[Moment]) -> str:
@@ -22,7 +25,6 @@ def draw(moments: Sequence[Moment]) -> str:
     lines = ["client".ljust(WIDTH - len("broker")) + "broker", _row("")]
     for moment in moments:
         lines.extend(_lines_of(moment))
-    lines.append(_row(""))
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -74,18 +76,28 @@ def _with_reason(shaft: str, reason: str) -> Iterator[str]:
 
 
 def _decision(moment: Moment) -> Iterator[str]:
-    for line in wrap(moment.text, _DECISION_WIDTH):
-        yield _row(f"{line} ".rjust(_INNER))
+    # The request above it says whose batch it is.
+    text = _PRODUCER.sub("", moment.text)
+    yield from _on_the_right(wrap(text, _DECISION_WIDTH, break_on_hyphens=False))
     if moment.cached is not None:
-        for line in wrap(f"cached: {_in_words(moment.cached)}", _INNER - 4, break_on_hyphens=False):
-            yield _row(f"{line} ".rjust(_INNER))
+        yield from _on_the_right(_cached_lines(moment.cached))
 
 
-def _in_words(cached: Sequence[Window]) -> str:
-    if not cached:
-        return "nothing"
-    # A name and its sequences stay on one line: the no-break spaces go when the line is there.
-    return " | ".join(f"{window.name} {window.base_sequence}..{window.last_sequence}".strip() for window in cached)
+def _on_the_right(lines: Iterable[str]) -> Iterator[str]:
+    return (_row(f"{line} ".rjust(_INNER)) for line in lines)
+
+
+def _cached_lines(cached: Sequence[Window]) -> Iterator[str]:
+    """Yield the cached batches, each on one line with its name."""
+    batches = [f"{window.name} {window.base_sequence}..{window.last_sequence}".strip() for window in cached]
+    line = f"cached: {batches[0]}" if batches else "cached: nothing"
+    for batch in batches[1:]:
+        if len(line) + len(batch) + len(_BETWEEN) > _INNER - 2:
+            yield line
+            line = batch
+        else:
+            line += _BETWEEN + batch
+    yield line
 
 
 def _note(moment: Moment) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
@@ -10,7 +11,8 @@ from msgspec import Struct
 
 from ..protocol.record_batch import increment_sequence
 from ..storage.emulated_version import EmulatedVersion
-from .client import BATCH_HEADER, ClientOptions, ClientUnavailable, ScenarioClient, events_of
+from .batch_names import BatchNames
+from .client import BATCH_HEADER, NO_ANSWER, ClientOptions, ClientUnavailable, ScenarioClient, events_of
 from .clients import NamedClient
 from .expectations import Check, Seen, check
 from .intruder import intrude
@@ -28,6 +30,7 @@ from .scenario import (
     GiveUp,
     Intrude,
     Kill,
+    Lift,
     RaiseEpoch,
     Release,
     RestartProducer,
@@ -38,10 +41,10 @@ from .scenario import (
     is_within,
 )
 from .seen_requests import SeenBatch
-from .stage import Stage, create_topic
+from .stage import Stage, StageFailed, create_topic
 from .stages import open_stage
 from .stored_log import StoredBatch, read_log
-from .timeline import BatchNames, Moment, Note, RuleInWords, Who, build_timeline
+from .timeline import Moment, Note, RuleInWords, Who, build_timeline
 
 TOPIC = "events"
 
@@ -50,6 +53,8 @@ RAW_REQUEST_MS = 250
 REAL_REQUEST_MS = 700
 # How long it tries at all; a scenario that needs its patience to end says less.
 DELIVERY_MS = 20_000
+# How long a batch may need to come to the broker if it does not wait within its client.
+ARRIVAL_MS = 150
 # What an idempotent producer may have on its way.
 IN_FLIGHT_MAX = 5
 STREAM = "stream"
@@ -75,15 +80,16 @@ class Report(Struct, kw_only=True):
 class _Record:
     """What is written down while the steps are done.
 
-    planned: sequences that are sent in a producer's first epoch. armed: the ids of the rules of a name.
+    rules: by their ids; armed: the ids of those of a name; arrivals: the id of the rule that counts a batch.
+    sent: how often each batch was.
     """
 
     notes: list[Note] = field(default_factory=list[Note])
     rules: dict[int, RuleInWords] = field(default_factory=dict[int, RuleInWords])
     armed: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
     arrivals: dict[str, int] = field(default_factory=dict[str, int])
-    planned: dict[tuple[int, int], str] = field(default_factory=dict[tuple[int, int], str])
-    next_sequences: dict[int, int] = field(default_factory=dict[int, int])
+    names: BatchNames = field(default_factory=BatchNames)
+    sent: dict[str, int] = field(default_factory=dict[str, int])
     streamed: list[str] = field(default_factory=list[str])
 
 
@@ -122,7 +128,6 @@ class _Run:
         self._version = version
         self._stage = stage
         self._record = _Record()
-        self._unsettled = 0
         self._is_raw = client.name == RAW
         self._steps = scenario.steps_for(client.name)
         self._watch_batches()
@@ -149,7 +154,8 @@ class _Run:
             self._client.close()
         stored = read_log(self._stage.bootstrap_servers, TOPIC, self._scenario.partitions)
         requests = [request for request in self._stage.journal() if request.api in SHOWN_APIS]
-        names = BatchNames(stored_names(stored), self._record.planned)
+        names = self._record.names
+        names.learn_stored(stored, requests)
         timeline = build_timeline(
             requests, self._record.notes, names, self._record.rules, self._version.batches_remembered
         )
@@ -208,15 +214,16 @@ class _Run:
                 self._stream(step)
             case Settle(retries=retries):
                 self._client.settle(retries=retries)
-                self._unsettled = 0
             case GiveUp():
                 self._client.give_up()
-                self._unsettled = 0
             case Arm():
                 self._arm(step)
             case AwaitHits(rule=name, hits=hits):
                 for rule_id in self._record.armed[name]:
                     self._stage.await_hits(rule_id, hits)
+            case Lift(rule=name):
+                for rule_id in self._record.armed[name]:
+                    self._stage.lift(rule_id)
             case Release():
                 self._note("broker", "goes on with what it held", releases=True)
                 self._stage.release_held()
@@ -228,8 +235,6 @@ class _Run:
             case RestartProducer():
                 self._note("client", "the process ends; a new one begins")
                 self._client.restart()
-                self._record.next_sequences.clear()
-                self._unsettled = 0
             case RaiseEpoch() | Adopt():
                 self._do_raw(step)
             case _:
@@ -251,6 +256,9 @@ class _Run:
             case Kill(torn_bytes=torn_bytes):
                 self._note("broker", f"is killed, and leaves {torn_bytes} bytes of a batch behind; starts again")
                 self._stage.kill(TOPIC, torn_bytes)
+                # Rules end with the process.
+                self._record.sent.clear()
+                self._watch_batches()
             case _:
                 assert_never(step)
 
@@ -265,25 +273,34 @@ class _Run:
         if step.again:
             self._note("client", f"the application sends {', '.join(step.batches)} again")
         for name in step.batches:
-            batch = self._scenario.batches[name]
+            batch = self._scenario.batches[name].at_most(self._client.batch_events_max)
             self._plan(batch, step.partition)
             self._client.send(batch, step.partition)
-            # What waits in a client for the answer to another batch has not come.
-            if not self._is_raw and (self._client.is_pipelining or not self._unsettled) and not step.again:
+            if not self._is_raw:
                 self._await_arrival(name)
-            self._unsettled += 1
 
     def _await_arrival(self, name: str) -> None:
-        deliveries = [delivery for delivery in self._client.deliveries if delivery.batch == name]
-        if deliveries[-1].error == "none":
-            self._stage.await_hits(self._record.arrivals[name], 1)
+        """Wait until the batch has come, so that the next one is a batch of its own.
+
+        One that waits within the client for the answer to another has a moment only: the answer may never come.
+        """
+        delivery = [delivery for delivery in self._client.deliveries if delivery.batch == name][-1]
+        sent = self._record.sent[name] = self._record.sent.get(name, 0) + 1
+        if delivery.error != NO_ANSWER:
+            return
+        rule_id = self._record.arrivals[name]
+        if self._client.is_pipelining:
+            self._stage.await_hits(rule_id, sent)
+        else:
+            with suppress(StageFailed):
+                self._stage.await_hits(rule_id, sent, ARRIVAL_MS)
+        self._record.names.learn_arrived(name, self._stage.journal())
 
     def _plan(self, batch: Batch, partition: int) -> None:
-        """Remember which sequences the batch has in its producer's first epoch."""
-        record = self._record
-        sequence = batch.first_sequence if self._is_raw else record.next_sequences.get(partition, 0)
-        record.next_sequences[partition] = increment_sequence(sequence, batch.count)
-        record.planned.setdefault((partition, sequence), batch.name)
+        """Remember which batch has these sequences, if the client sends them so."""
+        if self._is_raw:
+            last_sequence = increment_sequence(batch.first_sequence, batch.count - 1)
+            self._record.names.planned.setdefault((partition, batch.first_sequence, last_sequence), batch.name)
 
     def _stream(self, step: Stream) -> None:
         """Send batches at a steady rate; a raw client that has too many on its way waits for them first."""
@@ -293,7 +310,7 @@ class _Run:
             first = number * count
             batch = Batch(f"{STREAM}-{number + 1}", first, first + count - 1)
             self._record.streamed.extend(events_of(batch))
-            self._record.planned[(0, first)] = batch.name
+            self._record.names.planned[(0, first, first + count - 1)] = batch.name
             self._client.send(batch, 0)
             if self._is_raw and (number + 1) % IN_FLIGHT_MAX == 0:
                 self._client.settle(retries=True)
@@ -318,8 +335,8 @@ class _Run:
 
     def _intrude(self, batch: Batch) -> None:
         last = self._last_batch()
-        first = intrude(self._stage.bootstrap_servers, TOPIC, last, batch)
-        self._record.planned.setdefault((last.partition, first), batch.name)
+        intrude(self._stage.bootstrap_servers, TOPIC, last, batch)
+        self._record.names.learn_arrived(batch.name, self._stage.journal())
         text = f"somebody else writes {batch.name} as producer {last.producer_id}: {batch.count} records"
         self._note("test", text)
 
@@ -334,12 +351,3 @@ class _Run:
 def batch_header(name: str) -> dict[str, Any]:
     """Return what matches the header of a batch's events."""
     return {"name": BATCH_HEADER, "value": {"text": name}}
-
-
-def stored_names(stored: list[StoredBatch]) -> dict[tuple[int, int, int, int], str]:
-    """Return the names of batches by what a request carries of them."""
-    return {
-        (batch.partition, batch.producer_id, batch.producer_epoch, batch.base_sequence): batch.name
-        for batch in stored
-        if batch.producer_id >= 0
-    }

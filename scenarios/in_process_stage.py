@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..broker.producer_faults import ProducerChange, change_producer
+import msgspec
+
 from ..testing import Broker
 from ..testing.rule import Rule
 from .seen_requests import SeenRequest, seen_requests
-from .stage import AWAIT_MS_MAX, StageFailed
+from .stage import AWAIT_MS_MAX, EVENT_ID, StageFailed
 
 
 class InProcessStage:
@@ -31,50 +32,41 @@ class InProcessStage:
         self._rules[handle.id] = handle
         return handle.id
 
-    def await_hits(self, rule_id: int, hits: int) -> None:
+    def await_hits(self, rule_id: int, hits: int, timeout_ms: int = AWAIT_MS_MAX) -> None:
         """See Stage."""
         try:
-            self._rules[rule_id].await_hits(hits, AWAIT_MS_MAX)
+            self._rules[rule_id].await_hits(hits, timeout_ms)
         except TimeoutError as error:
             raise StageFailed(f"a rule did not act: {' '.join(str(error).split())}") from error
 
+    def lift(self, rule_id: int) -> None:
+        """See Stage."""
+        self._rules[rule_id].remove()
+
     def release_held(self) -> None:
         """See Stage."""
-        broker = self._broker
-
-        def release() -> None:
-            held = broker.control.held
-            held.release([request.held_id for request in held.items()])
-
-        broker.call(release)
+        self._broker.held.release()
 
     def journal(self) -> list[SeenRequest]:
         """See Stage."""
-        broker = self._broker
-        return seen_requests(broker.call(lambda: broker.control.journal.entries()))
+        return seen_requests(self._broker.journal.entries())
 
     def verdict(self, topic: str) -> dict[str, Any]:
         """See Stage."""
-        return {}
+        told: dict[str, Any] = msgspec.to_builtins(self._broker.verdict(topic, EVENT_ID))
+        return told
 
     def advance(self, ms: int) -> None:
         """See Stage."""
-        broker = self._broker
-        broker.call(lambda: broker.control.clock.advance(ms))
+        self._broker.clock.advance(ms)
 
     def evict_cache(self, topic: str, partition: int, producer_id: int) -> None:
         """See Stage."""
-        self._change(ProducerChange.EVICT_CACHE, topic, partition, producer_id)
+        self._broker.producers.evict_cache(producer_id, topic, partition)
 
     def forget_producer(self, topic: str, partition: int, producer_id: int) -> None:
         """See Stage."""
-        self._change(ProducerChange.FORGET, topic, partition, producer_id)
-
-    def _change(self, change: ProducerChange, topic: str, partition: int, producer_id: int) -> None:
-        cluster = self._broker.cluster
-        self._broker.call(
-            lambda: change_producer(cluster, change, topic=topic, partition=partition, producer_id=producer_id)
-        )
+        self._broker.producers.forget(producer_id, topic, partition)
 
     def kill(self, topic: str, torn_bytes: int) -> None:
         """A thread cannot be killed."""

@@ -17,8 +17,8 @@ from .seen_requests import SeenBatch
 from .stage import AWAIT_MS_MAX, StageFailed
 
 
-def intrude(address: str, topic: str, last: SeenBatch, batch: Batch) -> int:
-    """Write a batch as the producer of the last one, and return its base sequence. Raises StageFailed."""
+def intrude(address: str, topic: str, last: SeenBatch, batch: Batch) -> None:
+    """Write a batch as the producer of the last one. Raises StageFailed."""
     base_sequence = increment_sequence(last.last_sequence, 1)
     options = BatchOptions(
         producer_id=last.producer_id, producer_epoch=last.producer_epoch, base_sequence=base_sequence
@@ -38,4 +38,3 @@ def intrude(address: str, topic: str, last: SeenBatch, batch: Batch) -> int:
     code = answer.responses[0].partition_responses[0].error_code
     if code:
         raise StageFailed(f"the intruder is refused: {ErrorCode(code).name}")
-    return base_sequence

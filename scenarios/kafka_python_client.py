@@ -29,6 +29,7 @@ class KafkaPythonClient:
     """Drives kafka.KafkaProducer."""
 
     is_pipelining = False
+    batch_events_max: int | None = None
 
     def __init__(self, options: ClientOptions) -> None:
         """Raises ClientUnavailable where the package is missing."""
@@ -82,18 +83,26 @@ class KafkaPythonClient:
             raise ClientStuck(f"kafka-python has no answer to {len(self._waiting)} events after {SETTLE_SECONDS_MAX} s")
 
     def give_up(self) -> None:
-        """Wait for the producer's delivery_timeout_ms."""
-        self._wait(SETTLE_SECONDS_MAX)
-        self._options.note("the producer's patience (delivery_timeout_ms) is over: the application gives up")
+        """Wait as long as the application wants to: its futures may stay open behind delivery_timeout_ms."""
+        self._wait(self._options.delivery_ms / 1000)
+        self._options.note("the application's patience is over: it gives up")
+        self._waiting = []
 
     def restart(self) -> None:
         """Drop everything that is queued and on its way."""
-        self._waiting = []
-        self._producer.close(timeout=0)
+        self._end()
         self._producer = self._new_producer()
 
     def close(self) -> None:
         """Drop what is left."""
+        self._end()
+
+    def _end(self) -> None:
+        """End the thread that sends before the producer, whose close waits for what is on its way, or raises."""
+        self._waiting = []
+        sender = self._producer._sender
+        sender.force_close()
+        sender.join(SETTLE_SECONDS_MAX)
         self._producer.close(timeout=0)
 
     def _wait(self, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""The scenarios' own producer: exact sequences, any number of requests in flight, and the retries of an idempotent client.
+"""The scenarios' own producer: exact sequences, any number of requests in flight, the retries of an idempotent client.
 
 What it does about answers is what the Java client does: a batch without an answer is sent again, on a new connection,
 with all that came after it, in order. One that is refused as out of order is sent again as it is if others before it
@@ -44,6 +44,7 @@ class Attempt:
     timestamp_ms: int
     correlation_id: int = 0
     is_answered: bool = False
+    is_done: bool = False
     is_behind: bool = False
     attempts: int = 0
     error: ErrorCode = ErrorCode.NONE
@@ -53,6 +54,7 @@ class RawClient:
     """A producer that sends exactly what the scenario says."""
 
     is_pipelining = True
+    batch_events_max: int | None = None
 
     def __init__(self, options: ClientOptions) -> None:
         """Connect, and ask for a producer id."""
@@ -102,8 +104,13 @@ class RawClient:
         self._initialize()
 
     def raise_epoch(self) -> None:
-        """Ask for the next epoch of the same producer id."""
-        self._initialize(self.producer_id, self.producer_epoch)
+        """Go to the next epoch of the same producer id.
+
+        No broker is asked: who asks without a transactional id is given a new producer id (bumpIdempotentProducerEpoch
+        of TransactionManager, Kafka 4.3.0).
+        """
+        self.producer_epoch += 1
+        self._options.note(f"raises its epoch to {self.producer_epoch}")
 
     def adopt(self, producer_id: int, producer_epoch: int) -> None:
         """Write as this producer from now on, whoever it is."""
@@ -122,14 +129,14 @@ class RawClient:
         self._next_sequence = increment_sequence(sequence, batch.count)
         return sequence
 
-    def _initialize(self, producer_id: int = NO_PRODUCER_ID, producer_epoch: int = NO_PRODUCER_EPOCH) -> None:
+    def _initialize(self) -> None:
         if not self._options.is_idempotent:
             return
         request = InitProducerIdRequest(
             transactional_id=None,
             transaction_timeout_ms=self._options.delivery_ms,
-            producer_id=producer_id,
-            producer_epoch=producer_epoch,
+            producer_id=NO_PRODUCER_ID,
+            producer_epoch=NO_PRODUCER_EPOCH,
         )
         answer = self._connection.ask(
             ApiKey.INIT_PRODUCER_ID, INIT_PRODUCER_ID_VERSION, request, InitProducerIdResponse.read
@@ -173,7 +180,7 @@ class RawClient:
                 take_answer(waiting.pop(correlation_id), frame)
         except (NoAnswer, ConnectionLost):
             pass
-        self._open = [attempt for attempt in self._open if attempt.delivery.offset is None]
+        self._open = [attempt for attempt in self._open if not attempt.is_done]
         return bool(self._open)
 
     def _send_again(self) -> None:
@@ -193,7 +200,7 @@ class RawClient:
             self._transmit(attempt)
 
     def _raise_epoch_and_renumber(self) -> None:
-        self._options.note(f"{names_of(self._open[:1])} refused with nothing before it: raises its epoch")
+        self._options.note(f"{names_of(self._open[:1])} was refused, and nothing before it is without an answer")
         self.raise_epoch()
         self._is_renumbered = True
         self._next_sequence = 0
@@ -223,6 +230,8 @@ def take_answer(attempt: Attempt, frame: bytes) -> None:
     if attempt.error is ErrorCode.NONE:
         attempt.delivery.offset = partition.base_offset
     attempt.delivery.error = attempt.error.name
+    # The second of them without an offset: the broker knows that it has the batch, and not where.
+    attempt.is_done = attempt.error in (ErrorCode.NONE, ErrorCode.DUPLICATE_SEQUENCE_NUMBER)
 
 
 def names_of(attempts: list[Attempt]) -> str:

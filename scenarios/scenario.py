@@ -32,10 +32,11 @@ class Batch(Struct, frozen=True):
         """How many events it has; sequences go on at 0 behind the greatest."""
         return ((self.last_sequence - self.first_sequence) & 0x7FFFFFFF) + 1
 
-    @property
-    def range(self) -> str:
-        """The sequences in words."""
-        return f"{self.first_sequence}..{self.last_sequence}"
+    def at_most(self, count: int | None) -> Batch:
+        """Return the batch with no more events than that."""
+        if count is None or self.count <= count:
+            return self
+        return Batch(self.name, self.first_sequence, self.first_sequence + count - 1)
 
 
 class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="do", tag=True):
@@ -45,7 +46,7 @@ class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_fi
     says: str = ""
 
 
-class Send(Step, tag="send"):
+class Send(Step, frozen=True, tag="send"):
     """The application hands batches to its producer, each in a request of its own, and waits for none of them.
 
     again: the application sends events that it sent before; they are the same, and get new sequences.
@@ -56,7 +57,7 @@ class Send(Step, tag="send"):
     again: bool = False
 
 
-class Stream(Step, tag="stream"):
+class Stream(Step, frozen=True, tag="stream"):
     """The application sends that many events a second, for so long."""
 
     events_per_second: int
@@ -64,17 +65,17 @@ class Stream(Step, tag="stream"):
     batch_ms: int = 10
 
 
-class Settle(Step, tag="settle"):
+class Settle(Step, frozen=True, tag="settle"):
     """The client gets an answer to all that it sent, and sends again what has none. retries: the raw client's too."""
 
     retries: bool = True
 
 
-class GiveUp(Step, tag="give_up"):
+class GiveUp(Step, frozen=True, tag="give_up"):
     """The application waits no longer than a delivery may take, and gets no answer."""
 
 
-class Arm(Step, tag="arm"):
+class Arm(Step, frozen=True, tag="arm"):
     """Rules are armed: one for each of the batches, or one for what `match` says."""
 
     name: str
@@ -85,57 +86,63 @@ class Arm(Step, tag="arm"):
     when: dict[str, Any] = {}
 
 
-class AwaitHits(Step, tag="await"):
+class AwaitHits(Step, frozen=True, tag="await"):
     """Waits until every rule of that name has acted so often."""
 
     rule: str
     hits: int = 1
 
 
-class Release(Step, tag="release"):
+class Lift(Step, frozen=True, tag="lift"):
+    """The rules of that name are taken back."""
+
+    rule: str
+
+
+class Release(Step, frozen=True, tag="release"):
     """Requests that are held go on."""
 
 
-class Advance(Step, tag="advance"):
+class Advance(Step, frozen=True, tag="advance"):
     """The broker's clock goes forward, in milliseconds of no time."""
 
     ms: int
 
 
-class Evict(Step, tag="evict_cache"):
+class Evict(Step, frozen=True, tag="evict_cache"):
     """The broker forgets the cached batches of the producer, and nothing else of it."""
 
     partition: int = 0
 
 
-class Forget(Step, tag="forget_producer"):
+class Forget(Step, frozen=True, tag="forget_producer"):
     """The broker forgets the producer."""
 
     partition: int = 0
 
 
-class RestartProducer(Step, tag="restart_producer"):
+class RestartProducer(Step, frozen=True, tag="restart_producer"):
     """The client's process ends, and a new one begins."""
 
 
-class RaiseEpoch(Step, tag="raise_epoch"):
+class RaiseEpoch(Step, frozen=True, tag="raise_epoch"):
     """The raw client asks for its next epoch."""
 
 
-class Adopt(Step, tag="adopt"):
+class Adopt(Step, frozen=True, tag="adopt"):
     """The raw client writes with a producer id that no broker gave it."""
 
     producer_id: int
     producer_epoch: int = 0
 
 
-class Intrude(Step, tag="intrude"):
+class Intrude(Step, frozen=True, tag="intrude"):
     """Somebody else writes as the client's producer: the next sequences, so many of them."""
 
     batch: str
 
 
-class Kill(Step, tag="kill"):
+class Kill(Step, frozen=True, tag="kill"):
     """The broker's process is killed, the last bytes of a batch in its log are torn off, and it starts again.
 
     torn_bytes: so many bytes of a batch that was being written are in the log behind the last whole one.
@@ -151,6 +158,7 @@ AnyStep = (
     | GiveUp
     | Arm
     | AwaitHits
+    | Lift
     | Release
     | Advance
     | Evict

@@ -12,6 +12,7 @@ import msgspec
 from ..protocol.record_batch import MAX_SEQUENCE
 from .scenario import AnyStep, Batch, Expectation, Scenario, Send
 
+_PACKAGE = __name__.rpartition(".")[0]
 _FOLDER = "data"
 _SUFFIX = ".toml"
 _SEQUENCES = re.compile(r"(\d+)\.\.(\d+)")
@@ -45,7 +46,7 @@ class _File(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 def scenario_names() -> list[str]:
     """Return the names of all scenarios, sorted."""
-    folder = resources.files(__package__) / _FOLDER
+    folder = resources.files(_PACKAGE) / _FOLDER
     return sorted(file.name.removesuffix(_SUFFIX) for file in folder.iterdir() if file.name.endswith(_SUFFIX))
 
 
@@ -54,7 +55,7 @@ def load_scenario(name: str) -> Scenario:
     names = scenario_names()
     if name not in names:
         raise UnknownScenario(f"there is no scenario {name!r}; there are {', '.join(names)}")
-    text = (resources.files(__package__) / _FOLDER / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
+    text = (resources.files(_PACKAGE) / _FOLDER / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
     return parse_scenario(name, text)
 
 

@@ -40,8 +40,12 @@ class Stage(Protocol):
         """Arm a rule in the words of the admin API; return its id."""
         ...
 
-    def await_hits(self, rule_id: int, hits: int) -> None:
+    def await_hits(self, rule_id: int, hits: int, timeout_ms: int = AWAIT_MS_MAX) -> None:
         """Return when the rule has hit so often. Raises StageFailed."""
+        ...
+
+    def lift(self, rule_id: int) -> None:
+        """Take a rule back."""
         ...
 
     def release_held(self) -> None:

@@ -17,14 +17,16 @@ FETCH_VERSION = 12
 
 @dataclass(frozen=True, slots=True)
 class StoredBatch:
-    """A batch in a log. name: of what its records belong to; "" for records of nobody's."""
+    """A batch in a log.
+
+    name: of the scenario's batch that its first record belongs to. events: of its records, "" for one of nobody's.
+    """
 
     name: str
     partition: int
     base_offset: int
     producer_id: int
     producer_epoch: int
-    base_sequence: int
     events: list[str]
 
 
@@ -54,7 +56,6 @@ def _read_partition(connection: RawConnection, topic: str, partition: int) -> li
                     base_offset=header.base_offset,
                     producer_id=header.producer_id,
                     producer_epoch=header.producer_epoch,
-                    base_sequence=header.base_sequence,
                     events=events,
                 )
             )

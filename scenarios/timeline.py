@@ -7,11 +7,12 @@ A request that is held is decided about when it is released.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from msgspec import Struct
 
+from .batch_names import BatchNames
 from .cached_windows import CachedWindows, Window
 from .seen_requests import NOT_APPLIED, SeenBatch, SeenRequest
 
@@ -19,6 +20,7 @@ Who = Literal["client", "broker", "test"]
 
 RECEIVED = "received"
 HOLD = "hold"
+INIT_PRODUCER_ID = "InitProducerId"
 # What keeps a request from arriving at all.
 _LOSSES = ("drop", "close", "reset")
 
@@ -86,25 +88,6 @@ class RuleInWords:
         return f"{self.kind} at {self.point}: {self.name}"
 
 
-@dataclass(slots=True)
-class BatchNames:
-    """Which batch of the scenario a batch on the wire is.
-
-    stored: by partition, producer id, epoch and base sequence, as read from the log. planned: by partition and base
-    sequence, of what a producer sends in its first epoch.
-    """
-
-    stored: dict[tuple[int, int, int, int], str] = field(default_factory=dict[tuple[int, int, int, int], str])
-    planned: dict[tuple[int, int], str] = field(default_factory=dict[tuple[int, int], str])
-
-    def name_of(self, batch: SeenBatch) -> str:
-        """Return its name, "" where it is none of the scenario's."""
-        key = (batch.partition, batch.producer_id, batch.producer_epoch, batch.base_sequence)
-        if key in self.stored:
-            return self.stored[key]
-        return self.planned.get((batch.partition, batch.base_sequence), "") if batch.base_sequence >= 0 else ""
-
-
 def build_timeline(
     requests: Iterable[SeenRequest],
     notes: Sequence[Note],
@@ -113,7 +96,9 @@ def build_timeline(
     batches_remembered: int,
 ) -> list[Moment]:
     """Return the moments in order."""
+    requests = list(requests)
     builder = _Builder(names, rules, CachedWindows(batches_remembered))
+    builder.issued = issued_producers(requests)
     left = list(notes)
     for request in requests:
         while left and left[0].after < request.id:
@@ -132,6 +117,7 @@ class _Builder:
         self._rules = rules
         self._windows = windows
         self._held: list[SeenRequest] = []
+        self.issued: dict[int, str] = {}
 
     def add_note(self, note: Note) -> None:
         self.moments.append(Moment(kind="note", who=note.who, text=note.text))
@@ -183,7 +169,7 @@ class _Builder:
                 kind="answer",
                 request=request.id,
                 connection=request.connection,
-                text=answer_text(request),
+                text=self.issued.get(request.id) or answer_text(request),
                 lost=is_lost,
                 why_lost=(str(rule) if rule else "the connection is gone") if is_lost else "",
             )
@@ -225,6 +211,22 @@ class _Builder:
             sequences = f"sequences {batch.base_sequence}..{batch.last_sequence}"
             words += f"producer {batch.producer_id} epoch {batch.producer_epoch} {sequences}"
         return words if batch.partition == 0 else f"{words} to partition {batch.partition}"
+
+
+def issued_producers(requests: Sequence[SeenRequest]) -> dict[int, str]:
+    """Return what InitProducerId was answered with, by request: the next producer and epoch that was new."""
+    known: set[tuple[int, int]] = set()
+    asked: list[int] = []
+    issued: dict[int, str] = {}
+    for request in requests:
+        if request.api == INIT_PRODUCER_ID and request.error is None:
+            asked.append(request.id)
+        for batch in request.batches:
+            producer = (batch.producer_id, batch.producer_epoch)
+            if asked and producer not in known:
+                issued[asked.pop()] = f"producer {batch.producer_id} epoch {batch.producer_epoch}"
+            known.add(producer)
+    return issued
 
 
 def answer_text(request: SeenRequest) -> str:

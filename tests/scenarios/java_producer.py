@@ -1,0 +1,80 @@
+"""The Java client as the producer of a scenario, through ScenarioProducer.java in one virtual machine for all."""
+
+from typing import Any
+
+from fauxka.scenarios.client import (
+    SETTLE_SECONDS_MAX,
+    ClientOptions,
+    ClientStuck,
+    Delivery,
+    events_of,
+    headers_of,
+    value_of,
+)
+from fauxka.scenarios.scenario import Batch
+
+from ..clients.java_program import JavaProgram
+
+
+class JavaProducer:
+    """Drives KafkaProducer."""
+
+    is_pipelining = True
+    batch_events_max: int | None = None
+
+    def __init__(self, program: JavaProgram, options: ClientOptions) -> None:
+        self.deliveries: list[Delivery] = []
+        self._program = program
+        self._options = options
+        # Those of the producer that runs now, in the order of its answers.
+        self._sent: list[Delivery] = []
+        self._call(
+            "open",
+            bootstrap=options.bootstrap_servers,
+            topic=options.topic,
+            idempotent=str(options.is_idempotent).lower(),
+            request_ms=str(options.request_ms),
+            delivery_ms=str(options.delivery_ms),
+        )
+
+    def send(self, batch: Batch, partition: int) -> None:
+        delivery = Delivery(batch.name, partition)
+        self.deliveries.append(delivery)
+        self._sent.append(delivery)
+        events = [
+            {"value": value_of(event).decode(), "headers": {key: (value or b"").decode() for key, value in headers}}
+            for event in events_of(batch)
+            for headers in [headers_of(batch, event)]
+        ]
+        self._call("send", batch=batch.name, partition=partition, events=events)
+
+    def settle(self, *, retries: bool) -> None:
+        if self._collect(int(SETTLE_SECONDS_MAX * 1000)):
+            raise ClientStuck("the Java producer has batches without an answer")
+
+    def give_up(self) -> None:
+        self._collect(int(SETTLE_SECONDS_MAX * 1000))
+        self._options.note("the producer's patience (delivery.timeout.ms) is over: the application gives up")
+
+    def restart(self) -> None:
+        self._sent = []
+        self._call("restart")
+
+    def close(self) -> None:
+        self._call("close")
+
+    def _collect(self, timeout_ms: int) -> bool:
+        """Fill in what the answers say; return whether some have none."""
+        answers = self._call("settle", timeout_ms=timeout_ms)
+        for delivery, answer in zip(self._sent, answers, strict=True):
+            if "silent" in answer:
+                continue
+            delivery.offset = None if "error" in answer else answer["offset"]
+            delivery.error = answer.get("error", "NONE")
+        return any("silent" in answer for answer in answers)
+
+    def _call(self, name: str, **arguments: object) -> Any:
+        answer = self._program.ask({"call": name, **arguments})
+        if "error" in answer:
+            raise ClientStuck(answer["error"])
+        return answer["result"]
