@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from . import __version__
+
+if TYPE_CHECKING:
+    from .admin.scenario_operations import Scenarios
 
 EXIT_USAGE = 2
 EXIT_UNHEALTHY = 1
@@ -144,9 +148,17 @@ def serve(
         fsync=fsync,
     )
     try:
-        foreground.serve(options, SecondDoor(parse_admin_options(admin_host, admin_port, admin_token)))
+        door = SecondDoor(parse_admin_options(admin_host, admin_port, admin_token), scenarios_of_admin)
+        foreground.serve(options, door)
     except (foreground.StartError, AdminOptionsError) as error:
         raise click.ClickException(str(error)) from error
+
+
+def scenarios_of_admin() -> Scenarios:
+    """Return what runs scenarios for the admin API."""
+    from .scenarios.admin_runner import AdminRunner
+
+    return AdminRunner()
 
 
 @commands.command()

@@ -5,11 +5,13 @@ All of it runs on the event loop's thread.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..broker.clock import AdjustableClock
 from ..broker.held_requests import HeldRequests
+from ..broker.seed_topics import SeedTopic
 from ..broker.server import Server
 from ..faults.file_faults import FileFaults
 from ..faults.file_rule_plan import FileRulePlan
@@ -19,17 +21,32 @@ from .kcl_faults import KclFaults
 
 if TYPE_CHECKING:
     from .metrics import Metrics
+    from .scenario_operations import Scenarios
 
 
 class Control:
     """One broker with all that steers it, by subject."""
 
-    def __init__(self, server: Server, instruments: Instruments) -> None:
-        """Steer a server with what it was wired with."""
+    def __init__(
+        self,
+        server: Server,
+        instruments: Instruments,
+        *,
+        seed_topics: Sequence[SeedTopic] = (),
+        make_scenarios: Callable[[], Scenarios] | None = None,
+    ) -> None:
+        """Steer a server with what it was wired with.
+
+        seed_topics: those that are there again after a reset. make_scenarios: imports what
+        runs scenarios, and returns it.
+        """
         self.server = server
         self.cluster = server.cluster
         self.plan = instruments.plan
         self.journal = instruments.journal
+        self.seed_topics = seed_topics
+        self._make_scenarios = make_scenarios
+        self.is_running_scenario = False
         self.kcl = KclFaults(self.plan, self.cluster)
 
     @property
@@ -48,11 +65,21 @@ class Control:
         return self.cluster.clock
 
     @cached_property
+    def scenarios(self) -> Scenarios | None:
+        """What runs scenarios; loaded when it is first asked for, None where this broker has none."""
+        return None if self._make_scenarios is None else self._make_scenarios()
+
+    @cached_property
     def metrics(self) -> Metrics:
         """What Prometheus collects; loaded when it first does."""
         from .metrics import Metrics
 
         return Metrics(self)
+
+    @property
+    def has_files(self) -> bool:
+        """Whether there is a place for rules for files."""
+        return isinstance(self.cluster.file_faults, FileFaults)
 
     @property
     def files(self) -> FileRulePlan:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 # Connections that wait to be accepted; nobody steers a broker from more places at once.
 LISTEN_BACKLOG = 50
-# What the first line and the headers of a request may have.
-HEADER_BYTES_MAX = 64 * 1024
+# What the first line and the headers of a request may have: all parameters of the journal, each as long as it may be.
+HEADER_BYTES_MAX = 512 * 1024
 # How long a connection that asks nothing is kept; real time, whatever the broker's clock says.
 KEEP_ALIVE_SECONDS = 75
 # How long a stop waits for calls that are being answered.

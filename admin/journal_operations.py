@@ -7,7 +7,7 @@ from typing import Annotated, cast
 from msgspec import Meta, Struct
 
 from ..faults.journal_entries import JournalEntry
-from ..faults.match import INT64_MAX, Match, Natural, NaturalOrNone, Text
+from ..faults.match import INT64_MAX, Match, Natural, NaturalOrNone
 from ..faults.rule_error import RuleError
 from ..faults.strict_json import convert, parse
 from ..faults.value_tests import check_wanted
@@ -20,6 +20,8 @@ TAG = "truth"
 # A match that is longer would not fit into the first line of a request anyway.
 MATCH_CHARACTERS_MAX = 10_000
 
+# Kafka's names have 249 characters; what clients call themselves has a few more.
+Text = Annotated[str, Meta(max_length=1000)]
 JsonMatch = Annotated[
     str, Meta(max_length=MATCH_CHARACTERS_MAX, description="All that the `match` of a rule can say, as JSON.")
 ]

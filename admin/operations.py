@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import (
     clock_operations,
+    export_operations,
     file_operations,
     held_operations,
     journal_operations,
@@ -11,8 +12,11 @@ from . import (
     life_operations,
     probe_operations,
     producer_operations,
+    reset_operations,
     rule_operations,
+    scenario_operations,
     topic_operations,
+    verdict_operations,
 )
 from .operation import Operation
 
@@ -20,11 +24,15 @@ OPERATIONS: tuple[Operation, ...] = (
     *probe_operations.OPERATIONS,
     *rule_operations.OPERATIONS,
     *held_operations.OPERATIONS,
+    *file_operations.OPERATIONS,
     *journal_operations.OPERATIONS,
+    *verdict_operations.OPERATIONS,
     *producer_operations.OPERATIONS,
     *topic_operations.OPERATIONS,
     *clock_operations.OPERATIONS,
-    *file_operations.OPERATIONS,
+    *reset_operations.OPERATIONS,
     *life_operations.OPERATIONS,
+    *export_operations.OPERATIONS,
+    *scenario_operations.OPERATIONS,
     *kcl_operations.OPERATIONS,
 )

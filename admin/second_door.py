@@ -19,10 +19,16 @@ from .instruments import Instruments
 from .options import AdminOptions, BoundAddress, bind
 
 if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
     from ..broker.cluster import Cluster
     from ..broker.file_faults import MakeFileFaults
     from ..broker.listeners import ListenerConfig
+    from ..broker.seed_topics import SeedTopic
+    from .control import Control
     from .http_server import HttpServer
+    from .operation import Operation
+    from .scenario_operations import Scenarios
 
 logger = logging.getLogger(__name__)
 
@@ -30,9 +36,13 @@ logger = logging.getLogger(__name__)
 class SecondDoor:
     """See broker.companion.Companion."""
 
-    def __init__(self, options: AdminOptions | None) -> None:
-        """options: where to listen; None for nowhere."""
+    def __init__(self, options: AdminOptions | None, make_scenarios: Callable[[], Scenarios] | None = None) -> None:
+        """Prepare.
+
+        options: where to listen; None for nowhere. make_scenarios: imports what runs scenarios, and returns it.
+        """
         self._options = options
+        self._make_scenarios = make_scenarios
         self._instruments: Instruments | None = None
         self._address: BoundAddress | None = None
         self._server: HttpServer | None = None
@@ -66,13 +76,15 @@ class SecondDoor:
             said = "the admin API on %s:%d is open to everybody who can reach it: --admin-token asks for a token"
             logger.warning(said, options.host, self._address.port)
 
-    async def open(self, server: Server) -> str | None:
+    async def open(self, server: Server, seed_topics: Sequence[SeedTopic]) -> str | None:
         """See Companion; what HTTP needs is imported here, while the node answers already."""
         if self._options is None or self._address is None:
             return None
         make = await asyncio.to_thread(import_http)
         assert self._instruments is not None, "a door without a server"
-        self._server = make(Door(server, self._instruments, self._options.token, self._address, self._stopping))
+        control = make.control(server, self._instruments, seed_topics=seed_topics, make_scenarios=self._make_scenarios)
+        application = make.application(control, make.operations, token=self._options.token, stopping=self._stopping)
+        self._server = make.server(application, self._address.bound)
         await self._server.start()
         # As with all that was imported before.
         gc.freeze()
@@ -88,26 +100,20 @@ class SecondDoor:
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class Imported:
     """What an HTTP server is made of."""
 
-    server: Server
-    instruments: Instruments
-    token: str | None
-    address: BoundAddress
-    stopping: asyncio.Event
+    control: type[Control]
+    application: Callable[..., Starlette]
+    operations: Sequence[Operation]
+    server: type[HttpServer]
 
 
-def import_http() -> Callable[[Door], HttpServer]:
-    """Import what HTTP needs, and return what makes the server; it may take long, and uses nothing of the broker."""
+def import_http() -> Imported:
+    """Import what HTTP needs; it may take long, and uses nothing of the broker."""
     from .application import make_application
     from .control import Control
     from .http_server import HttpServer
     from .operations import OPERATIONS
 
-    def make(door: Door) -> HttpServer:
-        control = Control(door.server, door.instruments)
-        application = make_application(control, OPERATIONS, token=door.token, stopping=door.stopping)
-        return HttpServer(application, door.address.bound)
-
-    return make
+    return Imported(Control, make_application, OPERATIONS, HttpServer)

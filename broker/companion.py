@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .cluster import Cluster
     from .file_faults import MakeFileFaults
     from .listeners import ListenerConfig
+    from .seed_topics import SeedTopic
     from .server import Server
 
 
@@ -23,16 +24,19 @@ class Companion(Protocol):
         """What makes that which goes wrong with the files of the node; None for nothing."""
         ...
 
-    def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
-        """Return the node, not started, on what makes things go wrong with it."""
-        ...
-
     def bind(self) -> None:
         """Take the address of the door before clients can connect: where that cannot be, nothing must be up."""
         ...
 
-    async def open(self, server: Server) -> str | None:
-        """Open the door of a node that clients can connect to; return its address, None where there is none."""
+    def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
+        """Return the node, not started, on what makes things go wrong with it."""
+        ...
+
+    async def open(self, server: Server, seed_topics: Sequence[SeedTopic]) -> str | None:
+        """Open the door of a node that clients can connect to; return its address, None where there is none.
+
+        seed_topics: those that the node began with.
+        """
         ...
 
     async def close(self) -> None:

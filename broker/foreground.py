@@ -215,7 +215,7 @@ async def serve_until_stopped(prepared: Prepared, ready_file: ReadyFile | None, 
     await start(server, prepared.listeners)
     try:
         announce(server)
-        admin = await companion.open(server)
+        admin = await companion.open(server, prepared.seed_topics)
         if admin is not None:
             announce_admin(admin)
         if ready_file is not None:

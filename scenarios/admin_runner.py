@@ -2,40 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
-from msgspec import to_builtins
+import msgspec
 
-from ..admin.scenario_operations import ScenarioImpossible, ToldScenario, UnknownScenarioName
+from ..admin.scenario_operations import ScenarioImpossible, ToldScenario
 from .client import ClientStuck, ClientUnavailable
 from .clients import client_of
 from .engine import run
-from .scenario_files import UnknownScenario, load_scenario, scenario_names
+from .raw_connection import ConnectionLost, NoAnswer
+from .scenario_files import load_scenario, scenario_names
 from .stage import StageFailed
+
+# What a run may end with in place of a report; each message is one line.
+FAILURES = (ClientStuck, StageFailed, ConnectionLost, NoAnswer)
 
 
 class AdminRunner:
     """See admin.scenario_operations.Scenarios."""
 
     def told(self) -> list[ToldScenario]:
-        """See Scenarios."""
+        """Return all of them, by name."""
+        scenarios = [load_scenario(name) for name in scenario_names()]
         return [
             ToldScenario(
-                name=scenario.name,
-                title=scenario.title,
-                story=scenario.story,
-                versions=scenario.versions,
-                unable=scenario.unable,
+                name=each.name,
+                title=each.title,
+                story=each.story.strip(),
+                versions=each.versions,
+                unable=each.unable,
             )
-            for scenario in map(load_scenario, scenario_names())
+            for each in scenarios
         ]
 
     def run(self, name: str, client: str, as_version: str | None) -> dict[str, Any]:
-        """See Scenarios."""
+        """Run one on a broker of its own and return its report.
+
+        Raises UnknownScenario, ValueError for a version whose rules are not known, ScenarioImpossible.
+        """
+        scenario = load_scenario(name)
         try:
-            report = run(load_scenario(name), client_of(client), as_version)
-        except UnknownScenario as error:
-            raise UnknownScenarioName(str(error)) from error
-        except (ClientUnavailable, ClientStuck, StageFailed) as error:
+            report = run(scenario, client_of(client), as_version)
+        except (ClientUnavailable, *FAILURES) as error:
             raise ScenarioImpossible(str(error)) from error
-        return cast("dict[str, Any]", to_builtins(report))
+        told: dict[str, Any] = msgspec.to_builtins(report)
+        return told

@@ -1,0 +1,38 @@
+"""Work that takes long and asks nothing of the event loop, in a thread that a stop does not wait for."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+
+async def in_own_thread(name: str, work: Callable[[], Result]) -> Result:
+    """Return what work returns, or raise what it raises; where nobody waits any more, its end is not told."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Result] = loop.create_future()
+
+    def succeed(result: Result) -> None:
+        if not done.done():
+            done.set_result(result)
+
+    def fail(error: BaseException) -> None:
+        if not done.done():
+            done.set_exception(error)
+
+    def run() -> None:
+        # The event loop may be closed by then.
+        with suppress(RuntimeError):
+            try:
+                result = work()
+            except Exception as error:
+                loop.call_soon_threadsafe(fail, error)
+            else:
+                loop.call_soon_threadsafe(succeed, result)
+
+    threading.Thread(target=run, name=name, daemon=True).start()
+    return await done
