@@ -24,7 +24,7 @@ MARKER = (
     f"{ALLOW_UNFIRED}(*names): rules of the fixture `faults` may be armed and never fire; all of them, or those named"
 )
 
-armed_key: pytest.StashKey[Faults] = pytest.StashKey()
+armed_key: pytest.StashKey[Broker] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -83,8 +83,13 @@ def fauxka_bootstrap(fauxka: Broker) -> str:
 
 @pytest.fixture
 def faults(request: pytest.FixtureRequest, fauxka: Broker) -> Faults:
-    """The rules of what goes wrong; the test fails if one of them never fired, unless fauxka_allow_unfired says so."""
-    request.node.stash[armed_key] = fauxka.faults
+    """The rules of what goes wrong; the test fails if one of them never fired, unless fauxka_allow_unfired says so.
+
+    So it does for a rule for files, broker.files.
+    """
+    request.node.stash[armed_key] = fauxka
+    fauxka.faults.watch()
+    fauxka.files.watch()
     return fauxka.faults
 
 
@@ -92,10 +97,11 @@ def faults(request: pytest.FixtureRequest, fauxka: Broker) -> Faults:
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Fail a test that passed although what it armed never happened: it has shown nothing."""
     result = yield
-    faults = item.stash.get(armed_key, None)
-    if faults is not None:
-        allowed = [mark.args for mark in item.iter_markers(ALLOW_UNFIRED)]
-        unfired = [] if () in allowed else faults.unfired({name for names in allowed for name in names})
+    broker = item.stash.get(armed_key, None)
+    allowed = [mark.args for mark in item.iter_markers(ALLOW_UNFIRED)]
+    if broker is not None and () not in allowed:
+        names = {name for names in allowed for name in names}
+        unfired = [*broker.faults.unfired(names), *broker.files.unfired(names)]
         if unfired:
             pytest.fail("\n".join([*unfired, HINT]), pytrace=False)
     return result

@@ -11,7 +11,7 @@ from .node import Node
 
 if TYPE_CHECKING:
     from .faults import AsyncFaults, AsyncFiles
-    from .node import Snapshots
+    from .node import ResetScope, Snapshots
 
 Result = TypeVar("Result")
 
@@ -53,6 +53,10 @@ class AsyncBroker(Node):
     ) -> None:
         """Stop."""
         await self.stop()
+
+    async def reset(self, scope: ResetScope = "all") -> None:
+        """Take it back to the beginning; see Broker.reset."""
+        await self._reset(scope)
 
     async def restart(self, snapshots: Snapshots = "keep") -> None:
         """Start a broker that crashed again, on the same port, with what its files hold; see crash."""

@@ -19,7 +19,7 @@ with suppress(ImportError):
 
 if TYPE_CHECKING:
     from .faults import Faults, Files
-    from .node import Snapshots
+    from .node import ResetScope, Snapshots
 
 # Starting binds a socket and imports little; a start that takes longer hangs.
 START_TIMEOUT_SECONDS = 10.0
@@ -102,6 +102,14 @@ class Broker(Node):
         if self._failure is None:
             await self._stopping.wait()
             await self._server.stop()
+
+    def reset(self, scope: ResetScope = "all") -> None:
+        """Take it back to the beginning: a broker that serves the same address, and has nothing in it.
+
+        scope: "faults" lifts the rules and closes the connections whose requests they keep; "journal" forgets what
+        happened; "data" forgets topics, groups and producers, starts a node that is down, and sets the clock to real.
+        """
+        self._wait(self._reset(scope))
 
     def restart(self, snapshots: Snapshots = "keep") -> None:
         """Start a broker that crashed again, on the same port, with what its files hold; see crash."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 Snapshots = Literal["keep", "drop", "corrupt"]
+ResetScope = Literal["faults", "journal", "data", "all"]
 
 # In one process with its clients the broker would look for the next request in time that they need themselves.
 CONFIG_DEFAULTS = {"fauxka.busy.poll.us": "0"}
@@ -117,6 +118,18 @@ class Node(ABC):
         from ..faults.verdict import judge
 
         return self.ask(lambda control: judge(control.journal, ClusterLogs(control.cluster), topic, event_id=event_id))
+
+    async def _reset(self, scope: ResetScope) -> None:
+        """Take scope back to the beginning; see reset of the brokers."""
+        control = self.control
+        if scope in ("faults", "all"):
+            control.plan.clear()
+            control.files.clear()
+            control.server.lift_faults()
+        if scope in ("data", "all"):
+            await control.server.reset()
+        if scope in ("journal", "all"):
+            control.journal.clear()
 
     @property
     def is_running(self) -> bool:

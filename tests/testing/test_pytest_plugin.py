@@ -1,5 +1,6 @@
 """The fixtures of the plugin, in runs of pytest of their own."""
 
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -21,13 +22,22 @@ def send(bootstrap, topic="orders", partition=0):
 def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     """A folder for tests, in which options that are set for this run do not hold."""
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    # Other plugins take seconds to load; those that are needed are named.
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     pytester.makeini("[pytest]\naddopts = --strict-markers\nasyncio_default_fixture_loop_scope = function\n")
     return pytester
 
 
 def run_tests(run: pytest.Pytester, *arguments: str) -> pytest.RunResult:
     # A process of its own, as the plugin may be asked what it has imported.
-    return run.runpytest_subprocess(*arguments, "-p", "no:cacheprovider", timeout=120)
+    plugins = ("-p", "fauxka.pytest_plugin", "-p", "pytest_asyncio.plugin", "-p", "xdist", "-p", "no:cacheprovider")
+    return run.runpytest_subprocess(*plugins, *arguments, timeout=120)
+
+
+def test_the_plugin_is_loaded_wherever_the_package_is_installed() -> None:
+    [entry] = [entry for entry in entry_points(group="pytest11") if entry.name == "fauxka"]
+
+    assert entry.value == "fauxka.pytest_plugin"
 
 
 def test_a_test_gets_an_empty_broker_although_the_one_before_left_something(run: pytest.Pytester) -> None:
@@ -155,6 +165,18 @@ async def test_no_request(faults):
     run_tests(run).assert_outcomes(failed=1)
 
 
+def test_a_file_rule_that_never_fired_fails_the_test_too(run: pytest.Pytester) -> None:
+    run.makepyfile("""
+def test_no_write(fauxka, faults):
+    fauxka.files.add(action="disk_full", name="full")
+""")
+
+    result = run_tests(run)
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*'full': 0 hits*"])
+
+
 def test_faults_of_a_test_are_gone_in_the_next_one(run: pytest.Pytester) -> None:
     run.makepyfile("""
 import pytest
@@ -230,7 +252,7 @@ def test_modules():
     assert [name for name in sys.modules if name.startswith("fauxka.")] == ["fauxka.pytest_plugin"]
 """)
 
-    run_tests(run, "-p", "no:xdist").assert_outcomes(passed=1)
+    run_tests(run).assert_outcomes(passed=1)
 
 
 def test_each_worker_of_xdist_has_a_broker_of_its_own(run: pytest.Pytester, tmp_path: Path) -> None:
