@@ -1,11 +1,11 @@
-"""Measure all targets, or those named; or what a part of fauxka costs: the log on disk, the rules and the journal."""
+"""Measure all targets, or those named; or what a part of fauxka costs: its disk, rules and journal, or fixture."""
 
 import argparse
 import json
 import os
 from pathlib import Path
 
-from . import disk, instruments, report
+from . import disk, fixture, instruments, report
 from .load_program import LoadError
 from .measurement import Figures, measure, medians
 from .targets import TARGETS, Target, running
@@ -19,6 +19,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="a file for the figures")
     parser.add_argument("--disk", action="store_true", help="the log on disk; names are parts then")
     parser.add_argument("--instruments", action="store_true", help="the rules and the journal of a broker")
+    parser.add_argument("--fixture", action="store_true", help="a broker for tests: ready, and reset")
     parser.add_argument("names", nargs="*", help=f"some of: {'; '.join(names)}; with --disk: {'; '.join(disk.PARTS)}")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - (set(disk.PARTS) if arguments.disk else set(names))
@@ -26,6 +27,8 @@ def main() -> None:
         parser.error(f"nothing called {', '.join(sorted(unknown))}")
     if arguments.instruments:
         results = instruments.main(arguments.rounds)
+    elif arguments.fixture:
+        results = fixture.main(arguments.rounds)
     else:
         measured = disk.main if arguments.disk else measure_targets
         results = measured(arguments.names, arguments.rounds)

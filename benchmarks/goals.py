@@ -73,3 +73,14 @@ DISK_GOALS = (
     Goal(FAUXKA_ON_DISK, LARGE_PEAK_MIB, 150, is_at_least=False, is_ratio=False),
     Goal(FAUXKA_ON_DISK, PRODUCERS_MIB, 1430, is_at_least=False, is_ratio=False),
 )
+
+READY_MS = "ready after import, ms"
+RESET_MS = "reset after a small test, ms"
+RESET_MANY_MS = "reset of 100 partitions, ms"
+
+# Of `python -m benchmarks --fixture`.
+FIXTURE_GOALS = (
+    Goal(FAUXKA, READY_MS, 10, is_at_least=False, is_ratio=False),
+    Goal(FAUXKA, RESET_MS, 2, is_at_least=False, is_ratio=False),
+    Goal(FAUXKA, RESET_MANY_MS, 5, is_at_least=False, is_ratio=False),
+)
