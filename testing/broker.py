@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import encodings.idna
 import threading
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
@@ -10,12 +11,14 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
+from ..broker import loop_thread
 from ..broker.event_loop import new_event_loop
 from .node import Node
 
+# What every start needs and loads late: loaded with this module, so that the first broker of a process starts at once.
 with suppress(ImportError):
-    # What new_event_loop loads, and every broker needs: loaded with this module, so that the first one starts at once.
     import uvloop as uvloop
+PRELOADED = (encodings.idna, loop_thread)
 
 if TYPE_CHECKING:
     from .faults import Faults, Files
