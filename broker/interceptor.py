@@ -96,9 +96,8 @@ class Interceptor:
         fault = self.plan.received(request)
         outcome = self._go_on(request) if fault is None else self._receive(request, fault)
         context.request_id = request.context.request_id
-        if isinstance(outcome, list):
-            self._answered(request)
-        return outcome
+        # Written before the next request is looked at, which may be the last that this node sees.
+        return AnswerPlan(outcome) if isinstance(outcome, list) else outcome
 
     def _receive(self, request: InterceptedRequest, fault: Fault) -> Outcome:
         match fault.kind:
@@ -317,10 +316,6 @@ class Interceptor:
     def _acted(self, request: InterceptedRequest, fault: Fault, point: str) -> None:
         if self._observer is not None:
             self._observer.fault_acted(request.context.request_id, fault.rule_id, point, fault.kind)
-
-    def _answered(self, request: InterceptedRequest) -> None:
-        if self._observer is not None:
-            self._observer.answered(request.context.request_id)
 
     def _unanswered(self, request: InterceptedRequest) -> None:
         if self._observer is not None:
