@@ -36,10 +36,19 @@ class LoopThread:
         self._thread = threading.get_ident()
         self._is_released = False
 
+    @property
+    def waiting_count(self) -> int:
+        """How many threads wait."""
+        return len(self._waiting)
+
     def release(self) -> None:
         """Let go all who wait, and have nobody wait before begin; on the event loop's thread, or after its end."""
+        self._is_released = True
+        self.wake()
+
+    def wake(self) -> None:
+        """Let go all who wait now; on the event loop's thread, or after its end."""
         with self.lock:
-            self._is_released = True
             waiting, self._waiting = self._waiting, {}
         for event, timer in waiting.items():
             if timer is not None:

@@ -93,7 +93,7 @@ class Partition:
         try:
             result = self.log.append(records, now_ms=now_ms, leader_epoch=self.leader_epoch)
         except KafkaError as error:
-            if error.code == ErrorCode.KAFKA_STORAGE_ERROR:
+            if error.code == ErrorCode.KAFKA_STORAGE_ERROR and not self.is_deleted:
                 self.storage_failed("append", error)
             raise
         if self.failing:

@@ -90,8 +90,9 @@ class FileFaults:
 
     def _rules_changed(self) -> None:
         if not self.plan.rules:
-            # Nobody looks any more when they are synced.
+            # Nobody looks any more when they are synced, and nothing is slow any more.
             self._forget_safe_sizes()
+            self._threads.wake()
         self.is_armed = bool(self.plan.rules or self._marked) or self._is_stopped
 
     def _forget_safe_sizes(self) -> None:

@@ -35,6 +35,10 @@ class Threads(Protocol):
         """Wait by the clock, and return True; or, on the event loop's thread, return False at once."""
         ...
 
+    def wake(self) -> None:
+        """Let go all who wait now; on the event loop's thread."""
+        ...
+
 
 class FileRulePlan(RuleList["ArmedFileRule"]):
     """The rules for the files of one node; all methods but decide are for the event loop's thread."""

@@ -58,6 +58,12 @@ def wait_restarted(broker: Broker) -> None:
         assert time.monotonic() < deadline, "it was never started again"
 
 
+def has_waiting(broker: Broker) -> bool:
+    """Whether a thread waits for slow files."""
+    assert broker.cluster.loop_thread is not None
+    return broker.cluster.loop_thread.waiting_count > 0
+
+
 def log_end_offset(broker: Broker) -> int:
     return broker.call(lambda: broker.cluster.topics[TOPIC].partitions[0].log.log_end_offset)
 
@@ -319,6 +325,17 @@ def test_broker_that_stops_waits_for_no_slow_file(tmp_path: Path) -> None:
         began = time.monotonic()
 
     assert time.monotonic() - began < SLOW_MS / 1000
+
+
+def test_who_waits_for_slow_files_goes_on_when_the_last_rule_is_lifted(flushed: Broker) -> None:
+    with RawClient(flushed.bootstrap_servers) as client:
+        rule = flushed.files.add(action="slow", ms=SLOW_MS, operation="fsync", file_kind="log")
+        client.send_produce(0)
+        rule.await_hits(1)
+        wait_until(flushed, lambda: has_waiting(flushed))
+        rule.remove()
+
+        assert client.receive_produced()[0].base_offset == 0
 
 
 def test_broker_that_crashes_lets_go_of_what_waits_for_slow_files(flushed: Broker) -> None:

@@ -20,6 +20,7 @@ class OneThread:
 
     is_loop: bool = True
     waited_ms: list[int] = field(default_factory=list[int])
+    wakes: int = 0
     lock: nullcontext[None] = field(default_factory=nullcontext)
 
     def run(self, callback: Callable[[], None]) -> None:
@@ -29,6 +30,9 @@ class OneThread:
         if not self.is_loop:
             self.waited_ms.append(ms)
         return not self.is_loop
+
+    def wake(self) -> None:
+        self.wakes += 1
 
 
 class FilesOnRules:
