@@ -1,0 +1,114 @@
+"""Eight idle days in one call: all that expires reads the one clock."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fauxka.broker.blocking_connection import BlockingConnection
+from fauxka.broker.producer_faults import known_producers
+from fauxka.protocol.api_keys import ApiKey
+from fauxka.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
+from fauxka.protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+)
+
+from .asking_client import batch
+from .life_scene import Node, wait_until
+
+DAY_MS = 24 * 3600 * 1000
+# The goal is far below; here other tests run beside.
+SECONDS_MAX = 1.0
+
+
+@pytest.fixture(params=["in memory", "on disk"])
+def node(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Node]:
+    """A hundred partitions; a record, a producer, a member of a group, and the committed offset of another group."""
+    data_dir = None if request.param == "in memory" else tmp_path / "data"
+    with Node(data_dir, config={"group.initial.rebalance.delay.ms": "0"}) as node:
+        with node.client() as client:
+            client.create_topic("events", 100)
+            client.produce("events", batch(b"1", producer_id=5, sequence=0))
+        host, _, port = node.address.rpartition(":")
+        with BlockingConnection(host, int(port), timeout_seconds=10, answer_bytes_max=1 << 16) as connection:
+            assert connection.ask(ApiKey.JOIN_GROUP, 3, join_request(), JoinGroupResponse.read).error_code == 0
+            answer = connection.ask(ApiKey.OFFSET_COMMIT, 7, commit_request(), OffsetCommitResponse.read)
+            assert answer.topics[0].partitions[0].error_code == 0
+            yield node
+
+
+def advance(node: Node, by_ms: int) -> None:
+    node.call(lambda: node.cluster.clock.advance(by_ms))
+
+
+def groups(node: Node) -> dict[str, str]:
+    return {group.group_id: group.group_state for group in node.call(lambda: node.cluster.groups.list_groups((), ()))}
+
+
+def test_nothing_expires_within_seconds(node: Node) -> None:
+    advance(node, 5_000)
+
+    assert groups(node) == {"members": "CompletingRebalance", "committers": "Empty"}
+    assert len(known_producers(node.cluster)) == 1
+
+
+def test_session_ends_after_its_time(node: Node) -> None:
+    advance(node, 20_000)
+
+    assert groups(node)["members"] == "Empty"
+
+
+def test_producer_expires_after_a_day_and_nothing_else(node: Node) -> None:
+    advance(node, DAY_MS + 20 * 60_000)
+
+    assert known_producers(node.cluster) == []
+    assert node.cluster.topics["events"].partitions[0].log.log_start_offset == 0
+    assert node.cluster.groups.offsets.find("committers", "events", 0) is not None
+
+
+def test_eight_days_take_the_records_and_the_offsets_and_far_less_than_a_second(node: Node) -> None:
+    begin = time.perf_counter()
+    advance(node, 8 * DAY_MS)
+    took_seconds = time.perf_counter() - begin
+
+    assert took_seconds < SECONDS_MAX
+    assert node.cluster.topics["events"].partitions[0].log.log_start_offset == 1
+    assert groups(node) == {}
+    assert node.cluster.groups.offsets.find("committers", "events", 0) is None
+    with node.client() as client:
+        assert client.fetch("events", 1).high_watermark == 1
+
+
+def test_files_of_deleted_segments_go_within_the_same_advance(tmp_path: Path) -> None:
+    with Node(tmp_path / "data") as node:
+        with node.client() as client:
+            client.create_topic("events", 1)
+            client.produce("events", batch(b"1"))
+
+        advance(node, 9 * DAY_MS)
+
+        wait_until(lambda: not list((tmp_path / "data" / "events-0").glob("*.deleted")))
+        names = sorted(path.name for path in (tmp_path / "data" / "events-0").glob("*.log"))
+        assert names == [f"{1:020d}.log"]
+
+
+def join_request() -> JoinGroupRequest:
+    return JoinGroupRequest(
+        group_id="members",
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=60_000,
+        protocol_type="consumer",
+        protocols=[JoinGroupRequestProtocol(name="range", metadata=b"")],
+    )
+
+
+def commit_request() -> OffsetCommitRequest:
+    partition = OffsetCommitRequestPartition(partition_index=0, committed_offset=1)
+    topic = OffsetCommitRequestTopic(name="events", partitions=[partition])
+    return OffsetCommitRequest(group_id="committers", topics=[topic])
