@@ -1,0 +1,39 @@
+"""The same rules, seeds and requests give the same journal, word for word."""
+
+from __future__ import annotations
+
+import pytest
+
+from fauxka.faults.fault_rules import Drop, Error, When
+from fauxka.faults.journal_entries import JournalEntry
+
+from .interception_scene import interception_scene
+
+pytestmark = pytest.mark.asyncio
+
+REQUESTS = 60
+
+
+async def journal_of_a_run(seed: int) -> list[JournalEntry]:
+    """Send the same batches through rules that toss coins, one after the other, and return what was written down."""
+    async with interception_scene() as scene:
+        coin = When(times=None, probability=0.3, seed=seed)
+        scene.arm("received", Error(error="NOT_ENOUGH_REPLICAS"), when=coin)
+        scene.arm("applied", Drop(), when=coin)
+        client = await scene.client()
+        for sequence in range(REQUESTS):
+            await client.produce(sequence)
+            scene.clock.advance(7)
+        await scene.settle()
+        return scene.instruments.journal.entries()
+
+
+async def test_the_same_seed_gives_the_same_journal() -> None:
+    first, second = await journal_of_a_run(seed=7), await journal_of_a_run(seed=7)
+
+    assert first == second
+    assert len({(entry.answered, entry.error) for entry in first}) > 2
+
+
+async def test_another_seed_gives_another_journal() -> None:
+    assert await journal_of_a_run(seed=7) != await journal_of_a_run(seed=8)
