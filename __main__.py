@@ -1,5 +1,5 @@
 """The command line: `fauxka serve` runs a broker, `fauxka health` asks one whether it answers, `fauxka export` hands
-its topics to a real Kafka.
+its topics to a real Kafka, `fauxka scenario` shows what goes wrong and what comes of it.
 
 Whatever is wrong with what the user asked for is one line on standard error and exit code 2. What serving needs is
 imported only to serve.
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 EXIT_USAGE = 2
 EXIT_UNHEALTHY = 1
+# What a scenario says must be seen was not.
+EXIT_NOT_SEEN = 1
 # As shells report a process that ended by SIGINT.
 EXIT_INTERRUPTED = 130
 
@@ -188,6 +190,42 @@ def export(folder: str, data_folder: str | None, bootstrap: str | None) -> None:
         log_export.export(folder, data_folder=data_folder, bootstrap=bootstrap, say=click.echo)
     except kafka_folder.ExportError as error:
         raise click.ClickException(str(error)) from error
+
+
+@commands.group()
+def scenario() -> None:
+    """See what goes wrong between a producer and a broker, and what idempotence makes of it."""
+
+
+@scenario.command("list")
+def list_scenarios() -> None:
+    """List the scenarios."""
+    from .scenarios.command import list_text
+
+    click.echo(list_text())
+
+
+@scenario.command("run")
+@click.argument("name")
+@click.option(
+    "--client", default="raw", show_default=True, help="Who produces: raw, confluent, aiokafka or kafka-python."
+)
+@click.option("--as-version", metavar="VERSION", help="Judge producers as this version of Kafka does.  [default: 4.3]")
+@click.option("as_json", "--json", is_flag=True, help="Print timeline, verdict and checks as JSON.")
+def run_scenario(name: str, client: str, as_version: str | None, as_json: bool) -> None:
+    """Run a scenario on a broker of its own and draw what happened: exit code 0 if what must be seen was, 1 if not."""
+    from .scenarios.command import CannotRun, DidNotEnd, run_text
+
+    try:
+        text, passed = run_text(name, client, as_version, as_json=as_json)
+    except CannotRun as error:
+        raise click.ClickException(str(error)) from error
+    except DidNotEnd as error:
+        click.echo(f"fauxka: {one_line(str(error))}", err=True)
+        sys.exit(EXIT_NOT_SEEN)
+    click.echo(text)
+    if not passed:
+        sys.exit(EXIT_NOT_SEEN)
 
 
 if __name__ == "__main__":

@@ -6,12 +6,12 @@ from typing import Any
 
 import msgspec
 
-from ..admin.scenario_operations import ScenarioImpossible, ToldScenario
+from ..admin.scenario_operations import ScenarioImpossible, ToldScenario, UnknownScenarioName
 from .client import ClientStuck, ClientUnavailable
 from .clients import client_of
 from .engine import run
 from .raw_connection import ConnectionLost, NoAnswer
-from .scenario_files import load_scenario, scenario_names
+from .scenario_files import UnknownScenario, load_scenario, scenario_names
 from .stage import StageFailed
 
 # What a run may end with in place of a report; each message is one line.
@@ -38,9 +38,12 @@ class AdminRunner:
     def run(self, name: str, client: str, as_version: str | None) -> dict[str, Any]:
         """Run one on a broker of its own and return its report.
 
-        Raises UnknownScenario, ValueError for a version whose rules are not known, ScenarioImpossible.
+        Raises UnknownScenarioName, ValueError for a version whose rules are not known, ScenarioImpossible.
         """
-        scenario = load_scenario(name)
+        try:
+            scenario = load_scenario(name)
+        except UnknownScenario as error:
+            raise UnknownScenarioName(str(error)) from error
         try:
             report = run(scenario, client_of(client), as_version)
         except (ClientUnavailable, *FAILURES) as error:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from msgspec import Struct
 
 from .seen_requests import SeenBatch
+
+# By partition and producer id the sequences of the batches that a broker remembers, oldest first.
+Remembered = Mapping[tuple[int, int], Sequence[tuple[int, int]]]
 
 
 class Window(Struct, frozen=True):
@@ -35,10 +40,14 @@ class CachedWindows:
             self._windows[key] = [*self._windows.get(key, []), newest][-self._remembered :]
         return list(self._windows.get(key, []))
 
-    def forget(self, partition: int, producer_id: int) -> None:
-        """The broker was made to forget them."""
-        self._windows.pop((partition, producer_id), None)
-
-    def of(self, partition: int, producer_id: int) -> list[Window]:
-        """Return what is remembered."""
-        return list(self._windows.get((partition, producer_id), []))
+    def learn(self, remembered: Remembered) -> None:
+        """Go on from what the broker itself says that it remembers, of all producers."""
+        names = {
+            (*key, window.base_sequence, window.last_sequence): window.name
+            for key, windows in self._windows.items()
+            for window in windows
+        }
+        self._windows = {
+            key: [Window(names.get((*key, first, last), ""), first, last) for first, last in sequences]
+            for key, sequences in remembered.items()
+        }

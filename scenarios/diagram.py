@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
 from .cached_windows import Window
+from .seen_requests import APPENDED
 from .timeline import Moment
 
 WIDTH = 100
@@ -16,16 +17,63 @@ _INNER = WIDTH - 2 * len(_MARGIN) - 2
 # What the broker says to itself stands on its side.
 _DECISION_WIDTH = 62
 _ARROW_SHAFT_MIN = 8
+# More exchanges in a row that all go well are not drawn one by one.
+_PLAIN_MAX = 8
 _BETWEEN = " | "
+_CACHED = re.compile(r" \(cached [^)]*\)")
 _PRODUCER = re.compile(r"^producer \d+ epoch -?\d+: ")
 
 
 def draw(moments: Sequence[Moment]) -> str:
     """Return the diagram."""
     lines = ["client".ljust(WIDTH - len("broker")) + "broker", _row("")]
-    for moment in moments:
-        lines.extend(_lines_of(moment))
+    for run in _runs(moments):
+        lines.extend(_run_lines(run))
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _runs(moments: Sequence[Moment]) -> Iterator[list[list[Moment]]]:
+    """Yield the exchanges that follow one another and are plain; anything else is alone."""
+    run: list[list[Moment]] = []
+    for exchange in _exchanges(moments):
+        if not _is_plain(exchange):
+            if run:
+                yield run
+            yield [exchange]
+            run = []
+        else:
+            run.append(exchange)
+    if run:
+        yield run
+
+
+def _exchanges(moments: Sequence[Moment]) -> Iterator[list[Moment]]:
+    """Yield what belongs to one request and stands together, and each note."""
+    exchange: list[Moment] = []
+    for moment in moments:
+        if exchange and (moment.request is None or moment.request != exchange[-1].request):
+            yield exchange
+            exchange = []
+        exchange.append(moment)
+    if exchange:
+        yield exchange
+
+
+def _is_plain(exchange: Sequence[Moment]) -> bool:
+    """Whether it is a request whose batch is appended and answered."""
+    kinds = [moment.kind for moment in exchange]
+    return kinds == ["request", "decision", "answer"] and exchange[1].decision == APPENDED and not exchange[2].lost
+
+
+def _run_lines(run: Sequence[Sequence[Moment]]) -> Iterator[str]:
+    """Yield the lines of exchanges; of a long run those at its ends."""
+    shown = run if len(run) <= _PLAIN_MAX else [run[0], run[-1]]
+    for number, exchange in enumerate(shown):
+        if number == 1 and len(shown) < len(run):
+            text = f"{len(run) - len(shown)} more batches, each appended and answered"
+            yield from _lines_of(Moment(kind="note", who="test", text=text))
+        for moment in exchange:
+            yield from _lines_of(moment)
 
 
 def _lines_of(moment: Moment) -> Iterator[str]:
@@ -76,8 +124,10 @@ def _with_reason(shaft: str, reason: str) -> Iterator[str]:
 
 
 def _decision(moment: Moment) -> Iterator[str]:
-    # The request above it says whose batch it is.
+    # The request above it says whose batch it is, and the lines below it what is remembered.
     text = _PRODUCER.sub("", moment.text)
+    if moment.cached is not None:
+        text = _CACHED.sub("", text)
     yield from _on_the_right(wrap(text, _DECISION_WIDTH, break_on_hyphens=False))
     if moment.cached is not None:
         yield from _on_the_right(_cached_lines(moment.cached))

@@ -13,7 +13,7 @@ from ..protocol.record_batch import increment_sequence
 from ..storage.emulated_version import EmulatedVersion
 from .batch_names import BatchNames
 from .client import BATCH_HEADER, NO_ANSWER, ClientOptions, ClientUnavailable, ScenarioClient, events_of
-from .clients import NamedClient
+from .clients import NamedClient, client_of
 from .expectations import Check, Seen, check
 from .intruder import intrude
 from .raw_client import RawClient
@@ -49,7 +49,7 @@ from .timeline import Moment, Note, RuleInWords, Who, build_timeline
 TOPIC = "events"
 
 # How long a client waits for an answer before it sends again: short, as nothing here takes long unless it is lost.
-RAW_REQUEST_MS = 250
+RAW_REQUEST_MS = 400
 REAL_REQUEST_MS = 700
 # How long it tries at all; a scenario that needs its patience to end says less.
 DELIVERY_MS = 20_000
@@ -63,12 +63,13 @@ SHOWN_APIS = ("Produce", "InitProducerId")
 
 
 class Report(Struct, kw_only=True):
-    """What came of a scenario."""
+    """What came of a scenario. instead_of: which client was asked for, and why it cannot do it; "" if it could."""
 
     scenario: str
     title: str
     story: str
     client: str
+    instead_of: str = ""
     as_version: str
     passed: bool
     checks: list[Check]
@@ -94,9 +95,7 @@ class _Record:
 
 
 def check_possible(scenario: Scenario, client: str, version: str) -> None:
-    """Raise ClientUnavailable where the scenario cannot be done with the client, or says nothing about the version."""
-    if client in scenario.unable:
-        raise ClientUnavailable(f"{scenario.name} cannot be done with {client}: {scenario.unable[client]}")
+    """Raise ClientUnavailable where the scenario says nothing about the version or the client."""
     if not is_within(scenario.versions, version):
         raise ClientUnavailable(f"{scenario.name} is about Kafka {scenario.versions}, not {version}")
     if not scenario.expected_of(client, version):
@@ -104,17 +103,23 @@ def check_possible(scenario: Scenario, client: str, version: str) -> None:
 
 
 def run(scenario: Scenario, client: NamedClient, as_version: str | None = None) -> Report:
-    """Run a scenario on a broker of its own.
+    """Run a scenario on a broker of its own; with the raw client where the one that is asked for cannot do it.
 
     Raises ClientUnavailable where it cannot be done so, ClientStuck or StageFailed where it did not come to an end, and
     ValueError for a version whose rules are not known.
     """
     version = EmulatedVersion.parse(as_version) if as_version else EmulatedVersion.latest()
+    instead_of = ""
+    if client.name in scenario.unable:
+        instead_of = f"{client.name}: {scenario.unable[client.name]}"
+        client = client_of(RAW)
     check_possible(scenario, client.name, version.name)
     stage = open_stage(scenario, version.name)
     try:
         create_topic(stage.bootstrap_servers, TOPIC, scenario.partitions, scenario.topic_config)
-        return _Run(scenario, client, version, stage).report()
+        report = _Run(scenario, client, version, stage).report()
+        report.instead_of = instead_of
+        return report
     finally:
         stage.close()
 
@@ -182,16 +187,25 @@ class _Run:
         for moment in timeline:
             if moment.batch is not None and (moment.kind == "decision" or moment.lost):
                 decisions.setdefault(moment.batch.name, []).append(moment)
-        windows = [moment.cached for moment in timeline if moment.cached is not None]
         return Seen(
             client=self._named.name,
             deliveries=self._client.deliveries,
             decisions=decisions,
             stored=stored,
-            cached=windows[-1] if windows else [],
+            cached=self._cached(timeline),
             verdict=self._stage.verdict(TOPIC),
             streamed=self._record.streamed,
         )
+
+    def _cached(self, timeline: list[Moment]) -> list[str]:
+        """Return what the broker says that it remembers of the producer that wrote last, by name."""
+        decided = [moment for moment in timeline if moment.cached is not None and moment.batch is not None]
+        if not decided or decided[-1].batch is None:
+            return []
+        last = decided[-1].batch
+        names = {(window.base_sequence, window.last_sequence): window.name for window in decided[-1].cached or []}
+        remembered = self._stage.remembered(TOPIC).get((last.partition, last.producer_id), [])
+        return [names.get(sequences, f"{sequences[0]}..{sequences[1]}") for sequences in remembered]
 
     def _watch_batches(self) -> None:
         """Arm a rule for each batch that only counts, to know when the batch has come."""
@@ -229,7 +243,7 @@ class _Run:
                 self._stage.release_held()
             case Advance(ms=ms):
                 self._stage.advance(ms)
-                self._note("broker", f"its clock goes forward by {ms} ms")
+                self._note("broker", f"its clock goes forward by {ms} ms", changes=True)
             case Evict() | Forget() | Intrude() | Kill():
                 self._do_to_broker(step)
             case RestartProducer():
@@ -245,17 +259,17 @@ class _Run:
             case Evict(partition=partition):
                 producer_id = self._last_batch().producer_id
                 self._stage.evict_cache(TOPIC, partition, producer_id)
-                text = f"forgets the cached batches of producer {producer_id}"
-                self._note("broker", text, forgets=(partition, producer_id))
+                self._note("broker", f"forgets the cached batches of producer {producer_id}", changes=True)
             case Forget(partition=partition):
                 producer_id = self._last_batch().producer_id
                 self._stage.forget_producer(TOPIC, partition, producer_id)
-                self._note("broker", f"forgets producer {producer_id}", forgets=(partition, producer_id))
+                self._note("broker", f"forgets producer {producer_id}", changes=True)
             case Intrude(batch=name):
                 self._intrude(self._scenario.batches[name])
             case Kill(torn_bytes=torn_bytes):
-                self._note("broker", f"is killed, and leaves {torn_bytes} bytes of a batch behind; starts again")
                 self._stage.kill(TOPIC, torn_bytes)
+                text = f"is killed, and leaves {torn_bytes} bytes of a batch behind; starts again on the same folder"
+                self._note("broker", text, changes=True)
                 # Rules end with the process.
                 self._record.sent.clear()
                 self._watch_batches()
@@ -343,9 +357,11 @@ class _Run:
     def _last_batch(self) -> SeenBatch:
         return [batch for request in self._stage.journal() for batch in request.batches][-1]
 
-    def _note(self, who: Who, text: str, *, forgets: tuple[int, int] | None = None, releases: bool = False) -> None:
+    def _note(self, who: Who, text: str, *, changes: bool = False, releases: bool = False) -> None:
+        """Write down what no request shows. changes: the broker remembers something else of producers than before."""
         requests = self._stage.journal()
-        self._record.notes.append(Note(requests[-1].id if requests else 0, who, text, forgets, releases))
+        remembered = self._stage.remembered(TOPIC) if changes else None
+        self._record.notes.append(Note(requests[-1].id if requests else 0, who, text, remembered, releases))
 
 
 def batch_header(name: str) -> dict[str, Any]:

@@ -9,7 +9,8 @@ import msgspec
 
 from ..testing import Broker
 from ..testing.rule import Rule
-from .seen_requests import SeenRequest, seen_requests
+from .cached_windows import Remembered
+from .seen_requests import SeenRequest, remembered_of, seen_requests
 from .stage import AWAIT_MS_MAX, EVENT_ID, StageFailed
 
 
@@ -55,6 +56,10 @@ class InProcessStage:
         """See Stage."""
         told: dict[str, Any] = msgspec.to_builtins(self._broker.verdict(topic, EVENT_ID))
         return told
+
+    def remembered(self, topic: str) -> Remembered:
+        """See Stage."""
+        return remembered_of(msgspec.to_builtins(self._broker.producers.list(topic)))
 
     def advance(self, ms: int) -> None:
         """See Stage."""

@@ -18,7 +18,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from ..protocol.records import BatchOptions, Record, build_batch
-from .seen_requests import SeenRequest, seen_requests
+from .cached_windows import Remembered
+from .seen_requests import SeenRequest, remembered_of, seen_requests
 from .stage import AWAIT_MS_MAX, EVENT_ID, StageFailed
 
 # A start takes a tenth of a second; a machine that does much else may need a hundred times that.
@@ -107,6 +108,10 @@ class KilledStage:
         """See Stage; of what was seen since the last start."""
         told: dict[str, Any] = self._call("GET", "/v1/verdict", topic=topic, event_id=EVENT_ID)
         return told
+
+    def remembered(self, topic: str) -> Remembered:
+        """See Stage."""
+        return remembered_of(self._call("GET", "/v1/producers", topic=topic)["items"])
 
     def advance(self, ms: int) -> None:
         """See Stage."""

@@ -190,7 +190,7 @@ class RawClient:
             raise ClientStuck(f"the raw client was refused {ATTEMPTS_MAX} times with {names_of(self._open)}")
         silent = [attempt for attempt in self._open if not attempt.is_answered]
         if silent:
-            self._options.note(f"no answer to {names_of(silent)}: connects anew and sends {names_of(self._open)} again")
+            self._options.note(f"no answer to {names_of(silent)} in time: gives the connection up")
             self._reconnect()
         elif first.error in RAISES_EPOCH and not first.is_behind:
             self._raise_epoch_and_renumber()

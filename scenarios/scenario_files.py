@@ -18,7 +18,7 @@ _SUFFIX = ".toml"
 _SEQUENCES = re.compile(r"(\d+)\.\.(\d+)")
 
 
-class UnknownScenario(Exception):
+class UnknownScenario(LookupError):
     """There is no scenario of that name; the message lists those that there are."""
 
 

@@ -50,6 +50,29 @@ class SeenRequest(Struct, kw_only=True):
     faults: list[SeenFault] = []
 
 
+class _CachedBatch(Struct):
+    """A cached batch, as the admin API tells it."""
+
+    base_sequence: int
+    last_sequence: int
+
+
+class _Producer(Struct):
+    """A producer on a partition, as the admin API tells it."""
+
+    partition: int
+    producer_id: int
+    cached: list[_CachedBatch]
+
+
+def remembered_of(items: Any) -> dict[tuple[int, int], list[tuple[int, int]]]:
+    """Return the cached batches of producers, read from the admin API's list of them."""
+    return {
+        (each.partition, each.producer_id): [(batch.base_sequence, batch.last_sequence) for batch in each.cached]
+        for each in msgspec.convert(items, list[_Producer])
+    }
+
+
 def seen_requests(items: Any) -> list[SeenRequest]:
     """Return the journal's items, as structs or as what JSON was read to."""
     return msgspec.convert(items, list[SeenRequest], from_attributes=True)

@@ -13,6 +13,7 @@ from ..protocol.messages.create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
+from .cached_windows import Remembered
 from .client import EVENT_HEADER
 from .raw_connection import RawConnection
 from .seen_requests import SeenRequest
@@ -58,6 +59,10 @@ class Stage(Protocol):
 
     def verdict(self, topic: str) -> dict[str, Any]:
         """Return the verdict, as the admin API has it."""
+        ...
+
+    def remembered(self, topic: str) -> Remembered:
+        """Return the cached batches of all producers."""
         ...
 
     def advance(self, ms: int) -> None:

@@ -13,7 +13,7 @@ from typing import Literal
 from msgspec import Struct
 
 from .batch_names import BatchNames
-from .cached_windows import CachedWindows, Window
+from .cached_windows import CachedWindows, Remembered, Window
 from .seen_requests import NOT_APPLIED, SeenBatch, SeenRequest
 
 Who = Literal["client", "broker", "test"]
@@ -64,14 +64,14 @@ class Moment(Struct, kw_only=True, omit_defaults=True):
 class Note:
     """Something that no request shows.
 
-    after: the journal's last id when it happened. forgets: the partition and the producer that the broker forgot.
-    releases: requests that were held went on.
+    after: the journal's last id when it happened. remembered: what the broker says that it remembers of producers then,
+    where that changed. releases: requests that were held went on.
     """
 
     after: int
     who: Who
     text: str
-    forgets: tuple[int, int] | None = None
+    remembered: Remembered | None = None
     releases: bool = False
 
 
@@ -117,16 +117,21 @@ class _Builder:
         self._rules = rules
         self._windows = windows
         self._held: list[SeenRequest] = []
+        self._connections: set[int] = set()
         self.issued: dict[int, str] = {}
 
     def add_note(self, note: Note) -> None:
         self.moments.append(Moment(kind="note", who=note.who, text=note.text))
-        if note.forgets is not None:
-            self._windows.forget(*note.forgets)
+        if note.remembered is not None:
+            self._windows.learn(note.remembered)
         if note.releases:
             self.release()
 
     def add_request(self, request: SeenRequest) -> None:
+        if request.batches and self._connections and request.connection not in self._connections:
+            self.moments.append(Moment(kind="note", who="client", text="connects anew"))
+        if request.batches:
+            self._connections.add(request.connection)
         rule = self._rule_of(request)
         is_lost = rule is not None and rule.point == RECEIVED and rule.kind in _LOSSES
         self.moments.append(
