@@ -19,13 +19,11 @@ from .listeners import Listener, ListenerConfig
 from .request_context import ConnectionInfo, RequestContext
 
 if TYPE_CHECKING:
-    from .cluster_snapshot import ClusterSnapshot
     from .compaction import Compaction
     from .held_requests import HeldRequests
     from .interception import FaultPlan, RequestObserver
     from .interceptor import Interceptor
     from .node_life import DeadNode, LogEnds, SnapshotFault
-    from .seed_topics import SeedTopic
 
 logger = logging.getLogger(__name__)
 
@@ -96,6 +94,10 @@ class Server:
     def lift_faults(self) -> None:
         """Give up every request and connection that a fault keeps: the connections are closed."""
         self._dispatcher.lift_faults()
+
+    def abort_connections(self) -> None:
+        """Close all connections at once, whatever is on its way: what their clients know is not so any more."""
+        self._dispatcher.abort_connections()
 
     async def start(self) -> None:
         """Bind every listener; clients can connect when this returns.
@@ -202,33 +204,6 @@ class Server:
             for each in ends:
                 if self.on_recovered is not None:
                     self.on_recovered(each)
-
-    async def reset(self, seed_topics: Sequence[SeedTopic] = ()) -> None:
-        """Take the cluster back to where it started, see reset_cluster; a node that crashed is started again first."""
-        from .cluster_reset import reset_cluster
-
-        await self.restart()
-        reset_cluster(self.cluster, seed_topics)
-
-    def take_snapshot(self) -> ClusterSnapshot:
-        """Return what the cluster is now. Raises SnapshotError where it is down, or not in memory alone."""
-        from .cluster_snapshot import SnapshotError, take_snapshot
-
-        if not self.is_running:
-            raise SnapshotError("nothing of a node that is down can be taken down")
-        return take_snapshot(self.cluster)
-
-    async def restore(self, snapshot: ClusterSnapshot) -> None:
-        """Take the cluster back to the snapshot, and close every connection; a node that crashed is started again.
-
-        Raises SnapshotError where the cluster is not in memory alone.
-        """
-        from .cluster_snapshot import restore_snapshot
-
-        await self.restart()
-        self._dispatcher.abort_connections()
-        self._dispatcher.lift_faults()
-        restore_snapshot(self.cluster, snapshot)
 
     def _stop_listening(self) -> None:
         for server in self._servers:

@@ -7,18 +7,21 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Self, TypeVar
 
 from fauxka.broker.clock import AdjustableClock
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.cluster_loader import StorageOptions, load_cluster
+from fauxka.broker.cluster_reset import reset_cluster
+from fauxka.broker.cluster_snapshot import ClusterSnapshot, restore_snapshot, take_snapshot
 from fauxka.broker.config import BrokerConfig
 from fauxka.broker.event_loop import new_event_loop
 from fauxka.broker.interception import FaultPlan
 from fauxka.broker.listeners import ListenerConfig
 from fauxka.broker.node_life import LogEnds, SnapshotFault
+from fauxka.broker.seed_topics import SeedTopic
 from fauxka.broker.server import Server
 
 from .asking_client import AskingClient
@@ -96,6 +99,23 @@ class Node:
 
     def restart(self, snapshots: SnapshotFault | None = None) -> None:
         self.run(lambda: self.server.restart(snapshots))
+
+    def reset(self, seed_topics: Sequence[SeedTopic] = ()) -> None:
+        self.restart()
+        self.call(lambda: reset_cluster(self.cluster, seed_topics))
+
+    def take_snapshot(self) -> ClusterSnapshot:
+        return self.call(lambda: take_snapshot(self.cluster))
+
+    def restore(self, snapshot: ClusterSnapshot) -> None:
+        self.restart()
+
+        def restore() -> None:
+            self.server.lift_faults()
+            self.server.abort_connections()
+            restore_snapshot(self.cluster, snapshot)
+
+        self.call(restore)
 
     def is_refusing(self) -> bool:
         """Whether nobody can connect."""

@@ -30,7 +30,7 @@ def node(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Node]:
 
 
 def reset(node: Node) -> None:
-    node.run(lambda: node.server.reset(SEEDS))
+    node.reset(SEEDS)
 
 
 def test_seed_topics_are_there_again_empty_and_with_new_ids_and_the_others_are_gone(node: Node) -> None:
@@ -135,7 +135,7 @@ def test_what_was_imported_is_there_again_as_it_was(tmp_path: Path) -> None:
         client.produce("events", batch(b"2"))
         client.delete_topic("events")
 
-        node.run(node.server.reset)
+        node.reset()
 
         assert client.fetch("events").high_watermark == 1
 
@@ -146,12 +146,12 @@ def test_hundred_partitions_that_were_written_to_are_reset_quickly() -> None:
     with Node() as node:
         durations: list[float] = []
         for _ in range(5):
-            node.run(lambda: node.server.reset(seeds))
+            node.reset(seeds)
             with node.client() as client:
                 for partition in range(100):
                     client.produce("events", batch(b"1", producer_id=5, sequence=0), partition)
             begin = time.perf_counter()
-            node.run(lambda: node.server.reset(seeds))
+            node.reset(seeds)
             durations.append(1000 * (time.perf_counter() - begin))
 
     assert min(durations) < 50
