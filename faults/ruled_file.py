@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from .file_fault import FileFault
     from .file_faults import FileFaults
 
+# What is remembered of one file's lost writes, those behind one another as one; of more the oldest stay written.
+LOST_RANGES_MAX = 1000
+
 
 class RuledFile:
     """A file of a RuledFileSystem."""
@@ -33,7 +36,7 @@ class RuledFile:
         # Where what a torn write left begins; None where there is nothing of the kind.
         self._torn_size: int | None = None
         # Writes that were lost, each from one position to another.
-        self._lost: list[tuple[int, int]] = []
+        self._lost: tuple[tuple[int, int], ...] = ()
         # What a lost sync was to make safe. _safe_size: what is safe, known only while there are rules.
         self._unsafe: tuple[int, int] | None = None
         self._safe_size: int | None = None
@@ -84,9 +87,10 @@ class RuledFile:
             self._unmark_if_whole()
 
     def _lose(self, position: int, end: int) -> None:
-        if self._lost and self._lost[-1][1] == position:
-            position = self._lost.pop()[0]
-        self._lost.append((position, end))
+        before = self._lost
+        if before and before[-1][1] == position:
+            position, before = before[-1][0], before[:-1]
+        self._lost = (*before[-LOST_RANGES_MAX + 1 :], (position, end))
         self._faults.mark(self)
 
     def _unmark_if_whole(self) -> None:
@@ -112,7 +116,7 @@ class RuledFile:
         if self._faults.is_armed:
             self._faults.check(OperationKind.TRUNCATE, self._path)
             self._torn_size = None
-            self._lost = [(start, min(end, size)) for start, end in self._lost if start < size]
+            self._lost = tuple((start, min(end, size)) for start, end in self._lost if start < size)
             if self._unsafe is not None:
                 self._unsafe = (min(self._unsafe[0], size), min(self._unsafe[1], size))
             if self._safe_size is not None:
@@ -160,9 +164,9 @@ class RuledFile:
         """Leave of the file what its disk has: a torn tail is there for good, and what was lost is not."""
         inner, lost = self._inner, self._lost
         if self._unsafe is not None:
-            lost = [*lost, self._unsafe]
+            lost = (*lost, self._unsafe)
         self._torn_size = self._safe_size = self._unsafe = None
-        self._lost = []
+        self._lost = ()
         # Of a file that was deleted meanwhile there is nothing to leave.
         with suppress(OSError):
             for start, end in sorted(lost, reverse=True):

@@ -179,6 +179,17 @@ def test_lost_write_is_acknowledged_and_seen_and_gone_after_a_crash(broker: Brok
         assert values(client) == [b"value 0"]
 
 
+def test_lost_write_is_told_by_the_verdict_after_a_crash(broker: Broker) -> None:
+    with RawClient(broker.bootstrap_servers) as client:
+        broker.files.add(action="lose", operation="write", file_kind="log", when={"skip": 1})
+        produced(client, 0, 1)
+    before = broker.verdict(TOPIC).batches.acknowledged_lost
+    broker.crash()
+    broker.restart()
+
+    assert (before, broker.verdict(TOPIC).batches.acknowledged_lost) == (0, 1)
+
+
 def test_log_ends_in_front_of_a_lost_write_after_a_crash(broker: Broker) -> None:
     with RawClient(broker.bootstrap_servers) as client:
         broker.files.add(action="lose", operation="write", file_kind="log", when={"skip": 1})
