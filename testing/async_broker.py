@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from .node import Node
 
 if TYPE_CHECKING:
+    from ..admin.life_operations import Snapshots
+    from ..admin.reset_operations import Scope
     from .faults import AsyncFaults, AsyncFiles
-    from .node import ResetScope, Snapshots
 
 Result = TypeVar("Result")
 
@@ -54,7 +55,7 @@ class AsyncBroker(Node):
         """Stop."""
         await self.stop()
 
-    async def reset(self, scope: ResetScope = "all") -> None:
+    async def reset(self, scope: Scope = "all") -> None:
         """Take it back to the beginning; see Broker.reset."""
         await self._reset(scope)
 

@@ -21,8 +21,9 @@ with suppress(ImportError):
 PRELOADED = (encodings.idna, loop_thread)
 
 if TYPE_CHECKING:
+    from ..admin.life_operations import Snapshots
+    from ..admin.reset_operations import Scope
     from .faults import Faults, Files
-    from .node import ResetScope, Snapshots
 
 # Starting binds a socket and imports little; a start that takes longer hangs.
 START_TIMEOUT_SECONDS = 10.0
@@ -106,7 +107,7 @@ class Broker(Node):
             await self._stopping.wait()
             await self._server.stop()
 
-    def reset(self, scope: ResetScope = "all") -> None:
+    def reset(self, scope: Scope = "all") -> None:
         """Take it back to the beginning: a broker that serves the same address, and has nothing in it.
 
         scope: "faults" lifts the rules and closes the connections whose requests they keep; "journal" forgets what

@@ -6,7 +6,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ..admin.instruments import Instruments
 from ..broker.clock import AdjustableClock
@@ -19,13 +19,13 @@ from ..storage.file_system import FileSystem
 
 if TYPE_CHECKING:
     from ..admin.control import Control
+    from ..admin.life_operations import Snapshots
+    from ..admin.reset_operations import Scope
     from ..faults.verdict import TopicVerdict
     from .state import Clock, Held, Producers
     from .truth import JournalOfBroker
 
 Result = TypeVar("Result")
-Snapshots = Literal["keep", "drop", "corrupt"]
-ResetScope = Literal["faults", "journal", "data", "all"]
 
 # In one process with its clients the broker would look for the next request in time that they need themselves.
 CONFIG_DEFAULTS = {"fauxka.busy.poll.us": "0"}
@@ -114,22 +114,18 @@ class Node(ABC):
 
         event_id: "key" or "header:NAME", where records that are equal in that are one event, whoever sent them.
         """
-        from ..admin.topic_logs import ClusterLogs
-        from ..faults.verdict import judge
+        from ..admin.verdict_operations import VerdictQuery, read_verdict
 
-        return self.ask(lambda control: judge(control.journal, ClusterLogs(control.cluster), topic, event_id=event_id))
+        query = VerdictQuery(topic=topic, event_id=event_id)
+        return self.ask(lambda control: read_verdict(control, query))
 
-    async def _reset(self, scope: ResetScope) -> None:
+    async def _reset(self, scope: Scope) -> None:
         """Take scope back to the beginning; see reset of the brokers."""
-        control = self.control
-        if scope in ("faults", "all"):
-            control.plan.clear()
-            control.files.clear()
-            control.server.lift_faults()
+        from ..admin.reset_operations import Reset, reset
+
         if scope in ("data", "all"):
-            await control.server.reset()
-        if scope in ("journal", "all"):
-            control.journal.clear()
+            await self._server.restart()
+        reset(self.control, Reset(scope=scope))
 
     @property
     def is_running(self) -> bool:

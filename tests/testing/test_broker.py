@@ -255,3 +255,64 @@ def test_a_port_that_is_taken_is_told(broker: Broker) -> None:
 
     with pytest.raises(OSError, match="address already in use"):
         Broker(listeners=[ListenerConfig(port=port)]).start()
+
+
+def test_a_reset_leaves_nothing_but_the_address(broker: Broker) -> None:
+    address = broker.bootstrap_servers
+    send(address)
+    broker.clock.set_mode("manual")
+    broker.faults.hang()
+    broker.files.add(action="read_only")
+
+    broker.reset()
+
+    assert (broker.bootstrap_servers, broker.clock.mode) == (address, "real")
+    assert (broker.faults.rules, broker.files.rules) == ([], [])
+    assert (broker.journal.count(), broker.producers.list()) == (0, [])
+    assert send(address) == 0
+
+
+def test_a_reset_of_faults_leaves_the_data(broker: Broker) -> None:
+    send(broker.bootstrap_servers)
+    broker.faults.hang(times=None)
+
+    broker.reset("faults")
+
+    assert broker.faults.rules == []
+    assert send(broker.bootstrap_servers) == 1
+
+
+def test_a_reset_of_the_journal_leaves_the_data(broker: Broker) -> None:
+    send(broker.bootstrap_servers)
+
+    broker.reset("journal")
+
+    assert broker.journal.count() == 0
+    assert send(broker.bootstrap_servers) == 1
+
+
+def test_a_reset_starts_a_broker_that_is_down(broker: Broker) -> None:
+    broker.crash()
+
+    broker.reset()
+
+    assert broker.is_running
+    assert send(broker.bootstrap_servers) == 0
+
+
+def test_a_client_that_hangs_goes_on_after_a_reset_of_faults(broker: Broker) -> None:
+    hanging = broker.faults.hang()
+    sending = threading.Thread(target=send, args=(broker.bootstrap_servers,))
+    sending.start()
+    hanging.await_hits(timeout_ms=20_000)
+
+    broker.reset("faults")
+    sending.join(20)
+
+    assert not sending.is_alive()
+    assert broker.verdict("orders").batches.duplicates_recognised == 1
+
+
+def test_an_event_id_that_cannot_be_is_refused(broker: Broker) -> None:
+    with pytest.raises(RuleError, match="event_id cannot be 'value'"):
+        broker.verdict("orders", event_id="value")
