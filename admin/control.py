@@ -22,6 +22,7 @@ from .kcl_faults import KclFaults
 if TYPE_CHECKING:
     from .metrics import Metrics
     from .scenario_operations import Scenarios
+    from .snapshot_operations import Snapshots
 
 
 class Control:
@@ -63,6 +64,13 @@ class Control:
     def clock(self) -> AdjustableClock:
         """The clock that every timeout and expiry reads."""
         return self.cluster.clock
+
+    @cached_property
+    def snapshots(self) -> Snapshots:
+        """The states of the cluster that were kept."""
+        from .snapshot_operations import Snapshots
+
+        return Snapshots()
 
     @cached_property
     def scenarios(self) -> Scenarios | None:

@@ -88,9 +88,10 @@ class _BrokerCollector(Collector):
         partitions: list[Partition] = [partition for topic in topics.values() for partition in topic.partitions]
         for partition in partitions:
             place = [partition.topic_name, str(partition.index)]
-            start.add_metric(place, partition.log.log_start_offset)
-            end.add_metric(place, partition.log.log_end_offset)
-            size.add_metric(place, partition.log.size_bytes)
+            log = partition.find_log()
+            start.add_metric(place, 0 if log is None else log.log_start_offset)
+            end.add_metric(place, 0 if log is None else log.log_end_offset)
+            size.add_metric(place, 0 if log is None else log.size_bytes)
         yield GaugeMetricFamily("fauxka_partitions", "Partitions.", value=len(partitions))
         yield start
         yield end

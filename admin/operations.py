@@ -15,6 +15,7 @@ from . import (
     reset_operations,
     rule_operations,
     scenario_operations,
+    snapshot_operations,
     topic_operations,
     verdict_operations,
 )
@@ -31,6 +32,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *topic_operations.OPERATIONS,
     *clock_operations.OPERATIONS,
     *reset_operations.OPERATIONS,
+    *snapshot_operations.OPERATIONS,
     *life_operations.OPERATIONS,
     *export_operations.OPERATIONS,
     *scenario_operations.OPERATIONS,

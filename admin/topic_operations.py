@@ -112,17 +112,18 @@ def _told_topic(topic: Topic) -> ToldTopic:
 
 
 def _told_partition(partition: Partition) -> ToldPartition:
-    log = partition.log
+    # One that nobody has asked for is empty, and being told is no reason to make it.
+    log = partition.find_log()
     return ToldPartition(
         partition=partition.index,
         leader=partition.leader_id,
         leader_epoch=partition.leader_epoch,
-        log_start_offset=log.log_start_offset,
-        log_end_offset=log.log_end_offset,
-        high_watermark=log.high_watermark,
-        last_stable_offset=log.last_stable_offset,
-        size_bytes=log.size_bytes,
-        producers=sum(1 for _ in log.producers.active_producers()),
+        log_start_offset=0 if log is None else log.log_start_offset,
+        log_end_offset=0 if log is None else log.log_end_offset,
+        high_watermark=0 if log is None else log.high_watermark,
+        last_stable_offset=0 if log is None else log.last_stable_offset,
+        size_bytes=0 if log is None else log.size_bytes,
+        producers=0 if log is None else sum(1 for _ in log.producers.active_producers()),
     )
 
 
@@ -170,7 +171,7 @@ def _told_offsets(control: Control, group_id: str) -> list[ToldOffset]:
 def _lag(control: Control, topic_name: str, index: int, offset: int) -> int | None:
     topic = control.cluster.find_topic(topic_name)
     partition = None if topic is None else topic.find_partition(index)
-    return None if partition is None else max(0, partition.log.log_end_offset - offset)
+    return None if partition is None else max(0, _told_partition(partition).log_end_offset - offset)
 
 
 OPERATIONS = (

@@ -1,0 +1,187 @@
+"""Crash, restart, reset and export over HTTP."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ..broker.raw_client import TOPIC, RawClient
+from ..broker.wire_connection import still_serves
+from ..serving_process import Serving
+from .admin_client import AdminClient
+
+HUNG = {"match": {"api": "Produce"}, "when": {"times": None}, "point": "received", "action": {"kind": "hang"}}
+
+
+@pytest.fixture(autouse=True)
+def runs_again(admin: AdminClient) -> Iterator[None]:
+    yield
+    admin.call("POST", "/v1/restart", {})
+    admin.post("/v1/clock", {"mode": "real"})
+    admin.post("/v1/reset", {"scope": "all"})
+
+
+def test_crashed_node_is_down_and_the_api_answers(admin: AdminClient, broker: Serving) -> None:
+    crashed = admin.post("/v1/crash", {})
+
+    assert crashed == {"node": 1, "running": False}
+    assert admin.call("GET", "/readyz").status == 503
+    assert admin.call("GET", "/healthz").status == 200
+    with pytest.raises(ConnectionRefusedError):
+        still_serves(broker.bootstrap)
+
+
+def test_restarted_node_has_what_its_files_hold(admin: AdminClient, broker: Serving) -> None:
+    with RawClient(broker.bootstrap) as client:
+        client.produce(0)
+    admin.post("/v1/crash", {})
+
+    restarted = admin.post("/v1/restart", {})
+
+    assert restarted == {"node": 1, "running": True}
+    assert still_serves(broker.bootstrap)
+    (topic,) = admin.get("/v1/topics")["items"]
+    assert topic["partitions"][0]["log_end_offset"] == 1
+
+
+def test_node_is_started_again_by_the_clock(admin: AdminClient) -> None:
+    admin.post("/v1/clock", {"mode": "manual"})
+    admin.post("/v1/crash", {"restart_after_ms": 60_000})
+    before = admin.call("GET", "/readyz").status
+
+    admin.post("/v1/clock", {"advance_ms": 60_000})
+
+    assert before == 503
+    # Of a node that runs, or is being started: the answer comes when it runs.
+    admin.call("POST", "/v1/restart", {})
+    assert admin.call("GET", "/readyz").status == 200
+
+
+def test_crash_of_a_node_that_is_down_is_409(admin: AdminClient) -> None:
+    admin.post("/v1/crash", {})
+
+    assert admin.call("POST", "/v1/crash", {}).status == 409
+
+
+def test_restart_of_a_node_that_runs_is_409(admin: AdminClient) -> None:
+    assert admin.call("POST", "/v1/restart", {}).status == 409
+
+
+@pytest.mark.parametrize("path", ["/v1/crash", "/v1/restart"])
+def test_unknown_node_is_404(admin: AdminClient, path: str) -> None:
+    answer = admin.call("POST", path, {"node": 7})
+
+    assert (answer.status, answer.error["field"], answer.error["allowed"]) == (404, "node", "1")
+
+
+def test_reset_of_all_leaves_the_seed_topic_empty_and_no_rule(admin: AdminClient, broker: Serving) -> None:
+    with RawClient(broker.bootstrap) as client:
+        client.create_topic("another")
+        client.produce(0)
+        admin.post("/v1/rules", HUNG)
+        admin.post("/v1/files", {"action": "slow", "ms": 1})
+
+        assert admin.post("/v1/reset", {"scope": "all"}) == {"scope": "all"}
+
+    assert [topic["name"] for topic in admin.get("/v1/topics")["items"]] == [TOPIC]
+    assert admin.get("/v1/topics")["items"][0]["partitions"][0]["log_end_offset"] == 0
+    assert (admin.get("/v1/rules")["items"], admin.get("/v1/files")["items"]) == ([], [])
+    assert admin.get("/v1/journal/count") == {"count": 0, "dropped": 0}
+
+
+def test_reset_of_faults_gives_up_what_they_hang_and_keeps_the_data(admin: AdminClient, broker: Serving) -> None:
+    with RawClient(broker.bootstrap) as client:
+        client.produce(0)
+        rule = admin.post("/v1/rules", HUNG)
+        client.send_produce(1)
+        admin.get(f"/v1/rules/{rule['id']}/await")
+
+        admin.post("/v1/reset", {"scope": "faults"})
+
+        with pytest.raises(ConnectionError):
+            client.receive_produced()
+    assert admin.get("/v1/topics")["items"][0]["partitions"][0]["log_end_offset"] == 1
+
+
+def test_reset_of_the_journal_keeps_rules_and_data(admin: AdminClient, broker: Serving) -> None:
+    admin.post("/v1/rules", {**HUNG, "action": {"kind": "observe"}})
+    with RawClient(broker.bootstrap) as client:
+        client.produce(0)
+
+    admin.post("/v1/reset", {"scope": "journal"})
+
+    assert admin.get("/v1/journal")["items"] == []
+    assert admin.get("/v1/rules")["items"][0]["hits"] == 1
+    assert admin.get("/v1/topics")["items"][0]["partitions"][0]["log_end_offset"] == 1
+
+
+def test_reset_of_a_node_that_is_down_is_409(admin: AdminClient) -> None:
+    admin.post("/v1/crash", {})
+
+    assert admin.call("POST", "/v1/reset", {"scope": "data"}).status == 409
+
+
+def test_topics_are_exported_for_a_real_kafka(admin: AdminClient, broker: Serving, tmp_path: Path) -> None:
+    with RawClient(broker.bootstrap) as client:
+        client.produce(0)
+
+    exported = admin.post("/v1/export", {"dir": str(tmp_path / "export")})
+
+    assert exported["dir"] == str(tmp_path / "export")
+    assert (tmp_path / "export" / "meta.properties").exists()
+    assert (tmp_path / "export" / f"{TOPIC}-0" / "00000000000000000000.log").stat().st_size > 0
+
+
+def test_export_to_a_folder_that_is_there_is_409(admin: AdminClient, tmp_path: Path) -> None:
+    (tmp_path / "somebody's").touch()
+
+    answer = admin.call("POST", "/v1/export", {"dir": str(tmp_path)})
+
+    assert (answer.status, answer.error["field"]) == (409, "dir")
+
+
+@pytest.mark.parametrize("folder", ["", "a\0b"])
+def test_folder_that_cannot_be_is_400(admin: AdminClient, folder: str) -> None:
+    assert admin.call("POST", "/v1/export", {"dir": folder}).status == 400
+
+
+def test_restore_goes_back_to_the_snapshot_as_often_as_wanted(admin: AdminClient, broker: Serving) -> None:
+    with RawClient(broker.bootstrap) as client:
+        client.produce(0)
+    snapshot = admin.post("/v1/snapshot")
+
+    ends: list[int] = []
+    for _ in range(2):
+        with RawClient(broker.bootstrap) as client:
+            client.produce(1)
+        admin.post("/v1/restore", {"id": snapshot["id"]})
+        ends.append(admin.get("/v1/topics")["items"][0]["partitions"][0]["log_end_offset"])
+
+    assert ends == [1, 1]
+    (producer,) = admin.get("/v1/producers")["items"]
+    assert producer["next_sequence"] == 1
+
+
+def test_restore_closes_connections(admin: AdminClient, broker: Serving) -> None:
+    snapshot = admin.post("/v1/snapshot")
+    with RawClient(broker.bootstrap) as client:
+        client.produce(0)
+
+        admin.post("/v1/restore", {"id": snapshot["id"]})
+
+        with pytest.raises(ConnectionError):
+            client.produce(1)
+
+
+def test_snapshots_are_listed_and_given_up(admin: AdminClient) -> None:
+    snapshot = admin.post("/v1/snapshot")
+
+    assert snapshot in admin.get("/v1/snapshot")["items"]
+    assert admin.delete(f"/v1/snapshot/{snapshot['id']}") == snapshot
+    assert admin.call("POST", "/v1/restore", {"id": snapshot["id"]}).status == 404
+
+
+def test_unknown_snapshot_is_404(admin: AdminClient) -> None:
+    answer = admin.call("POST", "/v1/restore", {"id": 98765})
+
+    assert (answer.status, answer.error["value"]) == (404, 98765)

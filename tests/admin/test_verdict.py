@@ -1,0 +1,70 @@
+"""The verdict over HTTP: a lost acknowledgement, told afterwards."""
+
+import pytest
+
+from ..broker.raw_client import TOPIC, RawClient
+from ..serving_process import Serving
+from .admin_client import AdminClient
+
+LOST_ACK = {
+    "match": {"api": "Produce", "topic": TOPIC, "partition": 0},
+    "point": "applied",
+    "action": {"kind": "close"},
+}
+
+
+@pytest.fixture(autouse=True)
+def from_the_start(admin: AdminClient) -> None:
+    admin.post("/v1/reset", {"scope": "all"})
+
+
+def test_batch_whose_acknowledgement_is_lost_is_stored_and_not_acknowledged(
+    admin: AdminClient, broker: Serving
+) -> None:
+    admin.post("/v1/rules", LOST_ACK)
+    with RawClient(broker.bootstrap) as client, pytest.raises(ConnectionError):
+        client.produce(0)
+
+    verdict = admin.get("/v1/verdict", topic=TOPIC)
+
+    assert (verdict["batches"]["appended_once"], verdict["batches"]["stored_unacknowledged"]) == (1, 1)
+    assert verdict["records"] == {"in_log": 1, "distinct": 1, "duplicates": 0}
+    (finding,) = verdict["findings"]
+    assert (finding["partition"], finding["producer_id"], finding["base_sequence"]) == (0, 1, 0)
+
+
+def test_batch_that_is_recognised_when_it_comes_again_is_appended_once(admin: AdminClient, broker: Serving) -> None:
+    admin.post("/v1/rules", LOST_ACK)
+    with RawClient(broker.bootstrap) as client, pytest.raises(ConnectionError):
+        client.produce(0)
+    with RawClient(broker.bootstrap) as client:
+        client.produce(0)
+
+    batches = admin.get("/v1/verdict", topic=TOPIC)["batches"]
+
+    assert (batches["appended_once"], batches["appended_twice"]) == (1, 0)
+    assert (batches["duplicates_recognised"], batches["stored_unacknowledged"]) == (1, 0)
+
+
+def test_topic_that_nobody_knows_has_an_empty_verdict(admin: AdminClient) -> None:
+    verdict = admin.get("/v1/verdict", topic="never-heard-of")
+
+    assert (verdict["topic"], verdict["findings"]) == ("never-heard-of", [])
+
+
+@pytest.mark.parametrize("event_id", ["key", "header:id"])
+def test_events_may_be_told_apart_by_key_or_header(admin: AdminClient, event_id: str) -> None:
+    assert admin.call("GET", f"/v1/verdict?topic={TOPIC}&event_id={event_id}").status == 200
+
+
+@pytest.mark.parametrize("event_id", ["", "value", "header:", "headers:id"])
+def test_event_id_that_is_neither_is_400(admin: AdminClient, event_id: str) -> None:
+    answer = admin.call("GET", "/v1/verdict", topic=TOPIC, event_id=event_id)
+
+    assert (answer.status, answer.error["field"]) == (400, "event_id")
+
+
+def test_verdict_needs_a_topic(admin: AdminClient) -> None:
+    answer = admin.call("GET", "/v1/verdict")
+
+    assert (answer.status, answer.error["field"]) == (400, "topic")
