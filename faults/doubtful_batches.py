@@ -23,6 +23,7 @@ class DoubtfulBatch:
 
     error_code: of an answer that did not tell the truth; NO_ANSWER where there was none.
     search_offset: where in the log copies of it may begin; it lies before the batch if that was held for a time.
+    is_told: the client was told, but so late that it may have sent the batch again before.
     """
 
     request_id: int
@@ -36,6 +37,7 @@ class DoubtfulBatch:
     last_sequence: int
     error_code: int | None
     search_offset: int
+    is_told: bool = False
 
     @property
     def place(self) -> BatchPlace:

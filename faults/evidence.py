@@ -227,6 +227,29 @@ class Evidence:
                     doubts[place] = self.doubt(request_id, request, (name, partition, decision), NO_ANSWER)
         return [doubts[place] for place in sorted(doubts)]
 
+    def searched_in(self, topic: str, doubts: Sequence[DoubtfulBatch]) -> list[DoubtfulBatch]:
+        """Return the batches of a topic of which copies are to be looked for: the doubtful ones, and the late ones."""
+        searched = {each.place: each for each in doubts}
+        for missing in self.missing.of_topic(topic):
+            decision, base_offset = missing.decision, missing.applied_offset
+            if base_offset is None or (topic, missing.partition, base_offset) in searched:
+                continue
+            searched[topic, missing.partition, base_offset] = DoubtfulBatch(
+                missing.request_id,
+                topic,
+                missing.partition,
+                base_offset,
+                base_offset + decision.records_count - 1,
+                decision.producer_id,
+                decision.producer_epoch,
+                decision.base_sequence,
+                decision.last_sequence,
+                NO_ANSWER,
+                missing.search_offset,
+                is_told=True,
+            )
+        return [searched[place] for place in sorted(searched)]
+
 
 def _appended_places(batches: Sequence[Decision] | None) -> Iterator[BatchPlace]:
     for topic, partition, decision in batches or ():

@@ -258,16 +258,16 @@ class Journal:
         skipped = max(0, since + 1 - first_id)
         # A copy: whoever reads may be interrupted by new requests.
         for request_id, raw in enumerate(list(islice(self._requests, skipped, None)), first_id + skipped):
-            yield request_id, KeptRequest(*self.outcomes.latest(request_id, raw))
+            yield request_id, KeptRequest(*(self.outcomes.find_handled(request_id) or raw))
 
     def find(self, request_id: int) -> KeptRequest | None:
         """Return what is known of a request; None if it was dropped and does not wait."""
-        raw = self._waiting.get(request_id)
+        raw = self._waiting.get(request_id) or self.outcomes.find_handled(request_id)
         if raw is None:
             position = request_id - self.last_id + len(self._requests) - 1
             if not 0 <= position < len(self._requests):
                 return None
-            raw = self.outcomes.latest(request_id, self._requests[position])
+            raw = self._requests[position]
         return KeptRequest(*raw)
 
     def is_waiting(self, request_id: int) -> bool:

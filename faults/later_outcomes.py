@@ -76,9 +76,9 @@ class LaterOutcomes:
         self._put(self._handled, request_id, raw)
         self._are_answered.pop(request_id, None)
 
-    def latest(self, request_id: int, raw: RawRequest) -> RawRequest:
-        """Return what is known of the request now; raw: what was known when it came."""
-        return self._handled.get(request_id, raw)
+    def find_handled(self, request_id: int) -> RawRequest | None:
+        """Return what is known of a request that was kept back at first and then handled."""
+        return self._handled.get(request_id)
 
     def is_answered(self, request_id: int) -> bool | None:
         """Whether there was an answer; None if that was known when the request was put into the journal."""

@@ -14,12 +14,7 @@ def find_reordered(logs: TopicLogs, topic: str, missing: Sequence[MissingBatch])
     found: list[tuple[MissingBatch, int]] = []
     searched: dict[int, list[MissingBatch]] = {}
     for batch in missing:
-        if batch.follower_offset is None:
-            continue
-        if batch.applied_offset is not None:
-            if batch.applied_offset > batch.follower_offset:
-                found.append((batch, batch.applied_offset))
-        elif batch.contents:
+        if batch.follower_offset is not None and batch.contents:
             searched.setdefault(batch.partition, []).append(batch)
     for partition, batches in searched.items():
         found += _find_in(logs, topic, partition, batches)
@@ -29,18 +24,19 @@ def find_reordered(logs: TopicLogs, topic: str, missing: Sequence[MissingBatch])
 def _find_in(
     logs: TopicLogs, topic: str, partition: int, missing: list[MissingBatch]
 ) -> list[tuple[MissingBatch, int]]:
+    """Return which of the batches are first found behind the one that followed them, and where."""
     wanted: dict[int, list[MissingBatch]] = {}
     for batch in missing:
         for content in batch.contents:
             wanted.setdefault(content, []).append(batch)
     found: dict[int, tuple[MissingBatch, int]] = {}
-    first_follower = min(batch.follower_offset or 0 for batch in missing)
-    for stored, records in records_in(logs, topic, partition, first_follower):
+    from_offset = min(batch.search_offset for batch in missing)
+    for stored, records in records_in(logs, topic, partition, from_offset):
         for content, record in zip(contents_of(records), records, strict=True):
             for batch in wanted.get(content, ()):
                 decision = batch.decision
                 numbers = (decision.producer_id, decision.producer_epoch, decision.base_sequence)
-                is_behind = batch.follower_offset is not None and stored.base_offset > batch.follower_offset
-                if is_behind and id(batch) not in found and stored.may_repeat(*numbers):
+                is_new = stored.base_offset >= batch.search_offset and stored.may_repeat(*numbers)
+                if is_new and id(batch) not in found:
                     found[id(batch)] = (batch, record.offset)
-    return list(found.values())
+    return [(batch, offset) for batch, offset in found.values() if offset > (batch.follower_offset or 0)]

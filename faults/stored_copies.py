@@ -1,7 +1,7 @@
 """Finds the records that a log has more than once: by what they are, and by the event id that a test names.
 
 By what they are, only copies of doubtful batches are looked for: a client sends a batch again until it is told that the
-batch is there, and not after. So each batch that was not acknowledged leads to its next copy, up to one that was.
+batch is there, and not after.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Copies:
 class FoundCopies:
     """All copies in a topic.
 
-    acknowledged: first offsets of doubtful batches, by partition, of which a later copy was acknowledged, or that are
-    copies themselves.
+    acknowledged: partition and first offset of the doubtful batches of which a copy was acknowledged, or which are
+    copies of another doubtful batch.
     """
 
     copies: list[Copies] = field(default_factory=list[Copies])
@@ -59,14 +59,15 @@ class _PartitionSearch:
     """The search for copies of the doubtful batches of one partition."""
 
     def __init__(self, logs: TopicLogs, doubts: Sequence[DoubtfulBatch], found: FoundCopies) -> None:
-        self._doubts = {doubt.base_offset: doubt for doubt in doubts}
+        self._doubts = doubts
+        self._untold = {doubt.base_offset for doubt in doubts if not doubt.is_told}
         self._found = found
+        # Of each content that a doubtful batch has: every record with it, in the order of the log.
         self._occurrences: dict[int, list[_Occurrence]] = {}
-        # Of each doubtful batch that is still there: its numbers, and content and offset of each record.
-        self._contents: dict[int, tuple[StoredBatch, list[tuple[int, int]]]] = {}
-        # Offsets of records, and of batches, that are already told of.
-        self._taken: set[int] = set()
-        self._followed: set[int] = set()
+        # Of each doubtful batch that is still there: the content and the offset of each record.
+        self._contents: dict[int, list[tuple[int, int]]] = {}
+        # Records that are known as copies.
+        self._copied: set[int] = set()
         topic, partition = doubts[0].topic, doubts[0].partition
         for doubt in doubts:
             self._read_doubtful(logs, doubt)
@@ -79,67 +80,44 @@ class _PartitionSearch:
         first = next(records_in(logs, doubt.topic, doubt.partition, doubt.base_offset), None)
         if first is None or first[0].base_offset != doubt.base_offset:
             return  # Deleted since, by retention or by a client.
-        batch, records = first
-        contents = contents_of(records)
-        self._contents[doubt.base_offset] = (batch, [(c, r.offset) for c, r in zip(contents, records, strict=True)])
+        contents = contents_of(first[1])
+        self._contents[doubt.base_offset] = [(c, r.offset) for c, r in zip(contents, first[1], strict=True)]
         for content in contents:
             self._occurrences.setdefault(content, [])
 
     def run(self) -> None:
-        for base_offset, doubt in self._doubts.items():
-            if base_offset in self._contents and base_offset not in self._followed:
-                self._follow(doubt)
+        for doubt in self._doubts:
+            contents = self._contents.get(doubt.base_offset, [])
+            left = [content for content, offset in contents if offset not in self._copied]
+            if left:
+                self._tell(doubt, [self._same_records(doubt, content) for content in left])
+            elif contents:
+                self._found.acknowledged.add((doubt.partition, doubt.base_offset))
 
-    def _follow(self, doubt: DoubtfulBatch) -> None:
-        """Go from copy to copy, up to one that was acknowledged."""
-        batch, contents = self._contents[doubt.base_offset]
-        sendings: list[dict[int, _Occurrence]] = [{}]
-        from_offset = doubt.search_offset
-        self._taken.update(offset for _, offset in contents)
-        while sending := self._next_sending(batch, contents, from_offset):
-            sendings.append(sending)
-            batches = {each.batch.base_offset for each in sending.values()}
-            from_offset = max(*batches, doubt.base_offset) + 1
-            doubtful = batches & self._doubts.keys()
-            self._taken.update(each.offset for each in sending.values())
-            self._followed |= doubtful
-            self._found.acknowledged |= {(doubt.partition, base_offset) for base_offset in doubtful}
-            if not doubtful:
-                if len(sending) == len(contents):
-                    self._found.acknowledged.add((doubt.partition, doubt.base_offset))
-                break
-        self._tell(doubt, sendings[1:])
+    def _same_records(self, doubt: DoubtfulBatch, content: int) -> list[_Occurrence]:
+        """Return the record of the doubtful batch and its copies, in the order of the log."""
+        return [
+            occurrence
+            for occurrence in self._occurrences[content]
+            if occurrence.batch.base_offset >= doubt.search_offset
+            and occurrence.offset not in self._copied
+            and occurrence.batch.may_repeat(doubt.producer_id, doubt.producer_epoch, doubt.base_sequence)
+        ]
 
-    def _next_sending(
-        self, batch: StoredBatch, contents: list[tuple[int, int]], from_offset: int
-    ) -> dict[int, _Occurrence]:
-        """Return where the records of the batch are next, by their offsets in it; they may be in several batches."""
-        sending: dict[int, _Occurrence] = {}
-        for content, offset in contents:
-            for occurrence in self._occurrences[content]:
-                copy = occurrence.batch
-                if (
-                    copy.base_offset >= from_offset
-                    and copy.base_offset != batch.base_offset
-                    and occurrence.offset not in self._taken
-                    and copy.may_repeat(batch.producer_id, batch.producer_epoch, batch.base_sequence)
-                ):
-                    sending[offset] = occurrence
-                    break
-        return sending
+    def _tell(self, doubt: DoubtfulBatch, same_records: list[list[_Occurrence]]) -> None:
+        by_batches: dict[tuple[StoredBatch, StoredBatch], Copies] = {}
+        for original, *later in same_records:
+            for copy in later:
+                self._copied.add(copy.offset)
+                batches = (original.batch, copy.batch)
+                copies = by_batches.setdefault(batches, Copies(*batches, [], doubt))
+                copies.offsets.append((original.offset, copy.offset))
+        self._found.copies += by_batches.values()
+        if all(any(self._is_told(record) for record in records) for records in same_records):
+            self._found.acknowledged.add((doubt.partition, doubt.base_offset))
 
-    def _tell(self, doubt: DoubtfulBatch, sendings: list[dict[int, _Occurrence]]) -> None:
-        batch, _ = self._contents[doubt.base_offset]
-        for sending in sendings:
-            by_copy: dict[StoredBatch, list[tuple[int, int]]] = {}
-            for offset, occurrence in sending.items():
-                by_copy.setdefault(occurrence.batch, []).append((offset, occurrence.offset))
-            for copy, offsets in by_copy.items():
-                if copy.base_offset > batch.base_offset:
-                    self._found.copies.append(Copies(batch, copy, offsets, doubt))
-                else:
-                    turned = [(there, here) for here, there in offsets]
-                    self._found.copies.append(Copies(copy, batch, turned, doubt))
+    def _is_told(self, record: _Occurrence) -> bool:
+        return record.batch.base_offset not in self._untold
 
 
 def find_copies_of_doubtful(logs: TopicLogs, doubts: Sequence[DoubtfulBatch]) -> FoundCopies:

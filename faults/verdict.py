@@ -97,7 +97,7 @@ def judge(journal: Journal, logs: TopicLogs, topic: str, *, event_id: str | None
     """
     evidence = journal.evidence
     doubts = evidence.doubts_of(topic, journal.waiting())
-    found = find_copies_of_doubtful(logs, doubts)
+    found = find_copies_of_doubtful(logs, evidence.searched_in(topic, doubts))
     reordered = find_reordered(logs, topic, list(evidence.missing.of_topic(topic)))
     lost = [each for each in evidence.lost if each.topic == topic]
     case = _Case(journal, found, doubts, lost, reordered)

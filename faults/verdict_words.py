@@ -52,6 +52,8 @@ def _untold_in_words(journal: Journal, doubt: DoubtfulBatch) -> str:
     stored = f"{_batch_in_words(doubt.producer_id, doubt.producer_epoch, doubt.base_sequence, doubt.last_sequence)}"
     stored += f" was appended at offsets {_range(doubt.base_offset, doubt.last_offset)}"
     by = _acts_in_words(journal.outcomes.acts_on(doubt.request_id))
+    if doubt.is_told:
+        return f"{stored} some time after it came{by}"
     if journal.is_waiting(doubt.request_id):
         return f"{stored}, and its answer still waits{by}"
     if doubt.error_code is None:
