@@ -8,7 +8,7 @@ import pytest
 
 from fauxka.broker.event_loop import new_event_loop
 from fauxka.faults.fault_plan import FaultPlan
-from fauxka.faults.fault_rules import Crash, FaultRule, When
+from fauxka.faults.fault_rules import Crash, FaultRule, Point, When
 from fauxka.faults.match import Match
 
 from . import life_scene
@@ -23,7 +23,7 @@ def event_loop_of_the_node(request: pytest.FixtureRequest, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(("point", "appended"), [("received", 2), ("applied", 3)])
-def test_answers_before_are_there_and_nothing_behind_is_applied(point: str, appended: int) -> None:
+def test_answers_before_are_there_and_nothing_behind_is_applied(point: Point, appended: int) -> None:
     plan = FaultPlan(lambda: 0)
     with Node(plan=plan) as node:
         with node.client() as client:
@@ -76,7 +76,5 @@ def test_client_whose_bytes_were_not_read_is_reset_and_any_other_sees_an_end() -
             busy.socket.recv(1)
 
 
-def crash_of_the_third(point: str) -> FaultRule:
-    assert point in ("received", "applied")
-    where = "received" if point == "received" else "applied"
-    return FaultRule(match=Match(api="Produce"), when=When(skip=2), point=where, action=Crash())
+def crash_of_the_third(point: Point) -> FaultRule:
+    return FaultRule(match=Match(api="Produce"), when=When(skip=2), point=point, action=Crash())
