@@ -127,6 +127,22 @@ class Node(ABC):
             await self._server.restart()
         reset(self.control, Reset(scope=scope))
 
+    def snapshot(self) -> int:
+        """Keep the state of a cluster in memory, and return the id that restore goes back to it by.
+
+        Logs, producers, topics, configs and committed offsets are in it. Raises CallError for a cluster on disk, and
+        for a node that is down.
+        """
+        from ..admin.snapshot_operations import snapshot
+
+        return self.ask(snapshot).id
+
+    def restore(self, snapshot_id: int) -> None:
+        """Go back to a snapshot, as often as wanted; connections are closed, and the verdict begins anew."""
+        from ..admin.snapshot_operations import SnapshotId, restore
+
+        self.ask(lambda control: restore(control, SnapshotId(id=snapshot_id)))
+
     @property
     def is_running(self) -> bool:
         """Whether clients can connect; not so after a crash."""

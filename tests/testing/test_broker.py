@@ -316,3 +316,23 @@ def test_a_client_that_hangs_goes_on_after_a_reset_of_faults(broker: Broker) -> 
 def test_an_event_id_that_cannot_be_is_refused(broker: Broker) -> None:
     with pytest.raises(RuleError, match="event_id cannot be 'value'"):
         broker.verdict("orders", event_id="value")
+
+
+def test_a_snapshot_is_gone_back_to_as_often_as_wanted(broker: Broker) -> None:
+    send(broker.bootstrap_servers)
+    known = broker.producers.list()
+    snapshot_id = broker.snapshot()
+
+    for _ in range(2):
+        send(broker.bootstrap_servers)
+        send(broker.bootstrap_servers, "payments")
+        broker.restore(snapshot_id)
+
+        assert broker.verdict("orders").records.in_log == 1
+        assert broker.verdict("payments").records.in_log == 0
+        assert broker.producers.list() == known
+
+
+def test_a_snapshot_that_was_never_taken_cannot_be_restored(broker: Broker) -> None:
+    with pytest.raises(CallError, match="there is no snapshot 7"):
+        broker.restore(7)
