@@ -200,7 +200,12 @@ class Expectation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class Scenario(Struct, frozen=True, kw_only=True):
-    """One scenario. unable: clients that cannot do it, and why. on_disk: its broker is a process with a data folder."""
+    """One scenario.
+
+    unable: clients that cannot do it, and why. idempotent: enable.idempotence. in_flight: batches must be on their way
+    together, and are as small as the client needs them for that. request_ms: how long a client waits for an answer;
+    delivery_ms: how long it tries at all. on_disk: its broker is a process with a data folder.
+    """
 
     name: str
     title: str
@@ -212,6 +217,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
     versions: str = ALL_VERSIONS
     partitions: int = 1
     idempotent: bool = True
+    in_flight: bool = False
     delivery_ms: int | None = None
     request_ms: int | None = None
     on_disk: bool = False

@@ -38,6 +38,7 @@ class _File(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     versions: str = "0.11..4.5"
     partitions: int = 1
     idempotent: bool = True
+    in_flight: bool = False
     delivery_ms: int | None = None
     request_ms: int | None = None
     on_disk: bool = False

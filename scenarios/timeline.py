@@ -13,10 +13,9 @@ from typing import Literal
 from msgspec import Struct
 
 from .batch_names import BatchNames
-from .cached_windows import CachedWindows, Remembered, Window
+from .cached_windows import CachedWindows, Window
+from .notes import Note, Who
 from .seen_requests import NOT_APPLIED, SeenBatch, SeenRequest
-
-Who = Literal["client", "broker", "test"]
 
 RECEIVED = "received"
 HOLD = "hold"
@@ -58,21 +57,6 @@ class Moment(Struct, kw_only=True, omit_defaults=True):
     error: str = ""
     base_offset: int | None = None
     cached: list[Window] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """Something that no request shows.
-
-    after: the journal's last id when it happened. remembered: what the broker says that it remembers of producers then,
-    where that changed. releases: requests that were held went on.
-    """
-
-    after: int
-    who: Who
-    text: str
-    remembered: Remembered | None = None
-    releases: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +102,7 @@ class _Builder:
         self._windows = windows
         self._held: list[SeenRequest] = []
         self._connections: set[int] = set()
+        self._is_stranger = False
         self.issued: dict[int, str] = {}
 
     def add_note(self, note: Note) -> None:
@@ -126,12 +111,10 @@ class _Builder:
             self._windows.learn(note.remembered)
         if note.releases:
             self.release()
+        self._is_stranger = note.is_stranger
 
     def add_request(self, request: SeenRequest) -> None:
-        if request.batches and self._connections and request.connection not in self._connections:
-            self.moments.append(Moment(kind="note", who="client", text="connects anew"))
-        if request.batches:
-            self._connections.add(request.connection)
+        self._note_connection(request)
         rule = self._rule_of(request)
         is_lost = rule is not None and rule.point == RECEIVED and rule.kind in _LOSSES
         self.moments.append(
@@ -153,6 +136,17 @@ class _Builder:
             self._held.append(request)
         else:
             self._add_outcome(request, rule)
+
+    def _note_connection(self, request: SeenRequest) -> None:
+        """Note where batches come over another connection than before."""
+        if not request.batches:
+            return
+        if self._is_stranger:
+            self._is_stranger = False
+            return
+        if self._connections and request.connection not in self._connections:
+            self.moments.append(Moment(kind="note", who="client", text="connects anew"))
+        self._connections.add(request.connection)
 
     def release(self) -> None:
         """What was held is decided about."""
