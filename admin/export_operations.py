@@ -6,8 +6,6 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from ..broker.export import log_export
-from ..broker.export.kafka_folder import ExportError
 from ..broker.listeners import WILDCARD_HOSTS
 from .control import Control
 from .errors import conflict
@@ -38,6 +36,10 @@ async def export(control: Control, body: Export) -> Exported:
 
     It is read over the Kafka protocol: rules that are in force hold for it too, and the journal tells of it.
     """
+    # Loaded when it is first asked for, as what it needs is large.
+    from ..broker.export import log_export
+    from ..broker.export.kafka_folder import ExportError
+
     if not control.is_running:
         raise conflict("the node is down; POST /v1/restart starts it")
     listener = control.server.listeners[0]

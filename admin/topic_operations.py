@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
 
 from ..broker.cluster import Topic
 from ..broker.partition import Partition
 from ..protocol.kafka_uuid import uuid_text
-from ..protocol.messages.describe_groups import DescribedGroup
 from .control import Control
 from .operation import Operation
 from .paging import NamePage, page_of
+
+if TYPE_CHECKING:
+    from ..protocol.messages.describe_groups import DescribedGroup
 
 TAG = "state"
 
