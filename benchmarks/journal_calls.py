@@ -1,0 +1,96 @@
+"""What the journal adds to one request: its calls alone, without a broker around them.
+
+    python -m benchmarks.journal_calls
+
+Rounds with and without the journal alternate; what is printed is the median of the differences. A ring that is full and
+decisions made anew each time, as in a broker: most of the price is memory that went cold.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import process_time_ns
+
+from fauxka.faults.journal import REQUESTS_MAX_DEFAULT, Journal
+from fauxka.faults.kept_request import ANSWERED, WAITING
+from fauxka.protocol.error_codes import KafkaError
+from fauxka.protocol.record_batch import BatchHeader
+from fauxka.storage.append_result import AppendResult
+from fauxka.storage.producer_state_entry import CachedBatch
+
+ROUNDS = 9
+REQUESTS = 50_000
+# A twentieth of what the server spends on a small request (docs/performance.md).
+HANDLED_US_MAX = 1.5
+
+
+@dataclass(slots=True)
+class Peer:
+    """A connection."""
+
+    connection_id: int = 1
+    listener_name: str = "PLAINTEXT"
+    client_host: str = "127.0.0.1"
+    client_software: str = "librdkafka 2.14"
+
+
+@dataclass(slots=True)
+class Request:
+    """A request as the broker has it."""
+
+    connection: Peer = field(default_factory=Peer)
+    client_id: str | None = "benchmark"
+    api_key: int = 0
+    api_version: int = 9
+    correlation_id: int = 0
+    now_ms: int = 0
+    error_code: int = 0
+    batches: list[tuple[str, int, AppendResult | KafkaError]] | None = None
+
+
+def produce(journal: Journal | None) -> None:
+    """Decide about a batch for each request, and have the journal keep it."""
+    request = Request()
+    cached: tuple[CachedBatch, ...] = ()
+    for number in range(1000, 1000 + REQUESTS):
+        header = BatchHeader(0, 149, 0, 2, 123456789 + number, 0, 0, number, number, 4000, 0, number, 1)
+        cached = (*cached[-4:], CachedBatch(number, number, number, number, number))
+        request.batches = [("orders", 0, AppendResult(number, number, -1, 0, False, header, cached))]
+        if journal is not None:
+            journal.handled(request, 230, ANSWERED)
+
+
+def poll(journal: Journal | None) -> None:
+    """Have a fetch wait and be answered."""
+    request = Request(api_key=1)
+    for _ in range(REQUESTS):
+        if journal is not None:
+            journal.answered(journal.handled(request, 80, WAITING))
+
+
+def added_us(run: Callable[[Journal | None], None]) -> float:
+    """Return what the journal adds to each request."""
+    journal = Journal(REQUESTS_MAX_DEFAULT)
+    run(journal)
+    differences: list[float] = []
+    for _ in range(ROUNDS):
+        start = process_time_ns()
+        run(None)
+        middle = process_time_ns()
+        run(journal)
+        differences.append((process_time_ns() - middle - (middle - start)) / REQUESTS / 1000)
+    return statistics.median(differences)
+
+
+def main() -> None:
+    """Measure and print."""
+    of_produce = added_us(produce)
+    verdict = "reached" if of_produce <= HANDLED_US_MAX else "missed"
+    print(f"the journal adds {of_produce:.2f} us to a Produce (goal: at most {HANDLED_US_MAX} us): {verdict}")
+    print(f"and {added_us(poll):.2f} us to a Fetch that waits")
+
+
+if __name__ == "__main__":
+    main()
