@@ -122,7 +122,7 @@ def running_in(folder: Path, target: Target) -> Generator[RunningTarget]:
         process = subprocess.Popen(
             target.command(port, ready_file),
             cwd=CHECKOUT,
-            env=_environment(),
+            env=bytecode_environment(),
             stdout=log,
             stderr=log,
             start_new_session=True,
@@ -138,7 +138,7 @@ def running_in(folder: Path, target: Target) -> Generator[RunningTarget]:
             _stop(process)
 
 
-def _environment() -> dict[str, str]:
+def bytecode_environment() -> dict[str, str]:
     """Return an environment in which Python keeps its bytecode, as it does for what a package client installs."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return {**environment, "PYTHONPYCACHEPREFIX": str(CACHE / "bytecode")}
