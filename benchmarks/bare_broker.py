@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from fauxka.broker import foreground, log_output
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.listeners import ListenerConfig
+from fauxka.broker.seed_topics import SeedTopic
 from fauxka.broker.server import Server
 
 
@@ -23,7 +24,7 @@ class Nobody:
     def bind(self) -> None:
         """Take no address."""
 
-    async def open(self, server: Server) -> str | None:
+    async def open(self, server: Server, seed_topics: Sequence[SeedTopic]) -> str | None:
         """Open no door."""
         return None
 

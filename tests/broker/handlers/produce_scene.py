@@ -7,7 +7,7 @@ from fauxka.broker.cluster import Cluster, Topic
 from fauxka.broker.config import BrokerConfig
 from fauxka.broker.dispatch import Dispatcher
 from fauxka.broker.listeners import Listener
-from fauxka.broker.request_context import ConnectionInfo, Deferred, RequestContext
+from fauxka.broker.request_context import ConnectionInfo, RequestContext
 from fauxka.protocol.messages.produce import (
     PartitionProduceData,
     PartitionProduceResponse,
@@ -74,7 +74,7 @@ class ProduceScene:
         pieces = self._dispatcher.answer(self._context, frame, 0, len(frame))
         if pieces is None:
             return None
-        assert not isinstance(pieces, Deferred)
+        assert isinstance(pieces, list)
         reader = Reader(b"".join(pieces))
         reader.int32()
         assert reader.int32() == 7
