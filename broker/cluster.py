@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -45,9 +44,6 @@ logger = logging.getLogger(__name__)
 
 Response = TypeVar("Response")
 
-# Sentences on refused and repeated batches that are kept; the oldest fall out.
-DECISIONS_KEPT_MAX = 10_000
-
 
 class Cluster:
     """One node, and all it leads."""
@@ -83,7 +79,6 @@ class Cluster:
         self.load_imported: Callable[[], None] | None = None
         # Who is told what happened to requests; None where nobody is.
         self.observer: RequestObserver | None = None
-        self.decisions: deque[str] = deque(maxlen=DECISIONS_KEPT_MAX)
         self.produce_routes: dict[tuple[int, bytes], ProduceRoute] = {}
         self._topics_by_id: dict[bytes, Topic] = {}
         self._log_configs = LogConfigs(config)
@@ -197,6 +192,8 @@ class Cluster:
         self.add_partitions(topic, partition_count)
         self.topics[name] = topic
         self._topics_by_id[topic.topic_id] = topic
+        if self.observer is not None:
+            self.observer.topic_created(name)
         return topic
 
     def restore_topic(self, topic: Topic, logs: Iterable[PartitionLog | None], *, is_clean: bool) -> None:
@@ -381,10 +378,9 @@ class Cluster:
             )
 
     def report(self, partition: Partition, decision: AppendResult | AppendRefused) -> None:
-        """Log why a batch was refused or not appended again, in one sentence with the numbers, and keep it."""
+        """Log why a batch was refused or not appended again, in one sentence with the numbers."""
         # Loaded with the first such batch, as the logs are with the first topic.
         from ..storage import append_decision
 
-        sentence = f"{partition.topic_name}-{partition.index}: {append_decision.decision_in_words(decision)}"
-        self.decisions.append(sentence)
-        logger.info(sentence)
+        words = append_decision.decision_in_words(decision)
+        logger.info("%s-%d: %s", partition.topic_name, partition.index, words)

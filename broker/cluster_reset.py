@@ -24,7 +24,6 @@ def reset_cluster(cluster: Cluster, seed_topics: Sequence[SeedTopic] = ()) -> No
     Raises KafkaError KAFKA_STORAGE_ERROR where the files of a seed topic cannot be made.
     """
     groups = cluster.take_groups()
-    cluster.decisions.clear()
     cluster.reset_configs()
     deleted = cluster.remove_topics(list(cluster.topics.values()))
     if not cluster.is_on_disk:

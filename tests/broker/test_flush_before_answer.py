@@ -134,7 +134,7 @@ def test_duplicate_of_a_batch_that_is_not_flushed_waits_for_the_flush(broker: Br
         client.send_produce(0)
         assert files.sync_began.wait(HELD_SECONDS_MAX)
         retrying.send_produce(0)
-        _wait_until(broker, lambda: len(broker.cluster.decisions) == 1)
+        _wait_until_handled(broker, 2)
         files.sync_error = os_error(errno.EIO)
         files.release_syncs()
         answers = [client.receive_produced()[0], retrying.receive_produced()[0]]
@@ -199,6 +199,13 @@ def test_sealed_segment_is_flushed_without_flush_messages(files: SteeredFileSyst
         flushed = _log(broker).recovery_point
 
     assert flushed >= 2
+
+
+def _wait_until_handled(broker: Broker, produced: int) -> None:
+    """Return when so many Produce requests have been handled, answered or not."""
+    deadline = time.monotonic() + HELD_SECONDS_MAX
+    while broker.journal.count(api="Produce") < produced:
+        assert time.monotonic() < deadline, "they never came"
 
 
 def _wait_until_appended(broker: Broker, records: int) -> None:
