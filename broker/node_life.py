@@ -140,7 +140,8 @@ async def revive(cluster: Cluster, dead: DeadNode, snapshots: SnapshotFault = Sn
 def _end_offset(cluster: Cluster, topic_name: str, index: int) -> int:
     topic = cluster.find_topic(topic_name)
     partition = None if topic is None else topic.find_partition(index)
-    return 0 if partition is None else partition.log.log_end_offset
+    log = None if partition is None else partition.find_log()
+    return 0 if log is None else log.log_end_offset
 
 
 def spoil_snapshots(file_system: FileSystem, fault: SnapshotFault) -> int:

@@ -23,6 +23,7 @@ from fauxka.broker.listeners import ListenerConfig
 from fauxka.broker.node_life import LogEnds, SnapshotFault
 from fauxka.broker.seed_topics import SeedTopic
 from fauxka.broker.server import Server
+from fauxka.storage.file_system import FileSystem
 
 from .asking_client import AskingClient
 
@@ -42,10 +43,11 @@ class Node:
         config: Mapping[str, str] | None = None,
         clock: AdjustableClock | None = None,
         plan: FaultPlan | None = None,
+        file_system: FileSystem | None = None,
     ) -> None:
         settings = BrokerConfig.from_entries({"fauxka.busy.poll.us": "0", **(config or {})})
         if data_dir is None and import_logs is None:
-            self.cluster = Cluster(settings, clock=clock)
+            self.cluster = Cluster(settings, clock=clock, file_system=file_system)
         else:
             options = StorageOptions(
                 data_dir=None if data_dir is None else os.fspath(data_dir),

@@ -14,12 +14,14 @@ from fauxka.broker.clock import ManualClock
 from fauxka.broker.node_life import LogEnds, SnapshotFault
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.storage.log_config import LogConfig
+from fauxka.storage.memory_file_system import MemoryFileSystem
 from fauxka.storage.partition_log import PartitionLog
 
 from ..storage.logs import records_in
 from .asking_client import TOPIC, AskingClient, batch
 from .life_scene import Node, wait_until
 from .raw_client import RawClient
+from .steered_file_system import HELD_SECONDS_MAX, SteeredFileSystem
 
 RESTART_MS = 5_000
 
@@ -254,6 +256,55 @@ def test_requests_that_came_with_the_one_that_kills_are_neither_answered_nor_app
 
     assert len(appended) == 3
     assert node.ends[0] == LogEnds("events", 0, 2, 2)
+
+
+def test_who_waits_for_a_flush_gets_no_answer_and_what_was_written_is_there() -> None:
+    """The flush is at the disk when the node dies, and ends while it is down."""
+    files = SteeredFileSystem(MemoryFileSystem())
+    with Node(file_system=files, config={"log.flush.interval.messages": "1"}) as node:
+        with node.client() as client:
+            client.create_topic("events", 1)
+        files.hold_syncs()
+        with RawClient(node.address) as waiting:
+            waiting.send_produce(0)
+            assert files.sync_began.wait(HELD_SECONDS_MAX)
+            node.crash()
+            with pytest.raises(ConnectionError):
+                waiting.receive_produced()
+        files.release_syncs()
+
+        node.restart()
+
+        assert node.ends == [LogEnds("events", 0, 1, 1)]
+        with RawClient(node.address) as client:
+            assert client.fetch().high_watermark == 1
+
+
+def test_imported_logs_are_there_with_what_was_written_over_them(tmp_path: Path) -> None:
+    with Node(tmp_path / "data") as node, node.client() as client:
+        client.create_topic("events", 1)
+        client.produce("events", batch(b"imported"))
+    with Node(import_logs=tmp_path / "data") as node:
+        with node.client() as client:
+            client.produce("events", batch(b"written"))
+
+        revived(node)
+
+        with node.client() as client:
+            assert values(client) == [b"imported", b"written"]
+
+
+def test_partition_that_nobody_used_is_not_made_by_a_crash() -> None:
+    with Node() as node:
+        with node.client() as client:
+            client.create_topic("events", 3)
+            client.produce("events", batch(b"1"), partition=1)
+
+        revived(node)
+
+        partitions = node.cluster.topics["events"].partitions
+        assert [partition.find_log() is not None for partition in partitions] == [False, True, False]
+        assert [partition.leader_epoch for partition in partitions] == [1, 1, 1]
 
 
 @pytest.mark.parametrize("snapshots", SnapshotFault)
