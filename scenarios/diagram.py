@@ -16,7 +16,7 @@ _MARGIN = "  "
 _INNER = WIDTH - 2 * len(_MARGIN) - 2
 # What the broker says to itself stands on its side.
 _DECISION_WIDTH = 62
-_ARROW_SHAFT_MIN = 8
+_ARROW_SHAFT_MIN = len("--  - - - X")
 # More exchanges in a row that all go well are not drawn one by one.
 _PLAIN_MAX = 8
 _BETWEEN = " | "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import logging
 import time
+import warnings
 from typing import Any
 
 from .client import (
@@ -34,7 +35,10 @@ class KafkaPythonClient:
     def __init__(self, options: ClientOptions) -> None:
         """Raises ClientUnavailable where the package is missing."""
         try:
-            self._package = importlib.import_module("kafka")
+            with warnings.catch_warnings():
+                # It reads its own files by functions that Python means to take away.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                self._package = importlib.import_module("kafka")
         except ImportError as error:
             raise ClientUnavailable("the client kafka-python needs the package kafka-python") from error
         # What it logs is told as notes or is noise.

@@ -1,0 +1,48 @@
+"""Requests as a journal tells them, by the numbers that matter."""
+
+from fauxka.scenarios.seen_requests import SeenBatch, SeenFault, SeenRequest
+
+PRODUCER_ID = 7
+
+
+def batch(
+    first: int,
+    last: int,
+    decision: str = "appended",
+    *,
+    base_offset: int = -1,
+    epoch: int = 0,
+    error: str | None = None,
+) -> SeenBatch:
+    return SeenBatch(
+        topic="events",
+        partition=0,
+        producer_id=PRODUCER_ID,
+        producer_epoch=epoch,
+        base_sequence=first,
+        last_sequence=last,
+        records=last - first + 1,
+        decision=decision,
+        error=error,
+        base_offset=base_offset,
+        why=f"producer {PRODUCER_ID} epoch {epoch}: sequences {first}..{last} {decision}",
+    )
+
+
+def produce(
+    request_id: int, carried: SeenBatch, *, connection: int = 1, answered: bool = True, fault: SeenFault | None = None
+) -> SeenRequest:
+    return SeenRequest(
+        id=request_id,
+        at_ms=1000 + request_id,
+        connection=connection,
+        api="Produce",
+        batches=[carried],
+        answered=answered,
+        error=carried.error,
+        faults=[] if fault is None else [fault],
+    )
+
+
+def init_producer_id(request_id: int) -> SeenRequest:
+    return SeenRequest(id=request_id, at_ms=1000 + request_id, connection=1, api="InitProducerId")

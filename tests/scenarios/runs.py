@@ -1,0 +1,19 @@
+"""Scenarios run for tests, and what is told of one that did not pass."""
+
+from fauxka.scenarios.clients import NamedClient, client_of
+from fauxka.scenarios.diagram import draw
+from fauxka.scenarios.engine import Report, run
+from fauxka.scenarios.scenario_files import load_scenario
+
+
+def run_scenario(name: str, client: NamedClient | str, as_version: str | None = None) -> Report:
+    """The report of one run."""
+    return run(load_scenario(name), client_of(client) if isinstance(client, str) else client, as_version)
+
+
+def told(report: Report) -> str:
+    """What was expected and not seen, and what happened."""
+    missed = [
+        f"{check.what}: expected {check.expected}, seen {check.seen}" for check in report.checks if not check.passed
+    ]
+    return "\n".join([*missed, draw(report.timeline)])

@@ -1,0 +1,93 @@
+"""Diagrams drawn from literal timelines."""
+
+from fauxka.scenarios.cached_windows import Window
+from fauxka.scenarios.diagram import WIDTH, draw
+from fauxka.scenarios.timeline import Moment
+
+REQUEST = Moment(kind="request", request=1, text="Produce A: producer 7 epoch 0 sequences 0..4")
+APPENDED = Moment(
+    kind="decision",
+    request=1,
+    text="producer 7 epoch 0: sequences 0..4 appended at offsets 0..4",
+    decision="appended",
+    cached=[Window("A", 0, 4)],
+)
+ANSWER = Moment(kind="answer", request=1, text="offset 0")
+LOST_ANSWER = Moment(kind="answer", request=1, text="offset 0", lost=True, why_lost="drop at applied: a rule")
+
+GOOD = """\
+client                                                                                        broker
+  |                                                                                              |
+  |-- Produce A: producer 7 epoch 0 sequences 0..4 --------------------------------------------->|
+  |                                                      sequences 0..4 appended at offsets 0..4 |
+  |                                                                               cached: A 0..4 |
+  |<--------------------------------------------------------------------------------- offset 0 --|
+  |                                                                                              |"""
+
+
+def test_a_batch_that_is_appended_and_answered() -> None:
+    assert draw([REQUEST, APPENDED, ANSWER]) == GOOD
+
+
+def test_a_lost_answer_is_crossed_out_and_says_by_what() -> None:
+    lines = draw([REQUEST, APPENDED, LOST_ANSWER]).splitlines()
+
+    assert lines[5].strip(" |") == "lost: drop at applied: a rule X - - - offset 0 --"
+
+
+def test_a_lost_request_does_not_reach_the_broker() -> None:
+    lost = Moment(kind="request", request=1, text="Produce A", lost=True, why_lost="drop at received: a rule")
+
+    assert draw([lost]).splitlines()[2].strip(" |") == "-- Produce A - - - X lost: drop at received: a rule"
+
+
+def test_each_stands_on_the_side_of_who_does_it() -> None:
+    notes = [Moment(kind="note", who=who, text=f"the {who} does it") for who in ("client", "broker", "test")]
+
+    client, broker, test = (line.strip()[1:-1] for line in draw(notes).splitlines()[2:5])
+
+    assert client.startswith(" * the client does it ")
+    assert broker.endswith(" the broker does it * ")
+    assert test.strip(".") == " the test does it "
+
+
+def test_what_is_remembered_is_not_told_twice() -> None:
+    told = "producer 7 epoch 0: expected sequence 5, got 9 (cached 0..4): a gap is refused as a whole"
+    refused = Moment(kind="decision", request=1, text=told, decision="refused", cached=[Window("A", 0, 4)])
+
+    assert "(cached" not in draw([refused])
+    assert "expected sequence 5, got 9: a gap is refused as a whole" in draw([refused])
+
+
+def test_no_line_is_wider_than_the_diagram() -> None:
+    windows = [Window(f"batch-{number}", 2147483000 + number, 2147483640) for number in range(5)]
+    moments = [
+        Moment(kind="request", request=1, text="Produce " + "x" * 200),
+        Moment(kind="decision", request=1, text="word " * 60, decision="refused", cached=windows),
+        Moment(kind="answer", request=1, text="y" * 60, lost=True, why_lost="z " * 60),
+        Moment(kind="note", who="client", text="note " * 60),
+        Moment(kind="note", who="broker", text="note " * 60),
+        Moment(kind="note", who="test", text="note " * 60),
+        Moment(kind="request", request=2, text="Produce " + "x" * 80, lost=True, why_lost="z " * 60),
+    ]
+
+    assert max(map(len, draw(moments).splitlines())) <= WIDTH
+
+
+def test_a_long_run_of_batches_that_go_well_is_drawn_by_its_ends() -> None:
+    moments = [
+        moment
+        for number in range(1, 21)
+        for moment in (
+            Moment(kind="request", request=number, text=f"Produce batch-{number}"),
+            Moment(kind="decision", request=number, text="appended", decision="appended"),
+            Moment(kind="answer", request=number, text="offset"),
+        )
+    ]
+
+    drawn = draw(moments)
+
+    assert "18 more batches, each appended and answered" in drawn
+    assert "Produce batch-1 " in drawn
+    assert "Produce batch-20 " in drawn
+    assert "Produce batch-2 " not in drawn

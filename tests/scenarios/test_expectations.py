@@ -1,0 +1,97 @@
+"""What was seen compared with what must be: each kind of expectation fails where it should."""
+
+from dataclasses import replace
+
+from fauxka.scenarios.client import Delivery
+from fauxka.scenarios.expectations import Check, Seen, check
+from fauxka.scenarios.scenario import Expectation
+from fauxka.scenarios.stored_log import StoredBatch
+from fauxka.scenarios.timeline import Moment
+
+
+def stored(name: str, base_offset: int, *, partition: int = 0, producer_id: int = 7, epoch: int = 0) -> StoredBatch:
+    return StoredBatch(name, partition, base_offset, producer_id, epoch, [f"{name}-1", f"{name}-2"])
+
+
+SEEN = Seen(
+    client="raw",
+    deliveries=[Delivery("A", 0, 0, "NONE"), Delivery("B", 0, 4, "NONE"), Delivery("C", 0, None, "INVALID_RECORD")],
+    decisions={
+        "B": [
+            Moment(kind="decision", text="a gap", decision="refused", error="OUT_OF_ORDER_SEQUENCE_NUMBER"),
+            Moment(kind="decision", text="appended", decision="appended"),
+        ]
+    },
+    stored=[stored("A", 0), stored("B", 2), stored("B", 4, epoch=1)],
+    cached=["A", "B"],
+    verdict={"records": {"in_log": 6}},
+    streamed=["A-1", "A-2", "B-1", "B-2"],
+)
+
+
+def only(expected: Expectation, seen: Seen = SEEN) -> Check:
+    [found] = check(expected, seen)
+    return found
+
+
+def test_the_log_is_compared_in_order() -> None:
+    assert only(Expectation(log={"0": ["A", "B", "B"]})).passed
+    assert not only(Expectation(log={"0": ["A", "B"]})).passed
+    assert only(Expectation(log={"1": []})).passed
+
+
+def test_a_batch_that_was_cut_counts_once() -> None:
+    cut = [StoredBatch("A", 0, 0, 7, 0, ["A-1"]), StoredBatch("A", 0, 1, 7, 0, ["A-2"])]
+
+    assert only(Expectation(log={"0": ["A"]}), replace(SEEN, stored=cut)).passed
+
+
+def test_a_batch_of_which_an_event_is_missing_has_not_as_many_copies_of_each() -> None:
+    half = [StoredBatch("A", 0, 0, 7, 0, ["A-1", "A-2"]), StoredBatch("A", 0, 2, 7, 0, ["A-1"])]
+
+    assert not only(Expectation(copies={"A": 2}), replace(SEEN, stored=half)).passed
+
+
+def test_an_answer_is_told_by_the_copy_whose_offset_it_has() -> None:
+    assert only(Expectation(answers={"A": "copy 1"})).passed
+    assert only(Expectation(answers={"B": "copy 2"})).passed
+    assert not only(Expectation(answers={"B": "copy 1"})).passed
+    assert only(Expectation(answers={"C": "INVALID_RECORD"})).passed
+    assert not only(Expectation(answers={"D": "none"})).passed
+
+
+def test_decisions_are_compared_exactly_with_the_raw_client() -> None:
+    assert only(Expectation(decisions={"B": ["OUT_OF_ORDER_SEQUENCE_NUMBER", "appended"]})).passed
+    assert not only(Expectation(decisions={"B": ["appended"]})).passed
+
+
+def test_decisions_about_a_real_client_may_have_others_between_them_but_no_other_order() -> None:
+    real = replace(SEEN, client="confluent")
+
+    assert only(Expectation(decisions={"B": ["appended"]}), real).passed
+    assert not only(Expectation(decisions={"B": ["appended", "OUT_OF_ORDER_SEQUENCE_NUMBER"]}), real).passed
+
+
+def test_a_reason_holds_the_words() -> None:
+    assert only(Expectation(why={"B": "a gap"})).passed
+    assert not only(Expectation(why={"B": "an old epoch"})).passed
+    assert not only(Expectation(why={"A": "a gap"})).passed
+
+
+def test_numbers_of_the_verdict_producers_epochs_and_the_cache() -> None:
+    assert only(Expectation(verdict={"records": {"in_log": 6}})).passed
+    assert not only(Expectation(verdict={"records": {"in_log": 5}})).passed
+    assert not only(Expectation(verdict={"records": {"unheard_of": 0}})).passed
+    assert only(Expectation(producers=1)).passed
+    assert only(Expectation(epochs=[0, 1])).passed
+    assert not only(Expectation(epochs=[0])).passed
+    assert not only(Expectation(cached=["B"])).passed
+
+
+def test_a_stream_is_complete_once_and_in_order() -> None:
+    whole = replace(SEEN, stored=[stored("A", 0), stored("B", 2)])
+    turned = replace(SEEN, stored=[stored("B", 0), stored("A", 2)])
+
+    assert only(Expectation(streamed_once=True), whole).passed
+    assert not only(Expectation(streamed_once=True), turned).passed
+    assert not only(Expectation(streamed_once=True)).passed

@@ -1,0 +1,62 @@
+"""Every scenario with the raw client, whose sequences are those of the file, and by the rules of older Kafkas."""
+
+import pytest
+
+from fauxka.scenarios.scenario_files import scenario_names
+from fauxka.scenarios.timeline import Moment
+
+from .runs import run_scenario, told
+
+ROWS = {
+    "success", "lost-ack", "hang", "lost-request", "overtaken", "cache-missed", "producer-restart", "other-partition",
+    "gap", "whole-batch", "epoch-bump", "idle-expiry", "unknown-producer", "crash", "not-idempotent", "sequence-wrap",
+}  # fmt: skip
+OLDER_AND_NEWER = ["0.11", "1.0", "1.1", "2.4", "2.5", "4.4", "4.5"]
+# What these show is what changes with the version of the rules.
+BY_VERSION = ["idle-expiry", "unknown-producer", "whole-batch", "epoch-bump", "gap"]
+
+
+def test_every_row_has_its_file() -> None:
+    assert set(scenario_names()) == ROWS
+
+
+@pytest.mark.parametrize("name", sorted(ROWS))
+def test_what_must_be_seen_is_seen(name: str) -> None:
+    report = run_scenario(name, "raw")
+
+    assert report.passed, told(report)
+    assert report.checks
+
+
+@pytest.mark.parametrize("version", OLDER_AND_NEWER)
+@pytest.mark.parametrize("name", BY_VERSION)
+def test_the_rules_of_another_version_are_seen(name: str, version: str) -> None:
+    report = run_scenario(name, "raw", version)
+
+    assert report.passed, told(report)
+    assert report.as_version == version
+
+
+def test_kafka_1_0_knows_that_a_batch_it_no_longer_remembers_was_there() -> None:
+    report = run_scenario("cache-missed", "raw", "1.0")
+
+    assert report.passed, told(report)
+    assert report.verdict["records"]["duplicates"] == 0
+
+
+def test_the_retry_of_a_lost_ack_is_answered_with_the_offset_it_had() -> None:
+    report = run_scenario("lost-ack", "raw")
+
+    decided = [(moment.decision, moment.base_offset) for moment in report.timeline if moment.batch and moment.decision]
+    assert decided[-4:] == [("appended", 133), ("appended", 143), ("duplicate", 133), ("duplicate", 143)]
+
+
+def test_the_same_scenario_gives_the_same_timeline_twice() -> None:
+    first, second = run_scenario("overtaken", "raw"), run_scenario("overtaken", "raw")
+
+    assert without_times(first.timeline) == without_times(second.timeline)
+
+
+def without_times(timeline: list[Moment]) -> list[tuple[object, ...]]:
+    fields = ("kind", "who", "text", "lost", "why_lost", "batch", "decision", "error", "base_offset", "cached")
+    return [tuple(getattr(moment, field) for field in fields) for moment in timeline]

@@ -1,0 +1,55 @@
+"""Every scenario with real clients: sequences are as they number them, and what they make of a refusal is theirs."""
+
+import pytest
+
+from fauxka.scenarios.scenario_files import load_scenario, scenario_names
+
+from .runs import run_scenario, told
+
+pytestmark = pytest.mark.clients
+
+# With one real client these need seconds; the others see the same of them.
+ONCE = {"hang", "crash", "other-partition"}
+
+
+def rows_of(client: str) -> list[str]:
+    return [name for name in scenario_names() if client not in load_scenario(name).unable]
+
+
+@pytest.mark.parametrize("name", rows_of("confluent"))
+def test_confluent_kafka_sees_what_must_be_seen(name: str) -> None:
+    report = run_scenario(name, "confluent")
+
+    assert report.client == "confluent"
+    assert report.passed, told(report)
+
+
+@pytest.mark.parametrize("name", sorted(set(rows_of("aiokafka")) - ONCE))
+def test_aiokafka_sees_what_must_be_seen(name: str) -> None:
+    report = run_scenario(name, "aiokafka")
+
+    assert report.client == "aiokafka"
+    assert report.passed, told(report)
+
+
+@pytest.mark.parametrize("name", sorted(set(rows_of("kafka-python")) - ONCE))
+def test_kafka_python_sees_what_must_be_seen(name: str) -> None:
+    report = run_scenario(name, "kafka-python")
+
+    assert report.client == "kafka-python"
+    assert report.passed, told(report)
+
+
+@pytest.mark.parametrize("version", ["0.11", "2.4", "4.5"])
+def test_confluent_kafka_meets_the_rules_of_another_version(version: str) -> None:
+    report = run_scenario("idle-expiry", "confluent", version)
+
+    assert report.passed, told(report)
+
+
+def test_where_a_client_cannot_do_a_row_the_raw_one_does_it_and_the_report_says_so() -> None:
+    report = run_scenario("sequence-wrap", "confluent")
+
+    assert report.passed, told(report)
+    assert report.client == "raw"
+    assert report.instead_of.startswith("confluent: it begins at sequence 0")
