@@ -228,6 +228,10 @@ class RequestObserver(Protocol):
         """A fault acted on the request."""
         ...
 
+    def topic_created(self, topic: str) -> None:
+        """There is a new topic of this name, whose offsets begin at 0 whatever one of that name had before."""
+        ...
+
 
 class Ending(Enum):
     """What is done behind the bytes of an answer."""

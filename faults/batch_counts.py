@@ -46,9 +46,10 @@ class BatchCounts:
 
     appended: the first offsets of the batches; whoever handles requests appends to it and calls first_of for a key
     that is not there.
+    topics: those of which anything is known.
     """
 
-    __slots__ = ("_appended_before", "_duplicates", "_refused", "_unowed", "appended")
+    __slots__ = ("_appended_before", "_duplicates", "_refused", "_unowed", "appended", "topics")
 
     def __init__(self) -> None:
         """Start at nothing."""
@@ -58,19 +59,23 @@ class BatchCounts:
         self._duplicates: dict[ProducerKey, int] = {}
         self._refused: dict[ProducerKey, int] = {}
         self._unowed: dict[tuple[str, int], list[tuple[int, int]]] = {}
+        self.topics: set[str] = set()
 
     def first_of(self, key: ProducerKey, base_offset: int) -> None:
         """Count the first batch of a producer in a partition."""
         if len(self.appended) >= PRODUCERS_MAX:
             self._add_up_oldest()
         self.appended[key] = array("q", (base_offset,))
+        self.topics.add(key[0])
 
     def duplicate(self, topic: str, partition: int, result: AppendResult) -> None:
         """Count a duplicate that was recognised."""
+        self.topics.add(topic)
         _count(self._duplicates, (topic, partition, result.header.producer_id))
 
     def refused(self, topic: str, partition: int, producer_id: int) -> None:
         """Count a batch that was refused."""
+        self.topics.add(topic)
         _count(self._refused, (topic, partition, producer_id))
 
     def unowed(self, topic: str, partition: int, result: AppendResult) -> None:
@@ -120,6 +125,7 @@ class BatchCounts:
 
     def forget_topic(self, topic: str) -> None:
         """Start the topic at nothing."""
+        self.topics.discard(topic)
         for counts in (self.appended, self._appended_before, self._duplicates, self._refused):
             for key in [key for key in counts if key[0] == topic]:
                 del counts[key]
@@ -130,6 +136,7 @@ class BatchCounts:
         """Start at nothing."""
         for counts in (self.appended, self._appended_before, self._duplicates, self._refused, self._unowed):
             counts.clear()
+        self.topics.clear()
 
     def of_topic(self, topic: str) -> Iterator[ProducerCounts]:
         """Yield the counts of every producer in every partition of the topic."""

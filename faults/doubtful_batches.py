@@ -10,6 +10,9 @@ from dataclasses import dataclass
 
 # Doubtful batches, and recognised ones, that are remembered; the oldest are then forgotten, and that is counted.
 BATCHES_MAX = 10_000
+# Losses of batches that are remembered, to tell what was in a log before from what is there now: requests that wait for
+# an answer do not outlive their connections for long.
+CUTS_MAX = 1000
 # Stands for an answer that was never written, in place of the error that a lying one has.
 NO_ANSWER = None
 
@@ -53,21 +56,32 @@ class _Recognised:
     doubtful: DoubtfulBatch | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """The loss of the newest batches of a log; last_request_id: of the newest request before that."""
+
+    topic: str
+    partition: int
+    end_offset: int
+    last_request_id: int
+
+
 class DoubtfulBatches:
     """All that are doubtful. forgotten: how many were given up because they were too many."""
 
-    __slots__ = ("_batches", "_recognised", "forgotten")
+    __slots__ = ("_batches", "_cuts", "_recognised", "forgotten")
 
     def __init__(self) -> None:
         """Start without any."""
         self._batches: dict[BatchPlace, DoubtfulBatch] = {}
         self._recognised: dict[BatchPlace, _Recognised] = {}
+        self._cuts: list[_Cut] = []
         self.forgotten = 0
 
     def add(self, batch: DoubtfulBatch) -> None:
         """The client was not told of the batch, unless it was by the answer to a duplicate."""
         place = batch.place
-        if place in self._batches or place in self._recognised:
+        if place in self._batches or place in self._recognised or self.is_cut(place, batch.request_id):
             return
         if len(self._batches) >= BATCHES_MAX:
             del self._batches[next(iter(self._batches))]
@@ -103,17 +117,26 @@ class DoubtfulBatches:
         """Return those of a topic, by partition and offset."""
         return sorted((each for place, each in self._batches.items() if place[0] == topic), key=_by_place)
 
-    def truncate(self, topic: str, partition: int, end_offset: int) -> None:
-        """Forget what the log has lost from end_offset on."""
+    def truncate(self, topic: str, partition: int, end_offset: int, last_request_id: int) -> None:
+        """Forget what the log has lost from end_offset on; last_request_id: of the newest request before that."""
 
         def is_lost(place: BatchPlace) -> bool:
             return place[:2] == (topic, partition) and place[2] >= end_offset
 
         self._forget([place for place in (*self._batches, *self._recognised) if is_lost(place)])
+        self._cuts = [*self._cuts[1 - CUTS_MAX :], _Cut(topic, partition, end_offset, last_request_id)]
+
+    def is_cut(self, place: BatchPlace, request_id: int) -> bool:
+        """Whether what the request appended there was lost since, so that what is there now is another batch."""
+        return any(
+            place[:2] == (cut.topic, cut.partition) and place[2] >= cut.end_offset and request_id <= cut.last_request_id
+            for cut in self._cuts
+        )
 
     def forget_topic(self, topic: str) -> None:
         """Forget those of a topic."""
         self._forget([place for place in (*self._batches, *self._recognised) if place[0] == topic])
+        self._cuts = [cut for cut in self._cuts if cut.topic != topic]
 
     def _forget(self, places: Iterable[BatchPlace]) -> None:
         for place in places:
@@ -124,6 +147,7 @@ class DoubtfulBatches:
         """Forget all."""
         self._batches.clear()
         self._recognised.clear()
+        self._cuts.clear()
         self.forgotten = 0
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from ..protocol.error_codes import KafkaError
 from ..storage.append_result import AppendResult
@@ -51,6 +52,23 @@ class LostBatch:
     producer_epoch: int
     base_sequence: int
     end_offset: int | None
+
+
+class KnownRequests(Protocol):
+    """The requests of a journal. last_id: of the newest one."""
+
+    @property
+    def last_id(self) -> int:
+        """See above."""
+        ...
+
+    def kept(self) -> Iterator[tuple[int, KeptRequest]]:
+        """Yield the requests that are kept."""
+        ...
+
+    def waiting(self) -> list[tuple[int, RawRequest]]:
+        """Return the requests whose answers wait, and that carried batches."""
+        ...
 
 
 class Evidence:
@@ -143,6 +161,7 @@ class Evidence:
     def kept_back(self, request_id: int, request: ReceivedRequest, fault: ActingFault) -> list[Decision]:
         """Take in that a fault keeps batches of the request from their logs; return them. Raises FrameError."""
         batches = not_applied_batches(request, fault)
+        self.counts.topics.update(topic for topic, _, _ in batches)
         kept = {(topic, partition): decision for topic, partition, decision in batches}
         for batch in request.facts.batches:
             decision = kept.get((batch.topic, batch.partition))
@@ -163,19 +182,14 @@ class Evidence:
         topic: str,
         partition: int,
         offsets: tuple[int, int],
-        waiting: Iterable[tuple[int, RawRequest]],
-        known: Iterator[tuple[int, KeptRequest]],
+        requests: KnownRequests,
     ) -> None:
-        """Take in that a log has lost its newest batches.
-
-        offsets: where the log ended before, and where it ends now. waiting: requests whose answers still wait.
-        known: the journal's requests, for the sequences of what was lost.
-        """
+        """Take in that a log has lost its newest batches; offsets: where it ended before, and where it ends now."""
         end_before, end_after = offsets
         lost = self.counts.truncate(topic, partition, end_after)
         if lost:
-            results = _results_at(known, topic, partition, end_after)
-            unanswered = {place for _, request in waiting for place in _appended_places(request[8])}
+            results = _results_at(requests.kept(), topic, partition, end_after)
+            unanswered = {place for _, request in requests.waiting() for place in _appended_places(request[8])}
             last_offsets = [offset - 1 for offset, _ in lost[1:]] + [end_before - 1]
             acknowledged = [
                 _lost_batch((topic, partition, offset), (last_offset, end_after), producer_id, results.get(offset))
@@ -184,7 +198,7 @@ class Evidence:
             ]
             self._lose(acknowledged)
         self.counts.forget_truncated(topic, partition, end_after)
-        self.doubtful.truncate(topic, partition, end_after)
+        self.doubtful.truncate(topic, partition, end_after, requests.last_id)
         self.missing.truncate(topic, partition, end_after)
 
     def _is_acknowledged(self, place: BatchPlace, unanswered: set[BatchPlace]) -> bool:
@@ -199,7 +213,9 @@ class Evidence:
             self.lost_untold[batch.topic] = self.lost_untold.get(batch.topic, 0) + 1
 
     def forget_topic(self, topic: str) -> None:
-        """Start the topic at nothing: it was deleted."""
+        """Start the topic at nothing."""
+        if topic not in self.counts.topics:
+            return
         self.counts.forget_topic(topic)
         self.doubtful.forget_topic(topic)
         self.missing.forget_topic(topic)
@@ -223,7 +239,9 @@ class Evidence:
                 place = (name, partition, getattr(decision, "base_offset", -1))
                 if name != topic or not isinstance(decision, AppendResult) or decision.is_duplicate:
                     continue
-                if place not in doubts and not self.doubtful.is_recognised(place):
+                if self.doubtful.is_recognised(place) or self.doubtful.is_cut(place, request_id):
+                    continue
+                if place not in doubts:
                     doubts[place] = self.doubt(request_id, request, (name, partition, decision), NO_ANSWER)
         return [doubts[place] for place in sorted(doubts)]
 

@@ -214,10 +214,14 @@ class Journal:
         """Note that a log has lost its newest batches by a crash: what their clients were told of is lost."""
         if log_end_offset_after < log_end_offset_before:
             offsets = (log_end_offset_before, log_end_offset_after)
-            self.evidence.truncated(topic, partition, offsets, self.waiting(), self.kept())
+            self.evidence.truncated(topic, partition, offsets, self)
+
+    def topic_created(self, topic: str) -> None:
+        """Start the verdict of a topic at nothing: one of its name may have been deleted."""
+        self.forget_topic(topic)
 
     def forget_topic(self, topic: str) -> None:
-        """Start the verdict of a topic at nothing: it was deleted, and one of its name begins at offset 0."""
+        """Start the verdict of a topic at nothing."""
         self.evidence.forget_topic(topic)
 
     def clear(self) -> None:

@@ -531,13 +531,25 @@ def test_verdict_outlives_the_ring() -> None:
     assert found(scene.verdict()) == {"appended_once": 9, "appended_twice": 1}
 
 
-def test_deleted_topic_starts_at_nothing() -> None:
+def test_new_topic_of_the_same_name_starts_at_nothing() -> None:
     scene = JournalScene()
     scene.lose_answer(A)
     scene.keep_back(scene.asked(B))
     scene.send(A)
+    scene.send(A)
 
-    scene.journal.forget_topic(TOPIC)
+    scene.journal.topic_created("another")
+    assert found(scene.verdict()) == {"appended_once": 1, "duplicates_recognised": 2}
+    scene.journal.topic_created(TOPIC)
+
+    assert found(scene.verdict()) == {}
+
+
+def test_crash_does_not_lose_what_still_waits_for_its_answer() -> None:
+    scene = JournalScene()
+    scene.send(A, state=WAITING)
+
+    scene.truncate(0, to_offset=0)
 
     assert found(scene.verdict()) == {}
 
