@@ -22,6 +22,7 @@ RUN python -m pip install --no-cache-dir /tmp/dist/*.whl \
 USER appuser
 # In a container the loopback address is of no use to anybody else.
 ENV FAUXKA_HOST=0.0.0.0 \
+    FAUXKA_ADMIN_HOST=0.0.0.0 \
     PYTHONUNBUFFERED=1
 # Kafka's port, and the one of the admin API.
 EXPOSE 9092 9099
