@@ -38,8 +38,10 @@ class AsyncBroker(Node):
 
     async def stop(self) -> None:
         """Stop, and return when all is closed."""
-        await self._server.stop()
-        self.cluster.close()
+        try:
+            await self._server.stop()
+        finally:
+            self.cluster.close()
 
     def call(self, function: Callable[[], Result]) -> Result:
         """Run function, on the event loop that the broker runs on, and return what it returns."""

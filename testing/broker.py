@@ -66,6 +66,8 @@ class Broker(Node):
 
     def call(self, function: Callable[[], Result]) -> Result:
         """Run function on the broker's own thread, where its state may be touched, and return what it returns."""
+        if threading.current_thread() is self._thread:
+            return function()
 
         async def run() -> Result:
             return function()

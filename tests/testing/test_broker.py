@@ -336,3 +336,14 @@ def test_a_snapshot_is_gone_back_to_as_often_as_wanted(broker: Broker) -> None:
 def test_a_snapshot_that_was_never_taken_cannot_be_restored(broker: Broker) -> None:
     with pytest.raises(CallError, match="there is no snapshot 7"):
         broker.restore(7)
+
+
+def test_a_call_may_use_what_itself_calls(broker: Broker) -> None:
+    assert broker.call(lambda: broker.clock.mode) == "real"
+
+
+def test_a_broker_that_is_down_is_stopped() -> None:
+    with Broker() as broker:
+        broker.crash(restart_after_ms=60_000)
+
+    assert not broker.is_running
