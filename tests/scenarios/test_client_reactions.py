@@ -1,0 +1,106 @@
+"""What each client does when a batch of its own is refused once: docs/scenarios.md has the table."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from fauxka.scenarios.clients import NamedClient, client_of
+from fauxka.scenarios.engine import run
+from fauxka.scenarios.scenario_files import parse_scenario
+
+from ..clients.java_program import JavaProgram
+from ..runtimes import need
+from .java_producer import JavaProducer
+
+OUT_OF_ORDER = "OUT_OF_ORDER_SEQUENCE_NUMBER"
+FENCED = "INVALID_PRODUCER_EPOCH"
+UNKNOWN = "UNKNOWN_PRODUCER_ID"
+
+# A is appended; B is refused once; what comes of B and C.
+FILE = """
+title = "a refusal"
+story = "B is refused once, then C is sent."
+[batches]
+A = "0..4"
+B = "5..9"
+C = "10..14"
+[[steps]]
+do = "send"
+batches = ["A"]
+[[steps]]
+do = "settle"
+[[steps]]
+do = "arm"
+name = "B is refused once"
+batches = ["B"]
+point = "received"
+action = {{ kind = "error", error = "{error}" }}
+[[steps]]
+do = "send"
+batches = ["B"]
+[[steps]]
+do = "settle"
+[[steps]]
+do = "send"
+batches = ["C"]
+[[steps]]
+do = "settle"
+[[expect]]
+"""
+
+
+def reaction(client: NamedClient, error: str) -> list[str]:
+    """What came to the broker behind A: of each batch producer id, epoch and base sequence, and what became of it."""
+    report = run(parse_scenario("reaction", FILE.format(error=error)), client)
+    decided = [moment for moment in report.timeline if moment.kind == "decision"]
+    return [
+        f"{batch.producer_id}/{batch.producer_epoch}:{batch.base_sequence} {moment.error or moment.decision}"
+        for moment in decided[1:]
+        if (batch := moment.batch) is not None
+    ]
+
+
+@pytest.fixture(scope="module")
+def java() -> Iterator[NamedClient]:
+    need("java", "mvn", group="the Java producer")
+    program = JavaProgram("ScenarioProducer")
+    yield NamedClient("java", lambda options: JavaProducer(program, options))
+    program.close()
+
+
+@pytest.mark.java
+@pytest.mark.parametrize(
+    ("error", "seen"),
+    [
+        (OUT_OF_ORDER, [f"0/0:5 {OUT_OF_ORDER}", "0/1:0 appended", "0/1:5 appended"]),
+        (UNKNOWN, [f"0/0:5 {UNKNOWN}", "0/0:5 appended", "0/0:10 appended"]),
+        (FENCED, [f"0/0:5 {FENCED}", "0/1:0 appended"]),
+    ],
+)
+def test_java(java: NamedClient, error: str, seen: list[str]) -> None:
+    assert reaction(java, error) == seen
+
+
+@pytest.mark.clients
+@pytest.mark.parametrize(
+    ("error", "seen"),
+    [
+        (OUT_OF_ORDER, [f"0/0:5 {OUT_OF_ORDER}"]),
+        (UNKNOWN, [f"0/0:5 {UNKNOWN}", "0/1:0 appended", "0/1:5 appended"]),
+        (FENCED, [f"0/0:5 {FENCED}", "0/1:0 appended"]),
+    ],
+)
+def test_confluent_kafka(error: str, seen: list[str]) -> None:
+    assert reaction(client_of("confluent"), error) == seen
+
+
+@pytest.mark.clients
+@pytest.mark.parametrize("error", [OUT_OF_ORDER, UNKNOWN, FENCED])
+def test_aiokafka_tells_the_application_and_goes_on_as_if_the_batch_were_there(error: str) -> None:
+    assert reaction(client_of("aiokafka"), error) == [f"0/0:5 {error}", f"0/0:10 {OUT_OF_ORDER}"]
+
+
+@pytest.mark.clients
+@pytest.mark.parametrize("error", [OUT_OF_ORDER, UNKNOWN, FENCED])
+def test_kafka_python_tells_the_application_and_goes_on_with_a_new_producer_id(error: str) -> None:
+    assert reaction(client_of("kafka-python"), error) == [f"0/0:5 {error}", "1/0:0 appended"]
