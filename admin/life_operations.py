@@ -7,7 +7,10 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from ..broker.clock import ADVANCE_MS_MAX
+from ..broker.config_keys import ConfigError
+from ..broker.data_directory import DataDirectoryError
 from ..broker.node_life import SnapshotFault
+from ..storage.corrupt_file import CorruptFileError
 from .control import Control
 from .errors import CallError, conflict
 from .operation import Operation
@@ -59,11 +62,16 @@ async def restart_node(control: Control, body: NodeRestart) -> ToldNode:
     _check_node(control, body.node)
     if control.is_running:
         raise conflict("the node runs", field="node", value=control.cluster.node_id)
-    try:
-        await control.server.restart(SnapshotFault(body.snapshots))
-    except (OSError, ValueError) as error:
-        raise conflict(f"the node cannot be started: {error}") from error
+    await start_again(control, SnapshotFault(body.snapshots))
     return _told(control)
+
+
+async def start_again(control: Control, snapshots: SnapshotFault = SnapshotFault.KEEP) -> None:
+    """Start a node that crashed; without effect on one that runs. Raises CallError 409 where it cannot be started."""
+    try:
+        await control.server.restart(snapshots)
+    except (OSError, CorruptFileError, ConfigError, DataDirectoryError) as error:
+        raise conflict(f"the node cannot be started: {error}") from error
 
 
 def _check_node(control: Control, node: int | None) -> None:

@@ -10,6 +10,7 @@ from ..broker.cluster_reset import reset_cluster
 from ..protocol.error_codes import KafkaError
 from .control import Control
 from .errors import conflict
+from .life_operations import start_again
 from .operation import Operation
 
 TAG = "state"
@@ -29,13 +30,12 @@ class Reset(Struct, kw_only=True, forbid_unknown_fields=True):
     scope: Scope = "all"
 
 
-def reset(control: Control, body: Reset) -> Reset:
-    """Go back to the start, as far as is asked for."""
-    if body.scope in ("data", "all") and not control.is_running:
-        raise conflict("the node is down; POST /v1/restart starts it", field="scope", value=body.scope)
+async def reset(control: Control, body: Reset) -> Reset:
+    """Go back to the start, as far as is asked for; for `data` and `all` a node that is down is started again."""
     if body.scope in ("faults", "all"):
         reset_faults(control)
     if body.scope in ("data", "all"):
+        await start_again(control)
         reset_data(control)
     if body.scope in ("journal", "all"):
         control.journal.clear()

@@ -123,9 +123,7 @@ class Node(ABC):
         """Take scope back to the beginning; see reset of the brokers."""
         from ..admin.reset_operations import Reset, reset
 
-        if scope in ("data", "all"):
-            await self._server.restart()
-        reset(self.control, Reset(scope=scope))
+        await reset(self.control, Reset(scope=scope))
 
     def snapshot(self) -> int:
         """Keep the state of a cluster in memory, and return the id that restore goes back to it by.

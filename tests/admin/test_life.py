@@ -16,8 +16,6 @@ HUNG = {"match": {"api": "Produce"}, "when": {"times": None}, "point": "received
 @pytest.fixture(autouse=True)
 def runs_again(admin: AdminClient) -> Iterator[None]:
     yield
-    admin.call("POST", "/v1/restart", {})
-    admin.post("/v1/clock", {"mode": "real"})
     admin.post("/v1/reset", {"scope": "all"})
 
 
@@ -115,10 +113,26 @@ def test_reset_of_the_journal_keeps_rules_and_data(admin: AdminClient, broker: S
     assert admin.get("/v1/topics")["items"][0]["partitions"][0]["log_end_offset"] == 1
 
 
-def test_reset_of_a_node_that_is_down_is_409(admin: AdminClient) -> None:
+def test_reset_starts_a_node_that_is_down(admin: AdminClient, broker: Serving) -> None:
     admin.post("/v1/crash", {})
 
-    assert admin.call("POST", "/v1/reset", {"scope": "data"}).status == 409
+    admin.post("/v1/reset", {"scope": "all"})
+
+    assert still_serves(broker.bootstrap)
+
+
+def test_node_whose_files_cannot_be_read_is_409_until_the_rules_are_gone(admin: AdminClient, broker: Serving) -> None:
+    with RawClient(broker.bootstrap) as client:
+        client.produce(0)
+    admin.post("/v1/crash", {})
+    admin.post("/v1/files", {"action": "read_only"})
+
+    refused = admin.call("POST", "/v1/restart", {})
+    admin.delete("/v1/files")
+    admin.post("/v1/restart", {})
+
+    assert (refused.status, "cannot be started" in refused.error["message"]) == (409, True)
+    assert still_serves(broker.bootstrap)
 
 
 def test_topics_are_exported_for_a_real_kafka(admin: AdminClient, broker: Serving, tmp_path: Path) -> None:
