@@ -17,21 +17,24 @@ from .batch_counts import OFFSETS_KEPT_MAX
 from .doubtful_batches import NO_ANSWER
 from .evidence import Evidence
 from .kept_request import (
+    ANSWERED,
     ERROR_KIND,
     KEPT_BACK,
     WAITING,
     ActingFault,
+    Decision,
     HandledRequest,
     KeptRequest,
+    PlainAppend,
     RawRequest,
     ReceivedRequest,
     SeenConnection,
+    kept_request,
     merged,
 )
 from .later_outcomes import OUTCOMES_MIN, LaterOutcomes
 
 if TYPE_CHECKING:
-    from ..protocol.error_codes import KafkaError
     from .journal_entries import JournalEntry
     from .match import Match
 
@@ -88,6 +91,12 @@ class Journal:
         """
         request_id = self.last_id = self.last_id + 1
         batches = context.batches
+        plain = None
+        if batches is not None:
+            if state == ANSWERED and len(batches) == 1:
+                plain = self._count_plain(batches[0])
+            if plain is None:
+                self._count(context, request_id, batches, state)
         # Not by a function, as below: it is done with every request.
         raw: RawRequest = (
             context.connection,
@@ -98,30 +107,45 @@ class Journal:
             size,
             context.now_ms,
             context.error_code,
-            batches,
+            plain or batches,
             state,
         )
         self._keep(raw)
-        if batches is not None:
-            self._count(context, request_id, batches, state)
         if state == WAITING:
             self._waiting[request_id] = raw
         if request_id >= self._trim_id:
             self._trim()
         return request_id
 
-    def _count(
-        self,
-        context: HandledRequest,
-        request_id: int,
-        batches: Sequence[tuple[str, int, AppendResult | KafkaError]],
-        state: int,
-    ) -> None:
+    def _count_plain(self, batch: Decision) -> PlainAppend | None:
+        """Count what nearly every batch is, and return its numbers; None for one that needs a closer look."""
+        topic, partition, decision = batch
+        if type(decision) is not AppendResult or decision.is_duplicate or self._missing.watched:
+            return None
+        header = decision.header
+        base_offset = decision.base_offset
+        producer_id = header.producer_id
+        key = (topic, partition, producer_id)
+        offsets = self._appended.get(key)
+        if offsets is None:
+            self.evidence.counts.first_of(key, base_offset)
+        else:
+            offsets.append(base_offset)
+        return (
+            topic,
+            partition,
+            base_offset,
+            decision.last_offset,
+            producer_id,
+            header.producer_epoch,
+            header.base_sequence,
+        )
+
+    def _count(self, context: HandledRequest, request_id: int, batches: Sequence[Decision], state: int) -> None:
         appended = self._appended
         is_plain = state <= WAITING and not self._missing.watched
         for batch in batches:
             topic, partition, decision = batch
-            # What nearly every batch is; the rest has functions of its own.
             if type(decision) is AppendResult and not decision.is_duplicate:
                 key = (topic, partition, decision.header.producer_id)
                 offsets = appended.get(key)
@@ -262,7 +286,7 @@ class Journal:
         skipped = max(0, since + 1 - first_id)
         # A copy: whoever reads may be interrupted by new requests.
         for request_id, raw in enumerate(list(islice(self._requests, skipped, None)), first_id + skipped):
-            yield request_id, KeptRequest(*(self.outcomes.find_handled(request_id) or raw))
+            yield request_id, kept_request(self.outcomes.find_handled(request_id) or raw)
 
     def find(self, request_id: int) -> KeptRequest | None:
         """Return what is known of a request; None if it was dropped and does not wait."""
@@ -272,7 +296,7 @@ class Journal:
             if not 0 <= position < len(self._requests):
                 return None
             raw = self._requests[position]
-        return KeptRequest(*raw)
+        return kept_request(raw)
 
     def is_waiting(self, request_id: int) -> bool:
         """Whether the answer of a request still waits."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+
+from ..protocol.record_batch import MAGIC_V2, NO_PARTITION_LEADER_EPOCH, NO_TIMESTAMP, BatchHeader
+from ..storage.append_refused import NO_LOG_START_OFFSET
+from ..storage.append_result import AppendResult
 
 if TYPE_CHECKING:
     from ..protocol.error_codes import KafkaError
     from ..protocol.request_facts import RequestFacts
-    from ..storage.append_result import AppendResult
 
 # What became of the answer when the request was handled; the numbers that a broker says.
 ANSWERED = 0
@@ -210,9 +213,14 @@ class SeenConnection:
     client_software: str
 
 
+# A batch that was simply appended, alone in its request and answered at once: topic, partition, base_offset,
+# last_offset, producer_id, producer_epoch, base_sequence. Nearly every batch is one, and what a log says of it is ten
+# times as large: kept as it is, it would push what the broker works with out of the processor's cache.
+PlainAppend = tuple[str, int, int, int, int, int, int]
+
 # The fields of KeptRequest. On the path of every request a bare tuple is made, which is three times as cheap.
 RawRequest = tuple[
-    HandledConnection, "str | None", int, int, int, int, int, int, "Sequence[Decision] | None", int
+    HandledConnection, "str | None", int, int, int, int, int, int, "Sequence[Decision] | PlainAppend | None", int
 ]  # fmt: skip
 
 
@@ -229,6 +237,40 @@ class KeptRequest(NamedTuple):
     error_code: int
     batches: Sequence[Decision] | None
     state: int
+
+
+def kept_request(raw: RawRequest) -> KeptRequest:
+    """Return what was kept as it is read."""
+    return KeptRequest(*raw[:8], batches_of(raw), raw[9])
+
+
+def batches_of(raw: RawRequest) -> Sequence[Decision]:
+    """Return what the log said of each batch of a request; none where it has none."""
+    batches = raw[8]
+    if batches is None:
+        return ()
+    if not isinstance(batches, tuple):
+        return batches
+    plain = cast(PlainAppend, batches)
+    topic, partition, base_offset, last_offset, producer_id, producer_epoch, base_sequence = plain
+    count = last_offset - base_offset + 1
+    header = BatchHeader(
+        base_offset=0,
+        length=0,
+        partition_leader_epoch=NO_PARTITION_LEADER_EPOCH,
+        magic=MAGIC_V2,
+        crc=0,
+        attributes=0,
+        last_offset_delta=count - 1,
+        base_timestamp=NO_TIMESTAMP,
+        max_timestamp=NO_TIMESTAMP,
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        base_sequence=base_sequence,
+        records_count=count,
+    )
+    result = AppendResult(base_offset, last_offset, NO_TIMESTAMP, NO_LOG_START_OFFSET, False, header, ())
+    return [(topic, partition, result)]
 
 
 def not_applied_batches(request: ReceivedRequest, fault: ActingFault) -> list[Decision]:
@@ -266,7 +308,7 @@ def is_kept_back(fault: ActingFault, topic: str, partition: int) -> bool:
 
 def merged(kept_back: KeptRequest, handled: RawRequest) -> RawRequest:
     """Return what is known of a request that was kept back, all or in part, and then handled after all."""
-    decided = list(handled[8] or ())
+    decided = list(batches_of(handled))
     places = {(topic, partition) for topic, partition, _ in decided}
     left = [decision for decision in kept_back.batches or () if decision[:2] not in places]
     return (*handled[:6], kept_back.at_ms, handled[7], [*decided, *left] or None, handled[9])
