@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from dataclasses import dataclass
+from typing import NamedTuple
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 9099
@@ -59,8 +60,7 @@ def parse_admin_options(host: str, port: str | None, token: str | None) -> Admin
     return AdminOptions(host=host, port=int(port), is_port_asked=True, token=token)
 
 
-@dataclass(frozen=True, slots=True)
-class BoundAddress:
+class BoundAddress(NamedTuple):
     """A socket that is bound and does not listen yet, and what to tell of it."""
 
     bound: socket.socket

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -62,7 +63,12 @@ def version(control: Control) -> Version:
 
 def openapi(control: Control) -> dict[str, Any]:
     """Describe this API for tools, as OpenAPI 3.1."""
-    # It needs all operations, this one included.
+    return _description()
+
+
+@cache
+def _description() -> dict[str, Any]:
+    # It needs all operations, that one included.
     from .openapi import describe
     from .operations import OPERATIONS as ALL
 

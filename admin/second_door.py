@@ -9,7 +9,7 @@ import asyncio
 import gc
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ..broker.foreground import StartError
@@ -19,18 +19,16 @@ from .instruments import Instruments
 from .options import AdminOptions, BoundAddress, bind
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
-
     from ..broker.cluster import Cluster
     from ..broker.file_faults import MakeFileFaults
     from ..broker.listeners import ListenerConfig
     from ..broker.seed_topics import SeedTopic
-    from .control import Control
     from .http_server import HttpServer
-    from .operation import Operation
     from .scenario_operations import Scenarios
 
 logger = logging.getLogger(__name__)
+
+HTTP_MODULES = (".http_server", ".application", ".control", ".operations")
 
 
 class SecondDoor:
@@ -80,11 +78,16 @@ class SecondDoor:
         """See Companion; what HTTP needs is imported here, while the node answers already."""
         if self._options is None or self._address is None:
             return None
-        make = await asyncio.to_thread(import_http)
+        await asyncio.to_thread(import_http)
+        from .application import make_application
+        from .control import Control
+        from .http_server import HttpServer
+        from .operations import OPERATIONS
+
         assert self._instruments is not None, "a door without a server"
-        control = make.control(server, self._instruments, seed_topics=seed_topics, make_scenarios=self._make_scenarios)
-        application = make.application(control, make.operations, token=self._options.token, stopping=self._stopping)
-        self._server = make.server(application, self._address.bound)
+        control = Control(server, self._instruments, seed_topics=seed_topics, make_scenarios=self._make_scenarios)
+        application = make_application(control, OPERATIONS, token=self._options.token, stopping=self._stopping)
+        self._server = HttpServer(application, self._address.bound)
         await self._server.start()
         # As with all that was imported before.
         gc.freeze()
@@ -99,21 +102,7 @@ class SecondDoor:
             self._address.bound.close()
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """What an HTTP server is made of."""
-
-    control: type[Control]
-    application: Callable[..., Starlette]
-    operations: Sequence[Operation]
-    server: type[HttpServer]
-
-
-def import_http() -> Imported:
-    """Import what HTTP needs; it may take long, and uses nothing of the broker."""
-    from .application import make_application
-    from .control import Control
-    from .http_server import HttpServer
-    from .operations import OPERATIONS
-
-    return Imported(Control, make_application, OPERATIONS, HttpServer)
+def import_http() -> None:
+    """Import what HTTP needs; it takes long, and uses nothing of the broker."""
+    for name in HTTP_MODULES:
+        import_module(name, __package__)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..storage.append_result import AppendResult
-from .batch_content import contents_of_received
 from .kept_request import HandledRequest, NotApplied, ReceivedRequest
 
 # Batches that are remembered; the oldest are then forgotten. A test that loses more looks at its counts only.
@@ -59,6 +58,9 @@ class MissingBatches:
         newest_base_offset: int,
     ) -> None:
         """Remember a batch of the request; newest_base_offset: of what its partition has."""
+        # Loaded with the first one: a start does not pay for what decodes records.
+        from .batch_content import contents_of_received
+
         topic, partition, not_applied = decision
         missing = MissingBatch(
             request_id,
