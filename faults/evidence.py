@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ..protocol.error_codes import KafkaError
 from ..storage.append_result import AppendResult
@@ -17,13 +17,10 @@ from .kept_request import (
     ANSWERED,
     ERROR_KIND,
     NOT_OWED,
-    ActingFault,
     Decision,
-    HandledRequest,
     KeptRequest,
     NotApplied,
     RawRequest,
-    ReceivedRequest,
     batches_of,
     kept_request,
     not_applied_batches,
@@ -31,6 +28,9 @@ from .kept_request import (
 )
 from .later_outcomes import Lie
 from .missing_batches import MissingBatches
+
+if TYPE_CHECKING:
+    from .observed_requests import ActingFault, HandledRequest, ReceivedRequest
 
 # Lost batches and second deliveries that are told one by one; more are only counted.
 TOLD_MAX = 10_000

@@ -9,18 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from .armed_rule import ArmedRule
-from .fault import Fault
-from .rule_list import RULES_MAX, RuleList
+from .rule_list import RuleList
 
 if TYPE_CHECKING:
+    from .armed_rule import ArmedRule
+    from .fault import Fault
     from .fault_rules import FaultRule
     from .match import AcceptedConnection, MatchedRequest
 
-__all__ = ["RULES_MAX", "ArmedRule", "Fault", "FaultPlan"]
 
-
-class FaultPlan(RuleList[ArmedRule]):
+class FaultPlan(RuleList["ArmedRule"]):
     """The rules of one broker.
 
     is_armed: whether any rule is for requests. is_accepting_armed: whether any is for connections as they come.
@@ -42,8 +40,7 @@ class FaultPlan(RuleList[ArmedRule]):
 
         Raises RuleError for a rule that cannot be, and for one more than RULES_MAX.
         """
-        _check(rule)
-        armed = ArmedRule(self._next_id(), rule, self._now_ms)
+        armed = self._armed(self._next_id(), rule)
         self._add(armed, position)
         return armed
 
@@ -53,10 +50,17 @@ class FaultPlan(RuleList[ArmedRule]):
         Whoever waits for hits of the old one waits in vain. Raises KeyError for an id that is not in force, RuleError.
         """
         self._require(rule_id)
-        _check(rule)
-        armed = ArmedRule(rule_id, rule, self._now_ms)
+        armed = self._armed(rule_id, rule)
         self._replace(armed)
         return armed
+
+    def _armed(self, rule_id: int, rule: FaultRule) -> ArmedRule:
+        # Loaded with the first rule: a broker that starts has none.
+        from .armed_rule import ArmedRule
+        from .rule_checks import check_rule
+
+        check_rule(rule)
+        return ArmedRule(rule_id, rule, self._now_ms)
 
     def accepted(self, connection: AcceptedConnection) -> Fault | None:
         """Return what is done to a connection that came."""
@@ -97,9 +101,3 @@ def _decide(rules: tuple[ArmedRule, ...], request: MatchedRequest) -> Fault | No
         if fault is not None and not armed.is_observer:
             return fault
     return None
-
-
-def _check(rule: FaultRule) -> None:
-    from .rule_checks import check_rule
-
-    check_rule(rule)

@@ -8,26 +8,21 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from ..protocol.frames import FrameError
 from ..storage.append_result import AppendResult
-from .batch_counts import OFFSETS_KEPT_MAX
-from .doubtful_batches import NO_ANSWER
-from .evidence import Evidence
 from .kept_request import (
     ANSWERED,
     ERROR_KIND,
     KEPT_BACK,
     WAITING,
-    ActingFault,
     Decision,
-    HandledRequest,
     KeptRequest,
     PlainAppend,
     RawRequest,
-    ReceivedRequest,
     SeenConnection,
     kept_request,
     merged,
@@ -35,52 +30,60 @@ from .kept_request import (
 from .later_outcomes import OUTCOMES_MIN, LaterOutcomes
 
 if TYPE_CHECKING:
+    from array import array
+
+    from .evidence import Evidence
     from .journal_entries import JournalEntry
     from .match import Match
+    from .missing_batches import MissingBatches
+    from .observed_requests import ActingFault, HandledRequest, ReceivedRequest
 
 # What fauxka.journal.requests.max is unless somebody says otherwise.
 REQUESTS_MAX_DEFAULT = 10_000
 # Requests whose answers wait that are remembered: more than a machine has sockets for.
 WAITING_MAX = 100_000
 
+# As many batches as the evidence keeps the offsets of, for one producer of a partition.
+_TRIMMED_EVERY = 65_536
+
 _EVERYWHERE: frozenset[tuple[str, int]] = frozenset()
+
+
+class _NothingMissing:
+    """What is missing before the first batch came."""
+
+    watched = False
 
 
 class Journal:
     """The requests of one node, the newest of them one by one.
 
     last_id: of the newest request; they are counted from 1, also beyond clear.
-    evidence: what a verdict is judged from.
     """
-
-    __slots__ = (
-        "_appended",
-        "_cleared_id",
-        "_keep",
-        "_missing",
-        "_requests",
-        "_trim_id",
-        "_waiting",
-        "evidence",
-        "last_id",
-        "node_id",
-        "outcomes",
-    )
 
     def __init__(self, capacity: int = REQUESTS_MAX_DEFAULT, node_id: int = 1) -> None:
         """Keep the newest capacity requests to the node."""
         self.node_id = node_id
         self.last_id = 0
-        self.evidence = Evidence()
         self.outcomes = LaterOutcomes(max(capacity, OUTCOMES_MIN))
         self._requests: deque[RawRequest] = deque(maxlen=capacity)
         self._keep = self._requests.append
-        # The two that are asked with every batch.
-        self._appended = self.evidence.counts.appended
-        self._missing = self.evidence.missing
+        # The two of the evidence that are asked with every batch; there with the first.
+        self._appended: dict[tuple[str, int, int], array[int]] = {}
+        self._missing: MissingBatches | _NothingMissing = _NothingMissing()
         self._waiting: dict[int, RawRequest] = {}
         self._cleared_id = 0
-        self._trim_id = OFFSETS_KEPT_MAX
+        self._trim_id = _TRIMMED_EVERY
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """What a verdict is judged from; loaded with the first batch: a start does not pay for it."""
+        from .evidence import Evidence
+
+        evidence = Evidence()
+        self._appended = evidence.counts.appended
+        self._missing = evidence.missing
+        return evidence
 
     # -- what happens to requests, in the order in which it does
 
@@ -142,7 +145,7 @@ class Journal:
         )
 
     def _count(self, context: HandledRequest, request_id: int, batches: Sequence[Decision], state: int) -> None:
-        appended = self._appended
+        appended = self.evidence.counts.appended
         is_plain = state <= WAITING and not self._missing.watched
         for batch in batches:
             topic, partition, decision = batch
@@ -169,8 +172,8 @@ class Journal:
         """Note that the answer will never be written, or was not whole: what was appended is now doubtful."""
         self.outcomes.unanswered(request_id)
         request = self._take(request_id)
-        if request is not None:
-            self.evidence.not_told(request_id, request, NO_ANSWER, _EVERYWHERE)
+        if request is not None and request.batches is not None:
+            self.evidence.not_told(request_id, request, None, _EVERYWHERE)
 
     def lied(self, request_id: int, partitions: frozenset[tuple[str, int]], error_code: int) -> None:
         """Note that the answer has this error in place of what was decided; for all partitions where none is named.
@@ -313,7 +316,7 @@ class Journal:
 
     def _trim(self) -> None:
         """Keep what grows with the requests within its limits."""
-        self._trim_id = self.last_id + OFFSETS_KEPT_MAX
+        self._trim_id = self.last_id + _TRIMMED_EVERY
         self.evidence.counts.trim()
         while len(self._waiting) > WAITING_MAX:
             del self._waiting[next(iter(self._waiting))]

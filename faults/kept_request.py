@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ..protocol.record_batch import MAGIC_V2, NO_PARTITION_LEADER_EPOCH, NO_TIMESTAMP, BatchHeader
 from ..storage.append_refused import NO_LOG_START_OFFSET
@@ -12,7 +12,7 @@ from ..storage.append_result import AppendResult
 
 if TYPE_CHECKING:
     from ..protocol.error_codes import KafkaError
-    from ..protocol.request_facts import RequestFacts
+    from .observed_requests import ActingFault, HandledConnection, ReceivedRequest
 
 # What became of the answer when the request was handled; the numbers that a broker says.
 ANSWERED = 0
@@ -42,167 +42,6 @@ class NotApplied:
 Decision = tuple[str, int, "AppendResult | KafkaError | NotApplied"]
 
 
-class HandledConnection(Protocol):
-    """Which connection a request came over."""
-
-    @property
-    def connection_id(self) -> int:
-        """Its number, counted from 1."""
-        ...
-
-    @property
-    def listener_name(self) -> str:
-        """The listener that it came in by."""
-        ...
-
-    @property
-    def client_host(self) -> str:
-        """The address of the client."""
-        ...
-
-    @property
-    def client_software(self) -> str:
-        """Name and version, "" until the client tells them."""
-        ...
-
-
-class HandledRequest(Protocol):
-    """A request and what its handler decided, as the broker has it; only read while a method is called with it."""
-
-    @property
-    def connection(self) -> HandledConnection:
-        """Where it came from."""
-        ...
-
-    @property
-    def client_id(self) -> str | None:
-        """What the client calls itself."""
-        ...
-
-    @property
-    def api_key(self) -> int:
-        """Of its API."""
-        ...
-
-    @property
-    def api_version(self) -> int:
-        """Of its API."""
-        ...
-
-    @property
-    def correlation_id(self) -> int:
-        """As the client gave it."""
-        ...
-
-    @property
-    def now_ms(self) -> int:
-        """When it was handed to its handler."""
-        ...
-
-    @property
-    def error_code(self) -> int:
-        """Of the answer as a whole."""
-        ...
-
-    @property
-    def batches(self) -> Sequence[tuple[str, int, AppendResult | KafkaError]] | None:
-        """Topic, partition and what the log said, in the order of the decisions; never changed after."""
-        ...
-
-
-class ReceivedRequest(Protocol):
-    """A request that a fault acts on before it comes to its handler."""
-
-    @property
-    def listener_name(self) -> str:
-        """The listener that it came in by."""
-        ...
-
-    @property
-    def connection_id(self) -> int:
-        """The number of its connection."""
-        ...
-
-    @property
-    def client_host(self) -> str:
-        """The address of the client."""
-        ...
-
-    @property
-    def client_software(self) -> str:
-        """Name and version of the client."""
-        ...
-
-    @property
-    def client_id(self) -> str | None:
-        """What the client calls itself."""
-        ...
-
-    @property
-    def api_key(self) -> int:
-        """Of its API."""
-        ...
-
-    @property
-    def api_version(self) -> int:
-        """Of its API."""
-        ...
-
-    @property
-    def correlation_id(self) -> int:
-        """As the client gave it."""
-        ...
-
-    @property
-    def now_ms(self) -> int:
-        """When it came."""
-        ...
-
-    @property
-    def size(self) -> int:
-        """The bytes of its frame."""
-        ...
-
-    @property
-    def facts(self) -> RequestFacts:
-        """What its body names; raises FrameError where that does not decode."""
-        ...
-
-
-class ActingFault(Protocol):
-    """What a rule does to a request."""
-
-    @property
-    def rule_id(self) -> int:
-        """Of the rule."""
-        ...
-
-    @property
-    def kind(self) -> str:
-        """Of its action."""
-        ...
-
-    @property
-    def partitions(self) -> frozenset[tuple[str, int]]:
-        """Which of the request's it is for; empty where the rule names none."""
-        ...
-
-    @property
-    def topics(self) -> frozenset[str]:
-        """Which of the request's it is for; empty where the rule names none."""
-        ...
-
-    @property
-    def scope(self) -> str:
-        """How much of the request gets an error: "partition", "topic" or "request"."""
-        ...
-
-    @property
-    def error_code(self) -> int:
-        """Of an error."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class SeenConnection:
     """The connection of a request that did not come to its handler."""
@@ -220,7 +59,7 @@ PlainAppend = tuple[str, int, int, int, int, int, int]
 
 # The fields of KeptRequest. On the path of every request a bare tuple is made, which is three times as cheap.
 RawRequest = tuple[
-    HandledConnection, "str | None", int, int, int, int, int, int, "Sequence[Decision] | PlainAppend | None", int
+    "HandledConnection", "str | None", int, int, int, int, int, int, "Sequence[Decision] | PlainAppend | None", int
 ]  # fmt: skip
 
 

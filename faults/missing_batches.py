@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..storage.append_result import AppendResult
-from .kept_request import HandledRequest, NotApplied, ReceivedRequest
+from .kept_request import NotApplied
+
+if TYPE_CHECKING:
+    from .observed_requests import HandledRequest, ReceivedRequest
 
 # Batches that are remembered; the oldest are then forgotten. A test that loses more looks at its counts only.
 MISSING_MAX = 1000
