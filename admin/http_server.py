@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # Connections that wait to be accepted; nobody steers a broker from more places at once.
 LISTEN_BACKLOG = 50
+# Calls that may be answered or wait at once; more are told to come again. No test waits for so many things.
+CALLS_MAX = 1000
 # What the first line and the headers of a request may have: all parameters of the journal, each as long as it may be.
 HEADER_BYTES_MAX = 512 * 1024
 # How long a connection that asks nothing is kept; real time, whatever the broker's clock says.
@@ -41,6 +43,7 @@ class HttpServer:
             server_header=False,
             date_header=False,
             backlog=LISTEN_BACKLOG,
+            limit_concurrency=CALLS_MAX,
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=STOP_TIMEOUT_SECONDS,
             h11_max_incomplete_event_size=HEADER_BYTES_MAX,

@@ -1,5 +1,6 @@
 """What ships is what is linked: src/fauxka gives the parts of this checkout their import name."""
 
+import json
 import shutil
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import venv
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -111,6 +113,17 @@ def test_installed_command_serves_a_request(installed: Path, tmp_path: Path) -> 
 
     assert (health.exit_code, health.log) == (0, "")
     assert ended.exit_code == 0
+
+
+def test_installed_command_opens_the_admin_api(installed: Path, tmp_path: Path) -> None:
+    with serving(tmp_path, "--admin-port", "0", command=[str(installed)]) as broker:
+        with urlopen(f"{broker.admin}/metrics", timeout=10) as answer:
+            metrics = answer.read().decode()
+        with urlopen(f"{broker.admin}/v1/scenarios", timeout=10) as answer:
+            scenarios = json.load(answer)
+
+    assert "fauxka_up 1.0" in metrics
+    assert scenarios["items"] != []
 
 
 def test_installed_version_is_the_one_of_pyproject(installed: Path) -> None:

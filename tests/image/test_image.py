@@ -13,6 +13,7 @@ from .built_image import BuiltImage, Running, build_image, is_root, running, wai
 pytestmark = [pytest.mark.image, pytest.mark.timeout(1200)]
 
 KAFKA_PORT = 9092
+ADMIN_PORT = 9099
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +70,15 @@ def test_its_health_check_passes_when_clients_can_connect(container: Running) ->
     assert is_healthy(container)
 
 
+def test_its_admin_api_is_open_and_says_so(container: Running) -> None:
+    wait_until(lambda: container.has_open_port(ADMIN_PORT))
+
+    os.kill(container.pid, signal.SIGTERM)
+    _, log = container.unshare.communicate(timeout=20)
+
+    assert "open to everybody who can reach it" in log
+
+
 def test_its_health_check_fails_where_nothing_listens(container: Running) -> None:
     wait_until(lambda: container.has_open_port(KAFKA_PORT))
     port_of_nobody = [*health_command(container), "--port", "1"]
@@ -95,5 +105,5 @@ def test_a_signal_stops_it_with_exit_code_0(container: Running, number: signal.S
     output, log = container.unshare.communicate(timeout=20)
 
     assert container.unshare.returncode == 0
-    assert output == "PLAINTEXT://broker.example:9092\n"
+    assert output == "PLAINTEXT://broker.example:9092\nhttp://localhost:9099\n"
     assert f"received {number.name}" in log
