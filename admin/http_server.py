@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
+from .options import LISTEN_BACKLOG
+
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-# Connections that wait to be accepted; nobody steers a broker from more places at once.
-LISTEN_BACKLOG = 50
 # Calls that may be answered or wait at once; more are told to come again. No test waits for so many things.
 CALLS_MAX = 1000
 # What the first line and the headers of a request may have: all parameters of the journal, each as long as it may be.
@@ -30,7 +30,7 @@ class HttpServer:
     """Serves one application on one socket. `await start()`, then `await stop()`, both on one event loop."""
 
     def __init__(self, application: Starlette, bound: socket.socket) -> None:
-        """Prepare to serve on a socket that is bound; it listens from start on."""
+        """Prepare to serve on a socket that listens; it is served from start on."""
         config = uvicorn.Config(
             application,
             http="h11",
@@ -53,7 +53,7 @@ class HttpServer:
         self._serving: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Return when clients can call. Raises OSError where the socket cannot listen."""
+        """Return when clients can call. Raises OSError."""
         self._serving = asyncio.create_task(self._server.serve([self._bound]))
         started = asyncio.create_task(self._server.is_up.wait())
         await asyncio.wait({self._serving, started}, timeout=START_TIMEOUT_SECONDS, return_when="FIRST_COMPLETED")

@@ -9,6 +9,8 @@ from typing import NamedTuple
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 9099
 PORT_MAX = 65_535
+# Connections that wait to be accepted; nobody steers a broker from more places at once.
+LISTEN_BACKLOG = 50
 # What switches the admin API off, in place of a port.
 OFF = "off"
 # Names of the loopback interface; its addresses are told from their numbers.
@@ -61,7 +63,7 @@ def parse_admin_options(host: str, port: str | None, token: str | None) -> Admin
 
 
 class BoundAddress(NamedTuple):
-    """A socket that is bound and does not listen yet, and what to tell of it."""
+    """A socket that listens, and what to tell of it."""
 
     bound: socket.socket
     url: str
@@ -74,7 +76,7 @@ class BoundAddress(NamedTuple):
 
 
 def bind(options: AdminOptions) -> BoundAddress:
-    """Return a bound socket; raises OSError where there is none to be had.
+    """Return a socket that listens; raises OSError where there is none to be had.
 
     Where the default port is taken and the user did not ask for it, any free one is taken: who starts several brokers
     on one machine reads their addresses anyway.
@@ -96,6 +98,9 @@ def _bound(host: str, port: int, *, is_other_port: bool) -> BoundAddress:
         # A port of a broker that has just stopped is free.
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)
+        # At once: of two that are bound only the first one that listens has the port. Who calls before the API is up
+        # waits for it.
+        bound.listen(LISTEN_BACKLOG)
     except OSError:
         bound.close()
         raise

@@ -83,6 +83,16 @@ def test_default_port_that_is_taken_gives_way_to_another() -> None:
     address.bound.close()
 
 
+def test_of_two_that_start_at_once_each_has_its_port() -> None:
+    first = bind(AdminOptions(port=0))
+    second = bind(AdminOptions(port=first.port))
+
+    assert second.is_other_port
+    assert second.port != first.port
+    first.bound.close()
+    second.bound.close()
+
+
 def test_default_port_is_taken_where_nobody_asks_for_another() -> None:
     options = parse_admin_options("127.0.0.1", None, None)
 

@@ -1,0 +1,84 @@
+"""Waits for hits: how they end, and that nothing of them is left behind."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from fauxka.admin.errors import CallError, WaitTimeoutError
+from fauxka.admin.waiting import wait_for_hits
+
+
+class Rule:
+    """A rule that hits when the test says so."""
+
+    def __init__(self) -> None:
+        self.hits = 0
+        self.waiting: list[Callable[[], None]] = []
+
+    def when_hits(self, count: int, reached: Callable[[], None], /) -> Callable[[], None]:
+        self.waiting.append(reached)
+        return lambda: self.waiting.remove(reached)
+
+    def hit(self) -> None:
+        self.hits += 1
+        for reached in self.waiting:
+            reached()
+
+
+class Caller:
+    """A client that leaves when the test says so."""
+
+    def __init__(self) -> None:
+        self.left = asyncio.Event()
+
+    async def gone(self) -> None:
+        await self.left.wait()
+
+
+@pytest.mark.asyncio
+async def test_wait_ends_with_the_hits() -> None:
+    rule = Rule()
+    waiting = asyncio.create_task(wait_for_hits(rule, 1, 20_000, Caller()))
+    await asyncio.sleep(0)
+
+    rule.hit()
+
+    assert await waiting == 1
+    assert rule.waiting == []
+
+
+@pytest.mark.asyncio
+async def test_wait_ends_when_nobody_waits_any_more() -> None:
+    rule, caller = Rule(), Caller()
+    waiting = asyncio.create_task(wait_for_hits(rule, 1, 20_000, caller))
+    await asyncio.sleep(0)
+
+    caller.left.set()
+
+    with pytest.raises(CallError):
+        await waiting
+    assert rule.waiting == []
+
+
+@pytest.mark.asyncio
+async def test_wait_without_time_is_a_question() -> None:
+    rule = Rule()
+
+    with pytest.raises(WaitTimeoutError) as error:
+        await wait_for_hits(rule, 1, 0, Caller())
+
+    assert (error.value.status, error.value.hits) == (408, 0)
+    assert rule.waiting == []
+
+
+@pytest.mark.asyncio
+async def test_wait_that_is_cancelled_leaves_nothing_behind() -> None:
+    rule = Rule()
+    waiting = asyncio.create_task(wait_for_hits(rule, 1, 20_000, Caller()))
+    await asyncio.sleep(0)
+
+    waiting.cancel()
+    await asyncio.wait({waiting})
+
+    assert rule.waiting == []
