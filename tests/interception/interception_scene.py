@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from struct import pack, unpack
 
@@ -167,7 +167,7 @@ class InterceptionScene:
 
 
 @asynccontextmanager
-async def interception_scene() -> AsyncIterator[InterceptionScene]:
+async def interception_scene() -> AsyncGenerator[InterceptionScene]:
     scene = InterceptionScene()
     await scene.server.start()
     try:
