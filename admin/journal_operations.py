@@ -6,8 +6,9 @@ from typing import Annotated, cast
 
 from msgspec import Meta, Struct
 
+from ..faults.api_checks import check_apis
 from ..faults.journal_entries import JournalEntry
-from ..faults.match import INT64_MAX, Match, Natural, NaturalOrNone
+from ..faults.match import BATCH_FIELDS, INT64_MAX, Match, Natural, NaturalOrNone
 from ..faults.rule_error import RuleError
 from ..faults.strict_json import convert, parse
 from ..faults.value_tests import check_wanted
@@ -22,6 +23,9 @@ MATCH_CHARACTERS_MAX = 10_000
 
 # Kafka's names have 249 characters; what clients call themselves has a few more.
 Text = Annotated[str, Meta(max_length=1000)]
+# What a request may have named or carried, and is not kept of it.
+NOT_KEPT = ("transactional_id", "group_id", "key", "header")
+PRODUCE = "Produce"
 JsonMatch = Annotated[
     str, Meta(max_length=MATCH_CHARACTERS_MAX, description="All that the `match` of a rule can say, as JSON.")
 ]
@@ -101,7 +105,25 @@ def _match_of(query: JournalFilter) -> Match | None:
     match = convert(asked, Match)
     for name in Match.__struct_fields__:
         check_wanted(name, getattr(match, name))
+    _check_kept(match)
     return match if asked else None
+
+
+def _check_kept(match: Match) -> None:
+    """Raise RuleError for what the journal cannot tell: no request would match, whatever has happened."""
+    for name in NOT_KEPT:
+        if getattr(match, name) is not None:
+            raise RuleError(
+                name, None, "no value", f"{name}: the journal keeps numbers of batches, and no names and bytes"
+            )
+    try:
+        check_apis(match)
+    except RuleError as error:
+        raise RuleError(error.field.removeprefix("match."), error.value, error.allowed, error.message) from error
+    of_batches = next((name for name in BATCH_FIELDS if getattr(match, name) is not None), None)
+    if of_batches is not None and match.api is not None and PRODUCE not in match.api:
+        message = f"{of_batches}: of other requests than Produce the journal keeps no topics and partitions"
+        raise RuleError(of_batches, None, "no value, or api Produce", message)
 
 
 OPERATIONS = (

@@ -1,5 +1,7 @@
 """Topics, groups, producers and the journal over HTTP."""
 
+from urllib.parse import urlencode
+
 import pytest
 
 from ..broker.raw_client import TOPIC, RawClient
@@ -109,6 +111,21 @@ def test_journal_takes_all_that_the_match_of_a_rule_can_say(admin: AdminClient) 
 )
 def test_match_that_cannot_be_is_400(admin: AdminClient, match: str, field: str) -> None:
     answer = admin.call("GET", "/v1/journal", match=match)
+
+    assert (answer.status, answer.error["field"]) == (400, field)
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ({"api": "Prodduce"}, "api"),
+        ({"api": "Fetch", "topic": TOPIC}, "topic"),
+        ({"match": '{"key": {"text": "a"}}'}, "key"),
+        ({"match": '{"group_id": "g"}'}, "group_id"),
+    ],
+)
+def test_what_the_journal_does_not_keep_is_400(admin: AdminClient, query: dict[str, str], field: str) -> None:
+    answer = admin.call("GET", f"/v1/journal/count?{urlencode(query)}")
 
     assert (answer.status, answer.error["field"]) == (400, field)
 
