@@ -41,11 +41,19 @@ def get_clock(control: Control) -> ToldClock:
     return ToldClock(mode=clock.mode.value, now_ms=clock.now_ms())
 
 
-def change_clock(control: Control, body: ClockChange) -> ToldClock:
+async def move_clock(control: Control, body: ClockChange) -> ToldClock:
     """Set how the clock goes, or move it on.
 
-    It answers when all that fell due on the way has run, in order, each at the time at which it fell due.
+    It answers when all that fell due on the way has run, in order, each at the time at which it fell due; a node whose
+    restart fell due is up then.
     """
+    told = change_clock(control, body)
+    await control.server.wait_restarted()
+    return told
+
+
+def change_clock(control: Control, body: ClockChange) -> ToldClock:
+    """Set how the clock goes, or move it on, and run what falls due; a restart that falls due has only begun then."""
     if body.mode is None and body.advance_ms is None:
         raise RuleError(
             "", {}, "an object with mode, advance_ms", "neither mode nor advance_ms says what is to be done"
@@ -59,5 +67,5 @@ def change_clock(control: Control, body: ClockChange) -> ToldClock:
 
 OPERATIONS = (
     Operation(method="GET", path="/v1/clock", perform=get_clock, tag=TAG),
-    Operation(method="POST", path="/v1/clock", perform=change_clock, tag=TAG),
+    Operation(method="POST", path="/v1/clock", perform=move_clock, tag=TAG),
 )
