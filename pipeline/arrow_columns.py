@@ -1,0 +1,88 @@
+"""Columns of numbers and places to Arrow arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from .arrow_types import ArrowArray, arrow
+from .record_columns import Slices
+from .varints import Booleans, Bytes, Longs
+
+TIMESTAMP = pa.timestamp("us", "UTC")
+HEADERS = pa.list_(pa.field("element", pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())])))
+
+# What a timestamp of microseconds can hold, in milliseconds.
+_MILLISECONDS_MAX = (2**63 - 1) // 1000
+
+
+def constant_column(value: str | int | None, kind: pa.DataType, count: int) -> ArrowArray:
+    """Return count times the same."""
+    made: ArrowArray = arrow.nulls(count, kind) if value is None else arrow.repeat(arrow.scalar(value, kind), count)
+    return made
+
+
+def number_column(numbers: Longs, kind: pa.DataType, is_null: Booleans | None = None) -> ArrowArray:
+    """Return numbers, narrowed to an integer type that holds them."""
+    made: ArrowArray = arrow.array(numbers.astype(kind.to_pandas_dtype(), copy=False), kind, mask=is_null)
+    return made
+
+
+def boolean_column(values: Booleans, is_null: Booleans | None = None) -> ArrowArray:
+    """Return truth values."""
+    made: ArrowArray = arrow.array(values, mask=is_null)
+    return made
+
+
+def timestamp_column(milliseconds: Longs, is_null: Booleans | None = None) -> ArrowArray:
+    """Return timestamps; null where a timestamp of microseconds does not reach that far."""
+    is_beyond = (milliseconds > _MILLISECONDS_MAX) | (milliseconds < -_MILLISECONDS_MAX)
+    if is_beyond.any():
+        is_null = is_beyond if is_null is None else is_null | is_beyond
+        milliseconds = np.where(is_beyond, 0, milliseconds)
+    return number_column(milliseconds * 1000, pa.int64(), is_null).cast(TIMESTAMP)
+
+
+def chosen_column(values: list[str | None], choices: Longs, is_null: Booleans | None = None) -> ArrowArray:
+    """Return for each row one of a few values."""
+    made: ArrowArray = arrow.array(values, pa.string()).take(arrow.array(choices, mask=is_null))
+    return made
+
+
+def bytes_column(data: Bytes, slices: Slices) -> ArrowArray:
+    """Return the bytes of the slices.
+
+    All of data is made an array without a copy: what lies before a slice, the slice, what lies before the next one; of
+    that Arrow takes every second element.
+    """
+    count = len(slices.starts)
+    is_null = slices.sizes < 0
+    offsets = np.zeros(2 * count + 1, np.int32)
+    offsets[1::2] = slices.starts
+    offsets[2::2] = slices.starts + np.maximum(slices.sizes, 0)
+    buffers = [None, arrow.py_buffer(offsets), arrow.py_buffer(data)]
+    pieces = arrow.Array.from_buffers(pa.binary(), 2 * count, buffers)
+    every_second = np.arange(1, 2 * count, 2, dtype=np.int32)
+    made: ArrowArray = pieces.take(arrow.array(every_second, mask=is_null if is_null.any() else None))
+    return made
+
+
+def text_column(values: ArrowArray) -> ArrowArray:
+    """Return bytes as text; what is no UTF-8 is replaced."""
+    try:
+        return values.cast(pa.string())
+    except pa.ArrowInvalid:
+        texts = (value.as_py() for value in values)
+        return pa.array([None if text is None else text.decode("utf-8", "replace") for text in texts], pa.string())
+
+
+def headers_column(data: Bytes, counts: Longs, keys: Slices, values: Slices) -> ArrowArray:
+    """Return the headers of each record; null where it has none, as Spark's kafka format has them."""
+    if not len(keys.starts):
+        return constant_column(None, HEADERS, len(counts))
+    columns = [text_column(bytes_column(data, keys)), bytes_column(data, values)]
+    pairs = arrow.StructArray.from_arrays(columns, ["key", "value"])
+    offsets = np.zeros(len(counts) + 1, np.int32)
+    np.cumsum(counts, out=offsets[1:])
+    made: ArrowArray = arrow.ListArray.from_arrays(arrow.array(offsets), pairs, HEADERS, mask=arrow.array(counts == 0))
+    return made

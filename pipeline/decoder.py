@@ -1,0 +1,74 @@
+"""Bytes of a log to Arrow record batches: what segment files and the answers to fetches go through alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from .batch_columns import BatchRows
+from .batch_table import BatchTable, read_batches
+from .record_columns import read_records
+from .record_rows import RecordRows
+from .row_source import OFFSET_MAX, RowSource
+from .varints import Booleans
+from .views import Column, ViewName, record_batch_of
+
+# The rows of an Arrow batch: few enough that what takes them (Spark's vectors) holds little at a time.
+ROWS_MAX = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Decoder:
+    """Makes rows of a view of bytes; columns are those wanted, checked by views.check_columns."""
+
+    view: ViewName
+    columns: Sequence[Column]
+
+    def decode(self, data: memoryview, source: RowSource) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of data, a piece of a segment file that begins with a batch."""
+        yield from self.decode_table(read_batches(data, base_offset_min=source.base_offset_min), source)
+
+    def decode_table(self, table: BatchTable, source: RowSource) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of batches that were read already."""
+        table = _wanted_batches(table, source, are_records_wanted=self.view == "records")
+        if self.view == "batches":
+            yield from _in_parts(record_batch_of(BatchRows(table, source), self.columns))
+            return
+        for columns in read_records(table):
+            rows = RecordRows(table, columns, source)
+            made = record_batch_of(rows, self.columns)
+            is_wanted = _are_wanted(rows, source)
+            yield from _in_parts(made if is_wanted is None else made.filter(pa.array(is_wanted)))
+
+
+def _wanted_batches(table: BatchTable, source: RowSource, *, are_records_wanted: bool) -> BatchTable:
+    """Return the batches that are wanted by their offsets; bytes that are no batch are wanted wherever they are."""
+    if source.start_offset <= 0 and source.end_offset == OFFSET_MAX:
+        return table
+    base_offsets = table.numbers("base_offset")
+    reached = base_offsets
+    if are_records_wanted or source.is_first:
+        reached = base_offsets + np.maximum(table.numbers("last_offset_delta"), 0)
+    is_wanted = (reached >= source.start_offset) & (base_offsets < source.end_offset)
+    return table.chosen(is_wanted | ~table.has_header)
+
+
+def _are_wanted(rows: RecordRows, source: RowSource) -> Booleans | None:
+    """Return which records are wanted by their offsets; None for all."""
+    is_wanted = (rows.offsets >= source.start_offset) & (rows.offsets < source.end_offset)
+    if is_wanted.all():
+        return None
+    # A damaged batch is told where its base offset is wanted, or where it reaches the first offset wanted.
+    if rows.is_no_record is not None:
+        is_wanted |= rows.is_no_record & ((rows.offsets < source.start_offset) & source.is_first)
+        if rows.has_no_header is not None:
+            is_wanted |= rows.has_no_header
+    return is_wanted
+
+
+def _in_parts(rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    for start in range(0, rows.num_rows, ROWS_MAX):
+        yield rows.slice(start, ROWS_MAX)

@@ -1,0 +1,198 @@
+"""The records of many batches as columns of numbers: deltas, and where keys, values and headers lie in the bytes.
+
+Source: DefaultRecord.readFrom, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .batch_table import BatchTable
+from .record_bytes import RECORD_BYTES_MIN, RecordBytes, group_records
+from .record_spans import find_record_spans
+from .varints import Booleans, Bytes, Longs, read_varints, split_varint, words_of
+
+# A header has a size of its key and one of its value at least.
+_HEADER_BYTES_MIN = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """Pieces of the bytes, in the order in which they lie there; size -1 is null."""
+
+    starts: Longs
+    sizes: Longs
+
+
+@dataclass(frozen=True, slots=True)
+class RecordColumns:
+    """Records in order, and for each damaged batch a row in its place, which has neither key nor value nor headers.
+
+    batches: which batch of the table each row is of. header_counts say how many of header_keys are each record's.
+    """
+
+    data: Bytes
+    batches: Longs
+    is_record: Booleans
+    timestamp_deltas: Longs
+    offset_deltas: Longs
+    keys: Slices
+    values: Slices
+    header_counts: Longs
+    header_keys: Slices
+    header_values: Slices
+
+
+def read_records(table: BatchTable) -> Iterator[RecordColumns]:
+    """Yield the records of all batches in groups; a batch that cannot be read is told in the table's damage."""
+    for group in group_records(table):
+        yield _read_group(table, group)
+
+
+def _read_group(table: BatchTable, group: RecordBytes) -> RecordColumns:
+    counts = table.numbers("records_count")[group.first : group.end]
+    is_read = table.has_valid_crc[group.first : group.end].copy()
+    is_read[[index - group.first for index in table.damage if group.first <= index < group.end]] = False
+    is_too_many = is_read & (counts * RECORD_BYTES_MIN > group.ends - group.starts)
+    for index in np.flatnonzero(is_too_many).tolist():
+        size = int(group.ends[index] - group.starts[index])
+        table.damage[group.first + index] = f"it says {int(counts[index])} records and has {size} bytes of them"
+    is_read &= ~is_too_many
+    while True:
+        columns, is_broken = _read_batches(group, counts, is_read)
+        if not is_broken.any():
+            break
+        # Seldom: a right CRC around records that are not right. The others are read again without them.
+        for index in np.flatnonzero(is_broken).tolist():
+            table.damage[group.first + index] = "its records do not have the sizes that they say"
+        is_read &= ~is_broken
+    return columns if is_read.all() else _with_damaged(columns, np.flatnonzero(~is_read) + group.first)
+
+
+def _read_batches(group: RecordBytes, counts: Longs, is_read: Booleans) -> tuple[RecordColumns, Booleans]:
+    """Return the records of the batches to be read, and which batches of the group are broken."""
+    counts = counts[is_read]
+    spans = find_record_spans(group.data, group.starts[is_read], group.ends[is_read], counts)
+    local = np.repeat(np.arange(len(counts)), counts)
+    # Where the lengths are not right, what they lead to may lie beyond the batch; it must not be looked at.
+    if spans.is_broken.any():
+        return _nothing(group.data), _within(is_read, spans.is_broken)
+    batches = np.repeat(np.flatnonzero(is_read) + group.first, counts)
+    columns, is_wrong = _read_fields(group.data, spans.starts, spans.ends, batches)
+    broken = np.zeros(len(counts), np.bool_)
+    broken[local[is_wrong]] = True
+    return columns, _within(is_read, broken)
+
+
+def _within(is_read: Booleans, is_broken: Booleans) -> Booleans:
+    broken = np.zeros(len(is_read), np.bool_)
+    broken[is_read] = is_broken
+    return broken
+
+
+def _read_fields(data: Bytes, starts: Longs, ends: Longs, batches: Longs) -> tuple[RecordColumns, Booleans]:
+    """Read all records at once; is_wrong says of which the fields do not end where the record ends."""
+    timestamp_deltas, offset_deltas, key_sizes, key_starts = _read_heads(data, starts, ends)
+    positions = key_starts + np.maximum(key_sizes, 0)
+    is_wrong = positions > ends
+    value_sizes, value_starts = read_varints(data, np.minimum(positions, ends))
+    positions = value_starts + np.maximum(value_sizes, 0)
+    is_wrong |= positions > ends
+    header_counts, positions = read_varints(data, np.minimum(positions, ends))
+    is_wrong |= (header_counts < 0) | (header_counts * _HEADER_BYTES_MIN > ends - positions)
+    header_counts[is_wrong] = 0
+    keys, values, positions, has_wrong_headers = _read_headers(data, positions, ends, header_counts)
+    columns = RecordColumns(
+        data=data,
+        batches=batches,
+        is_record=np.ones(len(batches), np.bool_),
+        timestamp_deltas=timestamp_deltas,
+        offset_deltas=offset_deltas,
+        keys=Slices(key_starts, key_sizes),
+        values=Slices(value_starts, value_sizes),
+        header_counts=header_counts,
+        header_keys=keys,
+        header_values=values,
+    )
+    return columns, is_wrong | has_wrong_headers | (positions != ends)
+
+
+def _read_heads(data: Bytes, starts: Longs, ends: Longs) -> tuple[Longs, Longs, Longs, Longs]:
+    """Return timestamp deltas, offset deltas and key sizes, and where the keys begin.
+
+    Behind the attributes they have six bytes or fewer in nearly all records, and are taken out of one word.
+    """
+    words = words_of(data)[starts] >> np.uint64(8)
+    timestamp_deltas, timestamp_sizes, words = split_varint(words)
+    offset_deltas, offset_sizes, words = split_varint(words)
+    key_sizes, key_size_sizes, _ = split_varint(words)
+    key_starts = starts + 1 + timestamp_sizes + offset_sizes + key_size_sizes
+    is_long = (timestamp_sizes == 0) | (offset_sizes == 0) | (key_size_sizes == 0)
+    rows = np.flatnonzero(is_long)
+    if len(rows):
+        row_ends = ends[rows]
+        timestamp_deltas[rows], positions = read_varints(data, np.minimum(starts[rows] + 1, row_ends))
+        offset_deltas[rows], positions = read_varints(data, np.minimum(positions, row_ends))
+        key_sizes[rows], key_starts[rows] = read_varints(data, np.minimum(positions, row_ends))
+    return timestamp_deltas, offset_deltas, key_sizes, key_starts
+
+
+def _read_headers(data: Bytes, positions: Longs, ends: Longs, counts: Longs) -> tuple[Slices, Slices, Longs, Booleans]:
+    """Read the first header of all records that have one, then the second; return where they all end too."""
+    total = int(counts.sum())
+    keys, values = _empty_slices(total), _empty_slices(total)
+    is_wrong = np.zeros(len(counts), np.bool_)
+    if not total:
+        return keys, values, positions, is_wrong
+    rows = np.cumsum(counts) - counts
+    positions = positions.copy()
+    lanes = np.flatnonzero(counts)
+    step = 0
+    while len(lanes):
+        lane_ends, at = ends[lanes], rows[lanes] + step
+        keys.sizes[at], keys.starts[at] = key_sizes, key_starts = read_varints(data, positions[lanes])
+        after = key_starts + np.maximum(key_sizes, 0)
+        wrong = (key_sizes < 0) | (after > lane_ends)
+        values.sizes[at], values.starts[at] = value_sizes, value_starts = read_varints(
+            data, np.minimum(after, lane_ends)
+        )
+        after = value_starts + np.maximum(value_sizes, 0)
+        wrong |= after > lane_ends
+        is_wrong[lanes] |= wrong
+        positions[lanes] = np.minimum(after, lane_ends)
+        step += 1
+        lanes = lanes[(counts[lanes] > step) & ~wrong]
+    return keys, values, positions, is_wrong
+
+
+def _empty_slices(count: int) -> Slices:
+    return Slices(np.zeros(count, np.int64), np.zeros(count, np.int64))
+
+
+def _nothing(data: Bytes) -> RecordColumns:
+    none = np.zeros(0, np.int64)
+    slices = _empty_slices(0)
+    return RecordColumns(data, none, np.zeros(0, np.bool_), none, none, slices, slices, none, slices, slices)
+
+
+def _with_damaged(columns: RecordColumns, damaged: Longs) -> RecordColumns:
+    """Return columns with a row for each damaged batch at its place."""
+    at = np.searchsorted(columns.batches, damaged)
+    return replace(
+        columns,
+        batches=np.insert(columns.batches, at, damaged),
+        is_record=np.insert(columns.is_record, at, False),
+        timestamp_deltas=np.insert(columns.timestamp_deltas, at, 0),
+        offset_deltas=np.insert(columns.offset_deltas, at, 0),
+        keys=_with_nulls(columns.keys, at, len(columns.data)),
+        values=_with_nulls(columns.values, at, len(columns.data)),
+        header_counts=np.insert(columns.header_counts, at, 0),
+    )
+
+
+def _with_nulls(slices: Slices, at: Longs, end: int) -> Slices:
+    starts = np.append(slices.starts, end)
+    return Slices(np.insert(slices.starts, at, starts[at]), np.insert(slices.sizes, at, -1))

@@ -1,0 +1,142 @@
+"""Where each record of many batches begins and ends: the one thing in a batch that can only be found one by one.
+
+Each record begins with its length, so the next one's place is known only from the one before. All batches are walked in
+lockstep, the first record of each, then the second; when few batches are left that have more records, those are walked
+by a plain loop, which is then cheaper. Nothing but the places is looked for here, with as few steps as can be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .varints import ADVANCES, PADDING_BYTES, VARLONG_BYTES_MAX, Booleans, Bytes, Longs, pairs_of, read_varints
+
+# A lockstep of this many batches costs what the plain loop does.
+_LOCKSTEP_LANES_MIN = 96
+
+
+@dataclass(frozen=True, slots=True)
+class RecordSpans:
+    """Records of batches in order: starts (behind the length) and ends have an entry a record, is_broken one a batch.
+
+    If any batch is broken there are neither starts nor ends.
+    """
+
+    starts: Longs
+    ends: Longs
+    is_broken: Booleans
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """The batches, those with the most records first; rows is where a batch's records begin in record_ends."""
+
+    data: Bytes
+    record_ends: Longs
+    positions: Longs
+    batch_ends: Longs
+    counts: Longs
+    rows: Longs
+
+
+def find_record_spans(data: Bytes, batch_starts: Longs, batch_ends: Longs, counts: Longs) -> RecordSpans:
+    """Walk the records of batches that lie in data from batch_starts to batch_ends, counts of them in each.
+
+    data: longer than the greatest end by PADDING_BYTES. A batch is broken whose records do not end exactly
+    where it ends.
+    """
+    # The batches that have another record are always a slice.
+    order = np.argsort(-counts, kind="stable")
+    first_rows = np.cumsum(counts) - counts
+    record_ends = np.empty(int(counts.sum()), np.int64)
+    walk = _Walk(data, record_ends, batch_starts[order], batch_ends[order], counts[order], first_rows[order])
+    steps = _walk_in_lockstep(walk)
+    for lane in np.flatnonzero(walk.counts > steps).tolist():
+        _walk_alone(walk, lane, steps)
+    is_broken = np.empty(len(counts), np.bool_)
+    is_broken[order] = walk.positions != walk.batch_ends
+    if is_broken.any():
+        return RecordSpans(record_ends[:0], record_ends[:0], is_broken)
+    places = np.empty_like(record_ends)
+    places[1:] = record_ends[:-1]
+    places[first_rows[counts > 0]] = batch_starts[counts > 0]
+    return RecordSpans(read_varints(data, places)[1], record_ends, is_broken)
+
+
+def _walk_in_lockstep(walk: _Walk) -> int:
+    """Walk on while enough batches have more records; return how many records of each batch lie behind.
+
+    A batch with a length that cannot be ends beyond its end and stays there, as does one that goes beyond by itself.
+    """
+    pairs = pairs_of(walk.data)
+    # One byte behind all batches, where none of them ends.
+    last = len(walk.data) - PADDING_BYTES + 1
+    descending = -walk.counts
+    step = 0
+    while (lanes := int(np.searchsorted(descending, -step))) >= _LOCKSTEP_LANES_MIN:
+        positions = walk.positions[:lanes]
+        advances = ADVANCES.take(pairs[positions])
+        if not advances.all():
+            _advance_long(walk, positions, advances)
+        positions += advances
+        if positions.max() > last:
+            np.minimum(positions, last, out=positions)
+        walk.record_ends[walk.rows[:lanes] + step] = positions
+        step += 1
+    return step
+
+
+def _advance_long(walk: _Walk, positions: Longs, advances: Longs) -> None:
+    """Set the advances that are not in the table: of lengths of three bytes and more, and of impossible ones."""
+    lanes = np.flatnonzero(advances == 0)
+    lengths, starts = read_varints(walk.data, positions[lanes])
+    ends = np.where(lengths < 0, walk.batch_ends[lanes] + 1, starts + lengths)
+    advances[lanes] = np.clip(ends, positions[lanes] + 1, len(walk.data) - PADDING_BYTES + 1) - positions[lanes]
+
+
+def _walk_alone(walk: _Walk, lane: int, steps: int) -> None:
+    """Walk the rest of one batch, from its record number steps on."""
+    position, end, count = int(walk.positions[lane]), int(walk.batch_ends[lane]), int(walk.counts[lane]) - steps
+    if position > end:
+        return
+    record_ends = _record_ends(walk.data[position:end].tobytes(), count)
+    first_row = int(walk.rows[lane]) + steps
+    walk.record_ends[first_row : first_row + len(record_ends)] = record_ends
+    walk.record_ends[first_row : first_row + len(record_ends)] += position
+    is_whole = len(record_ends) == count
+    walk.positions[lane] = position + record_ends[-1] if is_whole else end + 1
+
+
+def _record_ends(data: bytes, count: int) -> list[int]:
+    """Return where each of count records (one or more) ends; fewer where the data ends or a length cannot be."""
+    ends: list[int] = []
+    add = ends.append
+    position = 0
+    try:
+        for _ in range(count):
+            raw = data[position]
+            if raw > 127:
+                raw += (data[position + 1] << 7) - 128
+                position += 1
+                if raw > 16383:
+                    raw, position = _long_length(data, position - 1)
+            if raw & 1:
+                break
+            position += 1 + (raw >> 1)
+            add(position)
+    except IndexError:
+        pass
+    return ends
+
+
+def _long_length(data: bytes, position: int) -> tuple[int, int]:
+    """Return a raw varint of any size, and the position of its last byte; raises IndexError."""
+    raw = 0
+    for at in range(VARLONG_BYTES_MAX):
+        byte = data[position + at]
+        raw |= (byte & 127) << 7 * at
+        if byte < 128:
+            return raw, position + at
+    return raw, position + VARLONG_BYTES_MAX - 1

@@ -1,0 +1,132 @@
+"""The vectorised decoder gives what the plain one gives, field by field."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fauxka.protocol import records
+from fauxka.protocol.record_batch import Compression, parse_header, sealed_header
+from fauxka.protocol.records import BatchOptions, Record
+
+from .batch_strategies import log_files
+from .plain_rows import Row, decoded, plain_batches, plain_records
+
+KAFKA_LOGS = sorted((Path(__file__).parents[1] / "golden" / "kafka-4.3.0-data-dir").glob("*-*/*.log"))
+
+
+def without_markers(rows: list[Row]) -> list[Row]:
+    """Leave out what is read from the record of a control batch."""
+    return [
+        {name: value for name, value in row.items() if name not in ("control_type", "coordinator_epoch")}
+        for row in rows
+    ]
+
+
+@given(log_files())
+@settings(max_examples=100, deadline=None)
+def test_records_are_those_of_the_plain_decoder(batches: list[bytes]) -> None:
+    data = b"".join(batches)
+
+    rows = decoded(data, "records")
+
+    assert rows == plain_records(data)
+
+
+@given(log_files())
+@settings(max_examples=40, deadline=None)
+def test_batches_are_those_of_the_plain_decoder(batches: list[bytes]) -> None:
+    data = b"".join(batches)
+
+    rows = decoded(data, "batches")
+
+    assert without_markers(rows) == plain_batches(data)
+
+
+@pytest.mark.parametrize("log", KAFKA_LOGS, ids=lambda log: f"{log.parent.name}/{log.name}")
+def test_files_of_kafka_are_read_as_the_plain_decoder_reads_them(log: Path) -> None:
+    data = log.read_bytes()
+
+    rows = decoded(data, "records")
+    batch_rows = decoded(data, "batches")
+
+    assert rows == plain_records(data)
+    assert without_markers(batch_rows) == plain_batches(data)
+
+
+@pytest.mark.parametrize("codec", list(Compression))
+def test_many_batches_of_unlike_sizes_are_read(codec: Compression) -> None:
+    """Enough batches for a lockstep, a few much longer than the others, lengths of one to three bytes."""
+    counts = [3 + index % 7 for index in range(300)] + [900, 1, 400]
+    parts: list[bytes] = []
+    offset = 0
+    for count in counts:
+        sizes = [(offset + index) % 97 for index in range(count)]
+        sizes[0] = 9000 if count == 5 else 1
+        batch = [Record(bytes(size), str(size).encode(), offset + size * size) for size in sizes]
+        parts.append(records.build_batch(batch, BatchOptions(compression=codec, base_offset=offset)))
+        offset += count
+    data = b"".join(parts)
+
+    rows = decoded(data, "records")
+
+    assert rows == plain_records(data)
+
+
+def test_a_record_with_very_many_headers_is_read() -> None:
+    headers = tuple((f"name {index}", None if index % 3 else b"x") for index in range(500))
+    data = records.build_batch([Record(b"v", headers=headers), Record(b"w"), Record(None, headers=headers[:1])])
+
+    rows = decoded(data, "records")
+
+    assert rows == plain_records(data)
+
+
+def test_a_header_name_that_is_no_text_is_replaced() -> None:
+    encoded = records.encode_record(Record(b"v", headers=(("ab", b"x"),)), 0, 0).replace(b"ab", b"\xff\xfe")
+    batch = bytearray(records.build_batch([Record(b"v", headers=(("ab", b"x"),))]))
+    header = parse_header(batch)
+    data = sealed_header(header, encoded) + encoded
+
+    rows = decoded(data, "records")
+
+    assert rows == plain_records(data)
+    assert rows[0]["headers"] == [{"key": "\ufffd\ufffd", "value": b"x"}]
+
+
+@given(log_files(batches_min=2), st.data())
+@settings(max_examples=40, deadline=None)
+def test_ranges_of_offsets_side_by_side_have_each_row_once(batches: list[bytes], data: st.DataObject) -> None:
+    log = b"".join(batches)
+    rows, batch_rows = decoded(log, "records"), decoded(log, "batches")
+    middle = data.draw(st.integers(batch_rows[0]["base_offset"], batch_rows[-1]["last_offset"] + 1))
+
+    parts = [decoded(log, "records", end_offset=middle), decoded(log, "records", start_offset=middle, is_first=False)]
+    halves = [decoded(log, "batches", end_offset=middle), decoded(log, "batches", start_offset=middle, is_first=False)]
+
+    assert parts == [
+        [row for row in rows if row["offset"] < middle],
+        [row for row in rows if row["offset"] >= middle],
+    ]
+    assert halves[0] + halves[1] == batch_rows
+
+
+def test_a_range_has_the_batch_that_holds_its_first_offset() -> None:
+    log = b"".join(
+        records.build_batch([Record(b"v")] * 3, BatchOptions(base_offset=base_offset)) for base_offset in (0, 3, 6)
+    )
+
+    rows = decoded(log, "batches", start_offset=4, end_offset=6)
+
+    assert [row["base_offset"] for row in rows] == [3]
+
+
+def test_markers_say_how_a_transaction_ended() -> None:
+    log = next(log for log in KAFKA_LOGS if log.name.startswith("00000000000000000002") and log.parent.name == "demo-0")
+
+    rows = decoded(log.read_bytes(), "batches")
+
+    ends = [(row["base_offset"], row["producer_id"], row["control_type"]) for row in rows if row["is_control"]]
+    assert ends == [(6, 0, "commit"), (8, 0, "abort")]
+    assert {row["coordinator_epoch"] for row in rows} == {None, 0}
