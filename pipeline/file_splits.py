@@ -1,0 +1,53 @@
+"""Pieces of segment files for tasks: a file each, and several of a large file, cut where a batch begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from .decoder import Decoder
+from .row_source import RowSource
+from .segment_files import Segment
+from .segment_walk import indexed_position, read_index, walk_headers
+
+
+@dataclass(frozen=True, slots=True)
+class FileSplit:
+    """The bytes of one task; source says which of their rows are wanted."""
+
+    source: RowSource
+    path: str
+    start: int
+    end: int
+
+    def read(self, decoder: Decoder) -> Iterator[pa.RecordBatch]:
+        """Yield the rows; of a file that has gone or become shorter since, what is there."""
+        try:
+            with open(self.path, "rb") as file:
+                file.seek(self.start)
+                data = memoryview(file.read(self.end - self.start))
+        except FileNotFoundError:
+            # Retention or cleaning has taken it; what it held may be asked of the next listing.
+            return
+        yield from decoder.decode(data, self.source)
+
+
+def split_segment(segment: Segment, start: int, end: int, split_bytes: int) -> list[tuple[int, int]]:
+    """Return pieces of a file from start (where a batch begins) to end, of about split_bytes each."""
+    if end - start <= split_bytes:
+        return [(start, end)] if end > start else []
+    cuts = [start]
+    index = read_index(segment)
+    with open(segment.path, "rb") as file:
+        while end - cuts[-1] > split_bytes:
+            goal = cuts[-1] + split_bytes
+            cut = indexed_position(file, segment, index, goal)
+            if cut is None or cut <= cuts[-1]:
+                walk = walk_headers(file, segment, cuts[-1])
+                cut = next((batch.position for batch in walk if batch.position >= goal), end)
+            if cut >= end:
+                break
+            cuts.append(cut)
+    return list(zip(cuts, [*cuts[1:], end], strict=True))
