@@ -88,11 +88,16 @@ def step(*command: str) -> None:
 
 
 def modules_of_the_checkout() -> set[str]:
-    paths = [path for part in linked() for path in ([part] if part.is_file() else part.resolve().rglob("*.py"))]
+    """The modules of the parts, and the scenarios, which are data."""
+    paths = [
+        path
+        for part in linked()
+        for path in ([part] if part.is_file() else [*part.resolve().rglob("*.py"), *part.resolve().rglob("*.toml")])
+    ]
     return {f"fauxka/{path.resolve().relative_to(ROOT)}" for path in paths}
 
 
-def test_wheel_holds_every_module_under_the_one_name(distributions: Distributions) -> None:
+def test_wheel_holds_every_module_and_scenario_under_the_one_name(distributions: Distributions) -> None:
     with zipfile.ZipFile(distributions.wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
 
