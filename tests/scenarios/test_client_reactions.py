@@ -1,16 +1,10 @@
 """What each client does when a batch of its own is refused once: docs/scenarios.md has the table."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from fauxka.scenarios.clients import NamedClient, client_of
 from fauxka.scenarios.engine import run
 from fauxka.scenarios.scenario_files import parse_scenario
-
-from ..clients.java_program import JavaProgram
-from ..runtimes import need
-from .java_producer import JavaProducer
 
 OUT_OF_ORDER = "OUT_OF_ORDER_SEQUENCE_NUMBER"
 FENCED = "INVALID_PRODUCER_EPOCH"
@@ -58,14 +52,6 @@ def reaction(client: NamedClient, error: str) -> list[str]:
         for moment in decided[1:]
         if (batch := moment.batch) is not None
     ]
-
-
-@pytest.fixture(scope="module")
-def java() -> Iterator[NamedClient]:
-    need("java", "mvn", group="the Java producer")
-    program = JavaProgram("ScenarioProducer")
-    yield NamedClient("java", lambda options: JavaProducer(program, options))
-    program.close()
 
 
 @pytest.mark.java
