@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ..protocol.observed_request import ReceivedRequest
     from .clock import Clock, Timer
-    from .interception import Intercepted
 
 HELD = "hold"
 DELAYED = "delay"
@@ -33,7 +33,7 @@ class HeldRequest:
     point: str
     rule_id: int
     since_ms: int
-    request: Intercepted
+    request: ReceivedRequest
     resume: Callback
     give_up: Callback
     timer: Timer | None = None
@@ -49,7 +49,7 @@ class HeldRequests:
         self._kept: dict[int, HeldRequest] = {}
 
     def keep(
-        self, kind: str, point: str, rule_id: int, request: Intercepted, callbacks: tuple[Callback, Callback]
+        self, kind: str, point: str, rule_id: int, request: ReceivedRequest, callbacks: tuple[Callback, Callback]
     ) -> int:
         """Keep a request and return its id; callbacks: what goes on with it, and what gives it up."""
         held_id = next(self._ids)

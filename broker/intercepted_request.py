@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class InterceptedRequest:
-    """A request that rules look at; see interception.Intercepted for what they see."""
+    """A request that rules look at; see observed_request.ReceivedRequest for what they see."""
 
     def __init__(
         self, context: RequestContext, handler: RequestHandler, frame: memoryview, body_start: int, end: int
@@ -36,57 +36,57 @@ class InterceptedRequest:
 
     @property
     def node_id(self) -> int:
-        """See InterceptedConnection."""
+        """See AcceptedConnection."""
         return self.cluster.node_id
 
     @property
     def listener_name(self) -> str:
-        """See InterceptedConnection."""
+        """See AcceptedConnection."""
         return self.context.connection.listener_name
 
     @property
     def connection_id(self) -> int:
-        """See InterceptedConnection."""
+        """See AcceptedConnection."""
         return self.context.connection.connection_id
 
     @property
     def client_host(self) -> str:
-        """See InterceptedConnection."""
+        """See AcceptedConnection."""
         return self.context.connection.client_host
 
     @property
     def client_software(self) -> str:
-        """See Intercepted."""
+        """See ReceivedRequest."""
         return self.context.connection.client_software
 
     @property
     def client_id(self) -> str | None:
-        """See Intercepted."""
+        """See ReceivedRequest."""
         return self.context.client_id
 
     @property
     def api_key(self) -> int:
-        """See Intercepted."""
+        """See ReceivedRequest."""
         return self.context.api_key
 
     @property
     def api_name(self) -> str:
-        """See Intercepted."""
+        """See ReceivedRequest."""
         return self.api.name
 
     @property
     def api_version(self) -> int:
-        """See Intercepted."""
+        """See ReceivedRequest."""
         return self.context.api_version
 
     @property
     def correlation_id(self) -> int:
-        """See Intercepted."""
+        """See ReceivedRequest."""
         return self.context.correlation_id
 
     @property
     def now_ms(self) -> int:
-        """See Intercepted."""
+        """See ReceivedRequest."""
         return self.context.now_ms
 
     @property

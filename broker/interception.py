@@ -12,86 +12,13 @@ from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from ..protocol.request_facts import RequestFacts
+    from ..protocol.observed_request import AcceptedConnection, ReceivedRequest
     from .request_context import Buffers, RequestContext
 
 # What becomes of the answer to a request that has been handled.
 ANSWERED = 0
 WAITING = 1
 NOT_OWED = 2
-
-
-class InterceptedConnection(Protocol):
-    """A connection that was accepted, as a rule sees it."""
-
-    @property
-    def node_id(self) -> int:
-        """The node that accepted it."""
-        ...
-
-    @property
-    def listener_name(self) -> str:
-        """The listener that it came in by."""
-        ...
-
-    @property
-    def connection_id(self) -> int:
-        """Its number, counted from 1."""
-        ...
-
-    @property
-    def client_host(self) -> str:
-        """The address of the client."""
-        ...
-
-
-class Intercepted(InterceptedConnection, Protocol):
-    """A request, as a rule sees it; facts raises FrameError where the body does not decode."""
-
-    @property
-    def client_id(self) -> str | None:
-        """See RequestContext."""
-        ...
-
-    @property
-    def client_software(self) -> str:
-        """See ConnectionInfo."""
-        ...
-
-    @property
-    def api_key(self) -> int:
-        """See RequestContext."""
-        ...
-
-    @property
-    def api_name(self) -> str:
-        """Kafka's name of the API."""
-        ...
-
-    @property
-    def api_version(self) -> int:
-        """See RequestContext."""
-        ...
-
-    @property
-    def correlation_id(self) -> int:
-        """See RequestContext."""
-        ...
-
-    @property
-    def now_ms(self) -> int:
-        """When it came, in ms of the cluster's clock."""
-        ...
-
-    @property
-    def size(self) -> int:
-        """The bytes of its frame, without the size field."""
-        ...
-
-    @property
-    def facts(self) -> RequestFacts:
-        """What its body names."""
-        ...
 
 
 class Fault(Protocol):
@@ -180,19 +107,19 @@ class FaultPlan(Protocol):
         """Whether any rule is in force that looks at connections as they come."""
         ...
 
-    def accepted(self, connection: InterceptedConnection) -> Fault | None:
+    def accepted(self, connection: AcceptedConnection) -> Fault | None:
         """A connection came; nothing was read from it."""
         ...
 
-    def received(self, request: Intercepted) -> Fault | None:
+    def received(self, request: ReceivedRequest) -> Fault | None:
         """A request came; nothing of it is applied. Raises FrameError where its body does not decode."""
         ...
 
-    def applied(self, request: Intercepted) -> Fault | None:
+    def applied(self, request: ReceivedRequest) -> Fault | None:
         """A request was applied, and is not answered."""
         ...
 
-    def answering(self, request: Intercepted) -> Fault | None:
+    def answering(self, request: ReceivedRequest) -> Fault | None:
         """The bytes of an answer are there, and none was written."""
         ...
 
@@ -216,7 +143,7 @@ class RequestObserver(Protocol):
         """What was applied is answered with an error; for all partitions where none is named."""
         ...
 
-    def not_applied(self, request: Intercepted, fault: Fault) -> int:
+    def not_applied(self, request: ReceivedRequest, fault: Fault) -> int:
         """A fault keeps the request, or part of it, from being applied, perhaps for a time. Returns the id."""
         ...
 

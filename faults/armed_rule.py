@@ -11,8 +11,8 @@ from .near_misses import NearMiss, NearMisses
 from .rule_counts import RuleCounts
 
 if TYPE_CHECKING:
+    from ..protocol.observed_request import AcceptedConnection, MatchedRequest
     from .fault_rules import FaultRule
-    from .match import AcceptedConnection, MatchedRequest
 
 
 class ArmedRule(RuleCounts):

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from .rule_list import RuleList
 
 if TYPE_CHECKING:
+    from ..protocol.observed_request import AcceptedConnection, MatchedRequest
     from .armed_rule import ArmedRule
     from .fault import Fault
     from .fault_rules import FaultRule
-    from .match import AcceptedConnection, MatchedRequest
 
 
 class FaultPlan(RuleList["ArmedRule"]):

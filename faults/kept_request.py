@@ -12,7 +12,8 @@ from ..storage.append_result import AppendResult
 
 if TYPE_CHECKING:
     from ..protocol.error_codes import KafkaError
-    from .observed_requests import ActingFault, HandledConnection, ReceivedRequest
+    from ..protocol.observed_request import ReceivedRequest
+    from .observed_requests import ActingFault, HandledConnection
 
 # What became of the answer when the request was handled; the numbers that a broker says.
 ANSWERED = 0

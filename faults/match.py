@@ -8,12 +8,12 @@ matches the whole of it. What a request does not name matches nothing; a client 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct, field
 
 if TYPE_CHECKING:
-    from ..protocol.request_facts import RequestFacts
+    pass
 
 # The longest text that Kafka's protocol can carry as a name: no rule can wait for a longer one.
 TEXT_CHARACTERS_MAX = 32767
@@ -110,66 +110,3 @@ BATCH_FIELDS = (
     "key",
     "header",
 )
-
-
-class AcceptedConnection(Protocol):
-    """A connection that was accepted and has sent nothing."""
-
-    @property
-    def node_id(self) -> int:
-        """The node that accepted it."""
-        ...
-
-    @property
-    def listener_name(self) -> str:
-        """The listener that it came in by."""
-        ...
-
-    @property
-    def connection_id(self) -> int:
-        """Its number, counted from 1."""
-        ...
-
-    @property
-    def client_host(self) -> str:
-        """The address of the client."""
-        ...
-
-
-class MatchedRequest(Protocol):
-    """A request as rules see it; facts, which are read from its body, are asked for only when all else holds."""
-
-    @property
-    def node_id(self) -> int:
-        """The node that it came to."""
-        ...
-
-    @property
-    def listener_name(self) -> str:
-        """The listener that it came in by."""
-        ...
-
-    @property
-    def connection_id(self) -> int:
-        """The number of its connection, counted from 1."""
-        ...
-
-    @property
-    def client_id(self) -> str | None:
-        """What the client calls itself."""
-        ...
-
-    @property
-    def api_name(self) -> str:
-        """Kafka's name of the API."""
-        ...
-
-    @property
-    def api_version(self) -> int:
-        """The version of the API."""
-        ...
-
-    @property
-    def facts(self) -> RequestFacts:
-        """What the body names; raises FrameError where it does not decode."""
-        ...

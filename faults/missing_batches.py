@@ -10,7 +10,8 @@ from ..storage.append_result import AppendResult
 from .kept_request import NotApplied
 
 if TYPE_CHECKING:
-    from .observed_requests import HandledRequest, ReceivedRequest
+    from ..protocol.observed_request import ReceivedRequest
+    from .observed_requests import HandledRequest
 
 # Batches that are remembered; the oldest are then forgotten. A test that loses more looks at its counts only.
 MISSING_MAX = 1000

@@ -1,4 +1,4 @@
-"""Requests and faults as the broker has them, for those who are told of them; loaded by type checkers only."""
+"""Handled requests, and the faults that act, as the broker has them; loaded by type checkers only."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from ..protocol.error_codes import KafkaError
-    from ..protocol.request_facts import RequestFacts
     from ..storage.append_result import AppendResult
 
 
@@ -76,65 +75,6 @@ class HandledRequest(Protocol):
     @property
     def batches(self) -> Sequence[tuple[str, int, AppendResult | KafkaError]] | None:
         """Topic, partition and what the log said, in the order of the decisions; never changed after."""
-        ...
-
-
-class ReceivedRequest(Protocol):
-    """A request that a fault acts on before it comes to its handler."""
-
-    @property
-    def listener_name(self) -> str:
-        """The listener that it came in by."""
-        ...
-
-    @property
-    def connection_id(self) -> int:
-        """The number of its connection."""
-        ...
-
-    @property
-    def client_host(self) -> str:
-        """The address of the client."""
-        ...
-
-    @property
-    def client_software(self) -> str:
-        """Name and version of the client."""
-        ...
-
-    @property
-    def client_id(self) -> str | None:
-        """What the client calls itself."""
-        ...
-
-    @property
-    def api_key(self) -> int:
-        """Of its API."""
-        ...
-
-    @property
-    def api_version(self) -> int:
-        """Of its API."""
-        ...
-
-    @property
-    def correlation_id(self) -> int:
-        """As the client gave it."""
-        ...
-
-    @property
-    def now_ms(self) -> int:
-        """When it came."""
-        ...
-
-    @property
-    def size(self) -> int:
-        """The bytes of its frame."""
-        ...
-
-    @property
-    def facts(self) -> RequestFacts:
-        """What its body names; raises FrameError where that does not decode."""
         ...
 
 

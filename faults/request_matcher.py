@@ -16,8 +16,8 @@ from .record_matcher import RecordMatcher
 from .value_tests import Test, Value, test_of
 
 if TYPE_CHECKING:
+    from ..protocol.observed_request import AcceptedConnection, MatchedRequest
     from ..protocol.request_facts import RequestFacts
-    from .match import AcceptedConnection, MatchedRequest
 
 
 # Where a request, and a connection, has what a field asks for.
