@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from ..protocol.record_batch import NO_PRODUCER_ID
 from .seen_requests import SeenBatch
+
+NO_PARTITION = -1
 
 # By partition and producer id the sequences of the batches that a broker remembers, oldest first.
 Remembered = Mapping[tuple[int, int], Sequence[tuple[int, int]]]
@@ -28,6 +31,7 @@ class CachedWindows:
         self._remembered = remembered
         self._epochs: dict[tuple[int, int], int] = {}
         self._windows: dict[tuple[int, int], list[Window]] = {}
+        self._newest = (NO_PARTITION, NO_PRODUCER_ID)
 
     def after(self, batch: SeenBatch, name: str) -> list[Window]:
         """Return what is remembered of the batch's producer once the batch was decided about."""
@@ -38,7 +42,12 @@ class CachedWindows:
             self._epochs[key] = batch.producer_epoch
             newest = Window(name, batch.base_sequence, batch.last_sequence)
             self._windows[key] = [*self._windows.get(key, []), newest][-self._remembered :]
-        return list(self._windows.get(key, []))
+        self._newest = key
+        return self.newest()
+
+    def newest(self) -> list[Window]:
+        """Return what is remembered of the producer whose batch came last."""
+        return list(self._windows.get(self._newest, []))
 
     def learn(self, remembered: Remembered) -> None:
         """Go on from what the broker itself says that it remembers, of all producers."""

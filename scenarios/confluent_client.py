@@ -52,6 +52,7 @@ class ConfluentClient:
             raise ClientUnavailable("the client confluent needs the package confluent-kafka") from error
         self.deliveries: list[Delivery] = []
         self._options = options
+        self._gave_up = False
         self._producer = self._new_producer()
 
     def _new_producer(self) -> Any:
@@ -75,8 +76,9 @@ class ConfluentClient:
         )
 
     def _take_error(self, error: Any) -> None:
-        if error.fatal():
-            self._options.note(f"librdkafka gives up for good: {error.str()}")
+        if error.fatal() and not self._gave_up:
+            self._gave_up = True
+            self._options.note(f"librdkafka gives up for good: {error.str().split(' (')[0]}")
 
     def send(self, batch: Batch, partition: int) -> None:
         """Hand the events over."""
@@ -103,9 +105,11 @@ class ConfluentClient:
         while len(self._producer):
             if time.monotonic() > deadline:
                 raise ClientStuck(f"librdkafka has no answer to {len(self._producer)} events")
-            # Raises what the producer gave up for good with; that is in the reports, which come first.
-            with suppress(self._package.KafkaException):
+            try:
                 self._producer.flush(POLL_SECONDS)
+            except self._package.KafkaException as error:
+                # Each time again, once the producer has given up; what became of each event is in its report.
+                self._take_error(error.args[0])
 
     def give_up(self) -> None:
         """Wait for the producer's message.timeout.ms."""

@@ -156,6 +156,8 @@ def _note(moment: Moment) -> Iterator[str]:
         return
     if moment.who == "broker":
         yield from (_row(f"{line} * ".rjust(_INNER)) for line in wrap(moment.text, _INNER - 4))
+        if moment.cached is not None:
+            yield from _on_the_right(_cached_lines(moment.cached))
         return
     for line in wrap(moment.text, _INNER - 8):
         yield _row(f" {line} ".center(_INNER, "."))

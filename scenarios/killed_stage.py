@@ -66,7 +66,11 @@ class KilledStage:
         self._before: list[SeenRequest] = []
         self._starts = 0
         self._admin = ""
-        self._process = self._start()
+        try:
+            self._process = self._start()
+        except StageFailed:
+            self._leave()
+            raise
 
     @property
     def bootstrap_servers(self) -> str:
@@ -140,6 +144,9 @@ class KilledStage:
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait(STOP_SECONDS_MAX)
+        self._leave()
+
+    def _leave(self) -> None:
         self._port.close()
         self._folder.cleanup()
 

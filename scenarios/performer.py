@@ -40,6 +40,7 @@ from .timeline import RuleInWords
 
 TOPIC = "events"
 STREAM = "stream"
+DAY_MS = 24 * 60 * 60 * 1000
 # What an idempotent producer may have on its way.
 IN_FLIGHT_MAX = 5
 
@@ -193,7 +194,7 @@ class Performer:
         match step:
             case Advance(ms=ms):
                 self._stage.advance(ms)
-                self._notes.add_change(f"its clock goes forward by {ms} ms")
+                self._notes.add_change(f"its clock goes forward by {ms / DAY_MS:g} days")
             case Evict(partition=partition):
                 producer_id = self._last_batch().producer_id
                 self._stage.evict_cache(TOPIC, partition, producer_id)

@@ -1,4 +1,4 @@
-"""What the broker saw, by the names of the admin API's journal; fields that are not looked at here are left out."""
+"""What the broker saw and remembers, by the names of the admin API; fields that are not looked at are left out."""
 
 from __future__ import annotations
 

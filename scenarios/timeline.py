@@ -40,8 +40,8 @@ class Moment(Struct, kw_only=True, omit_defaults=True):
     """One thing that happened.
 
     who: of a note, who did it. lost: a request or an answer did not arrive; why_lost: by what.
-    decision, error, base_offset: of a decision. cached: what the broker remembers of the producer after it, oldest
-    first.
+    decision, error, base_offset: of a decision. cached: after a decision, and after a note of what the broker forgot,
+    what it remembers of the producer, oldest first.
     """
 
     kind: Literal["request", "decision", "answer", "note"]
@@ -106,9 +106,11 @@ class _Builder:
         self.issued: dict[int, str] = {}
 
     def add_note(self, note: Note) -> None:
-        self.moments.append(Moment(kind="note", who=note.who, text=note.text))
+        cached: list[Window] | None = None
         if note.remembered is not None:
             self._windows.learn(note.remembered)
+            cached = self._windows.newest()
+        self.moments.append(Moment(kind="note", who=note.who, text=note.text, cached=cached))
         if note.releases:
             self.release()
         self._is_stranger = note.is_stranger

@@ -51,6 +51,12 @@ def test_each_stands_on_the_side_of_who_does_it() -> None:
     assert test.strip(".") == " the test does it "
 
 
+def test_what_the_broker_forgot_is_followed_by_what_it_still_remembers() -> None:
+    forgets = Moment(kind="note", who="broker", text="forgets producer 7", cached=[])
+
+    assert draw([forgets]).splitlines()[3].strip(" |") == "cached: nothing"
+
+
 def test_what_is_remembered_is_not_told_twice() -> None:
     told = "producer 7 epoch 0: expected sequence 5, got 9 (cached 0..4): a gap is refused as a whole"
     refused = Moment(kind="decision", request=1, text=told, decision="refused", cached=[Window("A", 0, 4)])
