@@ -72,7 +72,7 @@ class BrokerConnection:
     def ask(self, key: ApiKey, message: RequestMessage, read: Callable[[Reader, int], Answer]) -> Answer:
         """Return the answer to a request, in the newest version that both speak. Raises BrokerError."""
         least, most = self._versions.get(key, (0, -1))
-        version = min(most, VERSIONS_MAX[key])
+        version = min(most, VERSIONS_MAX.get(key, APIS[key].last_version))
         if version < max(least, APIS[key].first_version):
             raise BrokerError(f"broker {self.address}: speaks {key.name} {least}-{most}; known here up to {version}")
         return self._ask(key, version, message, read)

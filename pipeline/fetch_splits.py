@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -13,9 +13,9 @@ from ..protocol.messages.fetch import FetchPartition, FetchRequest, FetchRespons
 from ..storage.log_files import PartitionName
 from .batch_table import BatchTable, read_batches
 from .broker_connection import BrokerConnection, BrokerError
-from .broker_topics import PassingError, check_error, find_leaders, patiently
+from .broker_topics import PassingError, check_error, find_leaders, list_offsets, patiently
 from .decoder import Decoder
-from .options import LogOptions
+from .options import EARLIEST, LogOptions
 from .row_source import RowSource
 
 # What is asked for at a time: enough batches to decode them together.
@@ -44,9 +44,12 @@ class FetchSplit:
             position: int | None = self.start
             while position is not None and position < self.end:
                 fetched = leader.fetch(position)
+                position = fetched.next_offset
                 if fetched.table is not None:
                     yield from decoder.decode_table(fetched.table, source)
-                position = fetched.next_offset
+                elif position is not None:
+                    # The log begins there, which may be within a batch that still has the records before it.
+                    source = replace(source, start_offset=position)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ class _Leader:
         try:
             answer = self._ask(offset)
             if answer.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
-                return self._beside_the_log(offset, answer)
+                return self._beside_the_log(offset)
             check_error(answer.error_code, self._name)
         except BrokerError as error:
             # A connection that broke, or a broker that leads no more: another one may.
@@ -92,14 +95,17 @@ class _Leader:
         table = read_batches(memoryview(answer.records), may_be_cut_off=True)
         return _Fetched(table, self._next_offset(table, offset, answer.high_watermark))
 
+    def _leader(self) -> tuple[str, int]:
+        leaders = find_leaders(self._split.options, frozenset({self._split.topic}))
+        leader = leaders.get(PartitionName(self._split.topic, self._split.partition))
+        if leader is None:
+            raise BrokerError(f"{self._name}: it is not there any more")
+        return leader
+
     def _ask(self, offset: int) -> PartitionData:
         split = self._split
         if self._connection is None:
-            leaders = find_leaders(split.options, frozenset({split.topic}))
-            leader = leaders.get(PartitionName(split.topic, split.partition))
-            if leader is None:
-                raise BrokerError(f"{self._name}: it is not there any more")
-            self._connection = BrokerConnection(*leader, split.options.timeout_ms)
+            self._connection = BrokerConnection(*self._leader(), split.options.timeout_ms)
         partition = FetchPartition(partition=split.partition, fetch_offset=offset, partition_max_bytes=_FETCH_BYTES_MAX)
         request = FetchRequest(
             max_wait_ms=_FETCH_WAIT_MS,
@@ -111,9 +117,13 @@ class _Leader:
         check_error(answer.error_code, self._name)
         return answer.responses[0].partitions[0]
 
-    def _beside_the_log(self, offset: int, answer: PartitionData) -> _Fetched:
-        start = answer.log_start_offset
-        if self._split.options.is_loss_failure or start <= offset:
+    def _beside_the_log(self, offset: int) -> _Fetched:
+        """Go on where the log begins, if that may be; the answer itself does not tell where it does."""
+        options, name = self._split.options, PartitionName(self._split.topic, self._split.partition)
+        start = list_offsets(options, {name: self._leader()}, EARLIEST)[name]
+        if start <= offset:
+            raise LostOffsets(f"{self._name}: offset {offset} is not there any more: the log ends before it")
+        if options.is_loss_failure:
             raise LostOffsets(
                 f"{self._name}: offset {offset} is not there: the log begins at {start}; "
                 "failOnDataLoss=false goes on from there"

@@ -1,0 +1,67 @@
+"""What may be asked of the data source; each complaint is one line."""
+
+import pytest
+
+from fauxka.pipeline.bad_option import BadOption
+from fauxka.pipeline.options import EARLIEST, LATEST, parse_options
+from fauxka.pipeline.views import Column, check_columns
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "give one of the options path"),
+        ({"path": "a", "bootstrap": "b:1"}, "give one of the options path"),
+        ({"path": "a", "topic": "b"}, "option topic is not known; known are path"),
+        ({"path": "a", "view": "rows"}, "view: records or batches, not rows"),
+        ({"path": "a", "topics": "b", "topicPattern": "c"}, "not both"),
+        ({"path": "a", "topics": " , "}, "topics: names with commas"),
+        ({"path": "a", "topicPattern": "("}, "topicPattern: ( is no regular expression"),
+        ({"path": "a", "splitBytes": "10"}, "splitBytes: a whole number of 1024 or more, not 10"),
+        ({"path": "a", "splitBytes": "many"}, "splitBytes: a whole number"),
+        ({"path": "a", "failOnDataLoss": "no"}, "failOnDataLoss: true or false, not no"),
+        ({"path": "a", "endingOffsets": "earliest"}, "endingOffsets: latest or offsets"),
+        ({"path": "a", "startingOffsets": "first"}, "startingOffsets: earliest, latest or"),
+        ({"path": "a", "startingOffsets": '{"t": 5}'}, "startingOffsets: earliest, latest or"),
+        ({"path": "a", "startingOffsets": '{"t": {"0": -3}}'}, "startingOffsets: earliest, latest or"),
+        ({"path": "a", "startingOffsets": '{"t": {"x": 3}}'}, "startingOffsets: earliest, latest or"),
+        ({"bootstrap": "nowhere"}, "bootstrap: host:port"),
+        ({"bootstrap": "host:70000"}, "bootstrap: host:port"),
+    ],
+)
+def test_a_bad_option_is_one_line_that_names_it(options: dict[str, str], words: str) -> None:
+    with pytest.raises(BadOption) as raised:
+        parse_options(options)
+
+    assert words in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_names_of_options_are_taken_in_any_case() -> None:
+    options = parse_options({"BOOTSTRAP": "a:1, [::1]:2", "startingoffsets": '{"t": {"0": 5, "1": -1}}'})
+
+    assert options.bootstrap == (("a", 1), ("::1", 2))
+    assert [options.starting.of("t", partition) for partition in range(3)] == [5, LATEST, EARLIEST]
+
+
+def test_internal_topics_are_wanted_by_name_alone() -> None:
+    every, pattern = parse_options({"path": "a"}), parse_options({"path": "a", "topicPattern": ".*"})
+    named = parse_options({"path": "a", "topics": "__consumer_offsets"})
+
+    assert [one.is_wanted("__consumer_offsets") for one in (every, pattern, named)] == [False, False, True]
+    assert [one.is_wanted("__mine") for one in (every, pattern, named)] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        (Column("nope", "int"), "schema: the view records has no column nope; it has topic, partition"),
+        (Column("key", "int"), "schema: key is binary or string, not int"),
+        (Column("offset", "int"), "schema: offset is bigint, not int"),
+    ],
+)
+def test_a_column_that_cannot_be_had_is_refused(column: Column, words: str) -> None:
+    with pytest.raises(BadOption) as raised:
+        check_columns("records", [column])
+
+    assert str(raised.value).startswith(words)
