@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 from ..faults.api_checks import check_apis
 from ..faults.journal_entries import JournalEntry
-from ..faults.match import BATCH_FIELDS, INT64_MAX, Match, Natural, NaturalOrNone
+from ..faults.match import INT64_MAX, Match, Natural, NaturalOrNone
 from ..faults.rule_error import RuleError
 from ..faults.strict_json import convert, parse
 from ..faults.value_tests import check_wanted
@@ -23,9 +23,8 @@ MATCH_CHARACTERS_MAX = 10_000
 
 # Kafka's names have 249 characters; what clients call themselves has a few more.
 Text = Annotated[str, Meta(max_length=1000)]
-# What a request may have named or carried, and is not kept of it.
-NOT_KEPT = ("transactional_id", "group_id", "key", "header")
-PRODUCE = "Produce"
+# What a request may have carried, and is not kept of it.
+NOT_KEPT = ("key", "header")
 JsonMatch = Annotated[
     str, Meta(max_length=MATCH_CHARACTERS_MAX, description="All that the `match` of a rule can say, as JSON.")
 ]
@@ -40,6 +39,8 @@ class JournalFilter(Struct, kw_only=True, forbid_unknown_fields=True):
     connection: Natural | None = None
     client_id: Text | None = None
     topic: Text | None = None
+    group_id: Text | None = None
+    transactional_id: Text | None = None
     partition: Natural | None = None
     producer_id: NaturalOrNone | None = None
     producer_epoch: NaturalOrNone | None = None
@@ -114,16 +115,12 @@ def _check_kept(match: Match) -> None:
     for name in NOT_KEPT:
         if getattr(match, name) is not None:
             raise RuleError(
-                name, None, "no value", f"{name}: the journal keeps numbers of batches, and no names and bytes"
+                name, None, "no value", f"{name}: the journal keeps the numbers of batches, and not their records"
             )
     try:
         check_apis(match)
     except RuleError as error:
         raise RuleError(error.field.removeprefix("match."), error.value, error.allowed, error.message) from error
-    of_batches = next((name for name in BATCH_FIELDS if getattr(match, name) is not None), None)
-    if of_batches is not None and match.api is not None and PRODUCE not in match.api:
-        message = f"{of_batches}: of other requests than Produce the journal keeps no topics and partitions"
-        raise RuleError(of_batches, None, "no value, or api Produce", message)
 
 
 OPERATIONS = (

@@ -47,6 +47,7 @@ class Request:
     correlation_id: int = 0
     now_ms: int = 0
     error_code: int = 0
+    body: bytes | None = None
     batches: list[tuple[str, int, AppendResult | KafkaError]] | None = None
 
 

@@ -35,6 +35,9 @@ logger = logging.getLogger(__name__)
 _HEADER = Struct(">Iih")
 _UNSIGNED = Struct(">I")
 _API_AND_VERSION = Struct(">hh")
+_PRODUCE = int(ApiKey.PRODUCE)
+# Requests other than Produce are small; a larger one, a Fetch of hundreds of partitions, is observed without its body.
+OBSERVED_BODY_BYTES_MAX = 4096
 _API_KEYS = {int(key): key for key in ApiKey}
 
 
@@ -145,6 +148,9 @@ class Dispatcher:
                 return self._observed(context, end - start, answer)
         context.error_code = 0
         route, position = self._read_header(context, frame, start, end)
+        if self.observer is not None:
+            is_kept = route.api_key != _PRODUCE and end - position <= OBSERVED_BODY_BYTES_MAX
+            context.body = bytes(frame[position:end]) if is_kept else None
         if self._plan.is_armed:
             return self.interceptor.answer(context, route.handler, frame, position, end)
         try:

@@ -90,6 +90,11 @@ class InterceptedRequest:
         return self.context.now_ms
 
     @property
+    def kept_body(self) -> bytes | None:
+        """See ReceivedRequest."""
+        return self.context.body
+
+    @property
     def body(self) -> memoryview:
         """What follows the request's header."""
         return self._frame[self._body_start :]

@@ -62,6 +62,7 @@ class RequestContext:
         "api_key",
         "api_version",
         "batches",
+        "body",
         "client_id",
         "client_id_view",
         "cluster",
@@ -94,6 +95,8 @@ class RequestContext:
         self.error_code = 0
         # What was decided about the request's batches, in the order of the decisions.
         self.batches: list[Decision] | None = None
+        # What follows the header, for who observes requests; None of a Produce, whose batches are decided about.
+        self.body: bytes | None = None
         # Where the request's frame begins in the receive buffer, behind its size.
         self.request_start = 0
         # What knows the connection's last request by its first bytes, for handlers whose requests mostly repeat.
@@ -127,6 +130,7 @@ class RequestContext:
             "api_version",
             "is_flexible",
             "correlation_id",
+            "body",
             "now_ms",
         ):
             setattr(copied, name, getattr(self, name))

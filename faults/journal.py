@@ -7,7 +7,7 @@ made when somebody reads (journal_entries.py, verdict.py). Nothing here refers t
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -62,9 +62,18 @@ class Journal:
     last_id: of the newest request; they are counted from 1, also beyond clear.
     """
 
-    def __init__(self, capacity: int = REQUESTS_MAX_DEFAULT, node_id: int = 1) -> None:
-        """Keep the newest capacity requests to the node."""
+    def __init__(
+        self,
+        capacity: int = REQUESTS_MAX_DEFAULT,
+        node_id: int = 1,
+        topic_name_of: Callable[[bytes], str | None] = lambda _: None,
+    ) -> None:
+        """Keep the newest capacity requests to the node.
+
+        topic_name_of: the name of the topic with an id, None where there is none; asked when somebody reads.
+        """
         self.node_id = node_id
+        self.topic_name_of = topic_name_of
         self.last_id = 0
         self.outcomes = LaterOutcomes(max(capacity, OUTCOMES_MIN))
         self._requests: deque[RawRequest] = deque(maxlen=capacity)
@@ -113,6 +122,7 @@ class Journal:
             context.error_code,
             plain or batches,
             state,
+            context.body if batches is None else None,
         )
         self._keep(raw)
         if state == WAITING:
@@ -212,6 +222,7 @@ class Journal:
                 fault.error_code if fault.kind == ERROR_KIND else 0,
                 batches or None,
                 KEPT_BACK,
+                request.kept_body,
             )
         )
         if fault.kind == ERROR_KIND:
@@ -335,4 +346,5 @@ def _raw(context: HandledRequest, size: int, state: int) -> RawRequest:
         context.error_code,
         context.batches,
         state,
+        context.body,
     )

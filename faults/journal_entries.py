@@ -10,8 +10,9 @@ from msgspec import Struct
 
 from ..protocol.api_keys import APIS
 from ..protocol.error_codes import ErrorCode, KafkaError
-from ..protocol.record_batch import MAX_SEQUENCE
-from ..protocol.request_facts import BatchFacts, RequestFacts
+from ..protocol.frames import FrameError
+from ..protocol.record_batch import MAX_SEQUENCE, BatchHeader, increment_sequence
+from ..protocol.request_facts import BatchFacts, RequestFacts, read_request_facts
 from ..storage.append_decision import decision_in_words
 from ..storage.append_refused import AppendRefused
 from ..storage.append_result import AppendResult
@@ -63,6 +64,7 @@ class JournalEntry(Struct, frozen=True, kw_only=True):
     "not_written".
     error: the name of what the client was told: the error of the answer as a whole, else of its first batch with one.
     rule: of the fault that acted last; None where none did. faults: all that acted, in their order.
+    topics, group_ids, transactional_id: what it names; nothing of a request of more than 4 KiB that is no Produce.
     """
 
     id: int
@@ -77,6 +79,9 @@ class JournalEntry(Struct, frozen=True, kw_only=True):
     api_version: int
     correlation_id: int
     size: int
+    topics: list[str]
+    group_ids: list[str]
+    transactional_id: str | None
     batches: list[JournalBatch]
     answered: bool
     answer: str
@@ -99,7 +104,7 @@ def count_matching(journal: Journal, match: Match | None, since: int) -> int:
 def _matching(journal: Journal, match: Match | None, since: int) -> Iterator[tuple[int, KeptRequest]]:
     matcher = None if match is None else RequestMatcher(match)
     for request_id, request in journal.kept(since):
-        if matcher is None or isinstance(matcher.look_at(KeptRequestView(journal.node_id, request)), Matched):
+        if matcher is None or isinstance(matcher.look_at(KeptRequestView(journal, request)), Matched):
             yield request_id, request
 
 
@@ -107,12 +112,16 @@ def _matching(journal: Journal, match: Match | None, since: int) -> Iterator[tup
 class KeptRequestView:
     """A request of the journal as rules see one that comes.
 
-    Its records are gone, so that it matches neither a key nor a header, and of other requests than Produce no names of
-    topics or groups were kept.
+    Its records are gone, so that it matches neither a key nor a header.
     """
 
-    node_id: int
+    journal: Journal
     request: KeptRequest
+
+    @property
+    def node_id(self) -> int:
+        """The node that it came to."""
+        return self.journal.node_id
 
     @property
     def listener_name(self) -> str:
@@ -141,7 +150,16 @@ class KeptRequestView:
 
     @property
     def facts(self) -> RequestFacts:
-        """The numbers of its batches."""
+        """What its body names, or the numbers of its batches; nothing where the body does not decode."""
+        request = self.request
+        if request.body is not None:
+            api = APIS.get(request.api_key)
+            try:
+                body = memoryview(request.body)
+                if api is not None:
+                    return read_request_facts(api, request.api_version, body, self.journal.topic_name_of)
+            except FrameError:
+                return RequestFacts()
         batches = [
             _batch_facts(topic, partition, _numbers_of(decision))
             for topic, partition, decision in self.request.batches or ()
@@ -166,6 +184,8 @@ class _Numbers:
 
 def _numbers_of(decision: AppendResult | KafkaError | NotApplied) -> _Numbers:
     if isinstance(decision, AppendRefused):
+        if decision.header is not None:
+            return _numbers_in(decision.header)
         if (refusal := decision.refusal) is None:
             return _Numbers()
         count = ((refusal.last_sequence - refusal.base_sequence) & MAX_SEQUENCE) + 1
@@ -180,6 +200,15 @@ def _numbers_of(decision: AppendResult | KafkaError | NotApplied) -> _Numbers:
         decision.base_sequence,
         decision.last_sequence,
         decision.records_count,
+    )
+
+
+def _numbers_in(header: BatchHeader) -> _Numbers:
+    last_sequence = _NONE
+    if header.producer_id >= 0:
+        last_sequence = increment_sequence(header.base_sequence, header.last_offset_delta)
+    return _Numbers(
+        header.producer_id, header.producer_epoch, header.base_sequence, last_sequence, header.records_count
     )
 
 
@@ -219,6 +248,7 @@ def entry_of(journal: Journal, request_id: int, request: KeptRequest) -> Journal
     batches = [_batch_in_words(*batch, acts) for batch in request.batches or ()]
     answer = _answer_in_words(journal, request_id, request)
     connection = request.connection
+    facts = KeptRequestView(journal, request).facts
     return JournalEntry(
         id=request_id,
         at_ms=request.at_ms,
@@ -232,6 +262,9 @@ def entry_of(journal: Journal, request_id: int, request: KeptRequest) -> Journal
         api_version=request.api_version,
         correlation_id=request.correlation_id,
         size=request.size,
+        topics=list(facts.topics),
+        group_ids=list(facts.group_ids),
+        transactional_id=facts.transactional_id,
         batches=batches,
         answered=answer == "written",
         answer=answer,

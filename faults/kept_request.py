@@ -60,12 +60,16 @@ PlainAppend = tuple[str, int, int, int, int, int, int]
 
 # The fields of KeptRequest. On the path of every request a bare tuple is made, which is three times as cheap.
 RawRequest = tuple[
-    "HandledConnection", "str | None", int, int, int, int, int, int, "Sequence[Decision] | PlainAppend | None", int
+    "HandledConnection", "str | None", int, int, int, int, int, int, "Sequence[Decision] | PlainAppend | None", int,
+    "bytes | None",
 ]  # fmt: skip
 
 
 class KeptRequest(NamedTuple):
-    """A request in the journal; state is what was known of its answer when it was handled."""
+    """A request in the journal; state is what was known of its answer when it was handled.
+
+    body: what followed its header, where that was kept.
+    """
 
     connection: HandledConnection
     client_id: str | None
@@ -77,11 +81,12 @@ class KeptRequest(NamedTuple):
     error_code: int
     batches: Sequence[Decision] | None
     state: int
+    body: bytes | None
 
 
 def kept_request(raw: RawRequest) -> KeptRequest:
     """Return what was kept as it is read."""
-    return KeptRequest(*raw[:8], batches_of(raw), raw[9])
+    return KeptRequest(*raw[:8], batches_of(raw), *raw[9:])
 
 
 def batches_of(raw: RawRequest) -> Sequence[Decision]:
@@ -151,7 +156,7 @@ def merged(kept_back: KeptRequest, handled: RawRequest) -> RawRequest:
     decided = list(batches_of(handled))
     places = {(topic, partition) for topic, partition, _ in decided}
     left = [decision for decision in kept_back.batches or () if decision[:2] not in places]
-    return (*handled[:6], kept_back.at_ms, handled[7], [*decided, *left] or None, handled[9])
+    return (*handled[:6], kept_back.at_ms, handled[7], [*decided, *left] or None, *handled[9:])
 
 
 def release(error: BaseException) -> None:

@@ -73,6 +73,11 @@ class HandledRequest(Protocol):
         ...
 
     @property
+    def body(self) -> bytes | None:
+        """What follows the header, where it is kept: not of a Produce, nor of a large request."""
+        ...
+
+    @property
     def batches(self) -> Sequence[tuple[str, int, AppendResult | KafkaError]] | None:
         """Topic, partition and what the log said, in the order of the decisions; never changed after."""
         ...

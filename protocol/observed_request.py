@@ -103,6 +103,11 @@ class ReceivedRequest(MatchedRequest, Protocol):
         ...
 
     @property
+    def kept_body(self) -> bytes | None:
+        """What follows its header, where it is kept: not of a Produce, nor of a large request."""
+        ...
+
+    @property
     def size(self) -> int:
         """The bytes of its frame, without the size field."""
         ...

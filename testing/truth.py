@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class JournalOfBroker:
     """Every request, as far back as fauxka.journal.requests.max reaches.
 
-    Its filters are the fields of a rule's match; records and other names than those of batches are not kept.
+    Its filters are the fields of a rule's match; records are not kept.
     """
 
     def __init__(self, ask: Ask) -> None:

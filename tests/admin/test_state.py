@@ -96,6 +96,16 @@ def test_journal_goes_on_behind_an_id(admin: AdminClient) -> None:
     assert second["next"] is None
 
 
+def test_requests_that_carry_no_batches_are_found_by_what_they_name(admin: AdminClient, broker: Serving) -> None:
+    with RawClient(broker.bootstrap) as client:
+        client.fetch()
+
+    (entry,) = admin.get("/v1/journal", api="Fetch", topic=TOPIC)["items"]
+
+    assert (entry["topics"], entry["batches"]) == ([TOPIC], [])
+    assert admin.get("/v1/journal/count", api="Fetch", topic="others")["count"] == 0
+
+
 def test_requests_of_the_journal_are_counted(admin: AdminClient) -> None:
     assert admin.get("/v1/journal/count", base_sequence=6) == {"count": 1, "dropped": 0}
 
@@ -119,9 +129,8 @@ def test_match_that_cannot_be_is_400(admin: AdminClient, match: str, field: str)
     ("query", "field"),
     [
         ({"api": "Prodduce"}, "api"),
-        ({"api": "Fetch", "topic": TOPIC}, "topic"),
         ({"match": '{"key": {"text": "a"}}'}, "key"),
-        ({"match": '{"group_id": "g"}'}, "group_id"),
+        ({"api": "Fetch", "group_id": "g"}, "group_id"),
     ],
 )
 def test_what_the_journal_does_not_keep_is_400(admin: AdminClient, query: dict[str, str], field: str) -> None:

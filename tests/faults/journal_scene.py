@@ -47,10 +47,15 @@ class Asked:
     now_ms: int = NOW_MS
     error_code: int = 0
     batches: list[tuple[str, int, AppendResult | KafkaError]] | None = None
+    body: bytes | None = None
     size: int = 200
     named: RequestFacts | None = field(default_factory=RequestFacts)
     node_id: int = 1
     api_name: str = "Produce"
+
+    @property
+    def kept_body(self) -> bytes | None:
+        return self.body
 
     @property
     def facts(self) -> RequestFacts:
