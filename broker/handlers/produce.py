@@ -18,7 +18,7 @@ from ...protocol.frames import FrameError
 from ...protocol.kafka_uuid import uuid_text
 from ...protocol.produce_codec import PartitionAnswer, ProduceRequest
 from ...protocol.produced_records import RequestRefused, TransactionalProducer
-from ...protocol.record_batch import parse_header
+from ...protocol.record_batch import HEADER_SIZE, MAGIC_V2, BatchHeader, parse_header
 from ...storage.append_refused import NO_LOG_START_OFFSET, AppendRefused
 from ...storage.append_result import AppendResult
 from ..cluster import Topic, is_internal_name
@@ -177,7 +177,7 @@ def _append_all(context: RequestContext, acks: int, accepted: list[Accepted]) ->
             if flusher is not None and flusher.must_wait():
                 unflushed.append((answer, partition, flusher, result.last_offset + 1))
         except AppendRefused as error:
-            error.header = parse_header(records)
+            error.header = _find_header(records)
             _refuse_append(context, partition, answer, error)
         except Exception:
             # A fault of ours on one partition is, as in Kafka, no reason to leave the others without an answer.
@@ -251,8 +251,16 @@ def _note_refused(
             error = AppendRefused(ErrorCode(answer.error_code), answer.error_message or "")
             records = records_of[key, answer.index]
             if records is not None and produced_records.is_plain_batch(records):
-                error.header = parse_header(records)
+                error.header = _find_header(records)
             context.decide(name, answer.index, error)
+
+
+def _find_header(records: memoryview | None) -> BatchHeader | None:
+    """Return the header of the batch, None of what is shorter or of another magic."""
+    if records is None or len(records) < HEADER_SIZE:
+        return None
+    header = parse_header(records)
+    return header if header.magic == MAGIC_V2 else None
 
 
 def _name_of(context: RequestContext, key: bytes) -> str:
