@@ -5,7 +5,7 @@ import json
 import os
 from pathlib import Path
 
-from . import disk, fixture, instruments, report
+from . import disk, fixture, instruments, pipeline, report
 from .load_program import LoadError
 from .measurement import Figures, measure, medians
 from .targets import TARGETS, Target, running
@@ -20,13 +20,17 @@ def main() -> None:
     parser.add_argument("--disk", action="store_true", help="the log on disk; names are parts then")
     parser.add_argument("--instruments", action="store_true", help="the rules and the journal of a broker")
     parser.add_argument("--fixture", action="store_true", help="a broker for tests: ready, and reset")
+    parser.add_argument("--pipeline", action="store_true", help="the decoder and the data source; names are parts then")
     parser.add_argument("names", nargs="*", help=f"some of: {'; '.join(names)}; with --disk: {'; '.join(disk.PARTS)}")
     arguments = parser.parse_args()
-    unknown = set(arguments.names) - (set(disk.PARTS) if arguments.disk else set(names))
+    parts = disk.PARTS if arguments.disk else pipeline.PARTS if arguments.pipeline else names
+    unknown = set(arguments.names) - set(parts)
     if unknown:
         parser.error(f"nothing called {', '.join(sorted(unknown))}")
     if arguments.instruments:
         results = instruments.main(arguments.rounds)
+    elif arguments.pipeline:
+        results = pipeline.main(arguments.names, arguments.rounds)
     elif arguments.fixture:
         results = fixture.main(arguments.rounds)
     else:

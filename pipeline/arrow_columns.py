@@ -44,7 +44,9 @@ def timestamp_column(milliseconds: Longs, is_null: Booleans | None = None) -> Ar
 
 
 def chosen_column(values: list[str | None], choices: Longs, is_null: Booleans | None = None) -> ArrowArray:
-    """Return for each row one of a few values."""
+    """Return for each row one of a few values, most often the same."""
+    if is_null is None and len(choices) and (choices == choices[0]).all():
+        return constant_column(values[int(choices[0])], pa.string(), len(choices))
     made: ArrowArray = arrow.array(values, pa.string()).take(arrow.array(choices, mask=is_null))
     return made
 

@@ -101,7 +101,7 @@ def _read_fields(data: Bytes, starts: Longs, ends: Longs, batches: Longs) -> tup
     value_sizes, value_starts = read_varints(data, np.minimum(positions, ends))
     positions = value_starts + np.maximum(value_sizes, 0)
     is_wrong |= positions > ends
-    header_counts, positions = read_varints(data, np.minimum(positions, ends))
+    header_counts, positions = _read_header_counts(data, np.minimum(positions, ends))
     is_wrong |= (header_counts < 0) | (header_counts * _HEADER_BYTES_MIN > ends - positions)
     header_counts[is_wrong] = 0
     keys, values, positions, has_wrong_headers = _read_headers(data, positions, ends, header_counts)
@@ -138,6 +138,13 @@ def _read_heads(data: Bytes, starts: Longs, ends: Longs) -> tuple[Longs, Longs, 
         offset_deltas[rows], positions = read_varints(data, np.minimum(positions, row_ends))
         key_sizes[rows], key_starts[rows] = read_varints(data, np.minimum(positions, row_ends))
     return timestamp_deltas, offset_deltas, key_sizes, key_starts
+
+
+def _read_header_counts(data: Bytes, positions: Longs) -> tuple[Longs, Longs]:
+    """Return how many headers each record has, most often none, and where they begin."""
+    if not data.take(positions).any():
+        return np.zeros(len(positions), np.int64), positions + 1
+    return read_varints(data, positions)
 
 
 def _read_headers(data: Bytes, positions: Longs, ends: Longs, counts: Longs) -> tuple[Slices, Slices, Longs, Booleans]:

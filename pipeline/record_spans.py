@@ -16,6 +16,13 @@ from .varints import ADVANCES, PADDING_BYTES, VARLONG_BYTES_MAX, Booleans, Bytes
 # A lockstep of this many batches costs what the plain loop does.
 _LOCKSTEP_LANES_MIN = 96
 
+# Records of one length in a row are found by comparing so many at once; where there were none, so many others are
+# walked before it is tried again.
+_RUN_RECORDS_MAX = 4096
+_RUN_RECORDS_MIN = 16
+_RECORDS_BETWEEN_RUNS_FIRST = 16
+_RECORDS_BETWEEN_RUNS_MAX = 1024
+
 
 @dataclass(frozen=True, slots=True)
 class RecordSpans:
@@ -112,23 +119,59 @@ def _walk_alone(walk: _Walk, lane: int, steps: int) -> None:
 def _record_ends(data: bytes, count: int) -> list[int]:
     """Return where each of count records (one or more) ends; fewer where the data ends or a length cannot be."""
     ends: list[int] = []
-    add = ends.append
     position = 0
+    wait = _RECORDS_BETWEEN_RUNS_FIRST
+    while len(ends) < count:
+        before = len(ends)
+        position = _take_records(data, ends, position, min(wait, count - before))
+        if len(ends) - before < min(wait, count - before):
+            break
+        run = _take_run(data, ends, position, count - len(ends))
+        position += run
+        wait = _RECORDS_BETWEEN_RUNS_FIRST if run else min(2 * wait, _RECORDS_BETWEEN_RUNS_MAX)
+    return ends
+
+
+def _take_records(data: bytes, ends: list[int], position: int, count: int) -> int:
+    """Add the ends of count records one by one, fewer where one cannot be; return where the last one ends."""
+    add = ends.append
     try:
         for _ in range(count):
             raw = data[position]
+            at = position
             if raw > 127:
-                raw += (data[position + 1] << 7) - 128
-                position += 1
+                raw += (data[at + 1] << 7) - 128
+                at += 1
                 if raw > 16383:
-                    raw, position = _long_length(data, position - 1)
+                    raw, at = _long_length(data, position)
             if raw & 1:
                 break
-            position += 1 + (raw >> 1)
+            position = at + 1 + (raw >> 1)
             add(position)
     except IndexError:
         pass
-    return ends
+    return position
+
+
+def _take_run(data: bytes, ends: list[int], position: int, count: int) -> int:
+    """Add the ends of records that have the length of the one before, all compared at once; return their bytes.
+
+    Where the bytes of a length stand again and again at the same distance, each is the length of the next record.
+    """
+    size = position - ends[-2] if len(ends) > 1 else position
+    count = min(count, _RUN_RECORDS_MAX, (len(data) - position) // size)
+    length = data[position - size : position - size + 2]
+    if length[0] > 127 and length[1] > 127:
+        # A length of three bytes, of which two are compared.
+        return 0
+    # A length of one byte is followed by the attributes; comparing those as well does no harm.
+    while count >= _RUN_RECORDS_MIN:
+        end = position + count * size
+        if data[position:end:size] == length[:1] * count and data[position + 1 : end : size] == length[1:] * count:
+            ends.extend(range(position + size, end + 1, size))
+            return end - position
+        count //= 4
+    return 0
 
 
 def _long_length(data: bytes, position: int) -> tuple[int, int]:

@@ -72,7 +72,7 @@ def read_varints(data: Bytes, positions: Longs) -> tuple[Longs, Longs]:
 
 def split_varint(words: Words) -> tuple[Longs, Longs, Words]:
     """Return the numbers in the low bytes of words, their sizes, and the words without them; size 0 is a longer one."""
-    entries = _PAIRS.take((words & np.uint64(0xFFFF)).astype(np.uint16))
+    entries = _PAIRS.take(words.astype(np.uint16))
     sizes = entries & _SIZE_MASK
     return (entries >> _SIZE_BITS).astype(np.int64), sizes.astype(np.int64), words >> (sizes << 3).astype(np.uint64)
 
