@@ -1,5 +1,6 @@
 """The command line: `fauxka serve` runs a broker, `fauxka health` asks one whether it answers, `fauxka export` hands
-its topics to a real Kafka, `fauxka scenario` shows what goes wrong and what comes of it.
+its topics to a real Kafka, `fauxka scenario` shows what goes wrong and what comes of it; the commands of the pipeline
+are its own.
 
 Whatever is wrong with what the user asked for is one line on standard error and exit code 2. What serving needs is
 imported only to serve.
@@ -47,7 +48,26 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
+class _Commands(click.Group):
+    """The commands here, and those of the pipeline, of which nothing is imported before they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        from .pipeline.command_line import commands as of_the_pipeline
+
+        return sorted([*super().list_commands(ctx), *of_the_pipeline.list_commands(ctx)])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command by its name."""
+        command = super().get_command(ctx, cmd_name)
+        if command is not None:
+            return command
+        from .pipeline.command_line import commands as of_the_pipeline
+
+        return of_the_pipeline.get_command(ctx, cmd_name)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
 @click.version_option(__version__, prog_name="fauxka")
 def commands() -> None:
     """A mock broker for Apache Kafka clients: exact on the wire, and it fails on demand."""

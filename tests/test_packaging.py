@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import tomllib
 import venv
@@ -137,3 +138,31 @@ def test_installed_version_is_the_one_of_pyproject(installed: Path) -> None:
     ended = run("--version", command=[str(installed)])
 
     assert ended.output == f"fauxka, version {project['version']}\n"
+
+
+def test_installed_command_says_what_brings_spark(installed: Path, tmp_path: Path) -> None:
+    ended = run("spark-jars", "--dest", str(tmp_path), command=[str(installed)])
+
+    assert ended.exit_code == 2
+    assert ended.log == "fauxka: pyspark is not installed; it comes with pip install 'fauxka[spark]'\n"
+
+
+@pytest.mark.spark
+def test_installed_command_brings_the_jars_of_spark(installed: Path, tmp_path: Path) -> None:
+    packages = subprocess.run(
+        [str(installed.parent / "python"), "-c", "import site; print(site.getsitepackages()[0])"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.strip()
+    # pyspark is 450 MB: that of this environment is lent, behind what was installed.
+    lent = Path(packages, "lent.pth")
+    lent.write_text(sysconfig.get_path("purelib") + "\n")
+
+    try:
+        ended = run("spark-jars", "--dest", str(tmp_path), command=[str(installed)])
+    finally:
+        lent.unlink()
+
+    assert (ended.exit_code, ended.output) == (0, f"{tmp_path}\n"), ended.log
+    assert len(list(tmp_path.glob("*.jar"))) == 4

@@ -1,13 +1,13 @@
 """A Spark session that has the kafka format, and the broker it reads from."""
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+
+from fauxka.pipeline.spark_jars import fetch_jars
 
 from ..clients.confluent_client import ConfluentClient
 from ..clients.records import PARTITION_COUNT
@@ -15,9 +15,6 @@ from ..clients.topics import create_topic
 from ..reference.broker_under_test import bootstrap
 
 __all__ = ["bootstrap"]
-
-SPARK_JARS = Path(__file__).parents[2] / "tools" / "spark_jars.py"
-FETCH_SECONDS_MAX = 600
 
 SETTINGS = {
     "spark.ui.enabled": "false",
@@ -33,10 +30,7 @@ SETTINGS = {
 
 @pytest.fixture(scope="module")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    fetched = subprocess.run(
-        [sys.executable, str(SPARK_JARS)], check=True, stdout=subprocess.PIPE, text=True, timeout=FETCH_SECONDS_MAX
-    )
-    jars = sorted(str(jar) for jar in Path(fetched.stdout.strip()).glob("*.jar"))
+    jars = [str(jar) for jar in fetch_jars()]
     # Spark starts its workers by this name, and another Python than the driver's is refused.
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2]").appName("fauxka-tests").config("spark.jars", ",".join(jars))

@@ -1,0 +1,80 @@
+"""A Spark session that knows the data source, on this machine or on a cluster, set for few surprises.
+
+Settings of the user's win over these, and a session that is there already is taken as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from .bad_option import BadOption
+from .spark_jars import fetch_jars
+
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    # Kafka's timestamps are of no zone, and days are told apart in one.
+    "spark.sql.session.timeZone": "UTC",
+    # What Spark logs below an error is for who looks after Spark.
+    "spark.log.level": "ERROR",
+    # A bar of its own would be written over that of the command.
+    "spark.ui.showConsoleProgress": "false",
+}
+LOCAL_SETTINGS = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    # Spark counts in the files of a shuffle, of which a laptop needs fewer than the 200 of the default; adaptive
+    # execution joins the small ones.
+    "spark.sql.shuffle.partitions": "32",
+}
+
+
+def start_session(
+    master: str | None = None, *, with_kafka: bool = False, settings: Mapping[str, str] | None = None
+) -> SparkSession:
+    """Return the session of this process, started if there is none, to which `fauxka-log` is a format.
+
+    master: local[*] without it. with_kafka: whether the format
+    kafka is needed too, whose jars are then fetched if they are not there. settings: Spark's keys.
+    Raises BadOption where there is no Java, or no jars.
+    """
+    given = dict(settings or {})
+    master = master or given.get("spark.master") or "local[*]"
+    _check_java()
+    keys = {**SETTINGS, **(LOCAL_SETTINGS if master.startswith("local") else {}), **given}
+    if with_kafka:
+        jars = [str(jar) for jar in fetch_jars()]
+        keys["spark.jars"] = ",".join([*filter(None, [keys.get("spark.jars")]), *jars])
+    if master.startswith("local"):
+        # Spark starts its workers by this name, and another Python than the driver's is refused.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.master(master).appName("fauxka")
+    for key, value in keys.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    register(spark)
+    return spark
+
+
+def register(spark: SparkSession) -> None:
+    """Make `fauxka-log` a format of the session; without effect before Spark 4, where read_log takes its place."""
+    if has_data_sources(spark):
+        from .log_source import FauxkaLog
+
+        spark.dataSource.register(FauxkaLog)
+
+
+def has_data_sources(spark: SparkSession) -> bool:
+    """Whether this Spark has data sources in Python."""
+    return int(spark.version.split(".")[0]) >= 4
+
+
+def _check_java() -> None:
+    home = os.environ.get("JAVA_HOME")
+    if shutil.which("java") is None and not (home and Path(home, "bin", "java").exists()):
+        raise BadOption("Spark needs Java 17, and there is no java in PATH and no JAVA_HOME")
