@@ -92,6 +92,9 @@ class Connection(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         """Work on what is complete."""
         self._end += nbytes
+        if self._is_hanging:
+            self._pause_reading()
+            return
         self._answer_frames()
         self._busy_poll.request_came()
 
@@ -138,14 +141,14 @@ class Connection(asyncio.BufferedProtocol):
             transport.abort()
 
     def hang(self) -> None:
-        """Read nothing until `wake`."""
+        """Look at nothing that comes until `wake`; the socket is not read from any more once something has come."""
+        # Before the first bytes there is nothing to pause: uvloop begins to read when connection_made has returned.
         self._is_hanging = True
-        self._pause_reading()
 
     def wake(self) -> None:
-        """Read again."""
+        """Go on with what has come, and read again."""
         self._is_hanging = False
-        self._resume_reading()
+        self._answer_frames()
 
     def slow_down(self, piece_bytes: int, every_ms: int) -> None:
         """Write everything from now on in pieces of piece_bytes, one each every_ms of the cluster's clock."""

@@ -1,0 +1,13 @@
+"""Every test on both event loops: the one that serves, and the one where it is missing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from fauxka.broker.event_loop import new_event_loop
+
+
+def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """See pytest-asyncio."""
+    return {"uvloop": new_event_loop, "asyncio": asyncio.new_event_loop}
