@@ -28,7 +28,8 @@ INTERNAL_TOPICS = frozenset(
     {"__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata", "@metadata"}
 )
 
-_NAMES = (
+# In the order of the page for users.
+OPTION_NAMES = (
     "path",
     "bootstrap",
     "view",
@@ -83,10 +84,10 @@ class LogOptions:
 def parse_options(given: Mapping[str, str]) -> LogOptions:
     """Check options as a data source is given them; their names in any case. Raises BadOption."""
     options = {name.lower(): value for name, value in given.items()}
-    known = {name.lower() for name in _NAMES}
+    known = {name.lower() for name in OPTION_NAMES}
     unknown = sorted(name for name in given if name.lower() not in known)
     if unknown:
-        raise BadOption(f"option {unknown[0]} is not known; known are {', '.join(_NAMES)}")
+        raise BadOption(f"option {unknown[0]} is not known; known are {', '.join(OPTION_NAMES)}")
     path, bootstrap = options.get("path"), options.get("bootstrap")
     if (path is None) == (bootstrap is None):
         raise BadOption("give one of the options path (segment files) and bootstrap (a broker's host:port)")
