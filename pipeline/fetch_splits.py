@@ -115,6 +115,8 @@ class _Leader:
         )
         answer = self._connection.ask(ApiKey.FETCH, request, FetchResponse.read)
         check_error(answer.error_code, self._name)
+        if not answer.responses or not answer.responses[0].partitions:
+            raise BrokerError(f"{self._name}: the answer to a fetch does not name it")
         return answer.responses[0].partitions[0]
 
     def _beside_the_log(self, offset: int) -> _Fetched:

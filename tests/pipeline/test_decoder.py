@@ -74,6 +74,27 @@ def test_many_batches_of_unlike_sizes_are_read(codec: Compression) -> None:
     assert rows == plain_records(data)
 
 
+def test_records_of_one_length_in_a_row_are_told_from_those_that_only_begin_alike() -> None:
+    """One large batch: lengths of one, two and three bytes, long rows of one length, and the ends of such rows."""
+    sizes = [5] * 100 + [100] * 6000 + [101, 100, 100] * 50 + [9000] * 40 + [0] * 300
+    stored = [Record(bytes(size), timestamp=index // 50) for index, size in enumerate(sizes)]
+    data = records.build_batch(stored, BatchOptions())
+
+    rows = decoded(data, "records")
+
+    assert rows == plain_records(data)
+
+
+def test_a_length_of_which_only_the_third_byte_is_another_ends_a_row_of_one_length() -> None:
+    """The first two bytes of a length are compared; 8192 bytes more make a difference in the third."""
+    sizes = [9000] * 32 + [9000 + 8192]
+    data = records.build_batch([Record(bytes(size)) for size in sizes])
+
+    rows = decoded(data, "records")
+
+    assert rows == plain_records(data)
+
+
 def test_a_record_with_very_many_headers_is_read() -> None:
     headers = tuple((f"name {index}", None if index % 3 else b"x") for index in range(500))
     data = records.build_batch([Record(b"v", headers=headers), Record(b"w"), Record(None, headers=headers[:1])])
