@@ -1,0 +1,118 @@
+"""What the batch headers alone tell: gaps, repetitions, lost order, damage, and transactions that did not end well.
+
+The records are not looked at: an event that was sent twice has a sequence each time, and is found by the event audit.
+Findings have the check `sequence` where a producer's sequences and epochs are meant, and `log` otherwise. Compaction
+takes batches away: what a producer's sequences lack is no gap as far as the log lacks offsets too.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as f
+
+from .finding_rule import Rule, findings_by
+from .findings import in_words
+from .log_order import in_log_order, with_missing_offsets
+from .sequence_steps import SEQUENCES, with_sequence_steps
+from .transaction_spans import with_transactions
+
+# What a broker allows a producer at most before its transaction is aborted (transaction.max.timeout.ms): one that is
+# open for longer, nobody will end.
+HANGING_AFTER_MS = 15 * 60 * 1000
+
+# Of damage in words, the beginnings that tell a cause by themselves; in the others the records are what is wrong.
+_DAMAGE_CAUSES = {
+    "its CRC-32C is": "wrong_crc",
+    "a message of magic": "old_format",
+    "no batch": "no_batch",
+    "cut off": "cut_off",
+    "the last": "cut_off",
+}
+_OTHER_DAMAGE = "unreadable_records"
+
+
+def audit_sequences(batches: DataFrame, as_of: Column | None = None) -> DataFrame:
+    """Return the findings in batches, a frame of the batches view.
+
+    as_of: the time against which an open transaction is a hanging one; without it the newest timestamp of its
+    partition, so that the same log has the same findings.
+    """
+    rows = with_transactions(with_sequence_steps(with_missing_offsets(in_log_order(batches))))
+    newest = f.max(f.when(f.col("is_trusted"), f.col("max_timestamp"))).over(Window.partitionBy("topic", "partition"))
+    rows = rows.withColumn("as_of", newest if as_of is None else as_of)
+    of_batch = {name: name for name in ("topic", "partition", "producer_id", "producer_epoch", "base_sequence")}
+    place = {"offset": f.col("base_offset"), "timestamp": f.when(f.col("is_trusted"), f.col("base_timestamp"))}
+    return findings_by(rows, [*_log_rules(), *_sequence_rules(), *_transaction_rules()], {**of_batch, **place})
+
+
+def damage_cause() -> Column:
+    """Return the cause of a damaged batch, from the words of the column damage."""
+    cause = f.lit(_OTHER_DAMAGE)
+    for words, name in _DAMAGE_CAUSES.items():
+        cause = f.when(f.col("damage").startswith(words), name).otherwise(cause)
+    return cause
+
+
+def _log_rules() -> list[Rule]:
+    """Return the rules that need no producer."""
+    is_first_hole = (f.col("hole_untold") > 0) & (f.col("hole_untold") == f.col("holes_untold"))
+    is_compacted, missing = f.col("is_compacted"), f.col("partition_holes_untold")
+    before = f.col("offset_before")
+    lacking = in_words(missing, " offsets are not in the log, the first of them ", before + 1)
+    of_file = in_words(" of ", f.col("file"), " at position ", f.col("position"))
+    place = f.when(f.col("file").isNotNull(), of_file).otherwise("")
+    damage = in_words(f.col("batch_bytes"), " bytes", place, ": ", f.col("damage"))
+    regression = in_words("offset ", f.col("base_offset"), " comes behind offset ", before)
+    is_behind = f.col("is_trusted") & (f.col("base_offset") <= before)
+    lost = in_words(lacking, ": a segment was lost, or the partition compacted")
+    return [
+        Rule("log", "damaged_batch", f.col("is_damaged"), f.lit(1), damage, cause=damage_cause()),
+        Rule("log", "missing_offsets", is_first_hole & ~is_compacted, missing, lost, before),
+        Rule("log", "compacted_offsets", is_first_hole & is_compacted, missing, lacking, before),
+        Rule("log", "offset_regression", is_behind, f.col("records_count"), regression, before),
+    ]
+
+
+def _sequence_rules() -> list[Rule]:
+    """Return the rules of an idempotent producer's sequences and epochs."""
+    reached = f.col("reached")["sequence"]
+    reached_offset = f.col("reached")["offset"]
+    missing = f.col("sequence_from") - reached - 1
+    offsets_missing = f.col("holes") - f.col("reached")["holes"]
+    is_back = f.col("is_sequenced") & (f.col("sequence_from") <= reached)
+    is_repeat = f.col("first_offset") < f.col("base_offset")
+    length = f.col("last_offset_delta") + 1
+    sequences = in_words("sequences ", f.col("base_sequence"), " to ", f.col("last_sequence"))
+    follows = in_words(" after sequence ", f.pmod(reached, f.lit(SEQUENCES)), " at offset ", reached_offset)
+    after = f.when(reached_offset.isNull(), " as the first of the epoch").otherwise(follows)
+    is_gap = f.col("is_sequenced") & (missing > f.greatest(offsets_missing, f.lit(0)))
+    gap = in_words(missing, " sequences are missing: ", sequences, " come", after)
+    repeat = in_words(sequences, " are at offset ", f.col("first_offset"), " already")
+    is_old = f.col("is_trusted") & (f.col("producer_id") >= 0) & (f.col("producer_epoch") < f.col("epoch_before"))
+    old = in_words("epoch ", f.col("producer_epoch"), " comes after epoch ", f.col("epoch_before"))
+    return [
+        Rule("sequence", "gap", is_gap, missing, gap, reached_offset),
+        Rule("sequence", "repeat", is_back & is_repeat, length, repeat, f.col("first_offset")),
+        Rule(
+            "sequence", "regression", is_back & ~is_repeat, length, in_words(sequences, " come", after), reached_offset
+        ),
+        Rule("sequence", "epoch_regression", is_old, f.col("records_count"), old),
+    ]
+
+
+def _transaction_rules() -> list[Rule]:
+    """Return the rules of transactions; each is told at its first batch."""
+    end, start = f.col("transaction_end"), f.col("transaction_start")
+    is_first = f.col("base_offset") == f.col("transaction_first_offset")
+    is_told = f.col("is_trusted") & f.col("is_transactional") & ~f.col("is_control") & is_first
+    count, end_offset = f.col("transaction_records"), f.col("transaction_end_offset")
+    open_ms = f.unix_millis(f.col("as_of")) - f.unix_millis(start)
+    is_hanging = f.coalesce(open_ms > HANGING_AFTER_MS, f.lit(False))
+    aborted = in_words(count, " records of a transaction aborted by the marker at offset ", end_offset)
+    still_open = in_words(count, " records of a transaction that no marker ends, ", open_ms, " ms after it began")
+    is_open = is_told & end.isNull()
+    return [
+        Rule("log", "aborted_transaction", is_told & (end == "abort"), count, aborted, end_offset),
+        Rule("log", "open_transaction", is_open & ~is_hanging, count, still_open),
+        Rule("log", "hanging_transaction", is_open & is_hanging, count, still_open),
+    ]
