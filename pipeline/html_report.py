@@ -1,0 +1,114 @@
+"""An audit as one HTML page that needs nothing else: its verdict, its counts and examples, and three pictures.
+
+Takes the summary of an audit as it is written to JSON (see audit_summary.py), with what the pictures need (see
+report_pictures.py) under "pictures". All of it may come from a log, so nothing goes into the page unescaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import cast
+
+from .report_svg import Bar, Mark, bars, timeline
+
+Json = Mapping[str, object]
+
+_STYLE = """
+body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:62rem;padding:0 1rem;color:#1a1a1a;background:#fff}
+h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}table{border-collapse:collapse;width:100%}
+th,td{text-align:left;padding:.25rem .6rem;border-bottom:1px solid #ddd;vertical-align:top}td.number{text-align:right}
+.clean{color:#1b6e3c}.findings{color:#a3201d}svg{width:100%;height:auto;background:#fafafa;border:1px solid #ddd}
+svg text{font:11px system-ui,sans-serif;fill:#444}.none{color:#666}code{font-size:.92em}
+"""
+
+
+def report_page(summary: Json) -> str:
+    """Return the page."""
+    verdict = _text(summary, "verdict")
+    pictures = _object(summary, "pictures")
+    parts = [
+        f"<h1>Audit of {escape(_text(summary, 'log'))}: <span class={_quoted(verdict)}>{escape(verdict)}</span></h1>",
+        "<h2>What was read</h2>",
+        _table(("topic", "partitions", "batches", "records", "bytes", "producers"), _rows(summary, "topics")),
+        "<h2>What was found</h2>",
+        _table(("check", "kind", "cause", "findings", "records"), _rows(summary, "groups")),
+        "<h2>Copies over time, by cause</h2>",
+        bars([_bar(row) for row in _rows(pictures, "copies")]) or _none("No event is there more than once."),
+        "<h2>Gaps, by partition</h2>",
+        timeline([_gap(row) for row in _rows(pictures, "gaps")], "offset") or _none("No sequences are missing."),
+        "<h2>Producers, over time</h2>",
+        timeline([_span(row) for row in _rows(pictures, "producers")], "time") or _none("No producer has an id."),
+        "<h2>First examples</h2>",
+        *(_examples(group) for group in _rows(summary, "groups")),
+    ]
+    head = f'<meta charset="utf-8"><title>fauxka audit: {escape(verdict)}</title><style>{_STYLE}</style>'
+    return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
+
+
+def _bar(row: Json) -> Bar:
+    return Bar(_number(row, "at_ms"), _number(row, "width_ms"), _text(row, "cause"), _number(row, "copies"))
+
+
+def _gap(row: Json) -> Mark:
+    place = f"{_text(row, 'topic')}-{_number(row, 'partition')}"
+    offset, missing = _number(row, "offset"), _number(row, "missing")
+    return Mark(place, offset, offset, "gap", f"{place}: {missing} sequences missing before offset {offset}")
+
+
+def _span(row: Json) -> Mark:
+    epoch = _number(row, "producer_epoch")
+    place = f"producer {_number(row, 'producer_id')}, {_text(row, 'topic')}-{_number(row, 'partition')}"
+    words = (
+        f"{place}, epoch {epoch}: offsets {_number(row, 'first_offset')} to {_number(row, 'last_offset')}, "
+        f"{_number(row, 'batches')} batches"
+    )
+    return Mark(place, _number(row, "first_ms"), _number(row, "last_ms"), f"epoch {epoch}", words)
+
+
+def _examples(group: Json) -> str:
+    name = " ".join(escape(_text(group, part)) for part in ("check", "kind", "cause") if group.get(part) is not None)
+    columns = ("topic", "partition", "offset", "other_offset", "producer_id", "producer_epoch", "event_id", "detail")
+    return f"<h3>{name}</h3>{_table(columns, _rows(group, 'examples'))}"
+
+
+def _table(columns: Sequence[str], rows: Sequence[Json]) -> str:
+    if not rows:
+        return _none("Nothing.")
+    head = "".join(f"<th>{escape(column.replace('_', ' '))}</th>" for column in columns)
+    body = "".join(f"<tr>{''.join(_cell(row.get(column)) for column in columns)}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, int):
+        return f'<td class="number">{value}</td>'
+    return f"<td>{escape('' if value is None else str(value))}</td>"
+
+
+def _none(words: str) -> str:
+    return f'<p class="none">{escape(words)}</p>'
+
+
+def _quoted(value: str) -> str:
+    return f'"{escape(value)}"'
+
+
+def _rows(value: Json, name: str) -> list[Json]:
+    rows = value.get(name, ())
+    assert isinstance(rows, list | tuple), f"{name} are rows"
+    return [cast(Json, row) for row in cast(Sequence[object], rows)]
+
+
+def _object(value: Json, name: str) -> Json:
+    return cast(Json, value.get(name) or {})
+
+
+def _text(value: Json, name: str) -> str:
+    return str(value[name])
+
+
+def _number(value: Json, name: str) -> int:
+    number = value[name]
+    assert isinstance(number, int), f"{name} is a number"
+    return number

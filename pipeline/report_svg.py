@@ -1,0 +1,145 @@
+"""Pictures of an audit as inline SVG: bars over time, and marks on lines. Each mark says in words what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from html import escape
+from typing import Literal
+
+WIDTH = 960
+_HEIGHT = 240
+# Room for the names of the lines, and below for the two ends of the axis.
+_LEFT = 250
+_MARGIN = 20
+_ROW = 18
+# What a mark without length is wide, so that it is seen.
+_MARK_WIDTH_MIN = 3.0
+# The most lines of a picture; a page with thousands is of use to nobody.
+LINES_MAX = 40
+# Told apart by who sees no red and green too; more kinds than these share the last.
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555")
+
+Axis = Literal["time", "offset"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """So many copies of a cause in a stretch of time."""
+
+    at_ms: int
+    width_ms: int
+    cause: str
+    copies: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Something on a line, from first to last of the axis; kind gives it its colour."""
+
+    line: str
+    first: int
+    last: int
+    kind: str
+    words: str
+
+
+def bars(given: Sequence[Bar]) -> str:
+    """Return bars that stand on one another, by time and cause; nothing for none."""
+    if not given:
+        return ""
+    first, end = min(bar.at_ms for bar in given), max(bar.at_ms + bar.width_ms for bar in given)
+    colours = _colours([bar.cause for bar in given])
+    heights: dict[int, int] = {}
+    for bar in given:
+        heights[bar.at_ms] = heights.get(bar.at_ms, 0) + bar.copies
+    highest = max(heights.values())
+    room = _HEIGHT - 3 * _MARGIN
+    stacked: dict[int, int] = {}
+    shapes: list[str] = []
+    for bar in sorted(given, key=lambda one: (one.at_ms, one.cause)):
+        below = stacked.get(bar.at_ms, 0)
+        stacked[bar.at_ms] = below + bar.copies
+        height = room * bar.copies / highest
+        top = _HEIGHT - _MARGIN - room * (below + bar.copies) / highest
+        left = _place(bar.at_ms, first, end, _MARGIN)
+        width = max(_place(bar.at_ms + bar.width_ms, first, end, _MARGIN) - left, _MARK_WIDTH_MIN)
+        words = f"{_at(bar.at_ms, 'time')}: {bar.copies} {bar.cause}"
+        shapes.append(_rectangle(left, top, width, height, colours[bar.cause], words))
+    ends = _axis(first, end, "time", _MARGIN, _HEIGHT)
+    most = _label(_MARGIN, 2 * _MARGIN - 4, f"{highest} copies at most")
+    return _drawing(_HEIGHT, [_legend(colours), most, *shapes, ends])
+
+
+def timeline(given: Sequence[Mark], axis: Axis) -> str:
+    """Return marks, each on its line; nothing for none. Of the lines the first ones, and how many are left out."""
+    if not given:
+        return ""
+    lines = list(dict.fromkeys(mark.line for mark in given))
+    shown = lines[:LINES_MAX]
+    marks = [mark for mark in given if mark.line in shown]
+    first, end = min(mark.first for mark in marks), max(mark.last for mark in marks)
+    colours = _colours([mark.kind for mark in marks])
+    height = 3 * _MARGIN + _ROW * len(shown)
+    shapes = [_label(_MARGIN, _top(number) + 12, line) for number, line in enumerate(shown)]
+    for mark in marks:
+        left = _place(mark.first, first, end, _LEFT)
+        width = max(_place(mark.last, first, end, _LEFT) - left, _MARK_WIDTH_MIN)
+        shapes.append(_rectangle(left, _top(shown.index(mark.line)), width, _ROW - 6, colours[mark.kind], mark.words))
+    drawn = _drawing(height, [_legend(colours), *shapes, _axis(first, end, axis, _LEFT, height)])
+    left_out = len(lines) - len(shown)
+    return drawn + (f'<p class="none">{left_out} more lines are not shown.</p>' if left_out else "")
+
+
+def _top(number: int) -> int:
+    return int(1.5 * _MARGIN) + _ROW * number
+
+
+def _colours(kinds: Sequence[str]) -> dict[str, str]:
+    return {kind: _COLOURS[min(number, len(_COLOURS) - 1)] for number, kind in enumerate(sorted(set(kinds)))}
+
+
+def _place(value: int, first: int, end: int, left: int) -> float:
+    """Return where a value stands across the picture; all in the middle if there is but one."""
+    room = WIDTH - left - _MARGIN
+    return left + (room * (value - first) / (end - first) if end > first else room / 2)
+
+
+def _at(value: int, axis: Axis) -> str:
+    if axis == "offset":
+        return f"offset {value}"
+    try:
+        return datetime.fromtimestamp(value / 1000, UTC).isoformat(sep=" ", timespec="milliseconds")
+    except (OverflowError, ValueError, OSError):
+        # A producer may write any 64 bits as its time.
+        return f"{value} ms"
+
+
+def _rectangle(left: float, top: float, width: float, height: float, colour: str, words: str) -> str:
+    place = f'x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}"'
+    return f'<rect {place} fill="{colour}"><title>{escape(words)}</title></rect>'
+
+
+def _label(left: float, top: float, words: str, anchor: str = "start") -> str:
+    return f'<text x="{left:.1f}" y="{top:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
+
+
+def _axis(first: int, end: int, axis: Axis, left: int, height: int) -> str:
+    bottom = height - 5
+    if first == end:
+        return _label(left + (WIDTH - left - _MARGIN) / 2, bottom, _at(first, axis), "middle")
+    return _label(left, bottom, _at(first, axis)) + _label(WIDTH - _MARGIN, bottom, _at(end, axis), "end")
+
+
+def _legend(colours: dict[str, str]) -> str:
+    shapes: list[str] = []
+    left = float(_MARGIN)
+    for kind, colour in colours.items():
+        shapes += [_rectangle(left, 6, 10, 10, colour, kind), _label(left + 14, 15, kind)]
+        left += 30 + 6.5 * len(kind)
+    return "".join(shapes)
+
+
+def _drawing(height: int, shapes: Sequence[str]) -> str:
+    return f'<svg viewBox="0 0 {WIDTH} {height}" role="img">{"".join(shapes)}</svg>'
