@@ -1,0 +1,89 @@
+"""What the pictures of an audit's page are drawn from: few rows, however much was found."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as f
+
+# As many bars as a screen shows apart.
+BARS_MAX = 48
+# The largest gaps, and the spans of producers that were busiest.
+GAPS_MAX = 200
+SPANS_MAX = 200
+# Of a page's bars, all causes that there are and then some.
+_CAUSES_MAX = 16
+
+# The columns of the batches view that are read.
+BATCH_COLUMNS = (
+    "topic",
+    "partition",
+    "producer_id",
+    "producer_epoch",
+    "max_timestamp",
+    "base_offset",
+    "last_offset",
+)
+
+Rows = list[dict[str, object]]
+
+
+def pictures_of(findings: DataFrame, batches: DataFrame) -> dict[str, Rows]:
+    """Return the rows of each picture as plain data, for the summary of an audit; see html_report.py."""
+    return {
+        "copies": copies_over_time(findings),
+        "gaps": _plain(gaps(findings).collect()),
+        "producers": _plain(producer_spans(batches).collect()),
+    }
+
+
+def copies_over_time(findings: DataFrame) -> Rows:
+    """Return how many further copies of each cause there are in each of BARS_MAX stretches of time."""
+    copies = findings.where((f.col("kind") == "duplicate") & f.col("timestamp").isNotNull())
+    timed = copies.withColumn("at_ms", f.unix_millis("timestamp"))
+    ends = timed.agg(f.min("at_ms").alias("first"), f.max("at_ms").alias("last")).first()
+    if ends is None or ends["first"] is None:
+        return []
+    first, width = ends["first"], (ends["last"] - ends["first"]) // BARS_MAX + 1
+    return _plain(bars_of(timed, first, width).collect())
+
+
+def bars_of(timed: DataFrame, first: int, width: int) -> DataFrame:
+    """Return copies with at_ms by stretches of so many milliseconds and by cause, in order."""
+    number = f.floor((f.col("at_ms") - f.lit(first)) / f.lit(width))
+    return (
+        timed.groupBy((f.lit(first) + number * f.lit(width)).alias("at_ms"), f.coalesce("cause", "kind").alias("cause"))
+        .agg(f.sum(f.coalesce("count", f.lit(1))).alias("copies"))
+        .select("at_ms", f.lit(width).cast("bigint").alias("width_ms"), "cause", "copies")
+        .orderBy("at_ms", "cause")
+        .limit(BARS_MAX * _CAUSES_MAX)
+    )
+
+
+def gaps(findings: DataFrame) -> DataFrame:
+    """Return the largest gaps, in order of their places."""
+    found = findings.where((f.col("check") == "sequence") & (f.col("kind") == "gap") & f.col("offset").isNotNull())
+    missing = f.coalesce("count", f.lit(1)).cast("bigint").alias("missing")
+    largest = found.select("topic", "partition", "offset", missing).orderBy(f.desc("missing"), "topic", "partition")
+    return largest.limit(GAPS_MAX).orderBy("topic", "partition", "offset")
+
+
+def producer_spans(batches: DataFrame) -> DataFrame:
+    """Return from when to when each producer wrote to each partition, by epoch: the busiest, in order of their ids."""
+    of_producers = batches.where((f.col("producer_id") >= 0) & (f.unix_millis("max_timestamp") >= 0))
+    return (
+        of_producers.groupBy("producer_id", "topic", "partition", "producer_epoch")
+        .agg(
+            f.min(f.unix_millis("max_timestamp")).alias("first_ms"),
+            f.max(f.unix_millis("max_timestamp")).alias("last_ms"),
+            f.min("base_offset").alias("first_offset"),
+            f.max("last_offset").alias("last_offset"),
+            f.count("*").alias("batches"),
+        )
+        .orderBy(f.desc("batches"), "producer_id", "topic", "partition", "producer_epoch")
+        .limit(SPANS_MAX)
+        .orderBy("producer_id", "topic", "partition", "producer_epoch")
+    )
+
+
+def _plain(rows: list[Row]) -> Rows:
+    return [row.asDict() for row in rows]

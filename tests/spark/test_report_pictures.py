@@ -1,0 +1,74 @@
+"""What the pictures of the audit's page show, of literal findings and batches."""
+
+from datetime import UTC, datetime
+
+import pytest
+from pyspark.sql import SparkSession
+
+from fauxka.pipeline.findings import FINDING_COLUMNS, FINDING_SCHEMA
+from fauxka.pipeline.html_report import report_page
+from fauxka.pipeline.report_pictures import pictures_of
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
+
+BATCH_SCHEMA = (
+    "topic string, partition int, producer_id bigint, producer_epoch int, max_timestamp timestamp, "
+    "base_offset bigint, last_offset bigint"
+)
+FIRST_MS = 1_700_000_000_000
+
+
+def at(after_ms: int) -> datetime:
+    return datetime.fromtimestamp((FIRST_MS + after_ms) / 1000, UTC)
+
+
+def finding(**values: object) -> tuple[object, ...]:
+    return tuple(values.get(name) for name in FINDING_COLUMNS)
+
+
+def copy(after_ms: int, cause: str) -> tuple[object, ...]:
+    return finding(
+        check="event", kind="duplicate", cause=cause, topic="t", partition=0, count=1, timestamp=at(after_ms)
+    )
+
+
+def gap(partition: int, offset: int, missing: int) -> tuple[object, ...]:
+    return finding(check="sequence", kind="gap", topic="t", partition=partition, offset=offset, count=missing)
+
+
+def test_the_pictures_of_an_audit_have_its_copies_gaps_and_producers(spark: SparkSession) -> None:
+    found = [copy(0, "a"), copy(0, "a"), copy(0, "b"), copy(479, "a"), gap(1, 9, 3), gap(0, 5, 2)]
+    batches = [("t", 0, 7, 1, at(10), 0, 4), ("t", 0, 7, 1, at(20), 5, 6), ("t", 0, -1, -1, at(0), 7, 7)]
+
+    pictures = pictures_of(spark.createDataFrame(found, FINDING_SCHEMA), spark.createDataFrame(batches, BATCH_SCHEMA))
+
+    assert pictures["copies"] == [
+        {"at_ms": FIRST_MS, "width_ms": 10, "cause": "a", "copies": 2},
+        {"at_ms": FIRST_MS, "width_ms": 10, "cause": "b", "copies": 1},
+        {"at_ms": FIRST_MS + 470, "width_ms": 10, "cause": "a", "copies": 1},
+    ]
+    assert pictures["gaps"] == [
+        {"topic": "t", "partition": 0, "offset": 5, "missing": 2},
+        {"topic": "t", "partition": 1, "offset": 9, "missing": 3},
+    ]
+    assert pictures["producers"] == [
+        {
+            "producer_id": 7,
+            "topic": "t",
+            "partition": 0,
+            "producer_epoch": 1,
+            "first_ms": FIRST_MS + 10,
+            "last_ms": FIRST_MS + 20,
+            "first_offset": 0,
+            "last_offset": 6,
+            "batches": 2,
+        }
+    ]
+    page = report_page({"verdict": "findings", "log": "l", "topics": [], "groups": [], "pictures": pictures})
+    assert page.count("<svg") == 3
+
+
+def test_without_findings_and_producers_there_is_nothing_to_draw(spark: SparkSession) -> None:
+    pictures = pictures_of(spark.createDataFrame([], FINDING_SCHEMA), spark.createDataFrame([], BATCH_SCHEMA))
+
+    assert pictures == {"copies": [], "gaps": [], "producers": []}
