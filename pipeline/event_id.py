@@ -1,0 +1,49 @@
+"""What tells events apart: the key of a record, one of its headers, or a field of the JSON in its value."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from pyspark.sql import Column
+from pyspark.sql import functions as f
+
+from .bad_option import BadOption
+
+KEY: Final = "key"
+_HEADER_PREFIX: Final = "header:"
+_JSON_PREFIX: Final = "json:"
+# Names and numbers of elements, as Spark's get_json_object reads them; it has null for a path that it cannot read.
+_JSON_PATH = re.compile(r"""\$(\.[^.\[\]'"*\s]+|\[\d+\]|\['[^'*]+'\])+""")
+# What would be no text on a terminal, or is no text at all: bytes that are no UTF-8 become U+FFFD in the match.
+_NO_TEXT = "[\\x00-\\x1f\\x7f\ufffd]"
+
+
+def event_id_column(text: str) -> Column:
+    """Return the column of the records view's rows that text names: key, header:NAME or json:$.path.
+
+    A string; bytes that are no text are written as 0x and hexadecimal digits. It is null where a record has none.
+    Of several headers of a name the first counts. Raises BadOption.
+    """
+    if text == KEY:
+        return text_of(f.col("key"))
+    if text.startswith(_HEADER_PREFIX) and text != _HEADER_PREFIX:
+        return text_of(_header(text.removeprefix(_HEADER_PREFIX)))
+    if text.startswith(_JSON_PREFIX):
+        path = text.removeprefix(_JSON_PREFIX)
+        if _JSON_PATH.fullmatch(path) is None:
+            raise BadOption(f"event-id: {path} is no path like $.order.id, $.items[0] or $['order id']")
+        return f.get_json_object(f.col("value").cast("string"), path)
+    raise BadOption(f"event-id: key, header:NAME or json:$.path, not {text}")
+
+
+def text_of(content: Column) -> Column:
+    """Return a binary column as text; what is none as 0x and hexadecimal digits."""
+    text = content.cast("string")
+    return f.when(text.rlike(_NO_TEXT), f.concat(f.lit("0x"), f.lower(f.hex(content)))).otherwise(text)
+
+
+def _header(name: str) -> Column:
+    """Return the value of the first header of that name."""
+    headers = f.col("headers")
+    return f.get(f.filter(headers, lambda header: header["key"] == name), 0)["value"]

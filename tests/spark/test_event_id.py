@@ -1,0 +1,65 @@
+"""What an event is told apart by."""
+
+import pytest
+from pyspark.sql import SparkSession
+
+from fauxka.pipeline.bad_option import BadOption
+from fauxka.pipeline.event_id import event_id_column
+
+from .frames import assert_same, record, records
+
+pytestmark = pytest.mark.spark
+
+
+def assert_ids(spark: SparkSession, text: str, rows: list[dict[str, object]], *expected: str | None) -> None:
+    ids = records(spark, *rows).select(event_id_column(text).alias("id"))
+    assert_same(ids, spark.createDataFrame([(one,) for one in expected], "id string"))
+
+
+def test_a_key_is_text_and_what_is_no_text_is_hexadecimal(spark: SparkSession) -> None:
+    rows = [record(0, "a-7"), record(1, None), record(2, b"\x00\x07"), record(3, b"\xff\xfe"), record(4, "über")]
+
+    assert_ids(spark, "key", rows, "a-7", None, "0x0007", "0xfffe", "über")
+
+
+def test_the_first_header_of_the_name_counts(spark: SparkSession) -> None:
+    rows = [
+        record(0, None, headers=[("other", b"x"), ("id", b"1"), ("id", b"2")]),
+        record(1, None, headers=[("Id", b"3")]),
+        record(2, None, headers=[]),
+        record(3, None, headers=[("id", None)]),
+        record(4, None, headers=None),
+    ]
+
+    assert_ids(spark, "header:id", rows, "1", None, None, None, None)
+
+
+def test_a_json_path_goes_into_the_value(spark: SparkSession) -> None:
+    rows = [
+        record(0, None, value=b'{"order": {"ids": [8, 9]}}'),
+        record(1, None, value=b'{"order": 3}'),
+        record(2, None, value=b"no json"),
+        record(3, None, value=None),
+    ]
+
+    assert_ids(spark, "json:$.order.ids[1]", rows, "9", None, None, None)
+
+
+def test_a_json_name_may_have_blanks(spark: SparkSession) -> None:
+    assert_ids(spark, "json:$['order id']", [record(0, None, value=b'{"order id": "a"}')], "a")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("offset", "event-id: key, header:NAME or json:\\$.path, not offset"),
+        ("header:", "event-id: key, header:NAME or json:\\$.path, not header:"),
+        ("json:order.id", "event-id: order.id is no path like \\$.order.id"),
+        ("json:$.a..b", "event-id: \\$.a..b is no path like"),
+        ("json:$.a[b]", "event-id: \\$.a\\[b\\] is no path like"),
+        ("json:$", "event-id: \\$ is no path like"),
+    ],
+)
+def test_another_event_id_is_refused_in_one_line(spark: SparkSession, text: str, words: str) -> None:
+    with pytest.raises(BadOption, match=f"^{words}"):
+        event_id_column(text)
