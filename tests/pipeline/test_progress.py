@@ -1,0 +1,44 @@
+"""What is told of a job while it runs."""
+
+import io
+
+from fauxka.pipeline.progress import LINE_SECONDS, Meter, Stage, StatusLine
+
+
+def test_rows_of_ended_stages_are_still_counted_and_time_is_told_of_the_slowest() -> None:
+    meter = Meter(100.0)
+
+    first = meter.line([Stage(0, tasks=10, tasks_done=0, rows=0, bytes_shuffled=0)], 101.0)
+    second = meter.line([Stage(0, 10, 4, 4_000, 1_000_000), Stage(1, 2, 1, 5, 0)], 105.0)
+    third = meter.line([Stage(1, 2, 1, 1_000, 0)], 107.0)
+
+    assert first == "1 s, stage 0: 0 of 10 tasks, 0 rows, 0.0 MB shuffled"
+    assert second == "5 s, stage 0, 1: 5 of 12 tasks, 4,005 rows, 1.0 MB shuffled, about 6 s left of it"
+    assert third == "7 s, stage 1: 1 of 2 tasks, 5,000 rows, 1.0 MB shuffled, about 2 s left of it"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_line_on_a_terminal_is_overwritten_and_nothing_is_left_of_it() -> None:
+    terminal = Terminal()
+    line = StatusLine(terminal)
+
+    line.tell("four", 0.0)
+    line.tell("one", 0.5)
+    line.clear()
+
+    assert terminal.getvalue() == "\rfour\rone \r   \r"
+
+
+def test_a_file_gets_a_line_now_and_then() -> None:
+    file = io.StringIO()
+    line = StatusLine(file)
+
+    for number in range(5):
+        line.tell(str(number), number * LINE_SECONDS / 2)
+    line.clear()
+
+    assert file.getvalue() == "0\n2\n4\n"

@@ -1,0 +1,62 @@
+"""The verdict of an audit as it stands on a terminal."""
+
+from fauxka.pipeline.audit_summary import Example, FindingGroup, Summary, TopicTotals
+from fauxka.pipeline.verdict_text import verdict_text
+
+TOTALS = TopicTotals(topic="orders", partitions=1, batches=3, records=1200, bytes=9_000, producers=2)
+
+
+def example(offset: int, detail: str) -> Example:
+    return Example("orders", 0, offset, 3, 7, 0, 0, "k1", 1, "2026-01-01T00:00:00.000Z", detail)
+
+
+def group(
+    kind: str, cause: str | None, findings: int, examples: tuple[Example, ...], *, is_fault: bool
+) -> FindingGroup:
+    return FindingGroup("event", kind, cause, is_fault, findings, findings * 2, examples)
+
+
+def test_findings_are_a_table_with_their_first_examples() -> None:
+    copies = group(
+        "further_copy", "idempotence_off", 1001, (example(5, "first at 3"), example(6, "first at 3")), is_fault=True
+    )
+    aborted = group("aborted_transaction", None, 1, (example(9, "aborted"),), is_fault=False)
+    summary = Summary("a:9092", ("sequences", "events by key"), (TOTALS,), (copies, aborted))
+
+    assert verdict_text(summary).splitlines() == [
+        "Audit of a:9092: sequences, events by key",
+        "  orders: 1,200 records in 3 batches of 1 partition, from 2 producers with an id",
+        "",
+        "check  found         cause            findings  records",
+        "-----  ------------  ---------------  --------  -------",
+        "event  further_copy  idempotence_off     1,001    2,002",
+        "",
+        "further copy (idempotence off), the first 2:",
+        "  orders-0 offset 5 event k1: first at 3",
+        "  orders-0 offset 6 event k1: first at 3",
+        "",
+        "No fault, but worth knowing:",
+        "check  found                cause  findings  records",
+        "-----  -------------------  -----  --------  -------",
+        "event  aborted_transaction  -             1        2",
+        "",
+        "aborted transaction, all:",
+        "  orders-0 offset 9 event k1: aborted",
+        "",
+        "Verdict: 1,001 findings: 1,001 further copy (idempotence off)",
+    ]
+    assert not summary.is_clean
+
+
+def test_what_is_no_fault_leaves_a_log_clean() -> None:
+    aborted = group("aborted_transaction", None, 1, (example(9, "aborted"),), is_fault=False)
+    summary = Summary("a:9092", ("sequences",), (TOTALS,), (aborted,))
+
+    assert verdict_text(summary).splitlines()[-1] == "Verdict: clean"
+    assert summary.as_json()["verdict"] == "clean"
+
+
+def test_a_log_that_is_empty_is_not_called_clean() -> None:
+    lines = verdict_text(Summary("a:9092", ("sequences",), (), ())).splitlines()
+
+    assert lines[1:] == ["  nothing is stored there", "", "Verdict: nothing to find fault with, as nothing is there"]
