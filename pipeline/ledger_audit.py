@@ -1,0 +1,172 @@
+"""A ledger of what was sent beside the log: what is lost, what is there unasked for, and what came in another order.
+
+An event on several lines of the ledger was sent several times; one acknowledgement among them is enough. What stands
+in an aborted transaction is no copy, as no reader of committed data sees it. One shuffle by event and one by key,
+whatever is found; nothing is brought to the driver.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as f
+
+from .findings import findings_of, in_words
+from .sent_ledger import SENT_KINDS
+from .transaction_spans import aborted_batches
+
+_PLACE = ("topic", "partition", "offset")
+
+
+def audit_ledger(records: DataFrame, sent: DataFrame, event_id: Column, batches: DataFrame | None = None) -> DataFrame:
+    """Return findings: lost, ambiguous_success, offset_differs, unknown_event and reordered, a row for each event.
+
+    records: the records view. sent: columns of SENT_KINDS, of which event_id must be there. An error that is null is an
+    acknowledgement, with or without a place; a ledger without a topic column is compared by partition and offset alone,
+    which is right where the log is of one topic. event_id: of a record; records without one are left out.
+    batches: the batches view of the same log; without it, aborted transactions count as what is there.
+    reordered is an event behind one of the same key and partition that was sent after it, by their first copies.
+    """
+    entries = _entries_of_log(records, event_id, batches).unionByName(
+        _entries_of_ledger(sent), allowMissingColumns=True
+    )
+    place = [name for name in _PLACE if name != "topic" or "topic" in sent.columns]
+    return _findings(_with_overtakers(_events(_places(entries, place))))
+
+
+def _entries_of_log(records: DataFrame, event_id: Column, batches: DataFrame | None) -> DataFrame:
+    rows = records.select("*", event_id.cast("string").alias("event_id"))
+    rows = rows.where(f.col("damage").isNull() & ~f.col("is_control") & f.col("event_id").isNotNull())
+    is_aborted = f.lit(False)
+    if batches is not None:
+        aborted = aborted_batches(batches).withColumn("has_marker", f.lit(True))
+        rows = rows.join(aborted, ["topic", "partition", "batch_base_offset"], "left")
+        is_aborted = f.coalesce("has_marker", f.lit(False))
+    return rows.select(
+        "event_id",
+        *_PLACE,
+        "timestamp",
+        (~is_aborted).alias("is_stored"),
+        is_aborted.alias("is_aborted"),
+        f.lit(False).alias("is_sent"),
+    )
+
+
+def _entries_of_ledger(sent: DataFrame) -> DataFrame:
+    given = {name: f.col(name) if name in sent.columns else f.lit(None) for name in SENT_KINDS}
+    columns = [given[name].cast(kind).alias(name) for name, kind in SENT_KINDS.items()]
+    return sent.select(
+        *columns,
+        f.lit(None).cast("timestamp").alias("timestamp"),
+        f.lit(False).alias("is_stored"),
+        f.lit(False).alias("is_aborted"),
+        f.lit(True).alias("is_sent"),
+        given["error"].isNull().alias("is_acked"),
+    )
+
+
+def _places(entries: DataFrame, place: list[str]) -> DataFrame:
+    """Return one row for each event and place: whether it is there, and whether that was acknowledged."""
+    has_place = f.lit(True)
+    for name in place:
+        has_place &= f.col(name).isNotNull()
+    # By the event alone: both groupings find their rows together then.
+    return (
+        entries.repartition("event_id")
+        .groupBy("event_id", *place)
+        .agg(
+            *(f.min(name).alias(name) for name in _PLACE if name not in place),
+            *(f.min(name).alias(name) for name in ("timestamp", "key", "ordinal", "error")),
+            *(f.max(name).alias(name) for name in ("is_stored", "is_aborted", "is_sent", "is_acked")),
+        )
+        .withColumn("has_place", has_place)
+    )
+
+
+def _events(places: DataFrame) -> DataFrame:
+    """Return one row for each event."""
+    place = f.struct(*_PLACE)
+    is_acked_place = f.col("is_acked") & f.col("has_place")
+    is_here = f.col("is_stored") | f.col("is_aborted")
+    return places.groupBy("event_id").agg(
+        f.count(f.when(f.col("is_stored"), 1)).alias("copies"),
+        f.min(f.when(f.col("is_stored"), f.struct(*_PLACE, "timestamp"))).alias("first"),
+        f.min(f.when(f.col("is_aborted"), place)).alias("aborted"),
+        f.min(f.when(is_acked_place, place)).alias("acked"),
+        f.min(f.when(is_acked_place & ~is_here, place)).alias("misplaced"),
+        f.max("is_sent").alias("is_sent"),
+        f.coalesce(f.max("is_acked"), f.lit(False)).alias("is_acked"),
+        *(f.min(name).alias(name) for name in ("key", "ordinal", "error")),
+    )
+
+
+def _with_overtakers(events: DataFrame) -> DataFrame:
+    """Add the event in front of each that was sent last, if it was sent later."""
+    has_order = f.col("key").isNotNull() & f.col("ordinal").isNotNull() & f.col("first").isNotNull()
+    # What has no order is a group each, so that no task gets all of it.
+    group = f.when(~has_order, f.col("event_id"))
+    window = Window.partitionBy("first.topic", "first.partition", "key", group).orderBy("first.offset")
+    in_front = window.rowsBetween(Window.unboundedPreceding, -1)
+    latest = f.max(f.struct("ordinal", f.col("first.offset").alias("offset"), "event_id")).over(in_front)
+    return events.withColumn("latest", latest).withColumn(
+        "overtaker", f.when(f.col("latest.ordinal") > f.col("ordinal"), f.col("latest"))
+    )
+
+
+def _findings(events: DataFrame) -> DataFrame:
+    is_stored, is_acked = f.col("copies") > 0, f.col("is_acked")
+    of_event = (
+        f.when(~f.col("is_sent") & is_stored, "unknown_event")
+        .when(is_acked & ~is_stored, "lost")
+        .when(f.col("is_sent") & ~is_acked & is_stored, "ambiguous_success")
+        .when(is_stored & f.col("misplaced").isNotNull(), "offset_differs")
+    )
+    kinds = f.array(of_event, f.when(f.col("overtaker").isNotNull(), "reordered"))
+    found = events.where(of_event.isNotNull() | f.col("overtaker").isNotNull()).select(
+        "*", f.explode(f.array_compact(kinds)).alias("kind")
+    )
+    is_lost, is_reordered = f.col("kind") == "lost", f.col("kind") == "reordered"
+    columns: dict[str, str | Column] = {
+        "cause": f.when(is_lost & f.col("aborted").isNotNull(), "aborted_transaction"),
+        "topic": f.coalesce("first.topic", "acked.topic"),
+        "partition": f.coalesce("first.partition", "acked.partition"),
+        "offset": f.coalesce("first.offset", "acked.offset"),
+        "other_offset": f.when(is_lost, f.col("aborted.offset"))
+        .when(is_reordered, f.col("overtaker.offset"))
+        .when(f.col("kind") == "offset_differs", f.col("misplaced.offset")),
+        "event_id": "event_id",
+        "count": f.when(f.col("kind").isin("unknown_event", "ambiguous_success"), f.col("copies")).otherwise(1),
+        "timestamp": "first.timestamp",
+        "detail": _detail(),
+    }
+    return findings_of(found, "ledger", f.col("kind"), columns)
+
+
+def _detail() -> Column:
+    kind = f.col("kind")
+    where_acked = f.when(f.col("acked").isNull(), f.lit(" without an offset")).otherwise(
+        in_words(" at ", *_place_in_words("acked"))
+    )
+    why_absent = f.when(f.col("aborted").isNull(), f.lit(", not in the log")).otherwise(
+        in_words(", its transaction was aborted (", *_place_in_words("aborted"), ")")
+    )
+    return (
+        f.when(kind == "lost", f.concat(f.lit("acknowledged"), where_acked, why_absent))
+        .when(kind == "ambiguous_success", in_words("told ", f.col("error"), ", stored at ", *_place_in_words("first")))
+        .when(
+            kind == "offset_differs",
+            in_words("acknowledged at ", *_place_in_words("misplaced"), ", stored at ", *_place_in_words("first")),
+        )
+        .when(kind == "unknown_event", in_words("stored at ", *_place_in_words("first"), ", not in the ledger"))
+        .otherwise(
+            in_words(
+                *("sent as ", f.col("ordinal"), " of key ", f.col("key"), ", stored at ", *_place_in_words("first")),
+                *(" behind ", f.col("overtaker.event_id"), ", sent as ", f.col("overtaker.ordinal"), " and stored at "),
+                f.col("overtaker.offset"),
+            )
+        )
+    )
+
+
+def _place_in_words(place: str) -> tuple[str | Column, ...]:
+    topic = f.coalesce(f.concat(f.col(f"{place}.topic"), f.lit("-")), f.lit("partition "))
+    return (topic, f.col(f"{place}.partition"), " offset ", f.col(f"{place}.offset"))

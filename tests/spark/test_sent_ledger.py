@@ -1,0 +1,110 @@
+"""A ledger in each form that it may come in, and what is said of one that cannot be read."""
+
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Producer
+from pyspark.sql import Row, SparkSession
+
+from fauxka.pipeline.bad_option import BadOption
+from fauxka.pipeline.sent_ledger import read_sent
+from fauxka.testing import Broker
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
+
+LINES = """\
+{"event_id": "a", "key": "k", "ordinal": 1, "topic": "t", "partition": 0, "offset": 7}
+
+{"event_id": 5, "error": "TIMED_OUT", "sent_at": 99}
+"""
+SENT = [
+    Row(event_id="5", key=None, ordinal=None, topic=None, partition=None, offset=None, error="TIMED_OUT"),
+    Row(event_id="a", key="k", ordinal=1, topic="t", partition=0, offset=7, error=None),
+]
+
+
+def ledger_file(folder: Path, text: str, name: str = "sent.jsonl") -> str:
+    path = folder / name
+    path.write_text(text)
+    return str(path)
+
+
+def test_json_lines(spark: SparkSession, tmp_path: Path) -> None:
+    sent = read_sent(spark, ledger_file(tmp_path, LINES))
+
+    assert sent.orderBy("event_id").collect() == SENT
+
+
+def test_json_lines_of_any_name(spark: SparkSession, tmp_path: Path) -> None:
+    sent = read_sent(spark, "json:" + ledger_file(tmp_path, LINES, "sent.txt"))
+
+    assert sent.orderBy("event_id").collect() == SENT
+
+
+def test_parquet_with_columns_of_its_own(spark: SparkSession, tmp_path: Path) -> None:
+    path = str(tmp_path / "sent")
+    rows = spark.createDataFrame([(1, 0, 7, True)], "event_id bigint, partition smallint, offset int, mine boolean")
+    rows.write.parquet(path)
+
+    sent = read_sent(spark, path)
+
+    assert sent.collect() == [Row(event_id="1", key=None, ordinal=None, partition=0, offset=7, error=None)]
+
+
+def test_a_topic_with_json_values(spark: SparkSession) -> None:
+    with Broker() as broker:
+        producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "enable.idempotence": True})
+        for line in LINES.splitlines():
+            producer.produce("ledger", line)
+        assert producer.flush(30) == 0
+
+        sent = read_sent(spark, f"topic://{broker.bootstrap_servers}/ledger")
+
+        assert sent.orderBy("event_id").collect() == SENT
+
+
+@pytest.mark.parametrize("line", ["what?", '{"key": "k"}', '{"event_id": "a", "offset": "seven"}'])
+def test_a_line_that_is_none_of_a_ledger_is_shown(spark: SparkSession, tmp_path: Path, line: str) -> None:
+    text = ledger_file(tmp_path, LINES + line + "\n")
+
+    with pytest.raises(BadOption) as raised:
+        read_sent(spark, text)
+
+    assert str(raised.value) == f"sent: a line of {text} is none of the ledger: {line}"
+
+
+def test_a_parquet_row_without_an_event_id_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    spark.createDataFrame([(None,)], "event_id string").write.parquet(str(tmp_path / "sent"))
+
+    with pytest.raises(BadOption, match="one without event_id"):
+        read_sent(spark, str(tmp_path / "sent"))
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ("id bigint", "has no column event_id; it has id"),
+        ("event_id array<int>", "column event_id of .* is string or binary or .*, not array<int>"),
+        ("event_id string, offset string", "column offset of .* is tinyint or .*, not string"),
+    ],
+)
+def test_parquet_with_other_columns_is_refused(spark: SparkSession, tmp_path: Path, schema: str, words: str) -> None:
+    spark.createDataFrame([], schema).write.parquet(str(tmp_path / "sent"))
+
+    with pytest.raises(BadOption, match=words):
+        read_sent(spark, str(tmp_path / "sent"))
+
+
+@pytest.mark.parametrize("text", ["/nowhere/sent", "/nowhere/sent.jsonl", "", "topic://host:9092"])
+def test_a_ledger_that_is_nowhere_is_one_line(spark: SparkSession, text: str) -> None:
+    with pytest.raises(BadOption) as raised:
+        read_sent(spark, text)
+
+    assert "\n" not in str(raised.value)
+
+
+def test_a_broker_that_is_not_there_is_one_line(spark: SparkSession) -> None:
+    with pytest.raises(BadOption) as raised:
+        read_sent(spark, "topic://127.0.0.1:1/ledger")
+
+    assert "127.0.0.1:1" in str(raised.value)
