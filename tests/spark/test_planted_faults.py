@@ -1,0 +1,66 @@
+"""Faults planted in segment files and a ledger: the audits find exactly those, and none else."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from fauxka.pipeline.event_audit import audit_events
+from fauxka.pipeline.event_id import event_id_column
+from fauxka.pipeline.findings import all_findings
+from fauxka.pipeline.ledger_audit import audit_ledger
+from fauxka.pipeline.log_frame import read_log
+from fauxka.pipeline.sent_ledger import read_sent
+from fauxka.pipeline.sequence_audit import audit_sequences
+from fauxka.protocol.record_batch import Compression
+
+from ..pipeline.planted_faults import committed, failed_and_absent, planted_log
+from ..pipeline.planted_log import HEADER, Found, PlantedLog
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+
+# Pieces so small that many batches are at an edge of one.
+SPLIT_BYTES = "4096"
+
+
+def read(spark: SparkSession, folder: Path, view: str) -> DataFrame:
+    return read_log(spark, {"path": str(folder), "view": view, "splitBytes": SPLIT_BYTES}).cache()
+
+
+def findings(spark: SparkSession, log: PlantedLog, folder: Path) -> Counter[Found]:
+    """Write the log, and return what all audits find in it."""
+    sent = read_sent(spark, log.write(folder))
+    records, batches = read(spark, folder, "records"), read(spark, folder, "batches")
+    event_id = event_id_column(f"header:{HEADER}")
+    found = all_findings(
+        audit_sequences(batches),
+        audit_events(records, event_id, batches),
+        audit_ledger(records, sent, event_id, batches),
+    )
+    columns = ("check", "kind", "cause", "partition", "offset", "other_offset", "event_id", "count")
+    return Counter(Found(**row.asDict()) for row in found.select(*columns).collect())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_planted_is_found_and_nothing_else(spark: SparkSession, tmp_path: Path, seed: int) -> None:
+    log = planted_log(seed)
+
+    found = findings(spark, log, tmp_path)
+
+    assert found - log.expected == Counter(), f"seed {seed}: found, and not planted"
+    assert log.expected - found == Counter(), f"seed {seed}: planted, and not found"
+
+
+def test_a_log_without_faults_has_no_findings(spark: SparkSession, tmp_path: Path) -> None:
+    log = planted_log(0, [committed, failed_and_absent], each_max=5)
+
+    assert findings(spark, log, tmp_path) == Counter()
+
+
+def test_a_planted_log_is_of_every_codec(spark: SparkSession, tmp_path: Path) -> None:
+    planted_log(0).write(tmp_path)
+
+    codecs = read_log(spark, {"path": str(tmp_path), "view": "batches"}).groupBy("codec").count()
+
+    assert {row["codec"] for row in codecs.collect()} == {codec.name.lower() for codec in Compression}
