@@ -1,6 +1,5 @@
 """One copy of each event, as functions of literal frames and of a stream of segment files."""
 
-
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f

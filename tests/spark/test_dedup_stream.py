@@ -1,0 +1,178 @@
+"""The deduplication as a stream and as a batch: into parquet and into a topic, stopped, repeated and killed."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from fauxka.pipeline.bad_option import BadOption
+from fauxka.pipeline.dedup_job import (
+    DedupCounts,
+    DedupJob,
+    check_same_job,
+    copies_by_cause,
+    follow,
+    run_batch,
+    start_stream,
+)
+from fauxka.pipeline.dedup_sinks import TopicSink
+from fauxka.pipeline.log_frame import read_log
+from fauxka.pipeline.spark_session import register
+from fauxka.testing import Broker
+
+from ..clients.confluent_client import ConfluentClient
+from ..clients.topics import create_topic
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+
+PARTITIONS = 2
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[Broker]:
+    with Broker(config={"num.partitions": str(PARTITIONS)}) as broker:
+        yield broker
+
+
+@pytest.fixture(scope="module")
+def session(spark: SparkSession) -> SparkSession:
+    register(spark)
+    return spark
+
+
+def new_topic(broker: Broker) -> str:
+    return create_topic(ConfluentClient(broker.bootstrap_servers), broker.bootstrap_servers, "dedup", PARTITIONS)
+
+
+def send(spark: SparkSession, broker: Broker, topic: str, first: int, end: int, copies: int) -> None:
+    """Write events, so many copies of each."""
+    rows = spark.range(first, end).select(
+        f.lit(topic).alias("topic"),
+        f.concat(f.lit("event "), f.col("id")).alias("key"),
+        f.concat(f.lit("value "), f.col("id")).alias("value"),
+        f.explode(f.sequence(f.lit(1), f.lit(copies))).alias("copy"),
+    )
+    options = {"kafka.bootstrap.servers": broker.bootstrap_servers}
+    rows.drop("copy").write.format("kafka").options(**options).save()
+
+
+def job_of(broker: Broker, topic: str, to: str, **more: str) -> DedupJob:
+    source = {"bootstrap": broker.bootstrap_servers, "topics": topic}
+    return DedupJob(source, "key", to, more.get("to_bootstrap"), "1 hour", more.get("checkpoint"))
+
+
+def run_what_is_there(spark: SparkSession, job: DedupJob) -> DedupCounts:
+    return follow(start_stream(spark, job, is_endless=False), lambda: False, lambda _: None)
+
+
+def ids(spark: SparkSession, path: Path) -> list[str]:
+    return sorted(row["event_id"] for row in spark.read.parquet(str(path)).select("event_id").collect())
+
+
+def events(first: int, end: int) -> list[str]:
+    return sorted(f"event {number}" for number in range(first, end))
+
+
+def test_a_stream_keeps_one_copy_over_its_runs(session: SparkSession, broker: Broker, tmp_path: Path) -> None:
+    topic = new_topic(broker)
+    job = job_of(broker, topic, str(tmp_path / "out"))
+
+    send(session, broker, topic, 0, 30, 2)
+    first = run_what_is_there(session, job)
+    send(session, broker, topic, 20, 40, 1)
+    second = run_what_is_there(session, job)
+
+    assert first == DedupCounts(records_read=60, kept=30)
+    assert second == DedupCounts(records_read=20, kept=10)
+    assert ids(session, tmp_path / "out") == events(0, 40)
+
+
+def test_a_checkpoint_is_of_one_job(session: SparkSession, broker: Broker, tmp_path: Path) -> None:
+    topic = new_topic(broker)
+    job = job_of(broker, topic, str(tmp_path / "out"))
+    check_same_job(session, job)
+
+    check_same_job(session, job)
+    with pytest.raises(BadOption, match=r"checkpoint: .* --event-id key .* and not of .* --event-id header:id "):
+        check_same_job(session, replace(job, event_id="header:id"))
+
+
+def test_the_causes_of_copies_are_those_of_the_audit(session: SparkSession, broker: Broker, tmp_path: Path) -> None:
+    topic = new_topic(broker)
+    job = job_of(broker, topic, str(tmp_path / "out"))
+    send(session, broker, topic, 0, 10, 2)
+    send(session, broker, topic, 0, 3, 1)
+
+    causes = copies_by_cause(session, job)
+
+    assert sum(causes.values()) == 13
+    assert causes["sent_again"] >= 10
+
+
+def test_a_batch_keeps_one_copy_and_wants_a_new_folder(session: SparkSession, broker: Broker, tmp_path: Path) -> None:
+    topic = new_topic(broker)
+    job = job_of(broker, topic, str(tmp_path / "out"))
+    send(session, broker, topic, 0, 30, 3)
+
+    counts = run_batch(session, job)
+
+    assert counts == DedupCounts(records_read=90, kept=30)
+    assert ids(session, tmp_path / "out") == events(0, 30)
+    with pytest.raises(BadOption, match=r"to: .*out is there already"):
+        run_batch(session, job)
+
+
+def test_a_stream_into_a_topic_keeps_keys_values_and_headers(
+    session: SparkSession, broker: Broker, tmp_path: Path
+) -> None:
+    topic, target = new_topic(broker), new_topic(broker)
+    job = job_of(broker, topic, target, to_bootstrap=broker.bootstrap_servers, checkpoint=str(tmp_path))
+    send(session, broker, topic, 0, 30, 2)
+
+    counts = run_what_is_there(session, job)
+
+    written = topic_rows(session, broker, target)
+    assert counts == DedupCounts(records_read=60, kept=30)
+    assert written.count() == 30
+    assert written.exceptAll(topic_rows(session, broker, topic).distinct()).isEmpty()
+
+
+def topic_rows(spark: SparkSession, broker: Broker, topic: str) -> DataFrame:
+    options = {"bootstrap": broker.bootstrap_servers, "topics": topic}
+    return read_log(spark, options).select("key", "value", "headers")
+
+
+def test_a_micro_batch_that_is_repeated_into_a_topic_adds_what_is_missing(
+    session: SparkSession, broker: Broker, tmp_path: Path
+) -> None:
+    topic, target = new_topic(broker), new_topic(broker)
+    send(session, broker, topic, 0, 30, 1)
+    rows = read_log(session, {"bootstrap": broker.bootstrap_servers, "topics": topic})
+    batch = rows.withColumn("event_id", f.col("key").cast("string"))
+    key = f.col("key").cast("string")
+    sink = TopicSink(session, broker.bootstrap_servers, target, key, str(tmp_path / "mark"))
+
+    sink.write(batch.where("event_id > 'event 2'"), 7)
+    sink.write(batch, 7)
+
+    assert topic_rows(session, broker, target).count() == 30
+    assert topic_rows(session, broker, target).distinct().count() == 30
+
+
+def test_the_next_micro_batch_is_not_compared_with_the_one_before(
+    session: SparkSession, broker: Broker, tmp_path: Path
+) -> None:
+    topic, target = new_topic(broker), new_topic(broker)
+    send(session, broker, topic, 0, 5, 1)
+    rows = read_log(session, {"bootstrap": broker.bootstrap_servers, "topics": topic})
+    batch = rows.withColumn("event_id", f.col("key").cast("string"))
+    key = f.col("key").cast("string")
+    sink = TopicSink(session, broker.bootstrap_servers, target, key, str(tmp_path / "mark"))
+
+    sink.write(batch, 7)
+    sink.write(batch, 8)
+
+    assert topic_rows(session, broker, target).count() == 10
