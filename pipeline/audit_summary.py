@@ -5,7 +5,8 @@ It stays small however much was found: the findings are counted where they are, 
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import cast
 
 from pyspark.sql import DataFrame, Row, Window
@@ -65,12 +66,13 @@ class FindingGroup:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """An audit; checks are those that were made."""
+    """An audit; checks are those that were made, pictures the rows of report_pictures.py, if they were asked for."""
 
     log: str
     checks: tuple[str, ...]
     topics: tuple[TopicTotals, ...]
     groups: tuple[FindingGroup, ...]
+    pictures: Mapping[str, list[dict[str, object]]] = field(default_factory=dict[str, list[dict[str, object]]])
 
     @property
     def is_clean(self) -> bool:

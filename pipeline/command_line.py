@@ -9,13 +9,18 @@ from pathlib import Path
 
 import click
 
+from .audit_command import audit
 from .bad_option import BadOption
+from .dedup_command import dedup
 from .spark_jars import WAYS, fetch_jars
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
 def commands() -> None:
     """Spark jobs over what a broker holds."""
+
+
+commands.add_command(dedup)
 
 
 @commands.command("spark-jars")
@@ -30,3 +35,6 @@ def spark_jars(folder: Path | None, via: str | None) -> None:
     except BadOption as error:
         raise click.ClickException(str(error)) from error
     click.echo(fetched[0].parent)
+
+
+commands.add_command(audit)

@@ -19,22 +19,28 @@ _JSON_PATH = re.compile(r"""\$(\.[^.\[\]'"*\s]+|\[\d+\]|\['[^'*]+'\])+""")
 _NO_TEXT = "[\\x00-\\x1f\\x7f\ufffd]"
 
 
+def check_event_id(text: str) -> None:
+    """Raise BadOption if event_id_column would; without Spark."""
+    if text.startswith(_JSON_PREFIX):
+        path = text.removeprefix(_JSON_PREFIX)
+        if _JSON_PATH.fullmatch(path) is None:
+            raise BadOption(f"event-id: {path} is no path like $.order.id, $.items[0] or $['order id']")
+    elif text != KEY and (not text.startswith(_HEADER_PREFIX) or text == _HEADER_PREFIX):
+        raise BadOption(f"event-id: key, header:NAME or json:$.path, not {text}")
+
+
 def event_id_column(text: str) -> Column:
     """Return the column of the records view's rows that text names: key, header:NAME or json:$.path.
 
     A string; bytes that are no text are written as 0x and hexadecimal digits. It is null where a record has none.
     Of several headers of a name the first counts. Raises BadOption.
     """
+    check_event_id(text)
     if text == KEY:
         return text_of(f.col("key"))
-    if text.startswith(_HEADER_PREFIX) and text != _HEADER_PREFIX:
+    if text.startswith(_HEADER_PREFIX):
         return text_of(_header(text.removeprefix(_HEADER_PREFIX)))
-    if text.startswith(_JSON_PREFIX):
-        path = text.removeprefix(_JSON_PREFIX)
-        if _JSON_PATH.fullmatch(path) is None:
-            raise BadOption(f"event-id: {path} is no path like $.order.id, $.items[0] or $['order id']")
-        return f.get_json_object(f.col("value").cast("string"), path)
-    raise BadOption(f"event-id: key, header:NAME or json:$.path, not {text}")
+    return f.get_json_object(f.col("value").cast("string"), text.removeprefix(_JSON_PREFIX))
 
 
 def text_of(content: Column) -> Column:

@@ -100,7 +100,12 @@ def stop(broker: Serving, number: int) -> Ended:
     return Ended(broker.process.returncode, output, log)
 
 
-def run(*arguments: str, variables: Mapping[str, str] | None = None, command: Sequence[str] = COMMAND) -> Ended:
+def run(
+    *arguments: str,
+    variables: Mapping[str, str] | None = None,
+    command: Sequence[str] = COMMAND,
+    seconds_max: float = START_SECONDS_MAX,
+) -> Ended:
     """Run a command line that ends by itself."""
     result = subprocess.run(
         [*command, *arguments],
@@ -108,7 +113,7 @@ def run(*arguments: str, variables: Mapping[str, str] | None = None, command: Se
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=START_SECONDS_MAX,
+        timeout=seconds_max,
         check=False,
     )
     return Ended(result.returncode, result.stdout, result.stderr)
