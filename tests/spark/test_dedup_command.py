@@ -1,0 +1,175 @@
+"""`dedup` as its users meet it: in a process of its own, stopped, refused, and killed."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow.parquet as parquet
+import pytest
+from confluent_kafka import Producer
+
+from fauxka.testing import Broker
+
+from ..serving_process import environment
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
+
+COMMAND = (sys.executable, "-m", "fauxka.pipeline", "dedup")
+# A session takes ten seconds to start, or many times that where much else runs.
+RUN_SECONDS_MAX = 240
+POLL_SECONDS = 0.05
+# More take a quarter of a minute each.
+KILL_ROUNDS = int(os.environ.get("FAUXKA_KILL_ROUNDS", "2"))
+# A micro-batch of this test takes about as long.
+KILL_SECONDS_MAX = 2.0
+CHUNK = 200
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[Broker]:
+    with Broker(config={"num.partitions": "2"}) as broker:
+        yield broker
+
+
+def send(broker: Broker, topic: str, numbers: Sequence[int]) -> None:
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "log_level": 0})
+    for number in numbers:
+        producer.produce(topic, key=str(number), value=f"value {number}")
+    assert producer.flush(RUN_SECONDS_MAX) == 0
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *arguments, "--master", "local[2]"],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=RUN_SECONDS_MAX,
+        check=False,
+    )
+
+
+@contextmanager
+def running(*arguments: str) -> Generator[subprocess.Popen[str], None, None]:
+    """The command and its JVM as a process group, killed at the end of the block."""
+    process = subprocess.Popen(
+        [*COMMAND, *arguments, "--master", "local[2]"],
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def wait_for_file(process: subprocess.Popen[str], folder: Path, known: set[str]) -> None:
+    """Wait until the folder has a file that it had not."""
+    deadline = time.monotonic() + RUN_SECONDS_MAX
+    while names(folder) <= known:
+        if process.poll() is not None:
+            raise AssertionError(f"ended with {process.returncode}:\n{process.communicate()[1]}")
+        assert time.monotonic() < deadline, f"nothing new in {folder} after {RUN_SECONDS_MAX} s"
+        time.sleep(POLL_SECONDS)
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.glob("[0-9]*")}
+
+
+def ids(folder: Path) -> list[int]:
+    """The event ids in a folder of parquet, as who has no Spark reads them."""
+    content = parquet.read_table(folder, columns=["event_id"])  # pyright: ignore[reportUnknownMemberType]
+    return sorted(int(str(event_id)) for event_id in content.column("event_id").to_pylist())
+
+
+def test_each_event_is_there_once_after_the_driver_was_killed_at_random(broker: Broker, tmp_path: Path) -> None:
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    chance = random.Random(seed)
+    out = tmp_path / "out"
+    arguments = ("--from", "killed", "--bootstrap", broker.bootstrap_servers, "--to", str(out), "--event-id", "key")
+
+    for number in range(KILL_ROUNDS):
+        # Each chunk has half of the one before once more, and each event of it twice.
+        send(broker, "killed", [*range(number * CHUNK, (number + 1) * CHUNK)] * 2)
+        begun = names(out / "_checkpoint" / "offsets")
+        with running(*arguments) as process:
+            wait_for_file(process, out / "_checkpoint" / "offsets", begun)
+            send(broker, "killed", range(max(0, number * CHUNK - CHUNK // 2), (number + 1) * CHUNK))
+            time.sleep(chance.uniform(0, KILL_SECONDS_MAX))
+    ended = run(*arguments, "--available-now")
+
+    assert ended.returncode == 0, ended.stderr
+    assert ids(out) == list(range(KILL_ROUNDS * CHUNK))
+
+
+def test_a_signal_ends_a_stream_with_its_counts(broker: Broker, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    send(broker, "stopped", [1, 2, 2, 3])
+    arguments = ("--from", "stopped", "--bootstrap", broker.bootstrap_servers, "--to", str(out), "--event-id", "key")
+
+    with running(*arguments) as process:
+        wait_for_file(process, out / "_checkpoint" / "commits", set())
+        process.send_signal(signal.SIGTERM)
+        output, log = process.communicate(timeout=RUN_SECONDS_MAX)
+
+    assert process.returncode == 0, log
+    assert output.splitlines() == [
+        "read 4 records of stopped",
+        f"kept 3, in {out} (parquet)",
+        "dropped 1 as further copies",
+        "further copies of events in stopped: 1",
+        "  1 idempotence_off",
+    ]
+    assert "Traceback" not in log
+    assert ids(out) == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--to", "/tmp/x"), "give one of --bootstrap (a broker's host:port) and --path (segment files)"),
+        (("--to", "/tmp/x", "--path", "/nowhere"), "path: there is no /nowhere"),
+        (("--to", "t", "--bootstrap", "127.0.0.1:1"), "to: t is the topic that is read; it would never end"),
+        (
+            ("--to", "x", "--path", "/nowhere"),
+            "to: the topic x needs --to-bootstrap; a folder has a / in it, such as ./x",
+        ),
+        (("--to", "/tmp/x", "--bootstrap", "127.0.0.1:1"), "broker 127.0.0.1:1: no connection: Connection refused"),
+        (
+            ("--to", "x", "--bootstrap", "127.0.0.1:1"),
+            "checkpoint: a stream into a topic needs a folder in which it keeps its place",
+        ),
+        (("--to", "/tmp/x", "--path", "/nowhere", "--within", "soon"), "within: a number and seconds, minutes, hours"),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_one_line_before_spark_starts(arguments: Sequence[str], words: str) -> None:
+    ended = run("--from", "t", "--event-id", "key", *arguments)
+
+    assert ended.returncode == 2
+    assert ended.stderr.startswith(f"fauxka: {words}"), ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+
+
+def test_an_event_id_that_is_none_is_told_in_one_line(broker: Broker, tmp_path: Path) -> None:
+    send(broker, "refused", [1])
+
+    ended = run(
+        *("--from", "refused", "--bootstrap", broker.bootstrap_servers, "--to", str(tmp_path / "out")),
+        *("--event-id", "offset"),
+    )
+
+    assert ended.returncode == 2
+    assert ended.stderr.splitlines()[-1] == "fauxka: event-id: key, header:NAME or json:$.path, not offset"
