@@ -1,14 +1,16 @@
 """`fauxka audit` as its users meet it: a broker that loses an acknowledgement, and what is then found in its log."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 from confluent_kafka import Producer
 
 from fauxka.testing import Broker
 
-from ..serving_process import Ended, run
+from ..serving_process import Ended, run, serving
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
@@ -21,23 +23,30 @@ EVENTS = 6
 
 def send_with_a_lost_ack(broker: Broker, *, is_idempotent: bool) -> None:
     """Send an event, and then the others in one batch, whose first answer does not arrive."""
-    producer = Producer(
+    producer = producer_at(broker.bootstrap_servers, is_idempotent=is_idempotent)
+    # The producer finds its topic before the others wait for each other.
+    send(producer, range(1))
+    lost = broker.faults.lost_ack(topic="orders")
+    send(producer, range(1, EVENTS))
+    assert lost.hits == 1
+
+
+def producer_at(bootstrap: str, *, is_idempotent: bool) -> Producer:
+    return Producer(
         {
-            "bootstrap.servers": broker.bootstrap_servers,
+            "bootstrap.servers": bootstrap,
             "enable.idempotence": is_idempotent,
             "acks": "all",
             "linger.ms": 500,
             "retry.backoff.ms": 10,
         }
     )
-    # The producer finds its topic before the others wait for each other.
-    producer.produce("orders", key="order-0", value=b"one coffee", partition=0)
-    assert producer.flush(DELIVERED_SECONDS_MAX) == 0
-    lost = broker.faults.lost_ack(topic="orders")
-    for number in range(1, EVENTS):
+
+
+def send(producer: Producer, numbers: Iterable[int]) -> None:
+    for number in numbers:
         producer.produce("orders", key=f"order-{number}", value=b"one coffee", partition=0)
     assert producer.flush(DELIVERED_SECONDS_MAX) == 0
-    assert lost.hits == 1
 
 
 def audit(*arguments: str) -> Ended:
@@ -83,3 +92,22 @@ def test_a_lost_ack_with_idempotence_leaves_a_clean_log() -> None:
         "",
         "Verdict: clean",
     ]
+
+
+def test_the_journal_of_a_fauxka_tells_what_was_stored_and_not_acknowledged(tmp_path: Path) -> None:
+    rule = {"match": {"api": "Produce", "topic": "orders"}, "point": "applied", "action": {"kind": "close"}}
+    with serving(tmp_path, "--admin-port", "0") as broker:
+        producer = producer_at(broker.bootstrap, is_idempotent=False)
+        send(producer, range(1))
+        request = Request(f"{broker.admin}/v1/rules", json.dumps({**rule, "when": {"times": 1}}).encode())
+        request.add_header("Content-Type", "application/json")
+        with urlopen(request, timeout=10) as answer:
+            assert answer.status == 201
+        send(producer, range(1, EVENTS))
+
+        ended = audit("--bootstrap", broker.bootstrap, "--journal", str(broker.admin), "--json", "-")
+
+    assert ended.exit_code == 1, ended.log
+    (group,) = json.loads(ended.output)["groups"]
+    assert (group["check"], group["kind"], group["records"]) == ("ledger", "ambiguous_success", EVENTS - 1)
+    assert [one["offset"] for one in group["examples"]] == list(range(1, EVENTS))
