@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
@@ -45,7 +46,8 @@ def findings_by(rows: DataFrame, rules: Sequence[Rule], columns: Mapping[str, st
     columns: what is told of a row whatever the rule, by the names of a finding's columns.
     """
     found = f.filter(f.array(*(rule.finding() for rule in rules)), lambda finding: finding.isNotNull())
-    told = rows.withColumn("finding", f.explode(found))
+    # Nearly all rows show nothing, and no array needs to be made for them.
+    told = rows.where(reduce(Column.__or__, [rule.applies for rule in rules])).withColumn("finding", f.explode(found))
     of_rule = {name: f.col("finding")[name] for name in ("cause", "other_offset", "count", "detail")}
     return findings_of(told, f.col("finding")["check"], f.col("finding")["kind"], {**columns, **of_rule})
 
