@@ -130,9 +130,11 @@ def broker_of(to: str, bootstrap: str | None) -> str | None:
 
 def check_job(job: DedupJob, *, is_batch: bool) -> None:
     """Find out without Spark what cannot work. Raises BadOption, BrokerError."""
+    from .event_id import check_event_id
     from .log_splits import open_log
     from .options import parse_options
 
+    check_event_id(job.event_id)
     if job.to == job.source["topics"] and job.to_bootstrap == job.source.get("bootstrap"):
         raise BadOption(f"to: {job.to} is the topic that is read; it would never end")
     if not is_batch:

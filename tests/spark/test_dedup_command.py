@@ -153,6 +153,7 @@ def test_a_signal_ends_a_stream_with_its_counts(broker: Broker, tmp_path: Path) 
             "checkpoint: a stream into a topic needs a folder in which it keeps its place",
         ),
         (("--to", "/tmp/x", "--path", "/nowhere", "--within", "soon"), "within: a number and seconds, minutes, hours"),
+        (("--to", "/tmp/x", "--path", "/nowhere", "--event-id", "offset"), "event-id: key, header:NAME or json:$.path"),
     ],
 )
 def test_what_cannot_be_done_is_told_in_one_line_before_spark_starts(arguments: Sequence[str], words: str) -> None:
@@ -161,15 +162,3 @@ def test_what_cannot_be_done_is_told_in_one_line_before_spark_starts(arguments: 
     assert ended.returncode == 2
     assert ended.stderr.startswith(f"fauxka: {words}"), ended.stderr
     assert len(ended.stderr.splitlines()) == 1
-
-
-def test_an_event_id_that_is_none_is_told_in_one_line(broker: Broker, tmp_path: Path) -> None:
-    send(broker, "refused", [1])
-
-    ended = run(
-        *("--from", "refused", "--bootstrap", broker.bootstrap_servers, "--to", str(tmp_path / "out")),
-        *("--event-id", "offset"),
-    )
-
-    assert ended.returncode == 2
-    assert ended.stderr.splitlines()[-1] == "fauxka: event-id: key, header:NAME or json:$.path, not offset"
