@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from .bad_option import BadOption
 from .broker_connection import BrokerError
-from .event_audit import audit_events
+from .event_audit import audit_events, events_of
 from .event_id import check_event_id, event_id_column
 from .fetch_log import FetchLog
 from .findings import all_findings
@@ -133,3 +133,11 @@ def audit(spark: SparkSession, request: AuditRequest) -> DataFrame:
         journal = read_journal(spark, request.journal, request.journal_token)
         found = all_findings(found, audit_journal(records, journal, batches))
     return found
+
+
+def has_event_ids(spark: SparkSession, request: AuditRequest) -> bool:
+    """Whether any record has the event id that is asked for; reads no further than the first that has one."""
+    assert request.event_id is not None, "it is asked for"
+    records = read_view(spark, request.options, "records")
+    events = events_of(records, event_id_column(request.event_id))
+    return not events.where("event_id is not null").isEmpty()

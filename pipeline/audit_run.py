@@ -20,7 +20,7 @@ from pyspark import StorageLevel
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from .audit_job import AuditRequest, CheckedRequest, audit, checked, read_view, shuffle_tasks
+from .audit_job import AuditRequest, CheckedRequest, audit, checked, has_event_ids, read_view, shuffle_tasks
 from .audit_summary import TOTALS_COLUMNS, Summary, finding_groups, topic_totals
 from .bad_option import BadOption
 from .html_report import report_page
@@ -31,6 +31,9 @@ from .verdict_text import verdict_text
 
 EXIT_CLEAN = 0
 EXIT_FINDINGS = 1
+
+# What the event audit finds of records without an event id.
+NO_EVENT_ID = "no_event_id"
 
 _SHUFFLE_TASKS_KEY = "spark.sql.shuffle.partitions"
 
@@ -90,15 +93,17 @@ def _summary_by_spark(order: AuditOrder, log_to_read: CheckedRequest, streams: t
 
 
 def _summary(spark: SparkSession, request: AuditRequest, order: AuditOrder) -> Summary:
+    log = request.options.get("path") or request.options["bootstrap"]
     batches = read_view(spark, request.options, "batches")
     # Read several times, and as large as what was found.
     findings: DataFrame = audit(spark, request).persist(StorageLevel.DISK_ONLY)
     totals = topic_totals(batches.select(*TOTALS_COLUMNS))
     groups = finding_groups(findings)
+    if any(group.kind == NO_EVENT_ID for group in groups) and not has_event_ids(spark, request):
+        raise BadOption(f"event-id: no record of {log} has {request.event_id}")
     pictures = pictures_of(findings, batches.select(*BATCH_COLUMNS)) if order.html is not None else {}
     if order.parquet is not None:
         findings.write.parquet(order.parquet)
-    log = request.options.get("path") or request.options["bootstrap"]
     return Summary(log, request.checks, totals, groups, pictures)
 
 

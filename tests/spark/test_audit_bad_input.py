@@ -1,4 +1,4 @@
-"""What cannot be audited is one line and exit code 2, told before Spark is started."""
+"""What cannot be audited is one line and exit code 2, told before Spark is started where that is possible."""
 
 from pathlib import Path
 
@@ -7,9 +7,10 @@ import pytest
 from ..pipeline.logs_on_disk import GOLDEN
 from ..serving_process import run
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
 START_SECONDS_MAX = 60
+AUDIT_SECONDS_MAX = 400
 
 
 @pytest.mark.parametrize(
@@ -45,3 +46,12 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert (ended.exit_code, ended.output) == (2, "")
     assert ended.log.startswith(f"fauxka: {reason.format(folder=tmp_path)}")
     assert len(ended.log.splitlines()) == 1
+
+
+def test_an_event_id_that_no_record_has_is_told() -> None:
+    quick = ("--master", "local[2]", "-c", "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1")
+
+    ended = run("audit", *quick, "--path", str(GOLDEN), "--event-id", "json:$.no.such", seconds_max=AUDIT_SECONDS_MAX)
+
+    assert (ended.exit_code, ended.output) == (2, "")
+    assert ended.log.splitlines()[-1] == f"fauxka: event-id: no record of {GOLDEN} has json:$.no.such"
