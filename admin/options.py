@@ -63,10 +63,10 @@ def parse_admin_options(host: str, port: str | None, token: str | None) -> Admin
 
 
 class BoundAddress(NamedTuple):
-    """A socket that listens, and what to tell of it."""
+    """A socket that listens, and what to tell of it; address: "host:port"."""
 
     bound: socket.socket
-    url: str
+    address: str
     is_other_port: bool
 
     @property
@@ -105,4 +105,4 @@ def _bound(host: str, port: int, *, is_other_port: bool) -> BoundAddress:
         bound.close()
         raise
     told = "localhost" if host in WILDCARD_HOSTS else f"[{host}]" if ":" in host else host
-    return BoundAddress(bound, f"http://{told}:{bound.getsockname()[1]}", is_other_port)
+    return BoundAddress(bound, f"{told}:{bound.getsockname()[1]}", is_other_port)

@@ -69,7 +69,7 @@ class SecondDoor:
                 f"the admin API cannot listen on {where}: {error}; --admin-port off goes without"
             ) from error
         if self._address.is_other_port:
-            logger.warning("port %d is taken: the admin API is on %s", options.port, self._address.url)
+            logger.warning("port %d is taken: the admin API is on %s", options.port, self._address.address)
         if options.is_open_to_others:
             said = "the admin API on %s:%d is open to everybody who can reach it: --admin-token asks for a token"
             logger.warning(said, options.host, self._address.port)
@@ -91,7 +91,7 @@ class SecondDoor:
         await self._server.start()
         # As with all that was imported before.
         gc.freeze()
-        return self._address.url
+        return self._address.address
 
     async def close(self) -> None:
         """See Companion."""

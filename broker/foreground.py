@@ -251,8 +251,8 @@ def announce(server: Server) -> None:
 
 def announce_admin(address: str) -> None:
     """Say where the admin API is, on standard output and in the log."""
-    print(address, flush=True)
-    logger.info("admin API on %s", address)
+    print(f"http://{address}", flush=True)
+    logger.info("admin API on http://%s", address)
 
 
 def write_ready_file(server: Server, ready_file: ReadyFile, admin: str | None) -> None:

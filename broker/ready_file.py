@@ -18,7 +18,7 @@ class ReadyFile:
     def write(self, bootstrap: str, pid: int, *, admin: str | None = None) -> None:
         """Write it in one step, so that a reader finds all of it or none. Raises OSError.
 
-        bootstrap: "host:port" of the first listener. admin: the URL of the admin API; null where there is none.
+        bootstrap: "host:port" of the first listener. admin: that of the admin API; null where there is none.
         """
         content = json.dumps({"bootstrap": bootstrap, "admin": admin, "pid": pid}) + "\n"
         # Beside the file, as a rename is one step only within a file system.

@@ -186,7 +186,7 @@ class KilledStage:
                 process.wait()
                 raise StageFailed(f"the broker did not start: {self._log_tail()}")
             time.sleep(POLL_SECONDS)
-        self._admin = str(json.loads(ready_file.read_text())["admin"])
+        self._admin = f"http://{json.loads(ready_file.read_text())['admin']}"
         return process
 
     def _log_tail(self) -> str:

@@ -71,7 +71,8 @@ def serving(
     )
     try:
         ready = wait_until_ready(process, ready_file)
-        yield Serving(process, str(ready["bootstrap"]), ready_file, ready["admin"])
+        admin = None if ready["admin"] is None else f"http://{ready['admin']}"
+        yield Serving(process, str(ready["bootstrap"]), ready_file, admin)
     finally:
         if process.poll() is None:
             process.kill()

@@ -75,7 +75,7 @@ func (broker *fauxka) ask(t *testing.T, path string, body string, answer any) {
 	if body != "" {
 		method = http.MethodPost
 	}
-	request, err := http.NewRequest(method, broker.Admin+path, bytes.NewBufferString(body))
+	request, err := http.NewRequest(method, "http://"+broker.Admin+path, bytes.NewBufferString(body))
 	if err != nil {
 		t.Fatal(err)
 	}

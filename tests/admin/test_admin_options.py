@@ -25,12 +25,12 @@ def taken_port() -> Generator[int]:
 def test_address_is_told_in_the_ready_file_and_on_standard_output(tmp_path: Path) -> None:
     with serving(tmp_path, "--admin-port", "0") as broker:
         ready = json.loads(broker.ready_file.read_text())
-        status = AdminClient(ready["admin"]).call("GET", "/readyz").status
+        status = AdminClient(f"http://{ready['admin']}").call("GET", "/readyz").status
         ended = stop(broker, signal.SIGTERM)
 
     assert status == 200
     assert ended.exit_code == 0
-    assert ended.output == f"PLAINTEXT://{broker.bootstrap}\n{ready['admin']}\n"
+    assert ended.output == f"PLAINTEXT://{broker.bootstrap}\nhttp://{ready['admin']}\n"
 
 
 def test_broker_without_the_api_tells_none(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ final class Fauxka implements AutoCloseable {
     }
 
     private HttpRequest.Builder request(String path) {
-        return HttpRequest.newBuilder(URI.create(ready.get("admin").asText() + path)).timeout(ANSWER_MAX);
+        return HttpRequest.newBuilder(URI.create("http://" + ready.get("admin").asText() + path)).timeout(ANSWER_MAX);
     }
 
     private JsonNode answer(HttpRequest request) throws IOException, InterruptedException {
