@@ -44,6 +44,8 @@ def producer_at(bootstrap: str, *, is_idempotent: bool) -> Producer:
 
 
 def send(producer: Producer, numbers: Iterable[int]) -> None:
+    # Events of a topic that is not known yet are handed over one by one while the flush sends: more than one batch.
+    producer.list_topics("orders", timeout=DELIVERED_SECONDS_MAX)
     for number in numbers:
         producer.produce("orders", key=f"order-{number}", value=b"one coffee", partition=0)
     assert producer.flush(DELIVERED_SECONDS_MAX) == 0

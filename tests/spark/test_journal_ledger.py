@@ -30,7 +30,7 @@ def broker() -> Iterator[Broker]:
 
 
 def send(bootstrap: str, *, is_idempotent: bool = True, retries: int = 5, acks: str = "all") -> None:
-    """Send a batch; what becomes of it is the broker's affair."""
+    """Send one batch; what becomes of it is the broker's affair."""
     producer = Producer(
         {
             "bootstrap.servers": bootstrap,
@@ -41,6 +41,8 @@ def send(bootstrap: str, *, is_idempotent: bool = True, retries: int = 5, acks: 
             "retry.backoff.ms": 10,
         }
     )
+    # Events of a topic that is not known yet are handed over one by one while the flush sends: more than one batch.
+    producer.list_topics(TOPIC, timeout=30)
     for number in range(COUNT):
         producer.produce(TOPIC, f"value {number}", partition=0)
     assert producer.flush(30) == 0
