@@ -68,8 +68,7 @@ def add_file_rule(control: Control, body: FileRule) -> ToldFileRule:
 
 def list_file_rules(control: Control, query: NumberPage) -> FileRulePage:
     """List the rules for files, in the order in which they are asked."""
-    behind = (armed for armed in control.files.rules if armed.id > query.since)
-    items, token = page_of(behind, query.limit, told_file_rule, lambda armed: str(armed.id))
+    items, token = page_of(control.files.behind(query.since), query.limit, told_file_rule, lambda armed: str(armed.id))
     return FileRulePage(items=items, next=token)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import dropwhile
-
 from ..faults.armed_rule import ArmedRule
 from ..faults.fault_rules import FaultRule
 from ..faults.rule_checks import ANSWER_FIELDS
@@ -34,12 +32,7 @@ def add_rule(control: Control, body: FaultRule) -> ToldRule:
 
 def list_rules(control: Control, query: NumberPage) -> RulePage:
     """List the rules in force, in the order in which they are asked."""
-    rules = control.plan.rules
-    if control.plan.find(query.since) is not None:
-        rules = tuple(dropwhile(lambda armed: armed.id != query.since, rules))[1:]
-    else:
-        rules = tuple(armed for armed in rules if armed.id > query.since)
-    items, token = page_of(rules, query.limit, told_rule, lambda armed: str(armed.id))
+    items, token = page_of(control.plan.behind(query.since), query.limit, told_rule, lambda armed: str(armed.id))
     return RulePage(items=items, next=token)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .fault_rules import FaultRule
 
 
-class FaultPlan(RuleList["ArmedRule"]):
+class FaultPlan(RuleList["FaultRule", "ArmedRule"]):
     """The rules of one broker.
 
     is_armed: whether any rule is for requests. is_accepting_armed: whether any is for connections as they come.
@@ -34,25 +34,6 @@ class FaultPlan(RuleList["ArmedRule"]):
         self._received: tuple[ArmedRule, ...] = ()
         self._applied: tuple[ArmedRule, ...] = ()
         self._answering: tuple[ArmedRule, ...] = ()
-
-    def add(self, rule: FaultRule, position: int | None = None) -> ArmedRule:
-        """Put the rule behind the first position rules, by default behind all, and return it with a new id.
-
-        Raises RuleError for a rule that cannot be, and for one more than RULES_MAX.
-        """
-        armed = self._armed(self._next_id(), rule)
-        self._add(armed, position)
-        return armed
-
-    def replace(self, rule_id: int, rule: FaultRule) -> ArmedRule:
-        """Put a rule in the place of the one with this id, which it takes over; its counts begin anew.
-
-        Whoever waits for hits of the old one waits in vain. Raises KeyError for an id that is not in force, RuleError.
-        """
-        self._require(rule_id)
-        armed = self._armed(rule_id, rule)
-        self._replace(armed)
-        return armed
 
     def _armed(self, rule_id: int, rule: FaultRule) -> ArmedRule:
         # Loaded with the first rule: a broker that starts has none.

@@ -40,7 +40,7 @@ class Threads(Protocol):
         ...
 
 
-class FileRulePlan(RuleList["ArmedFileRule"]):
+class FileRulePlan(RuleList["FileRule", "ArmedFileRule"]):
     """The rules for the files of one node; all methods but decide are for the event loop's thread."""
 
     def __init__(self, now_ms: Callable[[], int], threads: Threads, changed: Callable[[], None]) -> None:
@@ -52,25 +52,6 @@ class FileRulePlan(RuleList["ArmedFileRule"]):
         self._now_ms = now_ms
         self._threads = threads
         self._tell_changed = changed
-
-    def add(self, rule: FileRule, position: int | None = None) -> ArmedFileRule:
-        """Put the rule behind the first position rules, by default behind all, and return it with a new id.
-
-        Raises RuleError for a rule that cannot be, and for one more than RULES_MAX.
-        """
-        armed = self._armed(self._next_id(), rule)
-        self._add(armed, position)
-        return armed
-
-    def replace(self, rule_id: int, rule: FileRule) -> ArmedFileRule:
-        """Put a rule in the place of the one with this id, which it takes over; its counts begin anew.
-
-        Whoever waits for hits of the old one waits in vain. Raises KeyError for an id that is not in force, RuleError.
-        """
-        self._require(rule_id)
-        armed = self._armed(rule_id, rule)
-        self._replace(armed)
-        return armed
 
     def _armed(self, rule_id: int, rule: FileRule) -> ArmedFileRule:
         # Only whoever has a rule has msgspec loaded; the broker's start has not.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Generic, Protocol, TypeVar
 
 from .rule_error import RuleError
@@ -19,11 +20,12 @@ class Identified(Protocol):
         ...
 
 
+Rule = TypeVar("Rule")
 Armed = TypeVar("Armed", bound=Identified)
 
 
-class RuleList(Generic[Armed]):
-    """The rules of one kind; who derives from it learns of every change.
+class RuleList(ABC, Generic[Rule, Armed]):
+    """The rules of one kind; who derives from it arms them, and learns of every change.
 
     rules: a new tuple with each change, because a rule may be lifted while they are asked.
     """
@@ -32,6 +34,36 @@ class RuleList(Generic[Armed]):
         """Start without rules."""
         self.rules: tuple[Armed, ...] = ()
         self._last_id = 0
+
+    def add(self, rule: Rule, position: int | None = None) -> Armed:
+        """Put the rule behind the first position rules, by default behind all, and return it with a new id.
+
+        Raises RuleError for a rule that cannot be, and for one more than RULES_MAX.
+        """
+        if len(self.rules) >= RULES_MAX:
+            raise RuleError("", None, f"at most {RULES_MAX} rules", f"there are {RULES_MAX} rules already")
+        armed = self._armed(self._last_id + 1, rule)
+        self._last_id = armed.id
+        place = len(self.rules) if position is None else position
+        self._set((*self.rules[:place], armed, *self.rules[place:]))
+        return armed
+
+    def replace(self, rule_id: int, rule: Rule) -> Armed:
+        """Put a rule in the place of the one with this id, which it takes over; its counts begin anew.
+
+        Whoever waits for hits of the old one waits in vain. Raises KeyError for an id that is not in force, RuleError.
+        """
+        self._require(rule_id)
+        new = self._armed(rule_id, rule)
+        self._set(tuple(new if armed.id == rule_id else armed for armed in self.rules))
+        return new
+
+    def behind(self, rule_id: int) -> tuple[Armed, ...]:
+        """Return the rules behind the one with this id; if it is not in force any more, those with a greater id."""
+        for place, armed in enumerate(self.rules, 1):
+            if armed.id == rule_id:
+                return self.rules[place:]
+        return tuple(armed for armed in self.rules if armed.id > rule_id)
 
     def find(self, rule_id: int) -> Armed | None:
         """Return the rule with this id; None if it is not in force."""
@@ -47,22 +79,6 @@ class RuleList(Generic[Armed]):
         """Lift all rules; their ids are not given again."""
         self._set(())
 
-    def _next_id(self) -> int:
-        """Return the id that the next rule gets, if it is added. Raises RuleError where there is no room for it."""
-        if len(self.rules) >= RULES_MAX:
-            raise RuleError("", None, f"at most {RULES_MAX} rules", f"there are {RULES_MAX} rules already")
-        return self._last_id + 1
-
-    def _add(self, armed: Armed, position: int | None) -> None:
-        """Put a rule with the next id behind the first position rules, by default behind all."""
-        self._last_id = armed.id
-        place = len(self.rules) if position is None else position
-        self._set((*self.rules[:place], armed, *self.rules[place:]))
-
-    def _replace(self, new: Armed) -> None:
-        """Put a rule in the place of the one that has its id."""
-        self._set(tuple(new if armed.id == new.id else armed for armed in self.rules))
-
     def _require(self, rule_id: int) -> Armed:
         """Return the rule with this id. Raises KeyError for one that is not in force."""
         armed = self.find(rule_id)
@@ -74,5 +90,10 @@ class RuleList(Generic[Armed]):
         self.rules = rules
         self._changed()
 
+    @abstractmethod
+    def _armed(self, rule_id: int, rule: Rule) -> Armed:
+        """Return the rule with this id and with counts; raises RuleError for one that cannot be."""
+
+    @abstractmethod
     def _changed(self) -> None:
         """Follow a change of rules."""
