@@ -22,7 +22,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ..faults.rule_error import RuleError
-from ..faults.strict_json import convert, parse
+from ..faults.strict_json import decode
 from .control import Control
 from .errors import CallError, of_rule_error
 from .operation import JSON, Operation
@@ -92,7 +92,7 @@ class _Answers:
             arguments["query"] = query
         body = await _read_body(request)
         if operation.body_type is not None:
-            arguments["body"] = _decoded(operation, body)
+            arguments["body"] = decode(body, cast("type[object]", operation.body_type), operation.ignored)
         elif body.strip() not in NO_BODIES:
             raise CallError(400, "this call has no body", field="", value=len(body), allowed="no body")
         if operation.wants_caller:
@@ -152,14 +152,6 @@ async def _read_body(request: Request) -> bytes:
     except ClientDisconnect as error:
         raise CallError(400, "the client left before its body was whole") from error
     return b"".join(pieces)
-
-
-def _decoded(operation: Operation, body: bytes) -> object:
-    document = parse(body)
-    if operation.ignored and isinstance(document, dict):
-        fields = cast("dict[str, object]", document)
-        document = {name: value for name, value in fields.items() if name not in operation.ignored}
-    return convert(document, cast("type[object]", operation.body_type))
 
 
 def _too_large(size: int) -> CallError:

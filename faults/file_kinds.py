@@ -20,7 +20,6 @@ _KINDS_BY_SUFFIX = {
 }
 CHECKPOINT = "checkpoint"
 METADATA = "metadata"
-FILE_KINDS = (*_KINDS_BY_SUFFIX.values(), CHECKPOINT, METADATA)
 # What is known of the cluster, the node and a partition's topic; the first is the broker's own.
 METADATA_FILES = frozenset({"cluster-metadata.json", META_PROPERTIES, PARTITION_METADATA})
 

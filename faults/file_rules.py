@@ -15,7 +15,7 @@ from msgspec import Meta, Struct, to_builtins
 from .fault_rules import Milliseconds, When
 from .file_kinds import file_kind_of, folder_of
 from .match import ANY_OF_MAX, INT64_MAX, AnyText
-from .rule_checks import check_window, parse_rule
+from .rule_checks import check_window
 from .rule_error import RuleError
 from .strict_json import convert
 from .value_tests import check_wanted
@@ -96,13 +96,6 @@ class FileRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 # In the order in which they are asked.
 FILE_MATCH_FIELDS = ("operation", "file_kind", "folder", "path")
-
-
-def decode_file_rule(data: bytes) -> FileRule:
-    """Return the rule that the JSON says; a rule as it was answered is one too. Raises RuleError."""
-    rule = convert(parse_rule(data), FileRule)
-    check_file_rule(rule)
-    return rule
 
 
 def check_file_rule(rule: FileRule) -> None:

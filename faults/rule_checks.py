@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import cast
 
 import msgspec
 
@@ -16,7 +15,7 @@ from .fault import SCOPES
 from .fault_rules import Action, Delay, Error, FaultRule, Hang, Throttle, When, kind_of
 from .match import CONNECTION_FIELDS
 from .rule_error import RuleError
-from .strict_json import convert, parse
+from .strict_json import convert
 from .value_tests import check_wanted
 
 # What goes with which point, and why the rest does not.
@@ -44,22 +43,6 @@ _BYTES_MADE = "the bytes of the answer are made already; received and applied ar
 _APPLIED_ALREADY = "the request was applied already"
 # What the answer to a rule has beside the rule: taken, and ignored, where a rule that was printed is posted again.
 ANSWER_FIELDS = frozenset({"id", "hits", "matched", "remaining", "last_hit_ms", "near_misses"})
-
-
-def decode_rule(data: bytes) -> FaultRule:
-    """Return the rule that the JSON says; a rule as it was answered is one too. Raises RuleError."""
-    rule = convert(parse_rule(data), FaultRule)
-    check_rule(rule)
-    return rule
-
-
-def parse_rule(data: bytes) -> object:
-    """Return the JSON of a rule, of any kind, in Python's own types, without what an answer adds. Raises RuleError."""
-    document = parse(data)
-    if isinstance(document, dict):
-        fields = cast("dict[str, object]", document)
-        document = {name: value for name, value in fields.items() if name not in ANSWER_FIELDS}
-    return document
 
 
 def check_rule(rule: FaultRule) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TypeVar, cast
 
 import msgspec
@@ -26,9 +26,16 @@ def encode(value: object) -> bytes:
     return msgspec.json.encode(value)
 
 
-def decode(data: bytes, model: type[T]) -> T:
-    """Return what the JSON says, as the model has it. Raises RuleError for what is no JSON, or not the model's."""
-    return convert(parse(data), model)
+def decode(data: bytes, model: type[T], ignored: Collection[str] = ()) -> T:
+    """Return what the JSON says, as the model has it. Raises RuleError for what is no JSON, or not the model's.
+
+    ignored: fields of the whole that are passed over, because an answer has them beside what was asked for.
+    """
+    document = parse(data)
+    if isinstance(document, dict):
+        fields = cast("dict[str, object]", document)
+        document = {name: value for name, value in fields.items() if name not in ignored}
+    return convert(document, model)
 
 
 def parse(data: bytes) -> object:

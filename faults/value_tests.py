@@ -45,11 +45,6 @@ def check_wanted(field: str, wanted: object) -> None:
             _check_range(path, entry)
 
 
-def check_patterns(rule: object, field: str) -> None:
-    """Raise RuleError if a field of a rule has a regex that does not compile."""
-    check_wanted(field, getattr(rule, field))
-
-
 def _entries_of(wanted: object) -> list[object]:
     return cast("list[object]", wanted) if isinstance(wanted, list) else [wanted]
 

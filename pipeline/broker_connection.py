@@ -6,7 +6,7 @@ import socket
 from collections.abc import Callable
 from struct import Struct
 from types import TracebackType
-from typing import Protocol, Self, TypeVar
+from typing import Self, TypeVar
 
 from ..protocol.api_keys import APIS, ApiKey
 from ..protocol.client_requests import RequestMessage, read_answer, request_frame
@@ -24,15 +24,6 @@ ANSWER_BYTES_MAX = 128 * 1024 * 1024
 _SIZE = Struct(">i")
 
 Answer = TypeVar("Answer")
-
-
-class AnswerMessage(Protocol):
-    """A class of protocol.messages that reads itself."""
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out."""
-        ...
 
 
 class BrokerError(Exception):

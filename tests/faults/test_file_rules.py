@@ -7,7 +7,7 @@ import pytest
 from fauxka.broker.cluster_metadata import METADATA_FILE
 from fauxka.faults.fault_rules import When
 from fauxka.faults.file_kinds import METADATA_FILES, file_kind_of
-from fauxka.faults.file_rules import FileRule, decode_file_rule
+from fauxka.faults.file_rules import FileRule
 from fauxka.faults.match import Pattern
 from fauxka.faults.near_misses import NearMiss
 from fauxka.faults.operation_kind import OperationKind
@@ -15,6 +15,7 @@ from fauxka.faults.rule_error import RuleError
 from fauxka.faults.rule_list import RULES_MAX
 
 from .files_on_rules import LOG, SNAPSHOT, FilesOnRules
+from .posted_rules import decode_file_rule
 
 
 def hits(rule: FileRule, *operations: tuple[OperationKind, str]) -> list[bool]:

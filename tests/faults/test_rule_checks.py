@@ -10,9 +10,11 @@ import pytest
 
 from fauxka.faults.fault_rules import Close, Error, FaultRule, Throttle, When
 from fauxka.faults.match import HeaderMatch, IntegerRange, Match, Pattern, TextBytes
-from fauxka.faults.rule_checks import ACTIONS_AT, check_rule, decode_rule
+from fauxka.faults.rule_checks import ACTIONS_AT, check_rule
 from fauxka.faults.rule_error import RuleError
 from fauxka.faults.strict_json import encode
+
+from .posted_rules import decode_rule
 
 ACTIONS: dict[str, dict[str, Any]] = {
     "observe": {},

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from fauxka.faults.rule_checks import decode_rule
 from fauxka.faults.rule_error import RuleError
 from fauxka.faults.strict_json import decode, decode_query, encode
+
+from .posted_rules import decode_rule
 
 
 class Restart(Struct, forbid_unknown_fields=True):

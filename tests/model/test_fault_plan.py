@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from fauxka.faults.fault import Fault
 from fauxka.faults.fault_plan import FaultPlan
-from fauxka.faults.rule_checks import decode_rule
 from fauxka.protocol.records import Record
 
 from ..faults.matched_requests import Request, batch_facts, produce
+from ..faults.posted_rules import decode_rule
 from .fault_plan_model import ModelPlan, ModelRule
 
 POINTS = ("received", "applied", "answering")

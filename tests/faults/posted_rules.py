@@ -1,0 +1,20 @@
+"""Rules as they come over HTTP: read strictly, without what an answer adds, and checked."""
+
+from __future__ import annotations
+
+from fauxka.faults.fault_rules import FaultRule
+from fauxka.faults.file_rules import FileRule, check_file_rule
+from fauxka.faults.rule_checks import ANSWER_FIELDS, check_rule
+from fauxka.faults.strict_json import decode
+
+
+def decode_rule(data: bytes) -> FaultRule:
+    rule = decode(data, FaultRule, ANSWER_FIELDS)
+    check_rule(rule)
+    return rule
+
+
+def decode_file_rule(data: bytes) -> FileRule:
+    rule = decode(data, FileRule, ANSWER_FIELDS)
+    check_file_rule(rule)
+    return rule
