@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
+from ..protocol.observed_request import ActingFault
+
 if TYPE_CHECKING:
     from ..protocol.observed_request import AcceptedConnection, ReceivedRequest
     from .request_context import Buffers, RequestContext
@@ -21,23 +23,13 @@ WAITING = 1
 NOT_OWED = 2
 
 
-class Fault(Protocol):
+class Fault(ActingFault, Protocol):
     """What a rule does to one request or connection; the attributes that its kind has no use for are 0.
 
-    error_code, scope: of an error, and how much of the request gets it. ms: of a delay or a throttle time.
+    scope: how much of the request gets an error. ms: of a delay or a throttle time.
     byte_count, at, every_ms: which bytes of the answer, and how often. release_order: the answer does not wait for its
     turn.
     """
-
-    @property
-    def rule_id(self) -> int:
-        """The id of the rule."""
-        ...
-
-    @property
-    def kind(self) -> str:
-        """What is done, by the name that rules have for it."""
-        ...
 
     @property
     def partitions(self) -> frozenset[tuple[str, int]]:
@@ -45,22 +37,8 @@ class Fault(Protocol):
         ...
 
     @property
-    def topics(self) -> frozenset[str]:
-        """What of the request the rule matched; empty where it names no topic."""
-        ...
-
-    def chooses(self, topic: str, partition: int | None) -> bool:
-        """Whether the error is for this partition of the request; None is an entry of the topic as a whole."""
-        ...
-
-    @property
     def scope(self) -> str:
         """How much of the request gets the error: "partition", "topic" or "request"."""
-        ...
-
-    @property
-    def error_code(self) -> int:
-        """See above."""
         ...
 
     @property

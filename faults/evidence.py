@@ -30,8 +30,8 @@ from .later_outcomes import Lie
 from .missing_batches import MissingBatches
 
 if TYPE_CHECKING:
-    from ..protocol.observed_request import ReceivedRequest
-    from .observed_requests import ActingFault, HandledRequest
+    from ..protocol.observed_request import ActingFault, ReceivedRequest
+    from .observed_requests import HandledRequest
 
 # Lost batches and second deliveries that are told one by one; more are only counted.
 TOLD_MAX = 10_000

@@ -32,12 +32,12 @@ from .later_outcomes import OUTCOMES_MIN, LaterOutcomes
 if TYPE_CHECKING:
     from array import array
 
-    from ..protocol.observed_request import ReceivedRequest
+    from ..protocol.observed_request import ActingFault, ReceivedRequest
     from .evidence import Evidence
     from .journal_entries import JournalEntry
     from .match import Match
     from .missing_batches import MissingBatches
-    from .observed_requests import ActingFault, HandledRequest
+    from .observed_requests import HandledRequest
 
 # What fauxka.journal.requests.max is unless somebody says otherwise.
 REQUESTS_MAX_DEFAULT = 10_000

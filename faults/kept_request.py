@@ -12,8 +12,8 @@ from ..storage.append_result import AppendResult
 
 if TYPE_CHECKING:
     from ..protocol.error_codes import KafkaError
-    from ..protocol.observed_request import ReceivedRequest
-    from .observed_requests import ActingFault, HandledConnection
+    from ..protocol.observed_request import ActingFault, ReceivedRequest
+    from .observed_requests import HandledConnection
 
 # What became of the answer when the request was handled; the numbers that a broker says.
 ANSWERED = 0
@@ -119,7 +119,10 @@ def batches_of(raw: RawRequest) -> Sequence[Decision]:
 
 
 def not_applied_batches(request: ReceivedRequest, fault: ActingFault) -> list[Decision]:
-    """Return the batches of the request that the fault keeps from their logs; raises FrameError."""
+    """Return the batches of the request that the fault keeps from their logs; raises FrameError.
+
+    An error may be for some of them only.
+    """
     return [
         (
             batch.topic,
@@ -136,19 +139,8 @@ def not_applied_batches(request: ReceivedRequest, fault: ActingFault) -> list[De
             ),
         )
         for batch in request.facts.batches
-        if is_kept_back(fault, batch.topic, batch.partition)
+        if fault.kind != ERROR_KIND or fault.chooses(batch.topic, batch.partition)
     ]
-
-
-def is_kept_back(fault: ActingFault, topic: str, partition: int) -> bool:
-    """Whether the fault keeps the batch of this partition from its log: an error may be for some of them only."""
-    if fault.kind != ERROR_KIND:
-        return True
-    if fault.scope == "partition":
-        return not fault.partitions or (topic, partition) in fault.partitions
-    if fault.scope == "topic":
-        return not fault.topics or topic in fault.topics
-    return True
 
 
 def merged(kept_back: KeptRequest, handled: RawRequest) -> RawRequest:

@@ -1,4 +1,4 @@
-"""Handled requests, and the faults that act, as the broker has them; loaded by type checkers only."""
+"""Handled requests, as the broker has them; loaded by type checkers only."""
 
 from __future__ import annotations
 
@@ -80,38 +80,4 @@ class HandledRequest(Protocol):
     @property
     def batches(self) -> Sequence[tuple[str, int, AppendResult | KafkaError]] | None:
         """Topic, partition and what the log said, in the order of the decisions; never changed after."""
-        ...
-
-
-class ActingFault(Protocol):
-    """What a rule does to a request."""
-
-    @property
-    def rule_id(self) -> int:
-        """Of the rule."""
-        ...
-
-    @property
-    def kind(self) -> str:
-        """Of its action."""
-        ...
-
-    @property
-    def partitions(self) -> frozenset[tuple[str, int]]:
-        """Which of the request's it is for; empty where the rule names none."""
-        ...
-
-    @property
-    def topics(self) -> frozenset[str]:
-        """Which of the request's it is for; empty where the rule names none."""
-        ...
-
-    @property
-    def scope(self) -> str:
-        """How much of the request gets an error: "partition", "topic" or "request"."""
-        ...
-
-    @property
-    def error_code(self) -> int:
-        """Of an error."""
         ...

@@ -1,6 +1,6 @@
-"""A connection and a request, as those see them who decide what becomes of them and those who keep a record.
+"""A connection, a request and what is done to it, as those see them who decide about it and those who keep a record.
 
-Loaded by type checkers only: what a broker has is these by its shape.
+What a broker has is these by its shape.
 """
 
 from __future__ import annotations
@@ -11,32 +11,8 @@ if TYPE_CHECKING:
     from .request_facts import RequestFacts
 
 
-class AcceptedConnection(Protocol):
-    """A connection that was accepted and may have sent nothing yet."""
-
-    @property
-    def node_id(self) -> int:
-        """The node that accepted it."""
-        ...
-
-    @property
-    def listener_name(self) -> str:
-        """The listener that it came in by."""
-        ...
-
-    @property
-    def connection_id(self) -> int:
-        """Its number, counted from 1."""
-        ...
-
-    @property
-    def client_host(self) -> str:
-        """The address of the client."""
-        ...
-
-
-class MatchedRequest(Protocol):
-    """A request as rules see it; facts, which are read from its body, are asked for only when all else holds."""
+class CameIn(Protocol):
+    """What came in by a connection, or the connection itself."""
 
     @property
     def node_id(self) -> int:
@@ -50,8 +26,21 @@ class MatchedRequest(Protocol):
 
     @property
     def connection_id(self) -> int:
-        """The number of its connection, counted from 1."""
+        """The number of the connection, counted from 1."""
         ...
+
+
+class AcceptedConnection(CameIn, Protocol):
+    """A connection that was accepted and may have sent nothing yet."""
+
+    @property
+    def client_host(self) -> str:
+        """The address of the client."""
+        ...
+
+
+class MatchedRequest(CameIn, Protocol):
+    """A request as rules see it; facts, which are read from its body, are asked for only when all else holds."""
 
     @property
     def client_id(self) -> str | None:
@@ -110,4 +99,27 @@ class ReceivedRequest(MatchedRequest, Protocol):
     @property
     def size(self) -> int:
         """The bytes of its frame, without the size field."""
+        ...
+
+
+class ActingFault(Protocol):
+    """What a rule does to a request."""
+
+    @property
+    def rule_id(self) -> int:
+        """The id of the rule."""
+        ...
+
+    @property
+    def kind(self) -> str:
+        """What is done, by the name that rules have for it."""
+        ...
+
+    @property
+    def error_code(self) -> int:
+        """Of an error."""
+        ...
+
+    def chooses(self, topic: str, partition: int | None) -> bool:
+        """Whether an error is for this partition of the request; None is an entry of the topic as a whole."""
         ...
