@@ -142,11 +142,11 @@ class Dispatcher:
         context.now_ms = context.cluster.clock.now_ms()
         context.batches = None
         context.request_id = 0
+        context.error_code = 0
         if context.repeated is not None and not self._plan.is_armed:
             answer = context.repeated.answer(context, frame, start, end)
             if answer is not None:
                 return self._observed(context, end - start, answer)
-        context.error_code = 0
         route, position = self._read_header(context, frame, start, end)
         if self.observer is not None:
             is_kept = route.api_key != _PRODUCE and end - position <= OBSERVED_BODY_BYTES_MAX

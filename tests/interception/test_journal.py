@@ -1,0 +1,33 @@
+"""What the journal says of requests as they come over one connection."""
+
+from __future__ import annotations
+
+import pytest
+
+from fauxka.protocol.api_keys import APIS, ApiKey
+from fauxka.protocol.messages.heartbeat import HeartbeatRequest
+
+from .interception_scene import interception_scene
+
+pytestmark = pytest.mark.asyncio
+
+
+async def test_an_error_is_written_down_for_the_request_that_got_it_and_not_for_the_next() -> None:
+    async with interception_scene() as scene:
+        client = await scene.client()
+        # From the third on they are recognised by how they begin.
+        for sequence in range(2):
+            await client.produce(sequence)
+            await client.frame()
+        # Of a group that there is not.
+        await client.send(APIS[ApiKey.HEARTBEAT], 4, HeartbeatRequest(group_id="nobody", member_id="m"))
+        await client.frame()
+        await client.produce(2)
+        await client.frame()
+
+        assert [(entry.api, entry.error) for entry in scene.instruments.journal.entries()] == [
+            ("Produce", None),
+            ("Produce", None),
+            ("Heartbeat", "UNKNOWN_MEMBER_ID"),
+            ("Produce", None),
+        ]
