@@ -24,12 +24,7 @@ class Instruments:
     def __init__(self, cluster: Cluster) -> None:
         """Start without a rule, and with an empty journal."""
         self.plan = FaultPlan(cluster.clock.now_ms)
-
-        def topic_name_of(topic_id: bytes) -> str | None:
-            topic = cluster.find_topic_by_id(topic_id)
-            return None if topic is None else topic.name
-
-        self.journal = Journal(cluster.config.journal_requests_max, cluster.node_id, topic_name_of)
+        self.journal = Journal(cluster.config.journal_requests_max, cluster.node_id, cluster.topic_name_of)
 
     def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
         """Return the node, not started, that works by the rules and is written down."""

@@ -12,6 +12,7 @@ from ..protocol.kafka_uuid import new_uuid, uuid_text
 from ..storage.emulated_version import EmulatedVersion
 from ..storage.memory_file_system import MemoryFileSystem
 from .clock import AdjustableClock
+from .cluster_coordinators import ClusterCoordinators
 from .config import BrokerConfig
 from .dynamic_configs import DynamicConfigs
 from .fetch_sessions import FetchSessions
@@ -71,6 +72,7 @@ class Cluster:
         self.cluster_id = uuid_text(new_uuid())
         self.topics: dict[str, Topic] = {}
         self.producer_ids = ProducerIdManager()
+        self.coordinators = ClusterCoordinators(self)
         # What keeps all of this on disk; None in memory.
         self.storage: ClusterStorage | None = None
         # What is to be closed after the logs.
@@ -137,7 +139,8 @@ class Cluster:
         self._topics_by_id.clear()
         self.produce_routes.clear()
         self.storage = None
-        for made_on_use in ("fetch_sessions", "groups", "logs", "steps"):
+        self.coordinators = ClusterCoordinators(self)
+        for made_on_use in ("fetch_sessions", "logs", "steps"):
             vars(self).pop(made_on_use, None)
 
     def make_cleaner(self) -> LogCleaner:
@@ -151,18 +154,10 @@ class Cluster:
         """Whether the logs outlive the process."""
         return self.file_system.is_persistent
 
-    @cached_property
-    def groups(self) -> GroupCoordinator:
-        """The group coordinator, there from the first time it is asked for: a start does not pay for its messages."""
-        from .coordinators.group_coordinator import GroupCoordinator
-        from .coordinators.group_settings import GroupSettings
-
-        return GroupCoordinator(GroupSettings.of(self.config), self.clock)
-
     @property
-    def has_groups(self) -> bool:
-        """Whether anybody has asked for the group coordinator."""
-        return "groups" in vars(self)
+    def groups(self) -> GroupCoordinator:
+        """The group coordinator."""
+        return self.coordinators.groups
 
     def brokers(self) -> list[BrokerNode]:
         """Return the brokers of the cluster."""
@@ -175,6 +170,11 @@ class Cluster:
     def find_topic_by_id(self, topic_id: bytes) -> Topic | None:
         """Return the topic of that id (16 bytes), or None."""
         return self._topics_by_id.get(topic_id)
+
+    def topic_name_of(self, topic_id: bytes) -> str | None:
+        """Return the name of the topic of that id (16 bytes), or None."""
+        topic = self._topics_by_id.get(topic_id)
+        return None if topic is None else topic.name
 
     @property
     def log_directory(self) -> str:
@@ -284,16 +284,16 @@ class Cluster:
             partition.is_deleted = True
             if partition.find_log() is not None:
                 self._delete_log(partition)
-        if self.has_groups:
+        if self.coordinators.has_groups:
             for topic in topics:
                 self.groups.offsets.forget_topic(topic.name)
         return partitions
 
-    def take_groups(self) -> GroupCoordinator | None:
-        """Let go of all groups and sessions, and return the groups, which are to be unloaded; None without any."""
+    def take_coordinators(self) -> ClusterCoordinators:
+        """Let go of all groups, transactions and sessions; return the coordinators, which are to be unloaded."""
         vars(self).pop("fetch_sessions", None)
-        groups: GroupCoordinator | None = vars(self).pop("groups", None)
-        return groups
+        taken, self.coordinators = self.coordinators, ClusterCoordinators(self)
+        return taken
 
     def replace_files(self, file_system: FileSystem) -> None:
         """Keep logs there from now on; there is no topic any more."""

@@ -110,7 +110,7 @@ class InterceptedRequest:
         return self._facts
 
     def _read_facts(self) -> RequestFacts:
-        facts = read_request_facts(self.api, self.api_version, self.body, self.topic_name_of)
+        facts = read_request_facts(self.api, self.api_version, self.body, self.cluster.topic_name_of)
         if self.api.key is ApiKey.FETCH:
             asked = self._session_partitions()
             facts.partitions = tuple(dict.fromkeys(facts.partitions + asked))
@@ -122,15 +122,10 @@ class InterceptedRequest:
         asked = self.cluster.fetch_sessions.partitions_of(request.session_id)
         named: list[tuple[str, int]] = []
         for key, partition in asked:
-            topic = self.topic_name_of(key) if self.api_version >= fetch_codec.TOPIC_IDS_SINCE else key.decode()
+            topic = self.cluster.topic_name_of(key) if self.api_version >= fetch_codec.TOPIC_IDS_SINCE else key.decode()
             if topic is not None:
                 named.append((topic, partition))
         return tuple(named)
-
-    def topic_name_of(self, topic_id: bytes) -> str | None:
-        """Return the name of the topic of that id, or None."""
-        topic = self.cluster.find_topic_by_id(topic_id)
-        return None if topic is None else topic.name
 
     def handle(self) -> Buffers | Deferred[Buffers] | None:
         """Have the request handled now; see RequestHandler."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from ..protocol import error_answers
 from ..protocol.frames import FrameError
@@ -54,12 +55,14 @@ class Interceptor:
         self._cluster = cluster
         self._observer = observer
         self._crash = crash
-        self._kept_connections: set[Connection] = set()
+        # Those that hang; one that its client has closed is forgotten by itself.
+        self._kept_connections: WeakSet[Connection] = WeakSet()
 
     def lift(self) -> None:
         """Give up every request and connection that a fault keeps: the connections are closed."""
         self.held.give_up()
-        connections, self._kept_connections = self._kept_connections, set()
+        connections = list(self._kept_connections)
+        self._kept_connections.clear()
         for connection in connections:
             connection.close()
 
@@ -131,10 +134,10 @@ class Interceptor:
             return [error_answers.error_answer(api, version, request.correlation_id, body, fault.error_code)]
 
         def with_errors(buffers: Buffers) -> Buffers:
-            chosen = (fault.chooses, fault.error_code, request.topic_name_of)
+            chosen = (fault.chooses, fault.error_code, self._cluster.topic_name_of)
             return [error_answers.with_errors_added(api, version, joined(buffers), body, *chosen)]
 
-        rest = error_answers.without_chosen(api, version, body, fault.chooses, request.topic_name_of)
+        rest = error_answers.without_chosen(api, version, body, fault.chooses, self._cluster.topic_name_of)
         if rest is None:
             return with_errors([error_answers.empty_answer(api, version, request.correlation_id)])
         request_of_rest = request.with_body(rest)
@@ -205,7 +208,7 @@ class Interceptor:
     def _lie(self, request: InterceptedRequest, buffers: Buffers, fault: Fault) -> Buffers:
         chosen = None if fault.scope == _REQUEST_SCOPE else fault.chooses
         answer = error_answers.with_errors_set(
-            request.api, request.api_version, joined(buffers), chosen, fault.error_code, request.topic_name_of
+            request.api, request.api_version, joined(buffers), chosen, fault.error_code, self._cluster.topic_name_of
         )
         if self._observer is not None:
             named = frozenset[tuple[str, int]]() if chosen is None else fault.partitions

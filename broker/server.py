@@ -107,6 +107,7 @@ class Server:
         if self.cluster.file_faults is not None and self.cluster.loop_thread is not None:
             self.cluster.file_faults.on_crash = self.crash
             self.cluster.loop_thread.begin()
+        self.cluster.coordinators.load()
         try:
             self.listeners = [await self._bind(config) for config in self._configs]
         except OSError:
@@ -230,15 +231,13 @@ class Server:
             self._release_ports()
         for timer in self._recurring:
             timer.cancel()
-        for server in self._servers:
-            server.close()
+        self._stop_listening()
         self._dispatcher.close_connections()
         try:
             async with asyncio.timeout(STOP_TIMEOUT_SECONDS):
                 await self._dispatcher.wait_closed()
         except TimeoutError:
             self._dispatcher.abort_connections()
-        self._servers.clear()
         if self._compaction is not None:
             await self._compaction.stop()
         await self.cluster.stop_steps()
