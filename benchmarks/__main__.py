@@ -5,10 +5,13 @@ import json
 import os
 from pathlib import Path
 
-from . import disk, fixture, instruments, pipeline, report
+from . import disk, fixture, instruments, pipeline, report, scale
 from .load_program import LoadError
 from .measurement import Figures, measure, medians
 from .targets import TARGETS, Target, running
+
+# The part of --pipeline that audits logs of several sizes.
+SCALE = "scale"
 
 
 def main() -> None:
@@ -21,14 +24,25 @@ def main() -> None:
     parser.add_argument("--instruments", action="store_true", help="the rules and the journal of a broker")
     parser.add_argument("--fixture", action="store_true", help="a broker for tests: ready, and reset")
     parser.add_argument("--pipeline", action="store_true", help="the decoder and the data source; names are parts then")
+    parser.add_argument(
+        "--records",
+        type=record_counts,
+        default=scale.RECORD_COUNTS,
+        metavar="1e6,1e7",
+        help="with --pipeline scale: the sizes of the logs that are generated and audited",
+    )
     parser.add_argument("names", nargs="*", help=f"some of: {'; '.join(names)}; with --disk: {'; '.join(disk.PARTS)}")
     arguments = parser.parse_args()
-    parts = disk.PARTS if arguments.disk else pipeline.PARTS if arguments.pipeline else names
+    pipeline_parts = (*pipeline.PARTS, SCALE)
+    parts = disk.PARTS if arguments.disk else pipeline_parts if arguments.pipeline else names
     unknown = set(arguments.names) - set(parts)
     if unknown:
         parser.error(f"nothing called {', '.join(sorted(unknown))}")
     if arguments.instruments:
         results = instruments.main(arguments.rounds)
+    elif arguments.pipeline and SCALE in arguments.names:
+        # Takes minutes, and so is measured where it is asked for, and alone.
+        results = scale.main(arguments.records)
     elif arguments.pipeline:
         results = pipeline.main(arguments.names, arguments.rounds)
     elif arguments.fixture:
@@ -38,6 +52,11 @@ def main() -> None:
         results = measured(arguments.names, arguments.rounds)
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=1))
+
+
+def record_counts(text: str) -> tuple[int, ...]:
+    """Return numbers with commas between them, such as 1e6,1e7."""
+    return tuple(int(float(number)) for number in text.split(","))
 
 
 def measure_targets(names: list[str], round_count: int) -> dict[str, Figures]:

@@ -1,0 +1,133 @@
+"""An audit of logs of different sizes: how long it takes, and how much memory its driver has at most.
+
+With local[2] the driver's virtual machine does the tasks' work as well, in a heap that is the same for all sizes; the
+Python workers, which decode, are processes of their own. The logs are generated and deleted again, one at a time.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from .generated_log import GeneratedLog, generate_log
+from .measurement import Figures
+from .process_tree import peak_memory_mib, process_ids
+
+RECORD_COUNTS = (1_000_000, 3_000_000, 10_000_000)
+# Small, so that what grows with the log would be seen, or end in an OutOfMemoryError.
+HEAP = "512m"
+# The audits that are measured, by the options that they have beside the log.
+AUDITS = {"sequences": (), "sequences and events": ("--event-id", "key")}
+
+_HEAD = f"{'audit':22} {'records':>12} {'GB':>6} {'seconds':>8} {'M records/s':>12} {'driver MiB':>16} {'workers':>8}"
+_POLL_SECONDS = 0.1
+_EXIT_FINDINGS = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The most memory, in MiB, of the driver's two processes and of all that decode together."""
+
+    machine: float = 0
+    python: float = 0
+    workers: float = 0
+
+    def most(self, other: Memory) -> Memory:
+        """Return the greater of each."""
+        return Memory(
+            max(self.machine, other.machine), max(self.python, other.python), max(self.workers, other.workers)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRun:
+    """An audit that has ended; copies are those that it found."""
+
+    seconds: float
+    memory: Memory
+    records: int
+    copies: int
+
+
+def main(record_counts: Sequence[int]) -> dict[str, Figures]:
+    """Measure the audits of a log of each size, print the figures, and return them."""
+    results: dict[str, Figures] = {}
+    print(
+        f"{'audit':22} {'records':>12} {'GB':>6} {'seconds':>8} {'M records/s':>12} {'driver MiB':>16} {'workers':>8}"
+    )
+    for record_count in record_counts:
+        with TemporaryDirectory(prefix="fauxka-scale-") as folder:
+            log = generate_log(Path(folder) / "log", record_count)
+            for name, options in AUDITS.items():
+                run = run_audit(Path(folder) / "log", options)
+                _check(run, log, has_events="--event-id" in options)
+                _tell(name, run, log)
+                results[f"{name}, {log.records} records"] = {
+                    "seconds": run.seconds,
+                    "records/s": log.records / run.seconds,
+                    "driver's virtual machine MiB": run.memory.machine,
+                    "driver's Python MiB": run.memory.python,
+                    "workers MiB": run.memory.workers,
+                }
+    return results
+
+
+def run_audit(log: Path, options: Sequence[str], heap: str = HEAP) -> AuditRun:
+    """Run `fauxka audit` in processes of its own, with two tasks at a time."""
+    verdict = log.parent / "verdict.json"
+    settings = ("--master", "local[2]", "-c", f"spark.driver.memory={heap}", "-c", f"spark.local.dir={log.parent}")
+    command = [sys.executable, "-m", "fauxka", "audit", "--path", str(log), *settings, "--json", str(verdict), *options]
+    memory, begin = Memory(), time.perf_counter()
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        while process.poll() is None:
+            memory = memory.most(_memory_of(process.pid))
+            time.sleep(_POLL_SECONDS)
+        seconds = time.perf_counter() - begin
+        words = "" if process.stderr is None else process.stderr.read()
+    assert process.returncode in (0, _EXIT_FINDINGS), f"exit code {process.returncode}: {words}"
+    told = json.loads(verdict.read_text())
+    records = sum(topic["records"] for topic in told["topics"])
+    copies = sum(group["records"] for group in told["groups"] if group["kind"] == "duplicate")
+    return AuditRun(seconds, memory, records, copies)
+
+
+def _memory_of(driver: int) -> Memory:
+    machine = python = workers = 0.0
+    for process_id in process_ids(driver):
+        peak = peak_memory_mib(process_id)
+        if process_id == driver:
+            python = peak
+        elif _program(process_id) == "java":
+            machine = max(machine, peak)
+        else:
+            workers += peak
+    return Memory(machine, python, workers)
+
+
+def _program(process_id: int) -> str:
+    try:
+        return Path(f"/proc/{process_id}/comm").read_text().strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+def _check(run: AuditRun, log: GeneratedLog, *, has_events: bool) -> None:
+    assert run.records == log.records, f"{run.records} of {log.records} records were read"
+    expected = log.copies if has_events else 0
+    assert run.copies == expected, f"{run.copies} copies were found, not {expected}"
+
+
+def _tell(name: str, run: AuditRun, log: GeneratedLog) -> None:
+    driver = f"{run.memory.machine:.0f} + {run.memory.python:.0f}"
+    rate = log.records / run.seconds / 1e6
+    print(
+        f"{name:22} {log.records:12,} {log.size / 1e9:6.1f} {run.seconds:8.1f} {rate:12.2f} {driver:>16} "
+        f"{run.memory.workers:8.0f}",
+        flush=True,
+    )
