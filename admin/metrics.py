@@ -100,7 +100,7 @@ class _BrokerCollector(Collector):
     def _groups(self) -> Iterator[Metric]:
         cluster = self._control.cluster
         groups = GaugeMetricFamily("fauxka_groups", "Groups, by Kafka's name of their state.", labels=["state"])
-        listed = cluster.groups.list_groups((), ()) if "groups" in vars(cluster) else []
+        listed = cluster.groups.list_groups((), ()) if cluster.coordinators.has_groups else []
         states = [group.group_state for group in listed]
         for state in sorted(set(states)):
             groups.add_metric([state], states.count(state))

@@ -99,7 +99,7 @@ def list_topics(control: Control, query: NamePage) -> TopicPage:
 def list_groups(control: Control, query: NamePage) -> GroupPage:
     """List the groups with their members and committed offsets."""
     # Without a coordinator there are none, and asking is no reason to have one.
-    listed = control.cluster.groups.list_groups((), ()) if "groups" in vars(control.cluster) else []
+    listed = control.cluster.groups.list_groups((), ()) if control.cluster.coordinators.has_groups else []
     ids = sorted(group.group_id for group in listed if group.group_id > query.since)
     items, token = page_of(ids, query.limit, lambda group_id: _told_group(control, group_id), str)
     return GroupPage(items=items, next=token)

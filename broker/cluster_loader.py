@@ -148,10 +148,11 @@ def recover_cluster(cluster: Cluster, metadata: ClusterMetadata, directory: Data
     if directory is None:
         restore_logs(cluster, metadata.topics)
         cluster.producer_ids = ProducerIdManager(cluster.producer_ids.next_kept)
-        return
-    directory.read_again()
-    cluster.reset_configs()
-    _load_directory(cluster, directory, None)
+    else:
+        directory.read_again()
+        cluster.reset_configs()
+        _load_directory(cluster, directory, None)
+    cluster.coordinators.load()
 
 
 def restore_logs(cluster: Cluster, topics: Iterable[TopicMetadata]) -> None:

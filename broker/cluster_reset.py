@@ -23,7 +23,7 @@ def reset_cluster(cluster: Cluster, seed_topics: Sequence[SeedTopic] = ()) -> No
     Who waits for data or for a group is answered when all of that is done, so that what they ask next finds it so.
     Raises KafkaError KAFKA_STORAGE_ERROR where the files of a seed topic cannot be made.
     """
-    groups = cluster.take_groups()
+    coordinators = cluster.take_coordinators()
     cluster.reset_configs()
     deleted = cluster.remove_topics(list(cluster.topics.values()))
     if not cluster.is_on_disk:
@@ -34,7 +34,7 @@ def reset_cluster(cluster: Cluster, seed_topics: Sequence[SeedTopic] = ()) -> No
     cluster.clock.reset()
     create_seed_topics(cluster, seed_topics)
     cluster.metadata_changed()
-    if groups is not None:
-        groups.unload()
+    cluster.coordinators.load()
+    coordinators.unload()
     for partition in deleted:
         partition.wake()

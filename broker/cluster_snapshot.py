@@ -63,7 +63,7 @@ def take_snapshot(cluster: Cluster) -> ClusterSnapshot:
         files,
         producers,
         cluster.producer_ids.next_producer_id,
-        cluster.groups.save() if cluster.has_groups else [],
+        cluster.groups.save() if cluster.coordinators.has_groups else [],
     )
 
 
@@ -81,9 +81,7 @@ def restore_snapshot(cluster: Cluster, snapshot: ClusterSnapshot) -> None:
         for topic in cluster.topics.values()
         for partition in topic.partitions
     }
-    groups = cluster.take_groups()
-    if groups is not None:
-        groups.unload()
+    cluster.take_coordinators().unload()
     for topic in cluster.topics.values():
         for partition in topic.partitions:
             partition.is_deleted = True
@@ -103,6 +101,7 @@ def restore_snapshot(cluster: Cluster, snapshot: ClusterSnapshot) -> None:
                 # What the log says of its producers is not all: some batches were evicted, some producers forgotten.
                 partition.log.producers.replace_all(entries)
     cluster.producer_ids = ProducerIdManager(snapshot.next_producer_id)
+    cluster.coordinators.load()
     if snapshot.groups:
         cluster.groups.restore(snapshot.groups)
 

@@ -1,0 +1,194 @@
+"""The records that coordinators keep their state in: appended before the state changes, and read again at a start.
+
+What belongs together is one batch in the partition that the group's or transactional id belongs to; nobody sees a part
+of it, whenever the node dies. A coordinator checks, appends, and only then changes what it has in memory.
+Source: CoordinatorRuntime and TransactionStateManager.appendTransactionToLog, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from ...protocol.compression import BrokenPayload
+from ...protocol.control_records import EndTransactionMarker, decode_marker
+from ...protocol.error_codes import ErrorCode, KafkaError
+from ...protocol.record_batch import HEADER_SIZE, BatchHeader, is_whole, parse_header
+from ...protocol.record_validation import InvalidRecords
+from ...protocol.records import BatchOptions, Record, build_batch, decode_batch
+from ..request_context import Deferred
+from .internal_topics import INTERNAL_TOPICS, CoordinatorType, partition_of_key
+
+if TYPE_CHECKING:
+    from ...storage.partition_log import PartitionLog
+    from ..cluster import Cluster
+    from ..partition import Partition
+    from ..partition_flusher import PartitionFlusher
+
+logger = logging.getLogger(__name__)
+
+# Read at a time when a topic is replayed (offsets.load.buffer.size has five times that).
+_REPLAY_BYTES = 1024 * 1024
+
+# What a coordinator answers where its records cannot be appended.
+# Source: CoordinatorOperationExceptionHelper.handleOperationException, Kafka 4.3.0.
+_TRANSLATED: Mapping[int, ErrorCode] = MappingProxyType(
+    {
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.REQUEST_TIMED_OUT: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
+        ErrorCode.KAFKA_STORAGE_ERROR: ErrorCode.NOT_COORDINATOR,
+        ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
+        ErrorCode.RECORD_LIST_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
+    }
+)
+
+# The batches that coordinators write are nobody's.
+_NOBODY = BatchOptions()
+
+R = TypeVar("R")
+
+
+class StateRecord(NamedTuple):
+    """A record of a coordinator; a value of None says that what the key stands for is gone."""
+
+    key: bytes
+    value: bytes | None
+
+
+class ReplayedRecord(NamedTuple):
+    """A record as it is read again.
+
+    header: of its batch, for the producer and whether it belongs to a transaction.
+    marker: how the producer's transaction ended in this partition; key and value say nothing more then.
+    """
+
+    header: BatchHeader
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    marker: EndTransactionMarker | None
+
+
+# Is told the partition that a record is in, and the record.
+ApplyRecord = Callable[[int, ReplayedRecord], None]
+
+
+class StateLog:
+    """The topic of one kind of coordinator, as that one writes and reads it."""
+
+    __slots__ = ("_cluster", "_type", "_unsettled")
+
+    def __init__(self, cluster: Cluster, coordinator_type: CoordinatorType) -> None:
+        """Touch nothing yet: the topic comes into being with the first record."""
+        self._cluster = cluster
+        self._type = coordinator_type
+        # What is to be flushed before it is answered: up to which offset, by what flushes it.
+        self._unsettled: dict[PartitionFlusher, int] = {}
+
+    # -- write
+
+    def append(self, key_text: str, records: Sequence[StateRecord], options: BatchOptions = _NOBODY) -> None:
+        """Append the records as one batch to the partition that the group's or transactional id belongs to.
+
+        options: the producer of offsets that belong to a transaction; nobody's by default.
+        Raises KafkaError, which is for the client: COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, UNKNOWN_SERVER_ERROR.
+        Nothing was written then.
+        """
+        try:
+            self._append(partition_of_key(self._cluster, self._type, key_text), records, options)
+        except KafkaError as error:
+            raise KafkaError(_TRANSLATED.get(error.code, error.code), error.message) from error
+
+    def _append(self, partition: Partition, records: Sequence[StateRecord], options: BatchOptions) -> None:
+        now_ms = self._cluster.clock.now_ms()
+        batch = build_batch([Record(key=each.key, value=each.value, timestamp=now_ms) for each in records], options)
+        result = partition.append(memoryview(batch), now_ms)
+        flusher = partition.flusher
+        if flusher is not None and flusher.must_wait():
+            self._unsettled[flusher] = result.last_offset + 1
+
+    def settled(self, response: R, refused: Callable[[ErrorCode], R]) -> R | Deferred[R]:
+        """Return the response to what was appended since it was last asked, now or when that is as safe as asked for.
+
+        refused: makes the answer where it could not be flushed (flush.messages).
+        """
+        unsettled, self._unsettled = self._unsettled, {}
+        if not unsettled:
+            return response
+        deferred: Deferred[R] = Deferred(is_applied=True)
+        left = len(unsettled)
+        answer = response
+
+        def flushed(error: OSError | None) -> None:
+            nonlocal left, answer
+            if error is not None:
+                answer = refused(_TRANSLATED[ErrorCode.KAFKA_STORAGE_ERROR])
+            left -= 1
+            if not left:
+                deferred.complete(answer)
+
+        for flusher, end_offset in unsettled.items():
+            flusher.when_flushed(end_offset, flushed)
+        return deferred
+
+    # -- read
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is to be replayed: there is no topic, or it has no records."""
+        return not any(self._logs())
+
+    def replay(self, apply: ApplyRecord) -> None:
+        """Tell apply all records, partition by partition and in order; markers of transactions among them.
+
+        A batch that cannot be read is passed over, and said so.
+        """
+        for index, log in self._logs():
+            for record in _records_of(log):
+                apply(index, record)
+
+    def _logs(self) -> Iterator[tuple[int, PartitionLog]]:
+        """Yield the logs that have records."""
+        topic = self._cluster.find_topic(INTERNAL_TOPICS[self._type].name)
+        for partition in [] if topic is None else topic.partitions:
+            log = partition.find_log()
+            if log is not None and log.log_end_offset > log.log_start_offset:
+                yield partition.index, log
+
+
+def _records_of(log: PartitionLog) -> Iterator[ReplayedRecord]:
+    start_offset = log.log_start_offset
+    for header, batch in _batches_of(log):
+        try:
+            records = decode_batch(batch)
+        except (InvalidRecords, IndexError, BrokenPayload) as error:
+            logger.error("%s: the batch at %d is passed over: %s", log.topic_partition, header.base_offset, error)
+            continue
+        marker = decode_marker(header, batch)
+        for each in records:
+            if each.offset >= start_offset:
+                yield ReplayedRecord(header, each.offset, each.timestamp, each.key, each.value, marker)
+
+
+def _batches_of(log: PartitionLog) -> Iterator[tuple[BatchHeader, memoryview]]:
+    offset, end_offset = log.log_start_offset, log.log_end_offset
+    while offset < end_offset:
+        fetched = log.read(offset, _REPLAY_BYTES, upper_offset=end_offset, min_one_batch=True)
+        data = memoryview(b"".join(fetched.views))
+        position, before = 0, offset
+        while position + HEADER_SIZE <= len(data):
+            header = parse_header(data, position)
+            if not is_whole(header, len(data) - position):
+                break
+            yield header, data[position : position + header.size]
+            position += header.size
+            offset = header.last_offset + 1
+        if offset == before:
+            # Compaction has left nothing behind the last batch.
+            return

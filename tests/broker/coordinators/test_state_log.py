@@ -1,0 +1,160 @@
+"""What coordinators keep is in their topic, in batches that are whole or not there, and is read again in order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fauxka.broker.clock import ManualClock
+from fauxka.broker.cluster import Cluster
+from fauxka.broker.config import BrokerConfig
+from fauxka.broker.coordinators.internal_topics import CoordinatorType, partition_index_of_key
+from fauxka.broker.coordinators.state_log import ReplayedRecord, StateLog, StateRecord
+from fauxka.broker.request_context import Deferred
+from fauxka.protocol.error_codes import ErrorCode, KafkaError
+from fauxka.protocol.record_batch import parse_header
+from fauxka.storage.memory_file_system import MemoryFileSystem
+from fauxka.storage.os_file_system import OsFileSystem
+
+NOW_MS = 1_700_000_000_000
+PARTITIONS = 50
+
+
+def cluster_with(config: dict[str, str] | None = None) -> Cluster:
+    return Cluster(BrokerConfig.from_entries(config or {}), clock=ManualClock(NOW_MS), file_system=MemoryFileSystem())
+
+
+def refused_as_name(code: ErrorCode) -> str:
+    return code.name
+
+
+def replayed(log: StateLog) -> list[tuple[int, bytes | None, bytes | None]]:
+    found: list[tuple[int, bytes | None, bytes | None]] = []
+
+    def apply(partition: int, record: ReplayedRecord) -> None:
+        found.append((partition, record.key, record.value))
+
+    log.replay(apply)
+    return found
+
+
+def test_records_are_replayed_in_order_from_the_partition_of_their_key() -> None:
+    log = StateLog(cluster_with(), CoordinatorType.TRANSACTION)
+
+    log.append("tx", [StateRecord(b"k", b"1"), StateRecord(b"k", None)])
+    log.append("tx", [StateRecord(b"k", b"2")])
+
+    partition = partition_index_of_key("tx", PARTITIONS)
+    assert replayed(log) == [(partition, b"k", b"1"), (partition, b"k", None), (partition, b"k", b"2")]
+
+
+def test_records_that_belong_together_are_one_batch_of_nobody_with_the_time_of_the_clock() -> None:
+    cluster = cluster_with()
+    StateLog(cluster, CoordinatorType.GROUP).append("g", [StateRecord(b"k", b"1"), StateRecord(b"l", b"2")])
+
+    partition = cluster.topics["__consumer_offsets"].partitions[partition_index_of_key("g", PARTITIONS)]
+    fetched = partition.log.read(0, 1000, upper_offset=2, min_one_batch=True)
+
+    header = parse_header(b"".join(fetched.views))
+    assert header.size == fetched.size
+    assert (header.records_count, header.producer_id, header.base_sequence) == (2, -1, -1)
+    assert (header.base_timestamp, header.attributes) == (NOW_MS, 0)
+
+
+def test_more_than_is_read_at_a_time_is_replayed_whole() -> None:
+    log = StateLog(cluster_with(), CoordinatorType.GROUP)
+    values = [b"%d" % number * 50_000 for number in range(60)]
+
+    for value in values:
+        log.append("g", [StateRecord(b"k", value)])
+
+    assert [value for _, _, value in replayed(log)] == values
+
+
+def test_a_log_is_empty_until_something_is_kept() -> None:
+    cluster = cluster_with()
+    log = StateLog(cluster, CoordinatorType.GROUP)
+    assert log.is_empty
+
+    log.append("g", [StateRecord(b"k", b"v")])
+
+    assert not log.is_empty
+    assert StateLog(cluster, CoordinatorType.TRANSACTION).is_empty
+
+
+def test_what_cannot_be_appended_is_answered_as_coordinators_do() -> None:
+    cluster = cluster_with()
+    log = StateLog(cluster, CoordinatorType.GROUP)
+    log.append("g", [StateRecord(b"k", b"v")])
+    cluster.topics["__consumer_offsets"].partitions[partition_index_of_key("g", PARTITIONS)].log.fail_flush()
+
+    with pytest.raises(KafkaError) as refused:
+        log.append("g", [StateRecord(b"k", b"w")])
+
+    assert refused.value.code == ErrorCode.NOT_COORDINATOR
+    assert [value for _, _, value in replayed(log)] == [b"v"]
+
+
+def test_records_that_are_too_large_are_a_fault_of_the_server() -> None:
+    log = StateLog(cluster_with({"offsets.topic.segment.bytes": "2000000"}), CoordinatorType.GROUP)
+
+    with pytest.raises(KafkaError) as refused:
+        log.append("g", [StateRecord(b"k", bytes(3_000_000))])
+
+    assert refused.value.code == ErrorCode.UNKNOWN_SERVER_ERROR
+    assert log.is_empty or not replayed(log)
+
+
+def test_without_flushes_the_answer_is_there_at_once() -> None:
+    log = StateLog(cluster_with(), CoordinatorType.GROUP)
+
+    log.append("g", [StateRecord(b"k", b"v")])
+
+    assert log.settled("done", refused_as_name) == "done"
+
+
+def settle_in(folder: Path, spoil: Callable[[Cluster], None]) -> str:
+    """Append one record where each is flushed, and return what it is answered."""
+
+    async def settle() -> str:
+        cluster = Cluster(
+            BrokerConfig.from_entries({"log.flush.interval.messages": "1", "offsets.topic.num.partitions": "1"}),
+            file_system=OsFileSystem(folder),
+        )
+        log = StateLog(cluster, CoordinatorType.GROUP)
+        log.append("g", [StateRecord(b"k", b"v")])
+        spoil(cluster)
+        delivered: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        answer: str | Deferred[str] = log.settled("done", refused_as_name)
+        assert isinstance(answer, Deferred), "it was not flushed yet"
+        answer.deliver_to(delivered.set_result)
+        settled = await asyncio.wait_for(delivered, 10)
+        await cluster.stop_steps()
+        return settled
+
+    return asyncio.run(settle())
+
+
+def test_the_answer_comes_when_the_records_are_flushed(tmp_path: Path) -> None:
+    offsets: list[int] = []
+
+    def look(cluster: Cluster) -> None:
+        offsets.append(cluster.topics["__consumer_offsets"].partitions[0].log.recovery_point)
+
+    assert settle_in(tmp_path, look) == "done"
+    assert offsets == [0]
+
+
+def test_a_flush_that_fails_is_answered_as_an_append_that_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def spoil(cluster: Cluster) -> None:
+        log = cluster.topics["__consumer_offsets"].partitions[0].log
+
+        def refuse() -> None:
+            raise OSError("no more disk")
+
+        monkeypatch.setattr(log, "begin_flush", refuse)
+
+    assert settle_in(tmp_path, spoil) == "NOT_COORDINATOR"
