@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from urllib.parse import urlencode
 
 from ..protocol.records import BatchOptions, Record, build_batch
 from .cached_windows import Remembered
+from .held_port import HeldPort
 from .seen_requests import SeenRequest, remembered_of, seen_requests
 from .stage import AWAIT_MS_MAX, EVENT_ID, StageFailed
 
@@ -33,25 +33,6 @@ PAGE_ITEMS = 1000
 # Somebody whose batch was being written: nobody's of the scenario.
 _TORN_PRODUCER_ID = 1_000_000
 _TORN_RECORDS = 100
-
-
-class HeldPort:
-    """A port that stays ours while nobody listens on it.
-
-    Without it a client that tries to reconnect could be given the port for its own end, and would keep the broker out.
-    """
-
-    def __init__(self) -> None:
-        """Take any free one."""
-        self._socket = socket.socket()
-        # A listener with the same option may share the port, as this one never listens.
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self._socket.bind(("127.0.0.1", 0))
-        self.number: int = self._socket.getsockname()[1]
-
-    def close(self) -> None:
-        """Give it back."""
-        self._socket.close()
 
 
 class KilledStage:

@@ -2,32 +2,16 @@
 
 import os
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from fauxka.scenarios.held_port import HeldPort
+
 from ..serving_process import COMMAND, STOP_SECONDS_MAX, environment, wait_until_ready
 
 LOG_TAIL_BYTES = 4000
-
-
-class HeldPort:
-    """A port that stays ours while nobody listens on it.
-
-    Without it a client that tries to reconnect could be given the port for its own end, and would keep the broker out.
-    """
-
-    def __init__(self) -> None:
-        self._socket = socket.socket()
-        # A listener with the same option may share the port, as this one never listens.
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self._socket.bind(("127.0.0.1", 0))
-        self.number: int = self._socket.getsockname()[1]
-
-    def close(self) -> None:
-        self._socket.close()
 
 
 class KilledBroker:
