@@ -14,6 +14,8 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name && break; done)
 # What `make test` leaves out: groups that take minutes. docs/testing.md has the table.
 SLOWER := spark or reference or image or simulation or crash
+# How many processes the tests of `make test` run in: one a processor. With 0 they run in one that a debugger can stop.
+PROCESSES ?= auto
 ARGS ?=
 GROUP ?=
 
@@ -23,7 +25,7 @@ serve: $(VENV)/.serve
 	$(BIN)/fauxka serve $(ARGS)
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -m "not ($(SLOWER))" $(ARGS)
+	$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist loadfile -m "not ($(SLOWER))" $(ARGS)
 
 test-all: $(VENV)/.test-all
 	$(BIN)/python -m pytest $(if $(GROUP),-m "$(GROUP)") $(ARGS)
