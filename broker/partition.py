@@ -12,6 +12,7 @@ from ..storage.append_refused import AppendRefused
 if TYPE_CHECKING:
     from ..storage.append_result import AppendResult
     from ..storage.partition_log import PartitionLog
+    from ..storage.transaction_marker import TransactionMarker
     from .partition_flusher import PartitionFlusher
 
 logger = logging.getLogger(__name__)
@@ -93,14 +94,29 @@ class Partition:
         try:
             result = self.log.append(records, now_ms=now_ms, leader_epoch=self.leader_epoch)
         except KafkaError as error:
-            if error.code == ErrorCode.KAFKA_STORAGE_ERROR and not self.is_deleted:
-                self.storage_failed("append", error)
+            self._append_failed(error)
             raise
         if self.failing:
             self.storage_works("append")
         if self._waiting:
             self.wake()
         return result
+
+    def append_marker(self, marker: TransactionMarker, now_ms: int) -> AppendResult:
+        """End a producer's transaction and wake who waits; raises KafkaError, see PartitionLog.append_marker."""
+        try:
+            result = self.log.append_marker(marker, now_ms=now_ms, leader_epoch=self.leader_epoch)
+        except KafkaError as error:
+            self._append_failed(error)
+            raise
+        if self.failing:
+            self.storage_works("append")
+        self.wake()
+        return result
+
+    def _append_failed(self, error: KafkaError) -> None:
+        if error.code == ErrorCode.KAFKA_STORAGE_ERROR and not self.is_deleted:
+            self.storage_failed("append", error)
 
     def check_leader_epoch(self, leader_epoch: int) -> None:
         """Check the leader epoch that a client believes in; NO_EPOCH is none.

@@ -31,6 +31,7 @@ class SequenceRule(Enum):
     GAP = "a gap is refused as a whole"
     BEFORE_CACHE = "it lies before the batches that are remembered"
     NOT_A_CACHED_BATCH = "it overlaps what was appended and is none of the remembered batches"
+    OVERTAKES = "a batch of the transaction that came before is not in the log"
     OPEN_TRANSACTION = "a transaction is open and the batch is not part of it"
 
 

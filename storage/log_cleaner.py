@@ -94,7 +94,7 @@ class LogCleaner:
 
     def _is_cleanable(self, log: PartitionLog, now_ms: int) -> bool:
         is_refused = now_ms < self._refused_until_ms.get(log, now_ms)
-        return not log.has_failed and not is_refused and log not in self._uncleanable
+        return not log.flushes.has_failed and not is_refused and log not in self._uncleanable
 
     def _has_ended(self, cleaning: LogCleaning) -> bool:
         """Whether a cleaning that was left is over; one whose files could not be renamed is tried again."""

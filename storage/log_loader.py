@@ -27,6 +27,16 @@ from .producer_state_manager import ProducerStateManager
 
 
 @dataclass(frozen=True, slots=True)
+class LogPlace:
+    """Where a log lives, and whose producer rules it follows."""
+
+    file_system: FileSystem
+    topic_name: str
+    partition: int
+    emulated_version: EmulatedVersion
+
+
+@dataclass(frozen=True, slots=True)
 class LoadState:
     """What is known of a log before its folder is read.
 
@@ -40,6 +50,10 @@ class LoadState:
     recovery_point: int = 0
     log_start_offset: int = 0
     is_recovery_point_known: bool = False
+
+
+# How a log is found that nobody has written to.
+NEW_LOG = LoadState(is_clean=True)
 
 
 @dataclass(slots=True)

@@ -36,9 +36,9 @@ from .log_files import (
     partition_of,
     stray_folder,
 )
-from .log_loader import LoadState
+from .log_loader import LoadState, LogPlace
 from .offset_checkpoint import read_offsets
-from .partition_log import LogPlace, PartitionLog
+from .partition_log import PartitionLog
 
 logger = logging.getLogger(__name__)
 
@@ -255,8 +255,9 @@ class LogManager:
             case _ if name == RECOVERY_POINT_CHECKPOINT:
                 return encode_offsets({name: log.recovery_point for name, log in logs.items()})
             case _ if name == LOG_START_OFFSET_CHECKPOINT:
-                starts = {name: log.log_start_offset for name, log in logs.items() if log.is_log_start_inside}
-                return encode_offsets(starts)
+                # Where a log begins with its first segment, the files tell it.
+                inside = [name for name, log in logs.items() if log.log_start_offset > log.segments.first_base_offset]
+                return encode_offsets({name: logs[name].log_start_offset for name in inside})
             case _:
                 assert name == REPLICATION_OFFSET_CHECKPOINT, f"{name} is none of ours"
                 return encode_offsets({name: log.high_watermark for name, log in logs.items()})

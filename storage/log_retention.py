@@ -1,15 +1,37 @@
-"""Which of a log's oldest segments are past their time.
+"""Which of a log's oldest segments are past their time, and which records DeleteRecords may delete.
 
-Source: UnifiedLog.deleteOldSegments, Kafka 4.3.0.
+Source: UnifiedLog.deleteOldSegments and Partition.deleteRecordsOnLeader, Kafka 4.3.0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..protocol.error_codes import ErrorCode, KafkaError
 from .log_config import LogConfig
 from .log_segment import LogSegment
 from .log_segments import LogSegments
+
+# In DeleteRecords this offset stands for the high watermark.
+DELETE_UP_TO_HIGH_WATERMARK = -1
+
+
+def start_asked_for(offset: int, high_watermark: int, config: LogConfig, topic_partition: str) -> int:
+    """Return where DeleteRecords wants the log to start.
+
+    Raises KafkaError: POLICY_VIOLATION on a topic that is not deleted from, OFFSET_OUT_OF_RANGE.
+    """
+    if not config.is_deleting:
+        raise KafkaError(
+            ErrorCode.POLICY_VIOLATION,
+            f"Records of partition {topic_partition} can not be deleted due to the configured policy",
+        )
+    wanted = high_watermark if offset == DELETE_UP_TO_HIGH_WATERMARK else offset
+    if not 0 <= wanted <= high_watermark:
+        raise KafkaError(
+            ErrorCode.OFFSET_OUT_OF_RANGE, f"offset {wanted} of {topic_partition} is not within 0..{high_watermark}"
+        )
+    return wanted
 
 
 def count_before(segments: LogSegments, log_start_offset: int) -> int:

@@ -6,7 +6,7 @@ never written to.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import suppress
 
 from ..protocol.error_codes import ErrorCode, KafkaError
 from ..protocol.record_batch import (
@@ -15,47 +15,33 @@ from ..protocol.record_batch import (
     PREFIX_SIZE,
     BatchHeader,
     TimestampType,
+    parse_header,
     rewritten_header,
     stamped_prefix,
 )
 from .append_refused import AppendRefused
 from .append_result import AppendResult, repeated_result
 from .deleted_files import DeletedFiles
-from .emulated_version import EmulatedVersion
-from .file_system import FileSystem
 from .leader_epoch_cache import EpochEndOffset
 from .log_config import LogConfig
 from .log_files import partition_folder
 from .log_flush import Flush, FlushState
 from .log_folder import store_leader_epochs
-from .log_loader import LoadState, LogLoader
-from .log_retention import count_before, count_too_many_bytes, count_too_old
+from .log_loader import NEW_LOG, LoadState, LogLoader, LogPlace
+from .log_retention import count_before, count_too_many_bytes, count_too_old, start_asked_for
 from .log_segment import LogSegment
 from .log_segments import FetchedRecords, TimestampOffset
 from .log_validator import LogValidator, ValidatedBatch
-from .producer_append_info import check_producer, entry_after, is_next_in_order
+from .producer_append_info import check_producer, entry_after, entry_after_marker, is_next_in_order
+from .producer_replay import aborted_transaction
 from .producer_state_entry import CachedBatch, ProducerStateEntry, cached_batch
+from .transaction_marker import TransactionMarker, check_marker
 
 _NO_LOG_APPEND_TIME = -1
-# How a log is found that nobody has written to.
-NEW_LOG = LoadState(is_clean=True)
 
 # A snapshot of more producers than this is written with the next flush, off the thread that appends: it takes longer
 # than a batch may (1 us a producer).
 _PRODUCERS_WRITTEN_AT_ONCE_MAX = 10_000
-
-# In DeleteRecords this offset stands for the high watermark.
-DELETE_UP_TO_HIGH_WATERMARK = -1
-
-
-@dataclass(frozen=True, slots=True)
-class LogPlace:
-    """Where a log lives, and whose producer rules it follows."""
-
-    file_system: FileSystem
-    topic_name: str
-    partition: int
-    emulated_version: EmulatedVersion
 
 
 class PartitionLog:
@@ -123,24 +109,13 @@ class PartitionLog:
 
     @property
     def last_stable_offset(self) -> int:
-        """The offset up to which every transaction is decided."""
-        unstable = self.producers.first_unstable_offset
-        return self.high_watermark if unstable is None else min(unstable, self.high_watermark)
+        """The offset up to which every transaction is decided, and its marker seen."""
+        return self.producers.stable_before(self.high_watermark)
 
     @property
     def size_bytes(self) -> int:
         """The bytes of all batches in the log, those before the log start in its first segment included."""
         return self.segments.size_bytes
-
-    @property
-    def is_log_start_inside(self) -> bool:
-        """Whether the log begins behind the beginning of its first segment, so that the files do not tell where."""
-        return self.log_start_offset > self.segments.first_base_offset
-
-    @property
-    def segment_count(self) -> int:
-        """How many segments the log has, the active one included."""
-        return len(self.segments)
 
     def append(self, records: memoryview, *, now_ms: int, leader_epoch: int) -> AppendResult:
         """Append one v2 record batch and return where it went.
@@ -174,17 +149,57 @@ class PartitionLog:
             self._write(validated, last_offset, now_ms, leader_epoch)
         else:
             last_sequence = (header.base_sequence + header.last_offset_delta) & MAX_SEQUENCE
-            entry = self.producers.find(header.producer_id)
-            if entry is None or not is_next_in_order(entry, header):
+            producers = self.producers
+            unverified = producers.unverified
+            entry = producers.find(header.producer_id)
+            if entry is None or unverified or not is_next_in_order(entry, header):
                 duplicate = self._check_producer(entry, header, last_sequence)
                 if duplicate is not None:
                     return repeated_result(header, duplicate, entry, self.log_start_offset)
             self._write(validated, last_offset, now_ms, leader_epoch)
             batch = (header.base_sequence, last_sequence, base_offset, last_offset, validated.max_timestamp)
-            self.producers.commit(entry_after(entry, header, cached_batch(batch), self._batches_remembered))
+            producers.commit(entry_after(entry, header, cached_batch(batch), self._batches_remembered))
+            if unverified:
+                unverified.appended(header)
             cached = entry.batches if entry is not None else ()
         log_append_time_ms = now_ms if self._is_append_time else _NO_LOG_APPEND_TIME
         return AppendResult(base_offset, last_offset, log_append_time_ms, self.log_start_offset, False, header, cached)
+
+    def append_marker(self, marker: TransactionMarker, *, now_ms: int, leader_epoch: int) -> AppendResult:
+        """End a producer's transaction, whether it has records here or not, and return where the marker went.
+
+        Raises AppendRefused: INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED, KAFKA_STORAGE_ERROR; no harm done.
+        """
+        if self.flushes.has_failed:
+            raise AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR, f"{self.topic_partition} could not be flushed")
+        entry = self.producers.find(marker.producer_id)
+        check_marker(entry, marker)
+        batch = memoryview(marker.as_batch(now_ms))
+        header = parse_header(batch)
+        offset = self.log_end_offset
+        first_offset = None if entry is None else entry.current_txn_first_offset
+        try:
+            if self.segments.active.should_roll(len(batch), offset, now_ms, self._config, now_ms):
+                self._roll(now_ms)
+            # First, so that no reader can take what was aborted for committed.
+            index = self.segments.active.transaction_index
+            index.end_before(offset)
+            if first_offset is not None and not marker.is_commit:
+                index.append(aborted_transaction(self.producers, marker.producer_id, first_offset, offset))
+        except OSError as error:
+            raise self._refused_by_files(error) from error
+        try:
+            self._write(ValidatedBatch(header, batch, now_ms, self._is_append_time), offset, now_ms, leader_epoch)
+        except AppendRefused:
+            with suppress(OSError):  # Then the next marker drops it.
+                index.end_before(offset)
+            raise
+        self.producers.commit(entry_after_marker(entry, header, marker.coordinator_epoch))
+        self.producers.unverified.appended(header)
+        if first_offset is not None and self.flushes.seen_offset is not None:
+            self.producers.hold_back(first_offset, offset)
+        log_append_time_ms = now_ms if self._is_append_time else _NO_LOG_APPEND_TIME
+        return AppendResult(offset, offset, log_append_time_ms, self.log_start_offset, False, header, ())
 
     def _roll(self, now_ms: int) -> None:
         """Begin a new active segment at the end of the log, with a snapshot of the producers up to there."""
@@ -201,8 +216,10 @@ class PartitionLog:
         self, entry: ProducerStateEntry | None, header: BatchHeader, last_sequence: int
     ) -> CachedBatch | None:
         """Return the batch that this one repeats, or None for one that may be appended; raises AppendRefused."""
+        unverified = self.producers.unverified.get(header.producer_id)
+        is_empty = not self.log_end_offset
         try:
-            return check_producer(entry, header, last_sequence, self._rules, is_log_empty=not self.log_end_offset)
+            return check_producer(entry, header, last_sequence, self._rules, unverified, is_log_empty=is_empty)
         except AppendRefused as refused:
             refused.log_start_offset = self.log_start_offset
             raise
@@ -284,17 +301,7 @@ class PartitionLog:
         Raises KafkaError: POLICY_VIOLATION on a topic that is not deleted from, OFFSET_OUT_OF_RANGE.
         Source: Partition.deleteRecordsOnLeader, Kafka 4.3.0. Segments go with the next enforce_retention.
         """
-        if not self._config.is_deleting:
-            raise KafkaError(
-                ErrorCode.POLICY_VIOLATION,
-                f"Records of partition {self.topic_partition} can not be deleted due to the configured policy",
-            )
-        wanted = self.high_watermark if offset == DELETE_UP_TO_HIGH_WATERMARK else offset
-        if not 0 <= wanted <= self.high_watermark:
-            raise KafkaError(
-                ErrorCode.OFFSET_OUT_OF_RANGE,
-                f"offset {wanted} of {self.topic_partition} is not within 0..{self.high_watermark}",
-            )
+        wanted = start_asked_for(offset, self.high_watermark, self._config, self.topic_partition)
         self._advance_log_start(wanted)
         return self.log_start_offset
 
@@ -342,11 +349,6 @@ class PartitionLog:
     def recovery_point(self) -> int:
         """The first offset that is not known to be safe from a crash of the machine."""
         return self.flushes.recovery_point
-
-    @property
-    def has_failed(self) -> bool:
-        """Whether batches are refused until a flush succeeds."""
-        return self.flushes.has_failed
 
     @property
     def is_flush_due(self) -> bool:

@@ -13,6 +13,7 @@ from .append_decision import refusal_in_words
 from .append_refused import AppendRefused, SequenceRefusal, SequenceRule
 from .emulated_version import EmulatedVersion, UnknownProducerRule
 from .producer_state_entry import NO_COORDINATOR_EPOCH, CachedBatch, ProducerStateEntry, recognised
+from .unverified_producers import UnverifiedProducer
 
 
 def is_next_in_order(entry: ProducerStateEntry, header: BatchHeader) -> bool:
@@ -22,7 +23,9 @@ def is_next_in_order(entry: ProducerStateEntry, header: BatchHeader) -> bool:
     """
     epoch = entry.producer_epoch
     batches = entry.batches
-    if header.producer_epoch != epoch or epoch < 0 or not batches or entry.current_txn_first_offset is not None:
+    if header.producer_epoch != epoch or epoch < 0 or not batches:
+        return False
+    if entry.current_txn_first_offset is not None and not header.attributes & TRANSACTIONAL_BIT:
         return False
     return header.base_sequence == (batches[-1].last_sequence + 1) & MAX_SEQUENCE
 
@@ -32,17 +35,32 @@ def check_producer(
     header: BatchHeader,
     last_sequence: int,
     rules: EmulatedVersion,
+    unverified: UnverifiedProducer | None,
     *,
     is_log_empty: bool,
 ) -> CachedBatch | None:
-    """Return the remembered batch that this one repeats, or None for one that may be appended; raises AppendRefused."""
+    """Return the remembered batch that this one repeats, or None for one that may be appended; raises AppendRefused.
+
+    unverified: what was seen of the producer's transaction and is not in the log yet.
+    """
     if entry is None:
+        _check_unverified(unverified, entry, header)
         check_unknown_producer(header, rules, is_log_empty=is_log_empty)
         return None
     duplicate = find_duplicate(entry, header, last_sequence)
     if duplicate is None:
+        if header.producer_epoch >= entry.producer_epoch:
+            _check_unverified(unverified, entry, header)
         check_known_producer(entry, header, rules)
     return duplicate
+
+
+def _check_unverified(
+    unverified: UnverifiedProducer | None, entry: ProducerStateEntry | None, header: BatchHeader
+) -> None:
+    if unverified is not None and unverified.refuses(entry, header):
+        lowest = 0 if entry is None and unverified.joins_by_itself else unverified.lowest_sequence
+        raise _refused(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, SequenceRule.OVERTAKES, header, entry, lowest)
 
 
 def find_duplicate(entry: ProducerStateEntry, header: BatchHeader, last_sequence: int) -> CachedBatch | None:
@@ -176,13 +194,15 @@ def entry_after(
     )
 
 
-def entry_after_marker(entry: ProducerStateEntry, header: BatchHeader, coordinator_epoch: int) -> ProducerStateEntry:
+def entry_after_marker(
+    entry: ProducerStateEntry | None, header: BatchHeader, coordinator_epoch: int
+) -> ProducerStateEntry:
     """Return the producer's entry once a transaction marker is in the log: its transaction is over.
 
     header: of the marker's batch. A marker of another epoch takes the remembered batches with it.
     Source: ProducerAppendInfo.appendEndTxnMarker, Kafka 4.3.0.
     """
-    batches = entry.batches if entry.producer_epoch == header.producer_epoch else ()
+    batches = entry.batches if entry is not None and entry.producer_epoch == header.producer_epoch else ()
     return ProducerStateEntry(
         header.producer_id, header.producer_epoch, batches, header.max_timestamp, coordinator_epoch, None
     )

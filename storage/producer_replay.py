@@ -6,10 +6,9 @@ Source: UnifiedLog.updateProducers with AppendOrigin.REPLICATION, and ProducerSt
 from __future__ import annotations
 
 from ..protocol.control_records import decode_marker
-from ..protocol.record_batch import BatchHeader
 from .batch_scan import ScannedBatch
 from .producer_append_info import entry_after, entry_after_marker
-from .producer_state_entry import CachedBatch, ProducerStateEntry
+from .producer_state_entry import CachedBatch
 from .producer_state_manager import ProducerStateManager
 from .transaction_index import AbortedTransaction, TransactionIndex
 
@@ -44,14 +43,17 @@ def _replay_marker(
     marker = decode_marker(header, scanned.batch)
     if marker is None:
         return
-    entry = producers.find(header.producer_id) or ProducerStateEntry(header.producer_id, header.producer_epoch)
+    entry = producers.find(header.producer_id)
+    first_offset = None if entry is None else entry.current_txn_first_offset
     producers.commit(entry_after_marker(entry, header, marker.coordinator_epoch))
-    if entry.current_txn_first_offset is not None and not marker.is_commit and transaction_index is not None:
-        transaction_index.append(_aborted(producers, header, entry.current_txn_first_offset))
+    if first_offset is not None and not marker.is_commit and transaction_index is not None:
+        transaction_index.append(aborted_transaction(producers, header.producer_id, first_offset, header.last_offset))
 
 
-def _aborted(producers: ProducerStateManager, header: BatchHeader, first_offset: int) -> AbortedTransaction:
-    """Return the index entry of an aborted transaction whose marker has been taken."""
-    first_unstable = producers.first_unstable_offset
-    last_stable = header.last_offset + 1 if first_unstable is None else first_unstable
-    return AbortedTransaction(header.producer_id, first_offset, header.last_offset, last_stable)
+def aborted_transaction(
+    producers: ProducerStateManager, producer_id: int, first_offset: int, marker_offset: int
+) -> AbortedTransaction:
+    """Return the index entry of a transaction that the marker aborts."""
+    first_unstable = producers.first_unstable_without(producer_id)
+    last_stable = marker_offset + 1 if first_unstable is None else first_unstable
+    return AbortedTransaction(producer_id, first_offset, marker_offset, last_stable)

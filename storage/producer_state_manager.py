@@ -6,10 +6,11 @@ Source: ProducerStateManager, Kafka 4.3.0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, ValuesView
+from collections.abc import Callable, Iterable, Sequence, ValuesView
 
 from ..protocol.record_batch import NO_PRODUCER_ID
 from .producer_state_entry import ProducerStateEntry
+from .unverified_producers import UnverifiedProducers
 
 
 class ProducerStateManager:
@@ -22,12 +23,13 @@ class ProducerStateManager:
         """
         self.expiration_ms = expiration_ms
         self._entries: dict[int, ProducerStateEntry] = {}
+        # Returns what is known of a producer by its id; the dictionary's own method, because every batch asks it.
+        self.find: Callable[[int], ProducerStateEntry | None] = self._entries.get
+        self.unverified = UnverifiedProducers()
         # The open transactions by producer id. Their first offsets only grow, so the first one is the earliest.
         self._open_transactions: dict[int, int] = {}
-
-    def find(self, producer_id: int) -> ProducerStateEntry | None:
-        """Return what is known of the producer."""
-        return self._entries.get(producer_id)
+        # Ended ones whose marker readers may not see yet: where they began, and where the marker is.
+        self._unseen_ends: list[tuple[int, int]] = []
 
     def commit(self, entry: ProducerStateEntry) -> None:
         """Make entry what is known of its producer, now that the log has its newest batch."""
@@ -40,12 +42,30 @@ class ProducerStateManager:
     def forget(self, producer_id: int) -> None:
         """Know the producer no longer; its open transaction, if there is one, no longer holds readers back."""
         self._entries.pop(producer_id, None)
+        self.unverified.pop(producer_id, None)
         self._open_transactions.pop(producer_id, None)
 
     @property
     def first_unstable_offset(self) -> int | None:
         """Where the earliest open transaction begins."""
         return next(iter(self._open_transactions.values()), None)
+
+    def first_unstable_without(self, producer_id: int) -> int | None:
+        """Return where the earliest open transaction of another producer begins."""
+        transactions = self._open_transactions.items()
+        return next((first_offset for owner, first_offset in transactions if owner != producer_id), None)
+
+    def hold_back(self, first_offset: int, marker_offset: int) -> None:
+        """Have a transaction that has ended be unstable until readers see its marker."""
+        self._unseen_ends.append((first_offset, marker_offset))
+
+    def stable_before(self, high_watermark: int) -> int:
+        """Return up to where every transaction is decided, and the marker that says so is below high_watermark."""
+        if self._unseen_ends:
+            self._unseen_ends = [end for end in self._unseen_ends if end[1] >= high_watermark]
+            high_watermark = min([high_watermark, *(first_offset for first_offset, _ in self._unseen_ends)])
+        unstable = self.first_unstable_offset
+        return high_watermark if unstable is None else min(unstable, high_watermark)
 
     @property
     def highest_producer_id(self) -> int:
@@ -65,7 +85,8 @@ class ProducerStateManager:
 
     def replace_all(self, kept: Sequence[ProducerStateEntry]) -> None:
         """Know these producers and no others, whatever their time."""
-        self._entries = {entry.producer_id: entry for entry in kept}
+        self._entries.clear()
+        self._entries.update((entry.producer_id, entry) for entry in kept)
         first_offsets = [
             (entry.current_txn_first_offset, entry.producer_id)
             for entry in kept
@@ -83,6 +104,7 @@ class ProducerStateManager:
         expired = [producer_id for producer_id, entry in self._entries.items() if self._is_expired(entry, now_ms)]
         for producer_id in expired:
             del self._entries[producer_id]
+        self.unverified.remove_expired(now_ms, self.expiration_ms)
         return len(expired)
 
     def _is_expired(self, entry: ProducerStateEntry, now_ms: int) -> bool:

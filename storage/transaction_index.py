@@ -68,6 +68,16 @@ class TransactionIndex:
         self._file.append(_ENTRY.pack(VERSION, *transaction), b"")
         self.count += 1
 
+    def end_before(self, offset: int) -> None:
+        """Drop the entries of markers from offset on, which files refused: the log ends there. Raises OSError."""
+        count = self.count
+        while count and self._entry(count - 1).last_offset >= offset:
+            count -= 1
+        if count < self.count:
+            assert self._file is not None, f"{self._path} has entries and no file"
+            self._file.truncate(count * _ENTRY.size)
+            self.count = count
+
     def entries(self, first: int = 0) -> Iterator[AbortedTransaction]:
         """Yield the entries from the one with number first on."""
         for _, *fields in self._fields(first):

@@ -19,8 +19,9 @@ from fauxka.storage.append_refused import AppendRefused
 from fauxka.storage.append_result import AppendResult
 from fauxka.storage.emulated_version import EmulatedVersion
 from fauxka.storage.log_config import LogConfig
+from fauxka.storage.log_loader import LogPlace
 from fauxka.storage.memory_file_system import MemoryFileSystem
-from fauxka.storage.partition_log import LogPlace, PartitionLog
+from fauxka.storage.partition_log import PartitionLog
 
 NOW_MS = 1_700_000_000_000
 TOPIC = "orders"

@@ -7,9 +7,9 @@ import pytest
 
 from fauxka.storage.emulated_version import EmulatedVersion
 from fauxka.storage.log_config import LogConfig
-from fauxka.storage.log_loader import LoadState
+from fauxka.storage.log_loader import LoadState, LogPlace
 from fauxka.storage.os_file_system import OsFileSystem
-from fauxka.storage.partition_log import LogPlace, PartitionLog
+from fauxka.storage.partition_log import PartitionLog
 
 from .dump_tool import Dumped, dumped, indexes_checked
 

@@ -68,7 +68,7 @@ def stored(*, is_clean: bool) -> Stored:
     log = manager.create(TOPIC, 0, CONFIG, now_ms=NOW_MS)
     sequences = {1: 0, 2: 0, 3: 0}
     batch_count = 0
-    while log.segment_count <= SEGMENTS_BEFORE or log.segments.active.size < 3800:
+    while len(log.segments) <= SEGMENTS_BEFORE or log.segments.active.size < 3800:
         batch_count += 1
         producer_id = random.choice((-1, 1, 2, 3))
         sent = drawn(random, batch_count, producer_id, sequences)
@@ -237,7 +237,7 @@ def test_undamaged_log_is_loaded_whole_from_a_kill_and_from_a_clean_stop() -> No
 
         log = loaded(intact.files)
 
-        assert log.segment_count > SEGMENTS_BEFORE
+        assert len(log.segments) > SEGMENTS_BEFORE
         assert log.log_start_offset == 3
         assert places(served_batches(log)) == places(from_start(intact.batches, log))
         assert (CLEAN_MARK in intact.files) == is_clean

@@ -8,8 +8,9 @@ from fauxka.storage.append_result import AppendResult
 from fauxka.storage.emulated_version import EmulatedVersion
 from fauxka.storage.file_system import FileSystem
 from fauxka.storage.log_config import LogConfig
+from fauxka.storage.log_loader import LogPlace
 from fauxka.storage.memory_file_system import MemoryFileSystem
-from fauxka.storage.partition_log import LogPlace, PartitionLog
+from fauxka.storage.partition_log import PartitionLog
 
 from ..protocol.batch_bytes import NOW_MS, batch, record, records
 

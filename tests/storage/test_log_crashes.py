@@ -74,7 +74,7 @@ def test_tail_that_a_failed_write_left_in_a_rolled_segment_costs_none_of_those_b
     append(log, sized_batch(300))
 
     _, left = started(disk.after_kill())
-    assert left.segment_count == 2
+    assert len(left.segments) == 2
     assert left.log_end_offset == 2
 
 
@@ -152,7 +152,7 @@ def test_segment_behind_a_lost_end_is_dropped_with_it() -> None:
     _, recovered = started(left)
 
     assert recovered.log_end_offset == 2
-    assert recovered.segment_count == 1
+    assert len(recovered.segments) == 1
 
 
 def test_gap_between_segments_stays_where_compaction_may_have_made_it() -> None:
@@ -166,7 +166,7 @@ def test_gap_between_segments_stays_where_compaction_may_have_made_it() -> None:
     _, recovered = started(left)
 
     assert recovered.log_end_offset == 4
-    assert recovered.segment_count == 2
+    assert len(recovered.segments) == 2
 
 
 def test_what_a_failed_flush_may_have_lost_is_safe_once_a_flush_after_a_kill_succeeds() -> None:

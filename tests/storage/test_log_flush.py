@@ -8,9 +8,9 @@ from fauxka.storage import partition_log
 from fauxka.storage.append_refused import AppendRefused
 from fauxka.storage.emulated_version import EmulatedVersion
 from fauxka.storage.log_config import LogConfig
-from fauxka.storage.log_loader import LoadState
+from fauxka.storage.log_loader import LoadState, LogPlace
 from fauxka.storage.memory_file_system import MemoryFileSystem
-from fauxka.storage.partition_log import LogPlace, PartitionLog
+from fauxka.storage.partition_log import PartitionLog
 
 from ..protocol.batch_bytes import NOW_MS
 from .logs import new_log, produce
@@ -28,7 +28,7 @@ def rolled_log(files: MemoryFileSystem) -> PartitionLog:
     """Return a log whose first roll found more producers than are written at once."""
     log = new_log(SMALL, file_system=files)
     sequence = 0
-    while log.segment_count == 1:
+    while len(log.segments) == 1:
         for producer_id in range(PRODUCERS):
             produce(log, sequence, producer_id=producer_id, value=b"%050d" % sequence)
         sequence += 1

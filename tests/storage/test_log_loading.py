@@ -8,9 +8,9 @@ import pytest
 
 from fauxka.storage.emulated_version import EmulatedVersion
 from fauxka.storage.log_config import LogConfig
-from fauxka.storage.log_loader import LoadState
+from fauxka.storage.log_loader import LoadState, LogPlace
 from fauxka.storage.memory_file_system import MemoryFileSystem
-from fauxka.storage.partition_log import LogPlace, PartitionLog
+from fauxka.storage.partition_log import PartitionLog
 from fauxka.storage.producer_snapshot import decode_snapshot
 
 from ..protocol.batch_bytes import NOW_MS
@@ -64,7 +64,7 @@ def three_segments() -> tuple[MemoryFileSystem, PartitionLog]:
     log = new_log(SMALL, file_system=files)
     for number in range(12):
         produce(log, number, value=b"%050d" % number)
-    assert log.segment_count >= 3
+    assert len(log.segments) >= 3
     return files, log
 
 
@@ -124,7 +124,7 @@ def test_log_is_the_same_after_a_clean_stop() -> None:
     loaded = load(files, LoadState(is_clean=True, recovery_point=12))
 
     assert read_all(loaded) == read_all(log)
-    assert (loaded.log_start_offset, loaded.log_end_offset, loaded.segment_count) == (0, 12, log.segment_count)
+    assert (loaded.log_start_offset, loaded.log_end_offset, len(loaded.segments)) == (0, 12, len(log.segments))
     assert loaded.recovery_point == 12
 
 

@@ -6,8 +6,9 @@ import pytest
 
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.storage.log_config import CleanupPolicy, LogConfig
+from fauxka.storage.log_retention import DELETE_UP_TO_HIGH_WATERMARK
 from fauxka.storage.memory_file_system import MemoryFileSystem
-from fauxka.storage.partition_log import DELETE_UP_TO_HIGH_WATERMARK, PartitionLog
+from fauxka.storage.partition_log import PartitionLog
 
 from ..protocol.batch_bytes import NOW_MS, batch, records
 from .logs import append, new_log, produce, read_all, records_in, sized_batch
@@ -20,7 +21,7 @@ def log_of_three_segments(config: LogConfig, files: MemoryFileSystem | None = No
     log = new_log(config, file_system=files)
     for index in range(6):
         append(log, sized_batch(400, timestamp=NOW_MS + index))
-    assert log.segment_count == 3
+    assert len(log.segments) == 3
     return log
 
 
@@ -40,7 +41,7 @@ def test_active_segment_goes_too_and_a_new_one_begins_at_the_end() -> None:
 
     assert log.enforce_retention(NOW_MS + 2 * DAY_MS) == 3
 
-    assert (log.log_start_offset, log.log_end_offset, log.segment_count) == (6, 6, 1)
+    assert (log.log_start_offset, log.log_end_offset, len(log.segments)) == (6, 6, 1)
     assert [name for name in files.names_in("topic-0") if name.startswith("0")] == [
         "00000000000000000006.log",
         "00000000000000000006.snapshot",
@@ -53,7 +54,7 @@ def test_empty_log_is_left_alone() -> None:
     log = new_log(LogConfig(retention_ms=1, retention_bytes=0))
 
     assert log.enforce_retention(NOW_MS + DAY_MS) == 0
-    assert log.segment_count == 1
+    assert len(log.segments) == 1
 
 
 def test_records_without_timestamps_age_from_when_they_were_written() -> None:
@@ -94,12 +95,12 @@ def test_deleted_records_are_gone_at_once_and_their_segments_with_the_next_reten
 
     assert log.delete_records_before(3) == 3
 
-    assert (log.log_start_offset, log.segment_count) == (3, 3)
+    assert (log.log_start_offset, len(log.segments)) == (3, 3)
     with pytest.raises(KafkaError) as raised:
         log.read(2, 1000, upper_offset=6, min_one_batch=True)
     assert raised.value.code is ErrorCode.OFFSET_OUT_OF_RANGE
     assert log.enforce_retention(NOW_MS) == 1
-    assert (log.log_start_offset, log.segment_count) == (3, 2)
+    assert (log.log_start_offset, len(log.segments)) == (3, 2)
 
 
 def test_deleting_up_to_the_high_watermark_leaves_no_record() -> None:

@@ -36,10 +36,10 @@ def test_segment_rolls_by_the_time_between_its_first_batch_and_the_next() -> Non
 
     append(log, batch(base_timestamp=NOW_MS))
     append(log, batch(base_timestamp=NOW_MS + 1000))
-    assert log.segment_count == 1
+    assert len(log.segments) == 1
 
     append(log, batch(base_timestamp=NOW_MS + 1001))
-    assert log.segment_count == 2
+    assert len(log.segments) == 2
 
 
 def test_segment_without_timestamps_rolls_by_the_clock() -> None:
@@ -47,10 +47,10 @@ def test_segment_without_timestamps_rolls_by_the_clock() -> None:
 
     append(log, batch(base_timestamp=-1), now_ms=NOW_MS)
     append(log, batch(base_timestamp=-1), now_ms=NOW_MS + 1000)
-    assert log.segment_count == 1
+    assert len(log.segments) == 1
 
     append(log, batch(base_timestamp=-1), now_ms=NOW_MS + 1001)
-    assert log.segment_count == 2
+    assert len(log.segments) == 2
 
 
 def test_segment_rolls_when_an_index_is_full() -> None:
@@ -59,10 +59,10 @@ def test_segment_rolls_when_an_index_is_full() -> None:
 
     for _ in range(5):
         append(log, batch())
-    assert log.segment_count == 1
+    assert len(log.segments) == 1
 
     append(log, batch())
-    assert log.segment_count == 2
+    assert len(log.segments) == 2
 
 
 def test_refused_batch_may_roll_and_a_duplicate_too() -> None:
@@ -72,7 +72,7 @@ def test_refused_batch_may_roll_and_a_duplicate_too() -> None:
     with pytest.raises(AppendRefused):
         produce(log, 9, timestamp=NOW_MS + 5000)
 
-    assert (log.segment_count, log.log_end_offset) == (2, 1)
+    assert (len(log.segments), log.log_end_offset) == (2, 1)
 
 
 def test_batch_larger_than_a_segment_is_refused_without_log_start_offset() -> None:
@@ -83,7 +83,7 @@ def test_batch_larger_than_a_segment_is_refused_without_log_start_offset() -> No
         append(log, sized_batch(1001))
 
     assert (raised.value.code, raised.value.log_start_offset) == (ErrorCode.RECORD_LIST_TOO_LARGE, -1)
-    assert log.segment_count == 1
+    assert len(log.segments) == 1
 
 
 def test_first_batch_of_a_segment_gets_no_index_entry() -> None:
