@@ -11,8 +11,8 @@ from ..storage.append_refused import AppendRefused
 
 if TYPE_CHECKING:
     from ..storage.append_result import AppendResult
+    from ..storage.coordinator_batch import CoordinatorBatch
     from ..storage.partition_log import PartitionLog
-    from ..storage.transaction_marker import TransactionMarker
     from .partition_flusher import PartitionFlusher
 
 logger = logging.getLogger(__name__)
@@ -102,10 +102,13 @@ class Partition:
             self.wake()
         return result
 
-    def append_marker(self, marker: TransactionMarker, now_ms: int) -> AppendResult:
-        """End a producer's transaction and wake who waits; raises KafkaError, see PartitionLog.append_marker."""
+    def append_coordinated(self, coordinated: CoordinatorBatch, now_ms: int) -> AppendResult:
+        """Append what a coordinator writes for a transaction, and wake who waits.
+
+        Raises KafkaError, see PartitionLog.append_coordinated.
+        """
         try:
-            result = self.log.append_marker(marker, now_ms=now_ms, leader_epoch=self.leader_epoch)
+            result = self.log.append_coordinated(coordinated, now_ms=now_ms, leader_epoch=self.leader_epoch)
         except KafkaError as error:
             self._append_failed(error)
             raise

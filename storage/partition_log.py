@@ -6,8 +6,6 @@ never written to.
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from ..protocol.error_codes import ErrorCode, KafkaError
 from ..protocol.record_batch import (
     HEADER_SIZE,
@@ -21,6 +19,7 @@ from ..protocol.record_batch import (
 )
 from .append_refused import AppendRefused
 from .append_result import AppendResult, repeated_result
+from .coordinator_batch import CoordinatorBatch
 from .deleted_files import DeletedFiles
 from .leader_epoch_cache import EpochEndOffset
 from .log_config import LogConfig
@@ -32,10 +31,9 @@ from .log_retention import count_before, count_too_many_bytes, count_too_old, st
 from .log_segment import LogSegment
 from .log_segments import FetchedRecords, TimestampOffset
 from .log_validator import LogValidator, ValidatedBatch
-from .producer_append_info import check_producer, entry_after, entry_after_marker, is_next_in_order
+from .producer_append_info import check_producer, entry_after, is_next_in_order
 from .producer_replay import aborted_transaction
 from .producer_state_entry import CachedBatch, ProducerStateEntry, cached_batch
-from .transaction_marker import TransactionMarker, check_marker
 
 _NO_LOG_APPEND_TIME = -1
 
@@ -165,41 +163,40 @@ class PartitionLog:
         log_append_time_ms = now_ms if self._is_append_time else _NO_LOG_APPEND_TIME
         return AppendResult(base_offset, last_offset, log_append_time_ms, self.log_start_offset, False, header, cached)
 
-    def append_marker(self, marker: TransactionMarker, *, now_ms: int, leader_epoch: int) -> AppendResult:
-        """End a producer's transaction, whether it has records here or not, and return where the marker went.
+    def append_coordinated(self, coordinated: CoordinatorBatch, *, now_ms: int, leader_epoch: int) -> AppendResult:
+        """Append what a coordinator writes for a transaction, its end perhaps, and return where it went.
 
         Raises AppendRefused: INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED, KAFKA_STORAGE_ERROR; no harm done.
         """
         if self.flushes.has_failed:
             raise AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR, f"{self.topic_partition} could not be flushed")
-        entry = self.producers.find(marker.producer_id)
-        check_marker(entry, marker)
-        batch = memoryview(marker.as_batch(now_ms))
-        header = parse_header(batch)
-        offset = self.log_end_offset
-        first_offset = None if entry is None else entry.current_txn_first_offset
+        producers, base_offset = self.producers, self.log_end_offset
+        entry = producers.find(coordinated.producer_id)
+        coordinated.check(entry)
+        batch = memoryview(coordinated.as_batch(now_ms))
+        header = parse_header(batch)._replace(base_offset=base_offset)
+        last_offset, timestamp = header.last_offset, now_ms if self._is_append_time else header.max_timestamp
         try:
-            if self.segments.active.should_roll(len(batch), offset, now_ms, self._config, now_ms):
+            if self.segments.active.should_roll(len(batch), last_offset, timestamp, self._config, now_ms):
                 self._roll(now_ms)
-            # First, so that no reader can take what was aborted for committed.
             index = self.segments.active.transaction_index
-            index.end_before(offset)
-            if first_offset is not None and not marker.is_commit:
-                index.append(aborted_transaction(self.producers, marker.producer_id, first_offset, offset))
+            index.begin(base_offset, aborted_transaction(producers, coordinated.aborts_from(entry), header))
         except OSError as error:
             raise self._refused_by_files(error) from error
         try:
-            self._write(ValidatedBatch(header, batch, now_ms, self._is_append_time), offset, now_ms, leader_epoch)
+            self._write(
+                ValidatedBatch(header, batch, timestamp, self._is_append_time), last_offset, now_ms, leader_epoch
+            )
         except AppendRefused:
-            with suppress(OSError):  # Then the next marker drops it.
-                index.end_before(offset)
+            index.take_back(base_offset)
             raise
-        self.producers.commit(entry_after_marker(entry, header, marker.coordinator_epoch))
-        self.producers.unverified.appended(header)
-        if first_offset is not None and self.flushes.seen_offset is not None:
-            self.producers.hold_back(first_offset, offset)
+        after = coordinated.entry_after(entry, header, self._batches_remembered)
+        producers.commit(after)
+        producers.unverified.appended(header)
+        if self.flushes.seen_offset is not None:
+            producers.hold_back(entry, after, last_offset)
         log_append_time_ms = now_ms if self._is_append_time else _NO_LOG_APPEND_TIME
-        return AppendResult(offset, offset, log_append_time_ms, self.log_start_offset, False, header, ())
+        return AppendResult(base_offset, last_offset, log_append_time_ms, self.log_start_offset, False, header, ())
 
     def _roll(self, now_ms: int) -> None:
         """Begin a new active segment at the end of the log, with a snapshot of the producers up to there."""

@@ -6,6 +6,7 @@ Source: UnifiedLog.updateProducers with AppendOrigin.REPLICATION, and ProducerSt
 from __future__ import annotations
 
 from ..protocol.control_records import decode_marker
+from ..protocol.record_batch import BatchHeader
 from .batch_scan import ScannedBatch
 from .producer_append_info import entry_after, entry_after_marker
 from .producer_state_entry import CachedBatch
@@ -46,14 +47,17 @@ def _replay_marker(
     entry = producers.find(header.producer_id)
     first_offset = None if entry is None else entry.current_txn_first_offset
     producers.commit(entry_after_marker(entry, header, marker.coordinator_epoch))
-    if first_offset is not None and not marker.is_commit and transaction_index is not None:
-        transaction_index.append(aborted_transaction(producers, header.producer_id, first_offset, header.last_offset))
+    aborted = aborted_transaction(producers, None if marker.is_commit else first_offset, header)
+    if aborted is not None and transaction_index is not None:
+        transaction_index.append(aborted)
 
 
 def aborted_transaction(
-    producers: ProducerStateManager, producer_id: int, first_offset: int, marker_offset: int
-) -> AbortedTransaction:
-    """Return the index entry of a transaction that the marker aborts."""
-    first_unstable = producers.first_unstable_without(producer_id)
-    last_stable = marker_offset + 1 if first_unstable is None else first_unstable
-    return AbortedTransaction(producer_id, first_offset, marker_offset, last_stable)
+    producers: ProducerStateManager, first_offset: int | None, marker: BatchHeader
+) -> AbortedTransaction | None:
+    """Return the index entry of the transaction that the marker's batch aborts; None where first_offset is."""
+    if first_offset is None:
+        return None
+    first_unstable = producers.first_unstable_without(marker.producer_id)
+    last_stable = marker.last_offset + 1 if first_unstable is None else first_unstable
+    return AbortedTransaction(marker.producer_id, first_offset, marker.last_offset, last_stable)

@@ -67,6 +67,10 @@ class ProducerStateEntry:
         """The sequence that is accepted next; 0 if no batch is known."""
         return (self.last_sequence + 1) & MAX_SEQUENCE
 
+    def has_open_transaction(self, producer_epoch: int) -> bool:
+        """Whether its producer has a transaction open in that epoch."""
+        return self.current_txn_first_offset is not None and self.producer_epoch == producer_epoch
+
 
 def recognised(batches: tuple[CachedBatch, ...]) -> tuple[CachedBatch, ...]:
     """Return the remembered batches without what is left of evicted ones, which is always the oldest."""

@@ -55,9 +55,14 @@ class ProducerStateManager:
         transactions = self._open_transactions.items()
         return next((first_offset for owner, first_offset in transactions if owner != producer_id), None)
 
-    def hold_back(self, first_offset: int, marker_offset: int) -> None:
-        """Have a transaction that has ended be unstable until readers see its marker."""
-        self._unseen_ends.append((first_offset, marker_offset))
+    def hold_back(self, before: ProducerStateEntry | None, after: ProducerStateEntry, marker_offset: int) -> None:
+        """Have a transaction that was open before, and is not after, be unstable until readers see its marker."""
+        if (
+            before is not None
+            and before.current_txn_first_offset is not None
+            and after.current_txn_first_offset is None
+        ):
+            self._unseen_ends.append((before.current_txn_first_offset, marker_offset))
 
     def stable_before(self, high_watermark: int) -> int:
         """Return up to where every transaction is decided, and the marker that says so is below high_watermark."""

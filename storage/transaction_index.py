@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from struct import Struct
 from typing import NamedTuple
@@ -68,8 +69,22 @@ class TransactionIndex:
         self._file.append(_ENTRY.pack(VERSION, *transaction), b"")
         self.count += 1
 
-    def end_before(self, offset: int) -> None:
-        """Drop the entries of markers from offset on, which files refused: the log ends there. Raises OSError."""
+    def begin(self, marker_offset: int, transaction: AbortedTransaction | None) -> None:
+        """Add what a marker at marker_offset aborts, if anything, before the marker itself is written.
+
+        Otherwise a reader could take it for committed. What another one there left that was not written is dropped.
+        On OSError the index is as it was.
+        """
+        self._end_before(marker_offset)
+        if transaction is not None:
+            self.append(transaction)
+
+    def take_back(self, marker_offset: int) -> None:
+        """Drop what a marker at marker_offset aborts, which was not written; else the next begin does so."""
+        with suppress(OSError):
+            self._end_before(marker_offset)
+
+    def _end_before(self, offset: int) -> None:
         count = self.count
         while count and self._entry(count - 1).last_offset >= offset:
             count -= 1

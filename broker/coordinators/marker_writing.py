@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ...storage.append_result import AppendResult
-    from ...storage.transaction_marker import TransactionMarker
+    from ...storage.coordinator_batch import TransactionMarker
     from ..cluster import Cluster
     from ..partition import Partition
 
 
 def write_marker(cluster: Cluster, partition: Partition, marker: TransactionMarker) -> AppendResult:
-    """Append the marker and have it hold; raises KafkaError, see PartitionLog.append_marker.
+    """Append the marker and have it hold; raises KafkaError, see PartitionLog.append_coordinated.
 
     Where flush.messages asks for it, the caller waits for the flush before anybody is told.
     """
-    return partition.append_marker(marker, cluster.clock.now_ms())
+    return partition.append_coordinated(marker, cluster.clock.now_ms())

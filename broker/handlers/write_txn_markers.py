@@ -19,7 +19,7 @@ from ...protocol.messages.write_txn_markers import (
     WriteTxnMarkersRequest,
     WriteTxnMarkersResponse,
 )
-from ...storage.transaction_marker import TransactionMarker
+from ...storage.coordinator_batch import TransactionMarker
 from ..cluster import Cluster
 from ..coordinators.marker_writing import write_marker
 from ..partition_flusher import PartitionFlusher

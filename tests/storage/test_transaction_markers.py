@@ -7,13 +7,14 @@ import pytest
 from fauxka.protocol.control_records import EndTransactionMarker, decode_marker
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.record_batch import TRANSACTIONAL_BIT, TimestampType, parse_header
+from fauxka.protocol.records import BatchOptions, Record, build_batch
 from fauxka.storage.append_refused import AppendRefused
 from fauxka.storage.append_result import AppendResult
+from fauxka.storage.coordinator_batch import TransactionalRecords, TransactionMarker
 from fauxka.storage.log_config import LogConfig
 from fauxka.storage.memory_file_system import MemoryFileSystem
 from fauxka.storage.partition_log import PartitionLog
 from fauxka.storage.transaction_index import AbortedTransaction
-from fauxka.storage.transaction_marker import TransactionMarker
 from fauxka.storage.unverified_producers import UnverifiedProducer
 
 from ..broker.steered_file_system import SteeredFileSystem
@@ -62,7 +63,7 @@ def end(
         coordinator_epoch=coordinator_epoch,
         transaction_version=version,
     )
-    return log.append_marker(marker, now_ms=now_ms, leader_epoch=0)
+    return log.append_coordinated(marker, now_ms=now_ms, leader_epoch=0)
 
 
 def refusal_of_end(log: PartitionLog, **marker: int) -> ErrorCode:
@@ -330,3 +331,30 @@ def test_what_was_seen_is_forgotten_after_the_time_of_an_idle_producer() -> None
     log.producers.remove_expired(NOW_MS + 1000)
 
     assert not log.producers.unverified
+
+
+def state_records(*, producer_epoch: int = 0) -> TransactionalRecords:
+    options = BatchOptions(producer_id=7, producer_epoch=producer_epoch, is_transactional=True)
+    return TransactionalRecords(build_batch([Record(key=b"k", value=b"v", timestamp=NOW_MS)], options))
+
+
+def test_records_of_a_coordinator_open_a_transaction_without_a_sequence() -> None:
+    log = new_log()
+    log.append_coordinated(state_records(), now_ms=NOW_MS, leader_epoch=0)
+    log.append_coordinated(state_records(), now_ms=NOW_MS, leader_epoch=0)
+
+    entry = log.producers.find(7)
+
+    assert entry is not None
+    assert (entry.current_txn_first_offset, entry.last_sequence, log.last_stable_offset) == (0, -1, 0)
+    assert log.log_end_offset == 2
+
+
+def test_records_of_a_coordinator_are_refused_in_an_older_epoch() -> None:
+    log = new_log()
+    end(log, commit=True, producer_epoch=1)
+
+    with pytest.raises(AppendRefused) as raised:
+        log.append_coordinated(state_records(), now_ms=NOW_MS, leader_epoch=0)
+
+    assert raised.value.code == ErrorCode.INVALID_PRODUCER_EPOCH
