@@ -284,9 +284,7 @@ class Cluster:
             partition.is_deleted = True
             if partition.find_log() is not None:
                 self._delete_log(partition)
-        if self.coordinators.has_groups:
-            for topic in topics:
-                self.groups.offsets.forget_topic(topic.name)
+        self.coordinators.topics_deleted(topics)
         return partitions
 
     def take_coordinators(self) -> ClusterCoordinators:

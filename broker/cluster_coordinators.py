@@ -5,12 +5,17 @@ What they know is in their topics, so that it is known again after a start: whoe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .cluster import Cluster
+    from .cluster import Cluster, Topic
     from .coordinators.group_coordinator import GroupCoordinator
+
+
+# Where groups are kept (internal_topics.INTERNAL_TOPICS, which is not loaded for a start).
+GROUP_TOPIC = "__consumer_offsets"
 
 
 class ClusterCoordinators:
@@ -25,8 +30,11 @@ class ClusterCoordinators:
         """The group coordinator."""
         from .coordinators.group_coordinator import GroupCoordinator
         from .coordinators.group_settings import GroupSettings
+        from .coordinators.internal_topics import CoordinatorType
+        from .coordinators.state_log import StateLog
 
-        return GroupCoordinator(GroupSettings.of(self._cluster.config), self._cluster.clock)
+        log = StateLog(self._cluster, CoordinatorType.GROUP)
+        return GroupCoordinator(GroupSettings.of(self._cluster.config), self._cluster.clock, log)
 
     @property
     def has_groups(self) -> bool:
@@ -37,6 +45,22 @@ class ClusterCoordinators:
         """Know what the coordinators' topics tell; to be called on the event loop, once the logs are loaded."""
         if not any(topic.is_internal for topic in self._cluster.topics.values()):
             return
+        from .coordinators.internal_topics import CoordinatorType
+        from .coordinators.state_log import StateLog
+
+        if not StateLog(self._cluster, CoordinatorType.GROUP).is_empty:
+            self.groups.load()
+
+    def topics_deleted(self, topics: Sequence[Topic]) -> None:
+        """Forget what is known of topics that are gone; without their topic, coordinators forget everything."""
+        if not self.has_groups:
+            return
+        if any(topic.name == GROUP_TOPIC for topic in topics):
+            groups = self.groups
+            del self.groups
+            groups.unload()
+        else:
+            self.groups.offsets.forget_topics([(topic.name, topic.topic_id) for topic in topics])
 
     def unload(self) -> None:
         """Forget everything: who waits is answered, and no timer runs any more. Nothing may be asked of them then."""

@@ -1,7 +1,8 @@
 """The whole state of a cluster in memory at one moment, and the way back to it, as often as wanted.
 
-Logs, producers with all their remembered batches, topics, configs, committed offsets and which producer ids were given
-are in it. Members of groups, sessions and connections are not: whoever comes back after a restore has to join again.
+Logs, producers with all their remembered batches, topics, configs and which producer ids were given are in it; and with
+the coordinators' topics the groups as they were last written, whose members' sessions begin anew. Fetch sessions and
+connections are not.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from .producer_id_manager import ProducerIdManager
 if TYPE_CHECKING:
     from ..storage.producer_state_entry import ProducerStateEntry
     from .cluster import Cluster
-    from .coordinators.saved_group import SavedGroup
 
 PartitionKey = tuple[str, int]
 
@@ -43,7 +43,6 @@ class ClusterSnapshot:
     files: MemoryFileSystem
     producers: Mapping[PartitionKey, list[ProducerStateEntry]]
     next_producer_id: int
-    groups: list[SavedGroup]
 
 
 def take_snapshot(cluster: Cluster) -> ClusterSnapshot:
@@ -63,7 +62,6 @@ def take_snapshot(cluster: Cluster) -> ClusterSnapshot:
         files,
         producers,
         cluster.producer_ids.next_producer_id,
-        cluster.groups.save() if cluster.coordinators.has_groups else [],
     )
 
 
@@ -102,8 +100,6 @@ def restore_snapshot(cluster: Cluster, snapshot: ClusterSnapshot) -> None:
                 partition.log.producers.replace_all(entries)
     cluster.producer_ids = ProducerIdManager(snapshot.next_producer_id)
     cluster.coordinators.load()
-    if snapshot.groups:
-        cluster.groups.restore(snapshot.groups)
 
 
 def _memory_of(cluster: Cluster) -> MemoryFileSystem:

@@ -7,17 +7,25 @@ Source: ClassicGroup, Kafka 4.3.0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from ...protocol.error_codes import ErrorCode, KafkaError
+from ...protocol.group_log_records import GroupMetadataKey
 from ...protocol.messages.join_group import JoinGroupResponse
 from ...protocol.messages.sync_group import SyncGroupResponse
 from .consumer_subscription import CONSUMER_PROTOCOL_TYPE, find_subscribed_topics
+from .group import CheckOffset, GroupType, OffsetCommitter, every_offset
 from .group_answers import join_refused, sync_refused
 from .group_member import GroupMember
 from .group_timers import GroupTimers
 from .protocol_vote import has_common_protocol, select_protocol
+from .state_log import StateRecord
+
+if TYPE_CHECKING:
+    from ..request_context import Deferred
+    from .offset_store import CommittedOffset
 
 
 class GroupState(Enum):
@@ -87,6 +95,21 @@ class ClassicGroup:
         self.new_member_added = False
 
     # -- what it is
+
+    @property
+    def group_type(self) -> GroupType:
+        """Which kind of group it is."""
+        return GroupType.CLASSIC
+
+    @property
+    def state_name(self) -> str:
+        """Its state, by the name that ListGroups shows."""
+        return self.state.value
+
+    @property
+    def listed_protocol_type(self) -> str:
+        """What its members do, as ListGroups shows it; empty before the first one has joined."""
+        return self.protocol_type or ""
 
     @property
     def is_empty(self) -> bool:
@@ -159,6 +182,77 @@ class ClassicGroup:
                 f"group {self.group_id} is in generation {self.generation_id}, not {generation_id}",
             )
 
+    # -- its offsets, and its end
+
+    def check_offset_commit(self, committer: OffsetCommitter) -> CheckOffset:
+        """Let every offset of a member pass, and of others those for a group without members.
+
+        Raises KafkaError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, REBALANCE_IN_PROGRESS.
+        Source: ClassicGroup.validateOffsetCommit, Kafka 4.3.0.
+        """
+        generation_id, is_transactional = committer.generation_id, committer.is_transactional
+        if generation_id < 0 and self.is_empty:
+            return every_offset
+        if generation_id >= 0 or committer.member_id or committer.group_instance_id is not None:
+            self.check_member(committer.member_id, committer.group_instance_id)
+            self.check_generation(generation_id)
+        elif not is_transactional:
+            # Transactional producers of old versions tell nothing of the member.
+            raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"group {self.group_id} has members, so only they may commit")
+        if self.state is GroupState.COMPLETING_REBALANCE and not is_transactional:
+            raise KafkaError(
+                ErrorCode.REBALANCE_IN_PROGRESS,
+                f"group {self.group_id} has not assigned generation {generation_id} yet",
+            )
+        return every_offset
+
+    def check_offset_fetch(self, member_id: str, member_epoch: int) -> None:
+        """Let everybody read offsets."""
+
+    def check_offset_delete(self) -> None:
+        """Raise KafkaError NON_EMPTY_GROUP for members of whom it is not known which topics they use."""
+        if not self.is_empty and not self.uses_consumer_protocol:
+            raise KafkaError(ErrorCode.NON_EMPTY_GROUP, f"group {self.group_id} has {len(self.members)} members")
+
+    def check_delete(self) -> None:
+        """Raise KafkaError NON_EMPTY_GROUP while there are members, or will be."""
+        if not self.is_empty:
+            raise KafkaError(ErrorCode.NON_EMPTY_GROUP, f"group {self.group_id} has {len(self.members)} members")
+
+    def retention_base_ms(self, committed: CommittedOffset) -> int | None:
+        """Return from when on the retention of an offset counts; None while it does not expire.
+
+        Offsets of a group that had members count from when the last one left; those of one that never had any, and
+        topics that a stable group of consumers has given up, from their commit.
+        Source: ClassicGroup.offsetExpirationCondition, Kafka 4.3.0.
+        """
+        if self.protocol_type is None:
+            return committed.commit_timestamp_ms
+        if self.is_empty:
+            return self.state_changed_ms
+        if self.state is GroupState.STABLE and self.subscribed_topics is not None:
+            return committed.commit_timestamp_ms
+        return None
+
+    def tombstones(self) -> Sequence[StateRecord]:
+        """Return the record that says that there is no such group any more."""
+        return (StateRecord(GroupMetadataKey(self.group_id).encode(), None),)
+
+    def close(self) -> None:
+        """Be dead; no timer runs any more."""
+        self.transition_to(GroupState.DEAD)
+        self.timers.cancel_all()
+
+    def refuse_waiting(self) -> None:
+        """Have whoever waits look for another coordinator."""
+        for member in self.members.values():
+            self.answer_join(member, join_refused(ErrorCode.NOT_COORDINATOR, member.member_id))
+            self.answer_sync(member, sync_refused(ErrorCode.NOT_COORDINATOR))
+
+    def finish_step(self) -> None:
+        """Send the answers that were put off until a step was done."""
+        self.timers.finish_step()
+
     # -- how it changes
 
     def transition_to(self, state: GroupState) -> None:
@@ -212,14 +306,23 @@ class ClassicGroup:
         """
         answer = member.take_join_wait()
         if answer is not None:
-            self.timers.put_off(lambda: answer.complete(response))
+            self.send_join(answer, response)
+
+    def send_join(self, answer: Deferred[JoinGroupResponse], response: JoinGroupResponse) -> None:
+        """Answer a JoinGroup request in the same way."""
+        self.timers.put_off(
+            lambda: answer.complete(response),
+            lambda error_code: answer.complete(join_refused(error_code, response.member_id)),
+        )
 
     def answer_sync(self, member: GroupMember, response: SyncGroupResponse) -> bool:
         """Answer the member's waiting SyncGroup request in the same way; return whether there was one."""
         answer = member.take_sync_wait()
         if answer is None:
             return False
-        self.timers.put_off(lambda: answer.complete(response))
+        self.timers.put_off(
+            lambda: answer.complete(response), lambda error_code: answer.complete(sync_refused(error_code))
+        )
         return True
 
     def elect_joined_leader(self) -> bool:
@@ -233,12 +336,25 @@ class ClassicGroup:
             self.leader_id = joined[0]
         return True
 
-    def begin_empty(self, protocol_type: str | None, generation_id: int) -> None:
-        """Be what is left of a group of that generation when the last member has left it."""
+    def restore(
+        self,
+        *,
+        protocol_type: str | None,
+        protocol_name: str | None,
+        generation_id: int,
+        leader_id: str | None,
+        members: Sequence[GroupMember],
+    ) -> None:
+        """Be, instead of new, stable with these members, or empty without any."""
         assert self.is_empty and not self.members, f"group {self.group_id} has members"
         self.protocol_type = protocol_type
+        self.protocol_name = protocol_name
         self.generation_id = generation_id
-        self.subscribed_topics = frozenset() if self.uses_consumer_protocol else None
+        self.leader_id = leader_id
+        for member in members:
+            self.add(member)
+        self.state = GroupState.STABLE if members else GroupState.EMPTY
+        self.subscribed_topics = self._compute_subscribed_topics()
 
     def begin_generation(self) -> None:
         """Start the next generation with the members there are: CompletingRebalance, or Empty."""

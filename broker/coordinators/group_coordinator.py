@@ -1,15 +1,16 @@
 """The group coordinator: all groups and their offsets, behind one door for the request handlers.
 
 It is plain synchronous code on the event loop's thread. What must wait is a Deferred; what happens by itself comes
-from the clock.
+from the clock. What is to outlast the process is written to the coordinator's topic before anybody is told of it.
 Source: GroupCoordinatorService and GroupMetadataManager, Kafka 4.3.0.
 """
 
 from __future__ import annotations
 
+import logging
 import uuid
-from collections.abc import Callable, Collection, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.messages.describe_groups import DescribedGroup
@@ -17,21 +18,28 @@ from ...protocol.messages.leave_group import MemberIdentity, MemberResponse
 from ...protocol.messages.list_groups import ListedGroup
 from ...protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from ..request_context import Deferred
-from .group_answers import join_refused, sync_refused
+from .classic_group import ClassicGroup
 from .group_description import describe, describe_unknown, is_selected, list_entry
 from .group_join import GroupJoin, JoinAttempt
 from .group_membership import GroupMembership
 from .group_offsets import GroupOffsets
+from .group_records import new_group_record, offset_tombstone
 from .group_registry import GroupRegistry
 from .group_settings import GroupSettings
+from .group_timers import GroupTimers
+from .offset_store import OffsetPlace
 from .rebalance import Rebalance
-from .saved_group import SavedGroup
 
 if TYPE_CHECKING:
     from ...protocol.messages.heartbeat import HeartbeatRequest
-    from ...protocol.messages.offset_commit import OffsetCommitRequest
     from ..clock import Clock, Timer
-    from .classic_group import ClassicGroup
+    from .group import Group
+    from .group_log import GroupLog
+
+
+logger = logging.getLogger(__name__)
+
+R = TypeVar("R")
 
 
 def new_uuid_text() -> str:
@@ -40,20 +48,65 @@ def new_uuid_text() -> str:
 
 
 class GroupCoordinator:
-    """Coordinates the classic groups of a cluster."""
+    """Coordinates the groups of a cluster."""
 
     def __init__(
-        self, settings: GroupSettings, clock: Clock, new_member_suffix: Callable[[], str] = new_uuid_text
+        self,
+        settings: GroupSettings,
+        clock: Clock,
+        log: GroupLog,
+        new_member_suffix: Callable[[], str] = new_uuid_text,
     ) -> None:
-        """Start without groups; new_member_suffix returns what makes a new member's id unique."""
+        """Start without groups; log keeps them, new_member_suffix returns what makes a new member's id unique."""
         self._settings = settings
         self._clock = clock
+        self._log = log
         self._expiry: Timer | None = None
-        self._registry = GroupRegistry(clock, self._schedule_expiry)
-        self._rebalance = Rebalance(settings)
-        self._join = GroupJoin(settings, self._rebalance, new_member_suffix)
+        self._registry = GroupRegistry(self._new_timers, self._schedule_expiry)
+        self._rebalance = Rebalance(settings, log)
+        self._join = GroupJoin(settings, self._rebalance, log, new_member_suffix)
         self._membership = GroupMembership(self._rebalance)
-        self.offsets = GroupOffsets(settings, self._registry)
+        self.offsets = GroupOffsets(
+            settings, self._registry, log, now_ms=clock.now_ms, extend_session=self._extend_session
+        )
+
+    def load(self) -> None:
+        """Have the groups and offsets that are in the log, whose members' sessions begin anew."""
+        # Loaded where there is something to read only.
+        from .group_replay import GroupReplay
+
+        self._log.replay(GroupReplay(self._registry, self.offsets).apply)
+        for group in self._registry.all():
+            if isinstance(group, ClassicGroup):
+                self._rebalance.begin_sessions(group)
+                group.finish_step()
+        if len(self._registry):
+            logger.info("%d groups are known again", len(self._registry))
+
+    def settled(self, response: R, refused: Callable[[ErrorCode], R]) -> R | Deferred[R]:
+        """Return the response to what was written since, now or when that is as safe as asked for (flush.messages)."""
+        return self._log.settled(response, refused)
+
+    def _new_timers(self) -> GroupTimers:
+        return GroupTimers(self._clock, self._settle)
+
+    def _settle(self, done: Callable[[], None], refused: Callable[[ErrorCode], None]) -> None:
+        """Call one of both when what was written since is settled."""
+        answer = self._log.settled(ErrorCode.NONE, lambda error_code: error_code)
+
+        def settled(error_code: ErrorCode) -> None:
+            if error_code is ErrorCode.NONE:
+                done()
+            else:
+                refused(error_code)
+
+        if isinstance(answer, Deferred):
+            answer.deliver_to(settled)
+        else:
+            settled(answer)
+
+    def _extend_session(self, group: ClassicGroup, member_id: str) -> None:
+        self._rebalance.extend_session(group, group.members[member_id])
 
     # -- membership
 
@@ -71,9 +124,27 @@ class GroupCoordinator:
         if group is None and attempt.member_id:
             attempt.refuse(ErrorCode.UNKNOWN_MEMBER_ID, attempt.member_id)
             return
-        group = group or self._registry.find_or_create(request.group_id)
+        try:
+            group = self._new_group(request.group_id) if group is None else group
+        except KafkaError as error:
+            attempt.refuse(error.code)
+            return
+        if not isinstance(group, ClassicGroup):
+            attempt.refuse(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, attempt.member_id)
+            return
         self._join.join(group, attempt)
-        group.timers.finish_step()
+        group.finish_step()
+
+    def _new_group(self, group_id: str) -> ClassicGroup:
+        """Return a new group, which is written also where nobody gets into it. Raises KafkaError."""
+        group = self._registry.create_classic(group_id)
+        try:
+            self._log.append(group_id, [new_group_record(group)])
+        except KafkaError as error:
+            logger.warning("group %s: cannot write that it is new: %s", group_id, error.message)
+            self._registry.delete(group)
+            raise
+        return group
 
     def sync(self, request: SyncGroupRequest, answer: Deferred[SyncGroupResponse]) -> None:
         """Answer a SyncGroup request, now or later; raises KafkaError where it is refused."""
@@ -93,10 +164,6 @@ class GroupCoordinator:
         group.timers.finish_step()
         return answers
 
-    def begin_commit(self, request: OffsetCommitRequest, api_version: int) -> ClassicGroup:
-        """Return the group whose offsets the request may commit; see GroupOffsets.begin_commit."""
-        return self.offsets.begin_commit(request, api_version, self._rebalance)
-
     def _group_of_member(self, group_id: str) -> ClassicGroup:
         """Return the group that a request of a member is about.
 
@@ -105,10 +172,10 @@ class GroupCoordinator:
         """
         if not group_id:
             raise KafkaError(ErrorCode.INVALID_GROUP_ID, "the group id is empty")
-        group = self._registry.find(group_id)
-        if group is None:
-            raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Group {group_id} not found.")
-        return group
+        try:
+            return self._registry.classic_group_of(group_id)
+        except KafkaError as error:
+            raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, error.message) from error
 
     # -- administration
 
@@ -118,17 +185,19 @@ class GroupCoordinator:
 
     def describe(self, group_id: str) -> DescribedGroup:
         """Return the group with its members; one that there is not is Dead."""
-        group = self._registry.find(group_id)
-        return describe_unknown(group_id) if group is None else describe(group)
+        try:
+            return describe(self._registry.classic_group_of(group_id))
+        except KafkaError as error:
+            return describe_unknown(group_id, error.message)
 
     def delete_group(self, group_id: str) -> None:
-        """Delete a group without members, and its offsets; raises KafkaError: GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
-        group = self._registry.find(group_id)
-        if group is None:
-            raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.")
-        if not group.is_empty:
-            raise KafkaError(ErrorCode.NON_EMPTY_GROUP, f"group {group_id} has {len(group.members)} members")
-        self._delete(group)
+        """Delete a group without members, and its offsets.
+
+        Raises KafkaError: GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP, and what StateLog raises.
+        """
+        group = self._registry.group_of(group_id)
+        group.check_delete()
+        self._delete(group, self.offsets.all_of_group(group_id))
 
     def unload(self) -> None:
         """Forget every group; who waits for one is answered NOT_COORDINATOR, and looks for one again.
@@ -140,31 +209,17 @@ class GroupCoordinator:
             self._expiry.cancel()
         groups = self._registry.all()
         for group in groups:
-            for member in group.members.values():
-                group.answer_join(member, join_refused(ErrorCode.NOT_COORDINATOR, member.member_id))
-                group.answer_sync(member, sync_refused(ErrorCode.NOT_COORDINATOR))
-            self._delete(group)
+            group.refuse_waiting()
+            self._registry.delete(group)
         for group in groups:
-            group.timers.finish_step()
-
-    def save(self) -> list[SavedGroup]:
-        """Return what is to be kept of every group; its members are not."""
-        return [
-            SavedGroup(group.group_id, group.protocol_type, group.generation_id, self.offsets.copy_of(group.group_id))
-            for group in self._registry.all()
-        ]
-
-    def restore(self, groups: Iterable[SavedGroup]) -> None:
-        """Have these groups, without members, in place of none."""
-        for saved in groups:
-            group = self._registry.find_or_create(saved.group_id)
-            group.begin_empty(saved.protocol_type, saved.generation_id)
-            self.offsets.put_all(saved.group_id, saved.offsets)
+            group.finish_step()
 
     # -- expiry
 
-    def _delete(self, group: ClassicGroup) -> None:
-        self.offsets.forget_group(group.group_id)
+    def _delete(self, group: Group, places: Sequence[OffsetPlace]) -> None:
+        """Delete the group with the offsets for places, which are all that it has. Raises KafkaError."""
+        self._log.append(group.group_id, [*(offset_tombstone(*place) for place in places), *group.tombstones()])
+        self.offsets.forget(places)
         self._registry.delete(group)
 
     def _schedule_expiry(self) -> None:
@@ -175,7 +230,17 @@ class GroupCoordinator:
         """Drop expired offsets, and groups without members that have none left; go on while there are groups."""
         self._expiry = None
         for group in self._registry.all():
-            if self.offsets.remove_expired(group, self._clock.now_ms()) and group.is_empty:
-                self._delete(group)
+            try:
+                self._expire_of(group)
+            except KafkaError as error:
+                logger.warning("group %s: cannot write what has expired: %s", group.group_id, error.message)
         if len(self._registry):
             self._schedule_expiry()
+
+    def _expire_of(self, group: Group) -> None:
+        expired = self.offsets.expired_of(group)
+        if group.is_empty and len(expired) == len(self.offsets.all_of_group(group.group_id)):
+            self._delete(group, expired)
+        elif expired:
+            self._log.append(group.group_id, [offset_tombstone(*place) for place in expired])
+            self.offsets.forget(expired)

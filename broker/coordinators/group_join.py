@@ -6,14 +6,16 @@ Source: GroupMetadataManager.classicGroupJoinToClassicGroup and what it calls, K
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from ..request_context import Deferred
 from .classic_group import ClassicGroup, GroupState
-from .group_answers import join_refused, joined
+from .group_answers import NO_LEADER, join_refused, joined
+from .group_log import GroupLog
 from .group_member import GroupMember, MemberProtocol
+from .group_records import group_record
 from .group_settings import GroupSettings
 from .protocol_vote import select_protocol
 from .rebalance import Rebalance
@@ -58,12 +60,15 @@ class JoinAttempt:
 class GroupJoin:
     """Judges JoinGroup requests."""
 
-    __slots__ = ("_new_member_suffix", "_rebalance", "_settings")
+    __slots__ = ("_log", "_new_member_suffix", "_rebalance", "_settings")
 
-    def __init__(self, settings: GroupSettings, rebalance: Rebalance, new_member_suffix: Callable[[], str]) -> None:
+    def __init__(
+        self, settings: GroupSettings, rebalance: Rebalance, log: GroupLog, new_member_suffix: Callable[[], str]
+    ) -> None:
         """new_member_suffix: returns what makes a new member's id unique, for example a UUID."""
         self._settings = settings
         self._rebalance = rebalance
+        self._log = log
         self._new_member_suffix = new_member_suffix
 
     def join(self, group: ClassicGroup, attempt: JoinAttempt) -> None:
@@ -120,7 +125,7 @@ class GroupJoin:
             member_id=member_id,
             group_instance_id=request.group_instance_id,
             client_id=attempt.client_id,
-            client_host=attempt.client_host,
+            client_host=f"/{attempt.client_host}",
             rebalance_timeout_ms=request.rebalance_timeout_ms,
             session_timeout_ms=request.session_timeout_ms,
             protocol_type=request.protocol_type,
@@ -133,19 +138,37 @@ class GroupJoin:
         self, group: ClassicGroup, attempt: JoinAttempt, group_instance_id: str, member_id: str
     ) -> None:
         """Let a static member that was restarted go on where it was, under a new id."""
+        before = group.members[group.static_members[group_instance_id]]
         leader_before = group.leader_id
+        after = replace(
+            before,
+            member_id=member_id,
+            protocols=attempt.protocols,
+            rebalance_timeout_ms=attempt.request.rebalance_timeout_ms,
+            session_timeout_ms=attempt.request.session_timeout_ms,
+        )
+        members = [member for member in group.members.values() if member is not before] + [after]
+        goes_on = group.state is GroupState.STABLE and select_protocol(members) == group.protocol_name
+        if goes_on:
+            leader_id = member_id if leader_before == before.member_id else leader_before
+            try:
+                self._log.append(group.group_id, [group_record(group, members, leader_id)])
+            except KafkaError as error:
+                self._rebalance.extend_session(group, before)
+                group.send_join(attempt.answer, _not_resumed(group, error.code))
+                return
         member = group.replace_static_member(group_instance_id, member_id)
         self._rebalance.extend_session(group, member)
         _update(member, attempt)
-        if group.state is GroupState.COMPLETING_REBALANCE:
+        if goes_on:
+            group.answer_join(member, _resumed(group, member_id, attempt, leader_before))
+        elif group.state is GroupState.COMPLETING_REBALANCE:
             # The leader may already assign to the old id, which would leave the new one without partitions.
             self._rebalance.prepare(group, f"static member {member_id} joins again: {attempt.reason}")
-        elif group.state is not GroupState.STABLE:
-            self._rebalance.complete_join_if_possible(group)
-        elif select_protocol(list(group.members.values())) != group.protocol_name:
+        elif group.state is GroupState.STABLE:
             self._rebalance.prepare(group, f"static member {member_id} changes the group's protocol")
         else:
-            group.answer_join(member, _resumed(group, member_id, attempt, leader_before))
+            self._rebalance.complete_join_if_possible(group)
 
     # -- members with an id
 
@@ -153,7 +176,6 @@ class GroupJoin:
         request = attempt.request
         if attempt.member_id in group.pending_join_members:
             if request.group_instance_id is not None:
-                # Kafka throws IllegalStateException: ids are not handed out in advance to static members.
                 # Ids are not handed out in advance to static members; Kafka takes this for a fault of its own.
                 attempt.refuse(ErrorCode.UNKNOWN_SERVER_ERROR)
                 return
@@ -201,6 +223,17 @@ def _resumed(group: ClassicGroup, member_id: str, attempt: JoinAttempt, leader_b
         response.members = []
         response.leader = leader_before or ""
     return response
+
+
+def _not_resumed(group: ClassicGroup, error_code: ErrorCode) -> JoinGroupResponse:
+    """Return the answer to a static member whose new id could not be written; the old one is still in the group."""
+    return JoinGroupResponse(
+        error_code=error_code,
+        generation_id=group.generation_id,
+        protocol_type=group.protocol_type,
+        protocol_name=group.protocol_name,
+        leader=group.leader_id or NO_LEADER,
+    )
 
 
 def _is_same(known: Sequence[MemberProtocol], joining: Sequence[MemberProtocol]) -> bool:

@@ -20,7 +20,7 @@ class MemberProtocol:
 
 @dataclass(slots=True, kw_only=True)
 class GroupMember:
-    """One member. Its protocols are in the order of its preference."""
+    """One member. Its protocols are in the order of its preference, client_host is as Java prints an address."""
 
     member_id: str
     group_instance_id: str | None

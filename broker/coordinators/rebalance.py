@@ -4,6 +4,8 @@ A rebalance has two phases. Join: every member sends JoinGroup and waits; the ph
 longest rebalance timeout is over, and members that did not come back are out. Sync: every member sends SyncGroup and
 waits for the leader's assignment; who does not send one within the rebalance timeout is out too. A group's first
 rebalance waits a little for more members instead (group.initial.rebalance.delay.ms).
+
+A generation is written when it is stable, before anybody is told its assignment, or when nobody is left in it.
 Source: GroupMetadataManager (the classicGroup methods), Kafka 4.3.0.
 """
 
@@ -11,12 +13,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 
-from ...protocol.error_codes import ErrorCode
+from ...protocol.error_codes import ErrorCode, KafkaError
 from . import group_timers
 from .classic_group import ClassicGroup, GroupState
 from .group_answers import join_refused, joined, sync_refused, synced
+from .group_log import GroupLog
 from .group_member import GroupMember
+from .group_records import group_record
 from .group_settings import NEW_MEMBER_JOIN_TIMEOUT_MS, GroupSettings
 
 logger = logging.getLogger(__name__)
@@ -27,11 +32,12 @@ NO_ASSIGNMENT = b""
 class Rebalance:
     """Moves classic groups from state to state; holds no state of its own."""
 
-    __slots__ = ("_settings",)
+    __slots__ = ("_log", "_settings")
 
-    def __init__(self, settings: GroupSettings) -> None:
-        """Follow settings."""
+    def __init__(self, settings: GroupSettings, log: GroupLog) -> None:
+        """Follow settings; generations are written to log."""
         self._settings = settings
+        self._log = log
 
     # -- the join phase
 
@@ -84,6 +90,15 @@ class Rebalance:
         logger.info("group %s: generation %d has %d members", group.group_id, group.generation_id, len(group.members))
         if group.members:
             self._answer_joined_members(group)
+        else:
+            self._write_empty(group)
+
+    def _write_empty(self, group: ClassicGroup) -> None:
+        try:
+            self._log.append(group.group_id, [group_record(group, (), None)])
+        except KafkaError as error:
+            # After a crash the generation before would be there, whose members are gone; their sessions would end.
+            logger.warning("group %s: cannot write that it is empty: %s", group.group_id, error.message)
 
     def add_member(self, group: ClassicGroup, member: GroupMember, reason: str) -> None:
         """Take a new member in, whose JoinGroup waits."""
@@ -97,7 +112,21 @@ class Rebalance:
     # -- the sync phase
 
     def assign(self, group: ClassicGroup, assignments: Mapping[str, bytes]) -> None:
-        """Take the leader's assignment: the group is stable, and members that wait for theirs get it."""
+        """Take the leader's assignment: the group is stable, and members that wait for theirs get it.
+
+        Where it cannot be written, they are told so, and the group rebalances again.
+        """
+        assigned = [
+            replace(member, assignment=assignments.get(member.member_id, NO_ASSIGNMENT))
+            for member in group.members.values()
+        ]
+        try:
+            self._log.append(group.group_id, [group_record(group, assigned, group.leader_id)])
+        except KafkaError as error:
+            logger.warning("group %s: cannot write the assignment: %s", group.group_id, error.message)
+            self._propagate_refusal(group, error.code)
+            self.prepare_or_complete(group, f"{error.code.name} when the assignment was written")
+            return
         for member in group.members.values():
             member.assignment = assignments.get(member.member_id, NO_ASSIGNMENT)
         for member in group.members.values():
@@ -112,6 +141,16 @@ class Rebalance:
             group.timers.cancel(group_timers.SYNC)
 
     # -- sessions
+
+    def begin_sessions(self, group: ClassicGroup) -> None:
+        """Begin the sessions of a group that was read; one that is larger than is allowed by now rebalances.
+
+        Source: GroupMetadataManager.onLoaded, Kafka 4.3.0.
+        """
+        for member in group.members.values():
+            self.extend_session(group, member)
+        if len(group.members) > self._settings.members_max:
+            self.prepare(group, f"{len(group.members)} members are more than {self._settings.members_max}")
 
     def extend_session(self, group: ClassicGroup, member: GroupMember) -> None:
         """Give the member another session timeout from now on."""

@@ -93,25 +93,30 @@ class StateLog:
 
     # -- write
 
-    def append(self, key_text: str, records: Sequence[StateRecord], options: BatchOptions = _NOBODY) -> None:
-        """Append the records as one batch to the partition that the group's or transactional id belongs to.
+    def append(self, key_text: str, records: Sequence[StateRecord], options: BatchOptions = _NOBODY) -> int:
+        """Append the records as one batch to the partition that the id belongs to; return the first one's offset.
 
         options: the producer of offsets that belong to a transaction; nobody's by default.
         Raises KafkaError, which is for the client: COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, UNKNOWN_SERVER_ERROR.
         Nothing was written then.
         """
         try:
-            self._append(partition_of_key(self._cluster, self._type, key_text), records, options)
+            return self._append(partition_of_key(self._cluster, self._type, key_text), records, options)
         except KafkaError as error:
             raise KafkaError(_TRANSLATED.get(error.code, error.code), error.message) from error
 
-    def _append(self, partition: Partition, records: Sequence[StateRecord], options: BatchOptions) -> None:
+    def partition_index_of(self, key_text: str) -> int:
+        """Return the index of the partition that the group's or transactional id belongs to. Raises KafkaError."""
+        return partition_of_key(self._cluster, self._type, key_text).index
+
+    def _append(self, partition: Partition, records: Sequence[StateRecord], options: BatchOptions) -> int:
         now_ms = self._cluster.clock.now_ms()
         batch = build_batch([Record(key=each.key, value=each.value, timestamp=now_ms) for each in records], options)
         result = partition.append(memoryview(batch), now_ms)
         flusher = partition.flusher
         if flusher is not None and flusher.must_wait():
             self._unsettled[flusher] = result.last_offset + 1
+        return result.base_offset
 
     def settled(self, response: R, refused: Callable[[ErrorCode], R]) -> R | Deferred[R]:
         """Return the response to what was appended since it was last asked, now or when that is as safe as asked for.

@@ -8,13 +8,22 @@ from __future__ import annotations
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
 from ..coordinators.group_coordinator import GroupCoordinator
-from ..request_context import ApiHandler, RequestContext
+from ..request_context import ApiHandler, Deferred, RequestContext
 
 
-def handle(context: RequestContext, request: DeleteGroupsRequest) -> DeleteGroupsResponse:
+def handle(
+    context: RequestContext, request: DeleteGroupsRequest
+) -> DeleteGroupsResponse | Deferred[DeleteGroupsResponse]:
     """Delete groups without members; a group that is named twice is answered once."""
-    group_ids = dict.fromkeys(request.groups_names)
-    return DeleteGroupsResponse(results=[_delete(context.cluster.groups, group_id) for group_id in group_ids])
+    groups = context.cluster.groups
+    results = [_delete(groups, group_id) for group_id in dict.fromkeys(request.groups_names)]
+
+    def refused(error_code: ErrorCode) -> DeleteGroupsResponse:
+        for result in results:
+            result.error_code = result.error_code or error_code
+        return DeleteGroupsResponse(results=results)
+
+    return groups.settled(DeleteGroupsResponse(results=results), refused)
 
 
 def _delete(groups: GroupCoordinator, group_id: str) -> DeletableGroupResult:

@@ -16,8 +16,9 @@ from ...protocol.messages.offset_commit import (
     OffsetCommitResponseTopic,
 )
 from ..cluster import Topic
-from ..coordinators.classic_group import ClassicGroup
-from ..request_context import ApiHandler, RequestContext
+from ..coordinators.group import OffsetCommitter
+from ..coordinators.group_offsets import OffsetToCommit
+from ..request_context import ApiHandler, Deferred, RequestContext
 
 TOPIC_IDS_SINCE = 10
 
@@ -37,8 +38,18 @@ class _Answers:
     def response(self) -> OffsetCommitResponse:
         return OffsetCommitResponse(topics=list(self._topics.values()))
 
+    def refused(self, error_code: ErrorCode) -> OffsetCommitResponse:
+        """Return the answer where what was accepted could not be made safe."""
+        for topic in self._topics.values():
+            for partition in topic.partitions:
+                if partition.error_code == ErrorCode.NONE:
+                    partition.error_code = error_code
+        return self.response()
 
-def handle(context: RequestContext, request: OffsetCommitRequest) -> OffsetCommitResponse:
+
+def handle(
+    context: RequestContext, request: OffsetCommitRequest
+) -> OffsetCommitResponse | Deferred[OffsetCommitResponse]:
     """Keep the offsets of the partitions that there are; if none of them is, the group is not looked at."""
     answers = _Answers()
     commits = [
@@ -46,9 +57,18 @@ def handle(context: RequestContext, request: OffsetCommitRequest) -> OffsetCommi
         for topic in request.topics
         for found, partition in _existing_partitions(context, topic, answers)
     ]
-    if commits:
-        _commit(context, request, commits, answers)
-    return answers.response()
+    if not commits:
+        return answers.response()
+    groups = context.cluster.groups
+    offsets = [_offset_of(found, partition) for found, _, partition in commits]
+    try:
+        committer = _committer_of(request, context.api_version)
+        error_codes = groups.offsets.commit(committer, offsets, retention_time_ms=request.retention_time_ms)
+    except KafkaError as error:
+        error_codes = [error.code] * len(commits)
+    for (_, topic, partition), error_code in zip(commits, error_codes, strict=True):
+        answers.add(topic, partition.partition_index, error_code)
+    return groups.settled(answers.response(), answers.refused)
 
 
 def _existing_partitions(
@@ -72,36 +92,25 @@ def _existing_partitions(
     return existing
 
 
-def _commit(
-    context: RequestContext,
-    request: OffsetCommitRequest,
-    commits: list[tuple[Topic, OffsetCommitRequestTopic, OffsetCommitRequestPartition]],
-    answers: _Answers,
-) -> None:
-    groups = context.cluster.groups
-    try:
-        group = groups.begin_commit(request, context.api_version)
-    except KafkaError as error:
-        for _, topic, partition in commits:
-            answers.add(topic, partition.partition_index, error.code)
-        return
-    for found, topic, partition in commits:
-        error_code = _commit_one(context, group, found, partition, request.retention_time_ms)
-        answers.add(topic, partition.partition_index, error_code)
+def _offset_of(topic: Topic, partition: OffsetCommitRequestPartition) -> OffsetToCommit:
+    return OffsetToCommit(
+        topic_name=topic.name,
+        topic_id=topic.topic_id,
+        partition=partition.partition_index,
+        offset=partition.committed_offset,
+        leader_epoch=partition.committed_leader_epoch,
+        metadata=partition.committed_metadata,
+    )
 
 
-def _commit_one(
-    context: RequestContext,
-    group: ClassicGroup,
-    topic: Topic,
-    partition: OffsetCommitRequestPartition,
-    retention_time_ms: int,
-) -> ErrorCode:
-    try:
-        context.cluster.groups.offsets.commit(group, topic.name, partition, retention_time_ms)
-    except KafkaError as error:
-        return error.code
-    return ErrorCode.NONE
+def _committer_of(request: OffsetCommitRequest, api_version: int) -> OffsetCommitter:
+    return OffsetCommitter(
+        group_id=request.group_id,
+        member_id=request.member_id,
+        group_instance_id=request.group_instance_id,
+        generation_id=request.generation_id_or_member_epoch,
+        api_version=api_version,
+    )
 
 
 HANDLER = ApiHandler(OffsetCommitRequest.read, handle)

@@ -9,8 +9,8 @@ import pytest
 
 from fauxka.broker.blocking_connection import ConnectionFailed
 from fauxka.broker.cluster_snapshot import SnapshotError
-from fauxka.broker.coordinators.offset_store import CommittedOffset
-from fauxka.broker.coordinators.saved_group import SavedGroup
+from fauxka.broker.coordinators.group import OffsetCommitter
+from fauxka.broker.coordinators.group_offsets import OffsetToCommit
 from fauxka.broker.producer_faults import ProducerChange, change_producer, known_producers
 from fauxka.protocol.error_codes import ErrorCode
 
@@ -18,8 +18,7 @@ from ..storage.logs import records_in
 from .asking_client import BROKER, TOPIC, AskingClient, batch
 from .life_scene import Node
 
-COMMITTED = CommittedOffset(3, 0, "here", 1_700_000_000_000)
-GROUP = SavedGroup("group", "consumer", 4, {"events": {0: COMMITTED}})
+COMMITTED = OffsetToCommit(topic_name="events", partition=0, offset=3, leader_epoch=0, metadata="here")
 
 
 @pytest.fixture
@@ -118,7 +117,10 @@ def test_topics_configs_and_producer_ids_are_what_they_were(node: Node) -> None:
 
 
 def test_committed_offsets_are_what_they_were_and_their_groups_are_empty(node: Node) -> None:
-    node.call(lambda: node.cluster.groups.restore([GROUP]))
+    node.call(
+        lambda: node.cluster.groups.offsets.commit(OffsetCommitter(group_id="group", api_version=9), [COMMITTED])
+    )
+    committed = node.cluster.groups.offsets.find("group", "events", 0)
     snapshot = node.take_snapshot()
     node.call(lambda: node.cluster.groups.delete_group("group"))
 
@@ -126,7 +128,9 @@ def test_committed_offsets_are_what_they_were_and_their_groups_are_empty(node: N
 
     (group,) = node.call(lambda: node.cluster.groups.list_groups((), ()))
     assert (group.group_id, group.group_state) == ("group", "Empty")
-    assert node.cluster.groups.offsets.find("group", "events", 0) == COMMITTED
+    assert node.cluster.groups.offsets.find("group", "events", 0) == committed
+    assert committed is not None
+    assert (committed.offset, committed.leader_epoch, committed.metadata) == (3, 0, "here")
 
 
 def test_deleted_records_are_deleted_still_and_those_deleted_since_are_back(node: Node) -> None:

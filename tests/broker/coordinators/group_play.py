@@ -3,26 +3,50 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from fauxka.broker.clock import ManualClock
+from fauxka.broker.cluster import Cluster
+from fauxka.broker.config import BrokerConfig
+from fauxka.broker.coordinators.group import OffsetCommitter
 from fauxka.broker.coordinators.group_coordinator import GroupCoordinator
 from fauxka.broker.coordinators.group_join import JoinAttempt
+from fauxka.broker.coordinators.group_offsets import OffsetProducer, OffsetToCommit
 from fauxka.broker.coordinators.group_settings import GroupSettings
+from fauxka.broker.coordinators.internal_topics import CoordinatorType
+from fauxka.broker.coordinators.state_log import StateLog, StateRecord
 from fauxka.broker.request_context import Deferred
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.protocol.messages.heartbeat import HeartbeatRequest
 from fauxka.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from fauxka.protocol.messages.leave_group import MemberIdentity
-from fauxka.protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition
 from fauxka.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
+from fauxka.protocol.records import BatchOptions
 
 GROUP = "group"
 SESSION_TIMEOUT_MS = 10_000
 REBALANCE_TIMEOUT_MS = 60_000
+OFFSET_COMMIT_VERSION = 9
+NO_PRODUCER = BatchOptions()
 
 # A consumer's subscription to topic "t", version 0, without user data.
 SUBSCRIPTION = b"\x00\x00" + b"\x00\x00\x00\x01" + b"\x00\x01t" + b"\xff\xff\xff\xff"
+
+
+class BreakableLog(StateLog):
+    """A log that can be told to take nothing more."""
+
+    broken_by: ErrorCode | None = None
+
+    def append(self, key_text: str, records: Sequence[StateRecord], options: BatchOptions = NO_PRODUCER) -> int:
+        if self.broken_by is not None:
+            raise KafkaError(self.broken_by, "the log is broken")
+        return super().append(key_text, records, options)
+
+
+def topic_id(topic_name: str) -> bytes:
+    """Return the id of a topic of that name."""
+    return topic_name.encode().rjust(16, b"-")[-16:]
 
 
 class GroupPlay:
@@ -30,10 +54,19 @@ class GroupPlay:
 
     def __init__(self, settings: GroupSettings | None = None) -> None:
         self.clock = ManualClock()
-        numbers = itertools.count(1)
-        self.coordinator = GroupCoordinator(
-            settings or GroupSettings(initial_rebalance_delay_ms=0), self.clock, lambda: str(next(numbers))
-        )
+        self.log = BreakableLog(Cluster(BrokerConfig.from_entries({}), clock=self.clock), CoordinatorType.GROUP)
+        self._settings = settings or GroupSettings(initial_rebalance_delay_ms=0)
+        self._numbers = itertools.count(1)
+        self.coordinator = self._new_coordinator()
+
+    def _new_coordinator(self) -> GroupCoordinator:
+        return GroupCoordinator(self._settings, self.clock, self.log, lambda: str(next(self._numbers)))
+
+    def crash(self) -> None:
+        """Have another coordinator take over, which knows what was written."""
+        self.clock.cancel_all()
+        self.coordinator = self._new_coordinator()
+        self.coordinator.load()
 
     def start_join(
         self,
@@ -102,12 +135,29 @@ class GroupPlay:
         """Let a member leave."""
         self.coordinator.leave(GROUP, [MemberIdentity(member_id=member_id)])
 
-    def commit(self, offset: int, *, topic: str = "t", member_id: str = "", generation_id: int = -1) -> None:
+    def commit(
+        self,
+        offset: int,
+        *,
+        topic: str = "t",
+        member_id: str = "",
+        generation_id: int = -1,
+        retention_time_ms: int = -1,
+    ) -> None:
         """Commit an offset of partition 0; raises KafkaError where that is refused."""
-        request = OffsetCommitRequest(group_id=GROUP, generation_id_or_member_epoch=generation_id, member_id=member_id)
-        group = self.coordinator.begin_commit(request, 9)
-        partition = OffsetCommitRequestPartition(partition_index=0, committed_offset=offset)
-        self.coordinator.offsets.commit(group, topic, partition, -1)
+        committer = OffsetCommitter(
+            group_id=GROUP, member_id=member_id, generation_id=generation_id, api_version=OFFSET_COMMIT_VERSION
+        )
+        committed = OffsetToCommit(topic_name=topic, topic_id=topic_id(topic), partition=0, offset=offset)
+        error_codes = self.coordinator.offsets.commit(committer, [committed], retention_time_ms=retention_time_ms)
+        assert error_codes == [ErrorCode.NONE]
+
+    def commit_pending(self, offset: int, producer_id: int, *, topic: str = "t") -> None:
+        """Commit an offset of partition 0 in the producer's transaction."""
+        committer = OffsetCommitter(group_id=GROUP, api_version=OFFSET_COMMIT_VERSION, is_transactional=True)
+        committed = OffsetToCommit(topic_name=topic, topic_id=topic_id(topic), partition=0, offset=offset)
+        error_codes = self.coordinator.offsets.commit_pending(committer, [committed], OffsetProducer(producer_id, 0))
+        assert error_codes == [ErrorCode.NONE]
 
     def committed(self, topic: str = "t") -> int | None:
         """Return the committed offset of partition 0."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from fauxka.broker.coordinators.group_settings import GroupSettings
-from fauxka.protocol.messages.offset_commit import OffsetCommitRequestPartition
 
-from .group_play import GROUP, SESSION_TIMEOUT_MS, GroupPlay, stable_group
+from .group_play import GROUP, SESSION_TIMEOUT_MS, GroupPlay, stable_group, topic_id
 
 RETENTION_MS = 100_000
 CHECK_MS = 1_000
@@ -89,9 +88,7 @@ def test_offsets_of_a_group_that_was_left_expire_from_then_on() -> None:
 def test_a_retention_time_of_the_request_goes_before_the_brokers() -> None:
     play = _play()
     play.commit(1)
-    group = play.coordinator.offsets.begin_delete(GROUP)
-    partition = OffsetCommitRequestPartition(partition_index=0, committed_offset=2)
-    play.coordinator.offsets.commit(group, "short", partition, 5 * CHECK_MS)
+    play.commit(2, topic="short", retention_time_ms=5 * CHECK_MS)
 
     play.clock.advance(5 * CHECK_MS)
 
@@ -113,7 +110,7 @@ def test_a_deleted_topic_takes_its_offsets_along() -> None:
     play.commit(1)
     play.commit(2, topic="other")
 
-    play.coordinator.offsets.forget_topic("t")
+    play.coordinator.offsets.forget_topics([("t", topic_id("t"))])
 
     assert play.committed() is None
     assert play.committed("other") == 2
