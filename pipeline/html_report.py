@@ -14,12 +14,14 @@ from .report_svg import Bar, Mark, bars, timeline
 
 Json = Mapping[str, object]
 
+_COUNTS = frozenset({"partitions", "batches", "records", "bytes", "producers", "findings"})
+
 _STYLE = """
 body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:62rem;padding:0 1rem;color:#1a1a1a;background:#fff}
 h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}table{border-collapse:collapse;width:100%}
-th,td{text-align:left;padding:.25rem .6rem;border-bottom:1px solid #ddd;vertical-align:top}td.number{text-align:right}
+th,td{text-align:left;padding:.25rem .6rem;border-bottom:1px solid #ddd;vertical-align:top}
 .clean{color:#1b6e3c}.findings{color:#a3201d}svg{width:100%;height:auto;background:#fafafa;border:1px solid #ddd}
-svg text{font:11px system-ui,sans-serif;fill:#444}.none{color:#666}code{font-size:.92em}
+td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}.none{color:#666}code{font-size:.92em}
 """
 
 
@@ -32,7 +34,7 @@ def report_page(summary: Json) -> str:
         "<h2>What was read</h2>",
         _table(("topic", "partitions", "batches", "records", "bytes", "producers"), _rows(summary, "topics")),
         "<h2>What was found</h2>",
-        _table(("check", "kind", "cause", "findings", "records"), _rows(summary, "groups")),
+        _table(("check", "kind", "cause", "findings", "records", "fault"), _with_words(_rows(summary, "groups"))),
         "<h2>Copies over time, by cause</h2>",
         bars([_bar(row) for row in _rows(pictures, "copies")]) or _none("No event is there more than once."),
         "<h2>Gaps, by partition</h2>",
@@ -75,14 +77,26 @@ def _examples(group: Json) -> str:
 def _table(columns: Sequence[str], rows: Sequence[Json]) -> str:
     if not rows:
         return _none("Nothing.")
-    head = "".join(f"<th>{escape(column.replace('_', ' '))}</th>" for column in columns)
-    body = "".join(f"<tr>{''.join(_cell(row.get(column)) for column in columns)}</tr>" for row in rows)
+    head = "".join(_heading(column, rows[0].get(column)) for column in columns)
+    body = "".join(f"<tr>{''.join(_cell(column, row.get(column)) for column in columns)}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _cell(value: object) -> str:
+def _with_words(groups: Sequence[Json]) -> list[Json]:
+    return [{**group, "fault": "yes" if group.get("is_fault", True) else "no"} for group in groups]
+
+
+def _heading(column: str, value: object) -> str:
+    """Return a column's name, over its numbers where it has some."""
+    kind = ' class="number"' if isinstance(value, int) else ""
+    return f"<th{kind}>{escape(column.replace('_', ' '))}</th>"
+
+
+def _cell(column: str, value: object) -> str:
     if isinstance(value, int):
-        return f'<td class="number">{value}</td>'
+        # Offsets and ids are there to be copied; how many there are is there to be read.
+        words = f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}") if column in _COUNTS else str(value)
+        return f'<td class="number">{words}</td>'
     return f"<td>{escape('' if value is None else str(value))}</td>"
 
 

@@ -14,6 +14,12 @@ _HEIGHT = 240
 _LEFT = 250
 _MARGIN = 20
 _ROW = 18
+# Written out, so that a picture that is taken out of its page has it too.
+_FONT = 'font-family="system-ui, sans-serif" font-size="11" fill="#444"'
+# How wide a character of it is, or a little less.
+_CHARACTER = 6.5
+# Into how many parts faint lines cut the axis; an even number, since its middle is told.
+_TICKS = 4
 # What a mark without length is wide, so that it is seen.
 _MARK_WIDTH_MIN = 3.0
 # The most lines of a picture; a page with thousands is of use to nobody.
@@ -69,7 +75,7 @@ def bars(given: Sequence[Bar]) -> str:
         shapes.append(_rectangle(left, top, width, height, colours[bar.cause], words))
     ends = _axis(first, end, "time", _MARGIN, _HEIGHT)
     most = _label(_MARGIN, 2 * _MARGIN - 4, f"{highest} copies at most")
-    return _drawing(_HEIGHT, [_legend(colours), most, *shapes, ends])
+    return _drawing(_HEIGHT, [_legend(colours), most, ends, *shapes])
 
 
 def timeline(given: Sequence[Mark], axis: Axis) -> str:
@@ -87,7 +93,8 @@ def timeline(given: Sequence[Mark], axis: Axis) -> str:
         left = _place(mark.first, first, end, _LEFT)
         width = max(_place(mark.last, first, end, _LEFT) - left, _MARK_WIDTH_MIN)
         shapes.append(_rectangle(left, _top(shown.index(mark.line)), width, _ROW - 6, colours[mark.kind], mark.words))
-    drawn = _drawing(height, [_legend(colours), *shapes, _axis(first, end, axis, _LEFT, height)])
+    legend = _legend(colours) if len(colours) > 1 else ""
+    drawn = _drawing(height, [legend, _axis(first, end, axis, _LEFT, height), *shapes])
     left_out = len(lines) - len(shown)
     return drawn + (f'<p class="none">{left_out} more lines are not shown.</p>' if left_out else "")
 
@@ -126,10 +133,18 @@ def _label(left: float, top: float, words: str, anchor: str = "start") -> str:
 
 
 def _axis(first: int, end: int, axis: Axis, left: int, height: int) -> str:
+    """Return the values of the axis in words, and faint lines up from them."""
     bottom = height - 5
     if first == end:
         return _label(left + (WIDTH - left - _MARGIN) / 2, bottom, _at(first, axis), "middle")
-    return _label(left, bottom, _at(first, axis)) + _label(WIDTH - _MARGIN, bottom, _at(end, axis), "end")
+    shapes = [_label(left, bottom, _at(first, axis)), _label(WIDTH - _MARGIN, bottom, _at(end, axis), "end")]
+    for number in range(1, _TICKS):
+        value = first + (end - first) * number // _TICKS
+        place = _place(value, first, end, left)
+        shapes.append(f'<line x1="{place:.1f}" y1="{_MARGIN}" x2="{place:.1f}" y2="{height - _MARGIN}" stroke="#ddd"/>')
+        if number * 2 == _TICKS:
+            shapes.append(_label(place, bottom, _at(value, axis), "middle"))
+    return "".join(shapes)
 
 
 def _legend(colours: dict[str, str]) -> str:
@@ -137,9 +152,10 @@ def _legend(colours: dict[str, str]) -> str:
     left = float(_MARGIN)
     for kind, colour in colours.items():
         shapes += [_rectangle(left, 6, 10, 10, colour, kind), _label(left + 14, 15, kind)]
-        left += 30 + 6.5 * len(kind)
+        left += 34 + _CHARACTER * len(kind)
     return "".join(shapes)
 
 
 def _drawing(height: int, shapes: Sequence[str]) -> str:
-    return f'<svg viewBox="0 0 {WIDTH} {height}" role="img">{"".join(shapes)}</svg>'
+    head = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" {_FONT}>'
+    return f"{head}{''.join(shapes)}</svg>"

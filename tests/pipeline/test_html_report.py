@@ -91,6 +91,18 @@ def test_a_page_says_verdict_counts_examples_and_what_each_mark_is() -> None:
     assert "<title>producer 5, orders-0, epoch 1: offsets 0 to 8, 4 batches</title>" in page
 
 
+def test_counts_are_read_in_parts_and_offsets_are_copied_whole() -> None:
+    topic = {"topic": "orders", "partitions": 2, "batches": 4, "records": 1_234_567, "bytes": 900, "producers": 1}
+    group = {"check": "event", "kind": "duplicate", "findings": 1, "records": 1, "is_fault": False}
+    example = {**EXAMPLE, "offset": 7_654_321}
+
+    page = report_page({**SUMMARY, "topics": [topic], "groups": [{**group, "examples": [example]}]})
+
+    assert '<td class="number">1\u202f234\u202f567</td>' in page
+    assert '<td class="number">7654321</td>' in page
+    assert "<td>no</td>" in page
+
+
 def test_what_comes_from_the_log_is_no_markup() -> None:
     hostile = "</title><script>alert(1)</script>\"'&"
     example = {**EXAMPLE, "event_id": hostile, "detail": hostile}
