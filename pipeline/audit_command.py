@@ -10,6 +10,7 @@ import sys
 import click
 
 from .bad_option import BadOption
+from .option_time import milliseconds_of
 from .spark_jars import installed_series
 
 
@@ -33,6 +34,11 @@ from .spark_jars import installed_series
 @click.option(
     "--journal-token", envvar="FAUXKA_ADMIN_TOKEN", metavar="TOKEN", help="The bearer token of its admin API."
 )
+@click.option(
+    "--as-of",
+    metavar="TIME",
+    help="When an open transaction is one that hangs: 15 minutes before.  [default: now, or what a folder has last]",
+)
 @click.option("--master", metavar="URL", help="Spark's master.  [default: local[*]]")
 @click.option("assignments", "-c", "--conf", multiple=True, metavar="KEY=VALUE", help="Set one of Spark's keys.")
 @click.option("json_file", "--json", metavar="FILE", help="Write the verdict as JSON too; - prints it instead.")
@@ -46,6 +52,7 @@ def audit(
     sent: str | None,
     journal: str | None,
     journal_token: str | None,
+    as_of: str | None,
     master: str | None,
     assignments: tuple[str, ...],
     json_file: str | None,
@@ -63,7 +70,8 @@ def audit(
         from .audit_job import AuditRequest
         from .audit_run import AuditOrder, run_audit
 
-        request = AuditRequest(options, event_id, sent, journal, journal_token)
+        as_of_ms = None if as_of is None else milliseconds_of(as_of)
+        request = AuditRequest(options, event_id, sent, journal, journal_token, as_of_ms)
         order = AuditOrder(request, master, settings_of(assignments), json_file, parquet, html)
         exit_code = run_audit(order, sys.stderr)
     except BadOption as error:

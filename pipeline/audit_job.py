@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as f
 
 from .bad_option import BadOption
 from .broker_connection import BrokerError
@@ -20,6 +22,7 @@ from .fetch_log import FetchLog
 from .findings import all_findings
 from .journal_ledger import audit_journal, read_journal
 from .ledger_audit import audit_ledger
+from .log_bounds import read_bounds
 from .log_frame import read_log
 from .log_splits import open_log
 from .options import parse_options
@@ -41,7 +44,8 @@ class AuditRequest:
     """What to audit: options as the data source takes them, and what else is known of the log.
 
     event_id: as event_id_column reads it; without it events are not told apart. sent: as read_sent reads it.
-    journal, journal_token: as read_journal reads it.
+    journal, journal_token: as read_journal reads it. as_of_ms: against what time an open transaction is a hanging one;
+    without it the one of default_as_of.
     """
 
     options: Mapping[str, str]
@@ -49,6 +53,7 @@ class AuditRequest:
     sent: str | None = None
     journal: str | None = None
     journal_token: str | None = None
+    as_of_ms: int | None = None
 
     @property
     def checks(self) -> tuple[str, ...]:
@@ -87,6 +92,8 @@ def checked(request: AuditRequest) -> CheckedRequest:
         splits = log.splits()
     except BrokerError as error:
         raise BadOption(str(error)) from error
+    except OSError as error:
+        raise BadOption(f"path: {error.filename or options.path} cannot be read: {error.strerror}") from error
     if not splits:
         raise BadOption(f"path: there is nothing to read in {options.path}")
     return CheckedRequest(request, sum(split.end - split.start for split in splits))
@@ -123,16 +130,49 @@ def audit(spark: SparkSession, request: AuditRequest) -> DataFrame:
     """Return the findings of every audit that the request makes possible; see findings.py. Raises BadOption."""
     batches = read_view(spark, request.options, "batches")
     records = read_view(spark, request.options, "records")
-    found = audit_sequences(batches)
+    as_of_ms = request.as_of_ms
+    if as_of_ms is None:
+        as_of_ms = default_as_of(request.options, lambda: newest_timestamp(batches))
+    found = audit_sequences(batches, f.timestamp_millis(f.lit(as_of_ms)))
+    has_ledger = request.sent is not None or request.journal is not None
+    bounds = read_bounds(spark, request.options) if has_ledger else None
     if request.event_id is not None:
         event_id = event_id_column(request.event_id)
         found = all_findings(found, audit_events(records, event_id, batches))
         if request.sent is not None:
-            found = all_findings(found, audit_ledger(records, read_sent(spark, request.sent), event_id, batches))
+            sent = read_sent(spark, request.sent)
+            found = all_findings(found, audit_ledger(records, sent, event_id, batches, bounds))
     if request.journal is not None:
         journal = read_journal(spark, request.journal, request.journal_token)
-        found = all_findings(found, audit_journal(records, journal, batches))
+        found = all_findings(found, audit_journal(records, journal, batches, bounds))
     return found
+
+
+def newest_timestamp(batches: DataFrame) -> int | None:
+    """Return the newest timestamp of a frame of the batches view, in milliseconds; reads all of it."""
+    found = batches.agg(newest_ms().alias("newest")).first()
+    return None if found is None else found["newest"]
+
+
+def newest_ms() -> Column:
+    """Return the newest timestamp of batches as an aggregate, in milliseconds; the damaged ones may have any."""
+    return f.max(f.when(f.col("valid_crc"), f.unix_millis("max_timestamp")))
+
+
+def default_as_of(options: Mapping[str, str], newest: Callable[[], int | None]) -> int:
+    """Return the time of the audit in milliseconds: now for a broker, and for files that of what was written last.
+
+    That is the newest timestamp, so that a folder has the same findings tomorrow; but no later than the last change of
+    a file, since a producer may write any time; that change alone where there are no timestamps.
+    newest: returns the newest timestamp; it is not called for a broker. Raises BadOption.
+    """
+    log = open_log(parse_options(options))
+    if isinstance(log, FetchLog):
+        return round(time.time() * 1000)
+    paths = (segment.path for segments in log.segments().values() for segment in segments)
+    changed_ms = round(max(map(os.path.getmtime, paths), default=time.time()) * 1000)
+    newest_timestamp_ms = newest()
+    return changed_ms if newest_timestamp_ms is None else min(newest_timestamp_ms, changed_ms)
 
 
 def has_event_ids(spark: SparkSession, request: AuditRequest) -> bool:

@@ -12,15 +12,25 @@ import sys
 import tempfile
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TextIO
 
 from pyspark import StorageLevel
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Observation, SparkSession
 
-from .audit_job import AuditRequest, CheckedRequest, audit, checked, has_event_ids, read_view, shuffle_tasks
+from .audit_job import (
+    AuditRequest,
+    CheckedRequest,
+    audit,
+    checked,
+    default_as_of,
+    has_event_ids,
+    newest_ms,
+    read_view,
+    shuffle_tasks,
+)
 from .audit_summary import TOTALS_COLUMNS, Summary, finding_groups, topic_totals
 from .bad_option import BadOption
 from .html_report import report_page
@@ -34,6 +44,9 @@ EXIT_FINDINGS = 1
 
 # What the event audit finds of records without an event id.
 NO_EVENT_ID = "no_event_id"
+
+# What is observed of the batches while they are counted.
+_TIMES = "newest"
 
 _SHUFFLE_TASKS_KEY = "spark.sql.shuffle.partitions"
 
@@ -95,9 +108,12 @@ def _summary_by_spark(order: AuditOrder, log_to_read: CheckedRequest, streams: t
 def _summary(spark: SparkSession, request: AuditRequest, order: AuditOrder) -> Summary:
     log = request.options.get("path") or request.options["bootstrap"]
     batches = read_view(spark, request.options, "batches")
+    times = Observation(_TIMES)
+    totals = topic_totals(batches.observe(times, newest_ms().alias(_TIMES)).select(*TOTALS_COLUMNS))
+    if request.as_of_ms is None:
+        request = replace(request, as_of_ms=default_as_of(request.options, lambda: times.get[_TIMES]))
     # Read several times, and as large as what was found.
     findings: DataFrame = audit(spark, request).persist(StorageLevel.DISK_ONLY)
-    totals = topic_totals(batches.select(*TOTALS_COLUMNS))
     groups = finding_groups(findings)
     if any(group.kind == NO_EVENT_ID for group in groups) and not has_event_ids(spark, request):
         raise BadOption(f"event-id: no record of {log} has {request.event_id}")

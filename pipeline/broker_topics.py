@@ -102,7 +102,10 @@ def find_leaders(options: LogOptions, topics: frozenset[str] | None) -> Leaders:
 
 
 def list_offsets(options: LogOptions, leaders: Leaders, timestamp: int) -> Offsets:
-    """Return where partitions begin (EARLIEST), or their high watermarks (LATEST). Raises BrokerError."""
+    """Return where partitions begin (EARLIEST), or how far they may be read (LATEST). Raises BrokerError.
+
+    That is up to the high watermark, or for who reads committed records alone up to the last stable offset.
+    """
     offsets: Offsets = {}
     for leader in sorted(set(leaders.values())):
         asked: dict[str, list[ListOffsetsPartition]] = {}
@@ -111,7 +114,9 @@ def list_offsets(options: LogOptions, leaders: Leaders, timestamp: int) -> Offse
                 partition = ListOffsetsPartition(partition_index=name.partition, timestamp=timestamp)
                 asked.setdefault(name.topic_name, []).append(partition)
         request = ListOffsetsRequest(
-            replica_id=-1, topics=[ListOffsetsTopic(name=name, partitions=asked[name]) for name in asked]
+            replica_id=-1,
+            isolation_level=options.isolation_level,
+            topics=[ListOffsetsTopic(name=name, partitions=asked[name]) for name in asked],
         )
         with BrokerConnection(*leader, options.timeout_ms) as connection:
             answer = connection.ask(ApiKey.LIST_OFFSETS, request, ListOffsetsResponse.read)

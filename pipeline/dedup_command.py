@@ -104,6 +104,8 @@ def dedup(
         with session_of(job, master, settings) as spark:
             counts = run_batch(spark, job) if is_batch else run_stream(spark, job, is_endless=not is_ending)
             click.echo(counts_in_words(counts, job))
+            for line in open_in_words(job):
+                click.echo(line)
             if why:
                 click.echo(causes_in_words(copies_by_cause(spark, job), job))
     except (BadOption, BrokerError) as error:
@@ -116,7 +118,9 @@ def source_options(topic: str, bootstrap: str | None, path: str | None) -> dict[
     """Return the options of the data source. Raises BadOption."""
     if (bootstrap is None) == (path is None):
         raise BadOption("give one of --bootstrap (a broker's host:port) and --path (segment files)")
-    return {"topics": topic, **({"bootstrap": bootstrap} if bootstrap is not None else {"path": path or ""})}
+    # An event of a transaction that was aborted never came about, and of one that is open nobody knows yet.
+    wanted = {"topics": topic, "isolationLevel": "read_committed"}
+    return {**wanted, **({"bootstrap": bootstrap} if bootstrap is not None else {"path": path or ""})}
 
 
 def broker_of(to: str, bootstrap: str | None) -> str | None:
@@ -191,6 +195,18 @@ def counts_in_words(counts: DedupCounts, job: DedupJob) -> str:
     if counts.damaged_batches:
         lines.append(f"{counts.damaged_batches} batches could not be read and were left out")
     return "\n".join(lines)
+
+
+def open_in_words(job: DedupJob) -> list[str]:
+    """Return a line for each partition that is not read to its end now, as a transaction is open there."""
+    from .log_splits import open_log
+    from .options import parse_options
+
+    held_back = open_log(parse_options(job.source)).held_back()
+    return [
+        f"{name.topic_name}-{name.partition} is read up to offset {offset}, where an open transaction begins"
+        for name, offset in sorted(held_back.items())
+    ]
 
 
 def causes_in_words(causes: dict[str, int], job: DedupJob) -> str:

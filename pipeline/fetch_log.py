@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from .broker_topics import Leaders, Offsets, find_leaders, list_offsets, patiently
@@ -26,8 +27,17 @@ class FetchLog:
         return self._chosen(self._leaders(), self._options.starting)
 
     def ends(self) -> Offsets:
-        """Return the high watermarks."""
+        """Return how far partitions may be read: up to the high watermark, or the last stable offset."""
         return self._chosen(self._leaders(), OffsetChoice(LATEST, {}))
+
+    def held_back(self) -> Offsets:
+        """Return where reading ends before the high watermark, as an open transaction begins there."""
+        if not self._options.is_committed:
+            return {}
+        leaders = self._leaders()
+        stable = patiently(partial(list_offsets, self._options, leaders, LATEST))
+        watermarks = patiently(partial(list_offsets, replace(self._options, is_committed=False), leaders, LATEST))
+        return {name: offset for name, offset in stable.items() if offset < watermarks[name]}
 
     def splits_between(self, starts: Offsets, ends: Offsets) -> list[FetchSplit]:
         """Return pieces from starts to ends; a partition that has no start is read from offset 0."""
@@ -42,7 +52,7 @@ class FetchLog:
         return patiently(lambda: find_leaders(self._options, self._options.topics))
 
     def _ends(self, leaders: Leaders) -> Offsets:
-        """Return where a batch of rows ends: never behind the high watermark."""
+        """Return where a batch of rows ends: never behind what may be read."""
         chosen = self._chosen(leaders, self._options.ending)
         latest = self._chosen(leaders, OffsetChoice(LATEST, {}))
         return {name: min(end, latest[name]) for name, end in chosen.items()}

@@ -14,6 +14,7 @@ from ..storage.log_files import PartitionName
 from .batch_table import BatchTable, read_batches
 from .broker_connection import BrokerConnection, BrokerError
 from .broker_topics import PassingError, check_error, find_leaders, list_offsets, patiently
+from .committed import Aborted, without_aborted
 from .decoder import Decoder
 from .options import EARLIEST, LogOptions
 from .row_source import RowSource
@@ -89,11 +90,13 @@ class _Leader:
             self._disconnect()
             raise PassingError(str(error)) from None
         if not answer.records:
-            if answer.high_watermark < self._split.end:
-                raise PassingError(f"{self._name}: the log ends at {answer.high_watermark}, not {self._split.end}")
+            end = answer.last_stable_offset if self._split.options.is_committed else answer.high_watermark
+            if end < self._split.end:
+                raise PassingError(f"{self._name}: the log ends at {end}, not {self._split.end}")
             return _Fetched(None, None)
         table = read_batches(memoryview(answer.records), may_be_cut_off=True)
-        return _Fetched(table, self._next_offset(table, offset, answer.high_watermark))
+        aborted = [Aborted(one.producer_id, one.first_offset) for one in answer.aborted_transactions or ()]
+        return _Fetched(without_aborted(table, aborted), self._next_offset(table, offset, answer.high_watermark))
 
     def _leader(self) -> tuple[str, int]:
         leaders = find_leaders(self._split.options, frozenset({self._split.topic}))
@@ -111,6 +114,7 @@ class _Leader:
             max_wait_ms=_FETCH_WAIT_MS,
             min_bytes=1,
             max_bytes=_FETCH_BYTES_MAX,
+            isolation_level=split.options.isolation_level,
             topics=[FetchTopic(topic=split.topic, partitions=[partition])],
         )
         answer = self._connection.ask(ApiKey.FETCH, request, FetchResponse.read)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from ..storage.log_files import PartitionName
 from .bad_option import BadOption
+from .committed import FirstBatch, OpenTransactions
 from .file_splits import FileSplit, split_segment
 from .options import EARLIEST, LATEST, LogOptions
 from .row_source import OFFSET_MAX, RowSource
@@ -35,32 +36,39 @@ class FileLog:
         self._options = options
         # Where the whole batches of each partition were seen to end, so that the next look begins there.
         self._seen: Places = {}
+        self._open: dict[PartitionName, OpenTransactions] = {}
 
     def splits(self) -> list[FileSplit]:
         """Return pieces of all that is wanted and there, also what is cut off at the end of a file."""
         return [
             split
-            for name, segments in self._segments().items()
-            for split in self._splits_of(name, segments, None, Place(segments[-1].base_offset, segments[-1].size))
+            for name, segments in self.segments().items()
+            for split in self._splits_of(name, segments, None, self._end_of_files(name, segments))
         ]
 
     def beginnings(self) -> Places:
         """Return where a stream begins."""
-        return {name: self._beginning(name, segments) for name, segments in self._segments().items()}
+        return {name: self._beginning(name, segments) for name, segments in self.segments().items()}
 
     def ends(self) -> Places:
-        """Return where the last whole batch of each partition ends."""
-        return {name: self._end(name, segments) for name, segments in self._segments().items()}
+        """Return where the last whole batch of each partition ends, or the earliest open transaction begins."""
+        return {name: self._end(name, segments) for name, segments in self.segments().items()}
+
+    def held_back(self) -> dict[PartitionName, int]:
+        """Return where reading ends before the last batch, as an open transaction begins there."""
+        first = {name: self._first_open(name, segments) for name, segments in self.segments().items()}
+        return {name: batch.offset for name, batch in first.items() if batch is not None}
 
     def splits_between(self, starts: Places, ends: Places) -> list[FileSplit]:
         """Return pieces from starts to ends; a partition that has no start is read from its beginning."""
         splits: list[FileSplit] = []
-        for name, segments in self._segments().items():
+        for name, segments in self.segments().items():
             if name in ends:
                 splits += self._splits_of(name, segments, starts.get(name), ends[name])
         return splits
 
-    def _segments(self) -> PartitionSegments:
+    def segments(self) -> PartitionSegments:
+        """Return the files that are there now. Raises BadOption."""
         options = self._options
         assert options.path is not None, "files are read of a path"
         found = find_segments(options.path, options.is_wanted)
@@ -89,7 +97,8 @@ class FileLog:
                 *name, segment.path, 0, segment.base_offset, start_offset=start_offset, end_offset=end_offset
             )
             for split_start, split_end in split_segment(segment, first, last, self._options.split_bytes):
-                splits.append(FileSplit(replace(source, position=split_start), segment.path, split_start, split_end))
+                piece = replace(source, position=split_start)
+                splits.append(FileSplit(piece, segment.path, split_start, split_end, self._options.is_committed))
         return splits
 
     def _check_loss(self, name: PartitionName, segments: list[Segment], start: Place) -> None:
@@ -115,7 +124,23 @@ class FileLog:
         segment = max((one for one in segments if one.base_offset <= start), key=_base_offset, default=segments[0])
         return Place(segment.base_offset, 0)
 
+    def _first_open(self, name: PartitionName, segments: list[Segment]) -> FirstBatch | None:
+        """Return where the earliest open transaction begins, for who reads committed records alone."""
+        if not self._options.is_committed:
+            return None
+        return self._open.setdefault(name, OpenTransactions()).look(segments)
+
+    def _end_of_files(self, name: PartitionName, segments: list[Segment]) -> Place:
+        """Return where a batch of rows ends: with the last file, whatever is in it."""
+        first_open = self._first_open(name, segments)
+        if first_open is not None:
+            return Place(first_open.segment, first_open.position)
+        return Place(segments[-1].base_offset, segments[-1].size)
+
     def _end(self, name: PartitionName, segments: list[Segment]) -> Place:
+        first_open = self._first_open(name, segments)
+        if first_open is not None:
+            return Place(first_open.segment, first_open.position)
         segment = segments[-1]
         seen = self._seen.get(name)
         start = seen.position if seen is not None and seen.base_offset == segment.base_offset else 0

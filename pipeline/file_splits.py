@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from .bad_option import BadOption
+from .batch_table import read_batches
+from .committed import aborted_in_files, without_aborted
 from .decoder import Decoder
 from .row_source import RowSource
 from .segment_files import Segment
@@ -15,12 +18,13 @@ from .segment_walk import indexed_position, read_index, walk_headers
 
 @dataclass(frozen=True, slots=True)
 class FileSplit:
-    """The bytes of one task; source says which of their rows are wanted."""
+    """The bytes of one task; source says which of their rows are wanted. is_committed: none of aborted transactions."""
 
     source: RowSource
     path: str
     start: int
     end: int
+    is_committed: bool = False
 
     def read(self, decoder: Decoder) -> Iterator[pa.RecordBatch]:
         """Yield the rows; of a file that has gone or become shorter since, what is there."""
@@ -31,7 +35,13 @@ class FileSplit:
         except FileNotFoundError:
             # Retention or cleaning has taken it; what it held may be asked of the next listing.
             return
-        yield from decoder.decode(data, self.source)
+        except OSError as error:
+            raise BadOption(f"path: {self.path} cannot be read: {error.strerror}") from None
+        if not self.is_committed:
+            yield from decoder.decode(data, self.source)
+            return
+        table = read_batches(data, base_offset_min=self.source.base_offset_min)
+        yield from decoder.decode_table(without_aborted(table, aborted_in_files(self.path, table)), self.source)
 
 
 def split_segment(segment: Segment, start: int, end: int, split_bytes: int) -> list[tuple[int, int]]:

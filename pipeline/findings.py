@@ -39,9 +39,9 @@ KINDS: dict[str, str] = {
 FINDING_COLUMNS = tuple(KINDS)
 FINDING_SCHEMA = ", ".join(f"{name} {kind}" for name, kind in KINDS.items())
 
-# Kinds that are told and are no fault: a transaction that was aborted or is not ended yet, and what a compacted
-# partition lacks. A log with no others is clean.
-HARMLESS_KINDS = frozenset({"aborted_transaction", "open_transaction", "compacted_offsets"})
+# Kinds that are told and are no fault: a transaction that was aborted or is not ended yet, what a compacted partition
+# lacks, and what was acknowledged and has been kept for as long as it was to be. A log with no others is clean.
+HARMLESS_KINDS = frozenset({"aborted_transaction", "open_transaction", "compacted_offsets", "expired"})
 
 
 def no_findings(spark: SparkSession) -> DataFrame:

@@ -67,14 +67,16 @@ class _Page(Struct):
     next: str | None = None
 
 
-def audit_journal(records: DataFrame, journal: DataFrame, batches: DataFrame | None = None) -> DataFrame:
+def audit_journal(
+    records: DataFrame, journal: DataFrame, batches: DataFrame | None = None, bounds: DataFrame | None = None
+) -> DataFrame:
     """Return the findings of audit_ledger for a journal from read_journal.
 
     An abort is the application's wish, and what stands in front of all that the journal tells of its partition was
     there before: neither is a finding.
     """
     starts = journal.groupBy("topic", "partition").agg(f.min("offset").alias("journal_start"))
-    findings = audit_ledger(records, journal, journal_event_id(), batches)
+    findings = audit_ledger(records, journal, journal_event_id(), batches, bounds)
     is_wish = f.col("cause").eqNullSafe("aborted_transaction")
     is_older = (f.col("kind") == "unknown_event") & (f.col("offset") < f.coalesce("journal_start", f.col("offset") + 1))
     judged = findings.where(~is_wish).join(f.broadcast(starts), ["topic", "partition"], "left").where(~is_older)

@@ -1,8 +1,9 @@
 """A ledger of what was sent beside the log: what is lost, what is there unasked for, and what came in another order.
 
 An event on several lines of the ledger was sent several times; one acknowledgement among them is enough. What stands
-in an aborted transaction is no copy, as no reader of committed data sees it. One shuffle by event and one by key,
-whatever is found; nothing is brought to the driver.
+in an aborted transaction is no copy, as no reader of committed data sees it. What was acknowledged where the log holds
+nothing any more, before its start or where it was cleaned, is not lost but expired. One shuffle by event and one by
+key, whatever is found; nothing is brought to the driver.
 """
 
 from __future__ import annotations
@@ -17,19 +18,27 @@ from .transaction_spans import aborted_batches
 _PLACE = ("topic", "partition", "offset")
 
 
-def audit_ledger(records: DataFrame, sent: DataFrame, event_id: Column, batches: DataFrame | None = None) -> DataFrame:
-    """Return findings: lost, ambiguous_success, offset_differs, unknown_event and reordered, a row for each event.
+def audit_ledger(
+    records: DataFrame,
+    sent: DataFrame,
+    event_id: Column,
+    batches: DataFrame | None = None,
+    bounds: DataFrame | None = None,
+) -> DataFrame:
+    """Return findings: lost, expired, ambiguous_success, offset_differs, unknown_event and reordered, for each event.
 
     records: the records view. sent: columns of SENT_KINDS, of which event_id must be there. An error that is null is an
     acknowledgement, with or without a place; a ledger without a topic column is compared by partition and offset alone,
     which is right where the log is of one topic. event_id: of a record; records without one are left out.
     batches: the batches view of the same log; without it, aborted transactions count as what is there.
+    bounds: of its partitions, from read_bounds; without it, what retention or cleaning took is lost.
     reordered is an event behind one of the same key and partition that was sent after it, by their first copies.
     """
-    entries = _entries_of_log(records, event_id, batches).unionByName(
-        _entries_of_ledger(sent), allowMissingColumns=True
-    )
     place = [name for name in _PLACE if name != "topic" or "topic" in sent.columns]
+    ledger = _entries_of_ledger(sent)
+    if bounds is not None:
+        ledger = _with_what_is_gone(ledger, bounds, [name for name in place if name != "offset"])
+    entries = _entries_of_log(records, event_id, batches).unionByName(ledger, allowMissingColumns=True)
     return _findings(_with_overtakers(_events(_places(entries, place))))
 
 
@@ -61,7 +70,23 @@ def _entries_of_ledger(sent: DataFrame) -> DataFrame:
         f.lit(False).alias("is_aborted"),
         f.lit(True).alias("is_sent"),
         given["error"].isNull().alias("is_acked"),
+        f.lit(None).cast("string").alias("gone"),
+        f.lit(None).cast("bigint").alias("log_start"),
     )
+
+
+def _with_what_is_gone(ledger: DataFrame, bounds: DataFrame, partition: list[str]) -> DataFrame:
+    """Say of each place in the ledger by what it may be gone.
+
+    partition: the columns that name one; of several partitions the least bounds hold.
+    """
+    least = bounds.groupBy(*partition).agg(*(f.min(name).alias(name) for name in ("log_start", "cleaned_before")))
+    gone = f.when(f.col("offset") < f.col("log_start"), "retention").when(
+        f.col("offset") < f.col("cleaned_before"), "compaction"
+    )
+    # A few numbers for each partition.
+    told = ledger.drop("gone", "log_start").join(f.broadcast(least), partition, "left")
+    return told.withColumn("gone", gone).drop("cleaned_before")
 
 
 def _places(entries: DataFrame, place: list[str]) -> DataFrame:
@@ -75,7 +100,7 @@ def _places(entries: DataFrame, place: list[str]) -> DataFrame:
         .groupBy("event_id", *place)
         .agg(
             *(f.min(name).alias(name) for name in _PLACE if name not in place),
-            *(f.min(name).alias(name) for name in ("timestamp", "key", "ordinal", "error")),
+            *(f.min(name).alias(name) for name in ("timestamp", "key", "ordinal", "error", "gone", "log_start")),
             *(f.max(name).alias(name) for name in ("is_stored", "is_aborted", "is_sent", "is_acked")),
         )
         .withColumn("has_place", has_place)
@@ -85,14 +110,17 @@ def _places(entries: DataFrame, place: list[str]) -> DataFrame:
 def _events(places: DataFrame) -> DataFrame:
     """Return one row for each event."""
     place = f.struct(*_PLACE)
-    is_acked_place = f.col("is_acked") & f.col("has_place")
     is_here = f.col("is_stored") | f.col("is_aborted")
+    is_told = f.col("is_acked") & f.col("has_place")
+    is_gone = ~is_here & f.col("gone").isNotNull()
+    is_acked_place = is_told & ~is_gone
     return places.groupBy("event_id").agg(
         f.count(f.when(f.col("is_stored"), 1)).alias("copies"),
         f.min(f.when(f.col("is_stored"), f.struct(*_PLACE, "timestamp"))).alias("first"),
         f.min(f.when(f.col("is_aborted"), place)).alias("aborted"),
         f.min(f.when(is_acked_place, place)).alias("acked"),
         f.min(f.when(is_acked_place & ~is_here, place)).alias("misplaced"),
+        f.min(f.when(is_told & is_gone, f.struct(*_PLACE, "gone", "log_start"))).alias("expired"),
         f.max("is_sent").alias("is_sent"),
         f.coalesce(f.max("is_acked"), f.lit(False)).alias("is_acked"),
         *(f.min(name).alias(name) for name in ("key", "ordinal", "error")),
@@ -114,8 +142,10 @@ def _with_overtakers(events: DataFrame) -> DataFrame:
 
 def _findings(events: DataFrame) -> DataFrame:
     is_stored, is_acked = f.col("copies") > 0, f.col("is_acked")
+    is_expired = f.col("expired").isNotNull() & f.col("acked").isNull()
     of_event = (
         f.when(~f.col("is_sent") & is_stored, "unknown_event")
+        .when(is_acked & ~is_stored & is_expired, "expired")
         .when(is_acked & ~is_stored, "lost")
         .when(f.col("is_sent") & ~is_acked & is_stored, "ambiguous_success")
         .when(is_stored & f.col("misplaced").isNotNull(), "offset_differs")
@@ -126,10 +156,10 @@ def _findings(events: DataFrame) -> DataFrame:
     )
     is_lost, is_reordered = f.col("kind") == "lost", f.col("kind") == "reordered"
     columns: dict[str, str | Column] = {
-        "cause": f.when(is_lost & f.col("aborted").isNotNull(), "aborted_transaction"),
-        "topic": f.coalesce("first.topic", "acked.topic"),
-        "partition": f.coalesce("first.partition", "acked.partition"),
-        "offset": f.coalesce("first.offset", "acked.offset"),
+        "cause": f.when(is_lost & f.col("aborted").isNotNull(), "aborted_transaction").when(
+            f.col("kind") == "expired", f.col("expired.gone")
+        ),
+        **{name: f.coalesce(f"first.{name}", f"acked.{name}", f"expired.{name}") for name in _PLACE},
         "other_offset": f.when(is_lost, f.col("aborted.offset"))
         .when(is_reordered, f.col("overtaker.offset"))
         .when(f.col("kind") == "offset_differs", f.col("misplaced.offset")),
@@ -149,8 +179,12 @@ def _detail() -> Column:
     why_absent = f.when(f.col("aborted").isNull(), f.lit(", not in the log")).otherwise(
         in_words(", its transaction was aborted (", *_place_in_words("aborted"), ")")
     )
+    why_expired = f.when(f.col("expired.gone") == "compaction", f.lit(", which compaction may have taken")).otherwise(
+        in_words(", and the log begins at ", f.col("expired.log_start"))
+    )
     return (
-        f.when(kind == "lost", f.concat(f.lit("acknowledged"), where_acked, why_absent))
+        f.when(kind == "expired", f.concat(in_words("acknowledged at ", *_place_in_words("expired")), why_expired))
+        .when(kind == "lost", f.concat(f.lit("acknowledged"), where_acked, why_absent))
         .when(kind == "ambiguous_success", in_words("told ", f.col("error"), ", stored at ", *_place_in_words("first")))
         .when(
             kind == "offset_differs",

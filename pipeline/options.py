@@ -37,6 +37,7 @@ OPTION_NAMES = (
     "topicPattern",
     "startingOffsets",
     "endingOffsets",
+    "isolationLevel",
     "splitBytes",
     "splitRecords",
     "failOnDataLoss",
@@ -67,10 +68,16 @@ class LogOptions:
     topic_pattern: str | None
     starting: OffsetChoice
     ending: OffsetChoice
+    is_committed: bool
     split_bytes: int
     split_records: int
     is_loss_failure: bool
     timeout_ms: int
+
+    @property
+    def isolation_level(self) -> int:
+        """What the option is to a broker."""
+        return int(self.is_committed)
 
     def is_wanted(self, topic: str) -> bool:
         """Whether the topic is to be read."""
@@ -105,11 +112,18 @@ def parse_options(given: Mapping[str, str]) -> LogOptions:
         topic_pattern=_pattern(options.get("topicpattern")),
         starting=starting,
         ending=ending,
+        is_committed=_is_committed(options.get("isolationlevel", "read_uncommitted")),
         split_bytes=_number("splitBytes", options, SPLIT_BYTES_DEFAULT, SPLIT_BYTES_MIN),
         split_records=_number("splitRecords", options, SPLIT_RECORDS_DEFAULT, 1),
         is_loss_failure=_flag("failOnDataLoss", options.get("failondataloss", "true")),
         timeout_ms=_number("timeoutMs", options, TIMEOUT_MS_DEFAULT, 1),
     )
+
+
+def _is_committed(text: str) -> bool:
+    if text not in ("read_uncommitted", "read_committed"):
+        raise BadOption(f"isolationLevel: read_uncommitted or read_committed, not {text}")
+    return text == "read_committed"
 
 
 def _view(text: str) -> ViewName:

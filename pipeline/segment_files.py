@@ -10,6 +10,7 @@ import glob
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from errno import EACCES
 from pathlib import Path
 
 from ..storage.log_files import LOG_SUFFIX, PartitionName, base_offset_of, partition_of
@@ -96,4 +97,7 @@ def _segment_of(name: PartitionName, path: Path) -> Iterator[Segment]:
     except FileNotFoundError:
         # Retention has taken it since the folder was listed.
         return
+    # Told here, in one line, and not by a task in the middle of the job.
+    if not os.access(path, os.R_OK):
+        raise PermissionError(EACCES, os.strerror(EACCES), str(path))
     yield Segment(name.topic_name, name.partition, base_offset, str(path), size)

@@ -1,16 +1,25 @@
 """What cannot be audited is one line and exit code 2, told before Spark is started where that is possible."""
 
+import json
+import os
 from pathlib import Path
 
 import pytest
 
-from ..pipeline.logs_on_disk import GOLDEN
-from ..serving_process import run
+from ..pipeline.logs_on_disk import GOLDEN, batches, write_segment
+from ..serving_process import COMMAND, run
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
 START_SECONDS_MAX = 60
 AUDIT_SECONDS_MAX = 400
+QUICK = ("--master", "local[2]", "-c", "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1")
+
+# Root reads what it likes, unless it gives up the right to.
+_RIGHTS = "-dac_override,-dac_read_search"
+BOUND_BY_PERMISSIONS = (
+    ("setpriv", f"--bounding-set={_RIGHTS}", f"--inh-caps={_RIGHTS}", *COMMAND) if os.geteuid() == 0 else COMMAND
+)
 
 
 @pytest.mark.parametrize(
@@ -25,6 +34,7 @@ AUDIT_SECONDS_MAX = 400
         (("--bootstrap", "here"), "bootstrap: host:port, or several with commas, not here"),
         (("--path", str(GOLDEN), "--sent", "s.jsonl"), "a ledger of what was sent needs --event-id"),
         (("--path", str(GOLDEN), "--event-id", "value"), "event-id: key, header:NAME or json:$.path, not value"),
+        (("--path", str(GOLDEN), "--as-of", "noon"), "as-of: a time such as 2026-01-31T12:00:00Z, or milliseconds"),
         (("--path", str(GOLDEN), "-c", "master"), "conf: KEY=VALUE, not master"),
         (("--path", str(GOLDEN), "--json", "no/such/folder"), "json: no/such/folder cannot be written"),
         (("--path", str(GOLDEN), "--parquet", "t-0"), "parquet: t-0 is there already"),
@@ -48,10 +58,38 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert len(ended.log.splitlines()) == 1
 
 
-def test_an_event_id_that_no_record_has_is_told() -> None:
-    quick = ("--master", "local[2]", "-c", "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1")
+@pytest.mark.parametrize("unreadable", ["t-0", "t-0/00000000000000000000.log"])
+@pytest.mark.parametrize("command", [("audit",), ("dedup", "--from", "t", "--to", "./once", "--event-id", "key")])
+def test_what_may_not_be_read_is_told_by_its_name(tmp_path: Path, unreadable: str, command: tuple[str, ...]) -> None:
+    write_segment(tmp_path / "t-0", batches(0, 2))
+    (tmp_path / unreadable).chmod(0)
 
-    ended = run("audit", *quick, "--path", str(GOLDEN), "--event-id", "json:$.no.such", seconds_max=AUDIT_SECONDS_MAX)
+    try:
+        ended = run(*command, "--path", str(tmp_path), command=BOUND_BY_PERMISSIONS, seconds_max=START_SECONDS_MAX)
+    finally:
+        (tmp_path / unreadable).chmod(0o700)
+
+    assert (ended.exit_code, ended.output) == (2, "")
+    assert ended.log == f"fauxka: path: {tmp_path / unreadable} cannot be read: Permission denied\n"
+
+
+def test_messages_of_the_formats_before_0_11_are_findings(tmp_path: Path) -> None:
+    olds = [bytes(8) + (30).to_bytes(4, "big") + bytes(4) + bytes([magic]) + bytes(25) for magic in (0, 1)]
+    stored = batches(0, 3)
+    write_segment(tmp_path / "t-0", [stored[0], *olds, *stored[1:]])
+
+    ended = run("audit", *QUICK, "--path", str(tmp_path), "--json", "-", seconds_max=AUDIT_SECONDS_MAX)
+
+    assert ended.exit_code == 1, ended.log
+    (group,) = json.loads(ended.output)["groups"]
+    assert (group["kind"], group["cause"], group["findings"]) == ("damaged_batch", "old_format", 2)
+    assert {example["detail"].partition(": ")[2] for example in group["examples"]} == {
+        f"a message of magic {magic}, the format before Kafka 0.11, which is not read" for magic in (0, 1)
+    }
+
+
+def test_an_event_id_that_no_record_has_is_told() -> None:
+    ended = run("audit", *QUICK, "--path", str(GOLDEN), "--event-id", "json:$.no.such", seconds_max=AUDIT_SECONDS_MAX)
 
     assert (ended.exit_code, ended.output) == (2, "")
     assert ended.log.splitlines()[-1] == f"fauxka: event-id: no record of {GOLDEN} has json:$.no.such"

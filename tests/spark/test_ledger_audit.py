@@ -9,6 +9,7 @@ from pyspark.sql import functions as f
 from pyspark.testing import assertDataFrameEqual  # pyright: ignore[reportUnknownVariableType]
 
 from fauxka.pipeline.ledger_audit import audit_ledger
+from fauxka.pipeline.log_bounds import BOUNDS_SCHEMA
 from fauxka.pipeline.sent_ledger import SENT_SCHEMA
 from fauxka.pipeline.views import ViewName, columns_of, schema_of
 
@@ -203,3 +204,53 @@ def test_what_an_aborted_transaction_holds_is_neither_ambiguous_nor_unknown(spar
     ]
 
     assert_findings(audit(records, ledger(spark, failed("a")), batches(spark, *ends)))
+
+
+def bounded(spark: SparkSession, records: DataFrame, sent: DataFrame, *, start: int = 0, cleaned: int = 0) -> DataFrame:
+    bounds = spark.createDataFrame([("t", 0, start, cleaned), ("u", 0, 100, 100)], BOUNDS_SCHEMA)
+    return audit_ledger(records, sent, f.col("key").cast("string"), bounds=bounds)
+
+
+def kept(spark: SparkSession, *events: str) -> DataFrame:
+    """A log whose first records are gone: these are at the offsets 10, 11..."""
+    return log(spark, *events).withColumn("offset", f.col("offset") + 10)
+
+
+def test_what_was_acknowledged_before_the_log_start_has_expired_and_is_not_lost(spark: SparkSession) -> None:
+    sent = ledger(spark, acked("a", 9), acked("b", 10), acked("c", 12))
+
+    findings = bounded(spark, kept(spark, "b"), sent, start=10)
+
+    assert_findings(findings, ("expired", "a", 0, 9, None, 1, "retention"), ("lost", "c", 0, 12, None, 1, None))
+    details = {row["kind"]: row["detail"] for row in findings.select("kind", "detail").collect()}
+    assert details["expired"] == "acknowledged at t-0 offset 9, and the log begins at 10"
+
+
+def test_what_cleaning_may_have_taken_has_expired_and_what_it_has_not_reached_is_lost(spark: SparkSession) -> None:
+    sent = ledger(spark, acked("a", 3), acked("b", 10), acked("c", 12))
+
+    findings = bounded(spark, kept(spark, "b"), sent, cleaned=12)
+
+    assert_findings(findings, ("expired", "a", 0, 3, None, 1, "compaction"), ("lost", "c", 0, 12, None, 1, None))
+
+
+def test_a_copy_that_has_expired_does_not_make_the_other_one_differ(spark: SparkSession) -> None:
+    sent = ledger(spark, acked("a", 2), acked("a", 10))
+
+    assert_findings(bounded(spark, kept(spark, "a"), sent, start=10))
+
+
+def test_an_event_of_which_one_acknowledged_place_is_in_the_log_s_range_is_lost(spark: SparkSession) -> None:
+    sent = ledger(spark, acked("a", 2), acked("a", 11), acked("b", 10))
+
+    findings = bounded(spark, kept(spark, "b"), sent, start=10)
+
+    assert_findings(findings, ("lost", "a", 0, 11, None, 1, None))
+
+
+def test_without_topics_in_the_ledger_the_least_bounds_of_a_partition_hold(spark: SparkSession) -> None:
+    sent = ledger(spark, acked("a", 9), acked("b", 10), acked("c", 12)).drop("topic")
+
+    findings = bounded(spark, kept(spark, "b"), sent, start=10)
+
+    assert_findings(findings, ("expired", "a", 0, 9, None, 1, "retention"), ("lost", "c", 0, 12, None, 1, None))

@@ -1,0 +1,51 @@
+"""Where logs begin, and how far they were cleaned: of a real Kafka's folder, of lone files, and of a broker."""
+
+from pathlib import Path
+
+import pytest
+
+from fauxka.pipeline.fetch_log import FetchLog
+from fauxka.pipeline.log_bounds import LogBounds, bounds_of_files, bounds_on_broker
+from fauxka.pipeline.options import parse_options
+from fauxka.pipeline.row_source import OFFSET_MAX
+from fauxka.pipeline.segment_files import find_segments
+from fauxka.testing import Broker
+
+from .logs_on_disk import GOLDEN, batches, write_segment
+
+
+def bounds_in(path: Path) -> list[LogBounds]:
+    return bounds_of_files(find_segments(str(path), lambda topic: not topic.startswith("__")))
+
+
+def test_the_checkpoints_of_a_kafka_tell_its_bounds() -> None:
+    assert bounds_in(GOLDEN) == [LogBounds("compacted", 0, 0, 5), LogBounds("demo", 0, 2, 0)]
+
+
+def test_a_partition_s_folder_has_the_checkpoints_beside_it() -> None:
+    assert bounds_in(GOLDEN / "demo-0") == [LogBounds("demo", 0, 2, 0)]
+
+
+@pytest.mark.parametrize("checkpoint", [None, b"", b"no checkpoint"])
+def test_without_a_checkpoint_a_log_begins_with_its_first_segment(tmp_path: Path, checkpoint: bytes | None) -> None:
+    write_segment(tmp_path / "t-0", batches(40, 3))
+    write_segment(tmp_path / "t-0", batches(46, 3))
+    if checkpoint is not None:
+        (tmp_path / "log-start-offset-checkpoint").write_bytes(checkpoint)
+
+    assert bounds_in(tmp_path) == [LogBounds("t", 0, 40, 0)]
+
+
+@pytest.mark.parametrize(
+    ("policy", "cleaned_before"), [("delete", 0), ("compact", OFFSET_MAX), ("compact,delete", OFFSET_MAX)]
+)
+def test_a_broker_tells_where_its_logs_begin_and_which_topics_it_compacts(
+    tmp_path: Path, policy: str, cleaned_before: int
+) -> None:
+    write_segment(tmp_path / "t-0", batches(40, 3))
+    with Broker(import_logs=tmp_path, config={"log.cleanup.policy": policy}) as broker:
+        options = parse_options({"bootstrap": broker.bootstrap_servers})
+
+        bounds = bounds_on_broker(FetchLog(options), options)
+
+    assert bounds == [LogBounds("t", 0, 40, cleaned_before)]

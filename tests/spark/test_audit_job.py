@@ -1,0 +1,80 @@
+"""An audit as a job: against which time it holds what is open, and what a log need not have any more."""
+
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from fauxka.pipeline.audit_job import AuditRequest, audit, default_as_of
+from fauxka.pipeline.spark_session import register
+
+from ..pipeline.logs_on_disk import GOLDEN
+from .frames import assert_found
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+
+CHANGED_MS = 1_000_000
+KIND = "kind string, topic string, offset bigint"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    copy = tmp_path / "logs"
+    shutil.copytree(GOLDEN, copy)
+    for file in copy.rglob("*"):
+        os.utime(file, (CHANGED_MS / 1000, CHANGED_MS / 1000))
+    return str(copy)
+
+
+@pytest.mark.parametrize(("newest", "as_of"), [(5, 5), (CHANGED_MS + 1, CHANGED_MS), (None, CHANGED_MS)])
+def test_a_folder_is_of_its_newest_timestamp_or_of_its_last_change(folder: str, newest: int | None, as_of: int) -> None:
+    assert default_as_of({"path": folder}, lambda: newest) == as_of
+
+
+def test_a_broker_is_of_now() -> None:
+    before = time.time() * 1000
+
+    as_of = default_as_of({"bootstrap": "127.0.0.1:1"}, lambda: pytest.fail("its records were read for that"))
+
+    assert before - 1 <= as_of <= time.time() * 1000 + 1
+
+
+def test_a_transaction_that_was_open_for_seconds_hangs_if_the_audit_is_of_an_hour_later(spark: SparkSession) -> None:
+    register(spark)
+    request = AuditRequest({"path": str(GOLDEN), "topics": "demo"})
+    then = AuditRequest(request.options, as_of_ms=round(time.time() * 1000))
+
+    aborted = ("aborted_transaction", "demo", 7)
+    assert_found(spark, audit(spark, request), KIND, aborted, ("open_transaction", "demo", 9))
+    assert_found(spark, audit(spark, then), KIND, aborted, ("hanging_transaction", "demo", 9))
+
+
+def test_what_a_kafka_has_deleted_or_compacted_has_expired(spark: SparkSession, tmp_path: Path) -> None:
+    register(spark)
+    # Before the log start offset, where it was cleaned, and behind the end of the log.
+    acked = [("a", "demo", 0), ("b", "compacted", 0), ("c", "demo", 500), ("d", "compacted", 500)]
+    sent = tmp_path / "sent.jsonl"
+    sent.write_text(
+        "".join(
+            json.dumps({"event_id": event, "topic": topic, "partition": 0, "offset": offset}) + "\n"
+            for event, topic, offset in acked
+        )
+    )
+
+    found = audit(spark, AuditRequest({"path": str(GOLDEN)}, event_id="header:none", sent=str(sent)))
+
+    ledger = found.where("check = 'ledger'")
+    schema = "kind string, cause string, event_id string, offset bigint"
+    assert_found(
+        spark,
+        ledger,
+        schema,
+        ("expired", "retention", "a", 0),
+        ("expired", "compaction", "b", 0),
+        ("lost", None, "c", 500),
+        ("lost", None, "d", 500),
+    )
