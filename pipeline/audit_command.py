@@ -12,6 +12,7 @@ import click
 from .bad_option import BadOption
 from .option_time import milliseconds_of
 from .spark_jars import installed_series
+from .spark_settings import settings_of
 
 
 @click.command()
@@ -77,14 +78,3 @@ def audit(
     except BadOption as error:
         raise click.ClickException(str(error)) from error
     sys.exit(exit_code)
-
-
-def settings_of(assignments: tuple[str, ...]) -> dict[str, str]:
-    """Return KEY=VALUE texts as a table. Raises BadOption."""
-    settings: dict[str, str] = {}
-    for assignment in assignments:
-        key, separator, value = assignment.partition("=")
-        if not separator or not key:
-            raise BadOption(f"conf: KEY=VALUE, not {assignment}")
-        settings[key] = value
-    return settings

@@ -12,6 +12,7 @@ import click
 from .audit_command import audit
 from .bad_option import BadOption
 from .dedup_command import dedup
+from .spark_archive import ARCHIVE_NAME, write_archive
 from .spark_jars import WAYS, fetch_jars
 
 
@@ -35,6 +36,22 @@ def spark_jars(folder: Path | None, via: str | None) -> None:
     except BadOption as error:
         raise click.ClickException(str(error)) from error
     click.echo(fetched[0].parent)
+
+
+@commands.command("spark-archive")
+@click.argument("file", type=click.Path(path_type=Path), default=ARCHIVE_NAME)
+def spark_archive(file: Path) -> None:
+    """Write this package as one file for spark-submit --py-files, and print its name.
+
+    The commands here send it to the workers of a cluster by themselves.
+    """
+    if file.suffix != ".zip":
+        raise click.ClickException(f"{file}: Spark imports from a name that ends in .zip")
+    try:
+        write_archive(file)
+    except BadOption as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(file)
 
 
 commands.add_command(audit)

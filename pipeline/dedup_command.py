@@ -16,6 +16,7 @@ import click
 from .bad_option import BadOption
 from .broker_connection import BrokerError
 from .spark_jars import installed_series
+from .spark_settings import settings_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -54,6 +55,7 @@ STATE_PARTITIONS_DEFAULT = 4
 @click.option("is_batch", "--batch", is_flag=True, help="Read all that is there, at once and without a checkpoint.")
 @click.option("--why/--no-why", default=True, help="Read it all once more, and say how the copies came to be.")
 @click.option("--master", metavar="URL", help="Spark's master.  [default: local[*]]")
+@click.option("assignments", "-c", "--conf", multiple=True, metavar="KEY=VALUE", help="Set one of Spark's keys.")
 @click.option(
     "--state-partitions",
     type=click.IntRange(min=1),
@@ -74,6 +76,7 @@ def dedup(
     is_batch: bool,
     why: bool,
     master: str | None,
+    assignments: tuple[str, ...],
     state_partitions: int,
 ) -> None:
     """Write one copy of each event of a topic, and say how many were dropped and why.
@@ -100,8 +103,8 @@ def dedup(
             checkpoint=checkpoint,
         )
         check_job(job, is_batch=is_batch)
-        settings = {} if is_batch else {"spark.sql.shuffle.partitions": str(state_partitions)}
-        with session_of(job, master, settings) as spark:
+        fixed = {} if is_batch else {"spark.sql.shuffle.partitions": str(state_partitions)}
+        with session_of(job, master, {**settings_of(assignments), **fixed}) as spark:
             counts = run_batch(spark, job) if is_batch else run_stream(spark, job, is_endless=not is_ending)
             click.echo(counts_in_words(counts, job))
             for line in open_in_words(job):

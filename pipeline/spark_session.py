@@ -14,6 +14,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from .bad_option import BadOption
+from .spark_archive import send_archive
 from .spark_jars import fetch_jars
 
 SETTINGS = {
@@ -39,26 +40,50 @@ def start_session(
 ) -> SparkSession:
     """Return the session of this process, started if there is none, to which `fauxka-log` is a format.
 
-    master: local[*] without it. with_kafka: whether the format
-    kafka is needed too, whose jars are then fetched if they are not there. settings: Spark's keys.
+    master: without it that of spark-submit, which started this process, or else local[*]. Another master than a local
+    one gets this package for its workers. with_kafka: whether the format kafka is needed too, whose jars are then
+    fetched if they are not there; spark-submit wants them as --jars. settings: Spark's keys.
     Raises BadOption where there is no Java, or no jars.
     """
     given = dict(settings or {})
-    master = master or given.get("spark.master") or "local[*]"
+    master = master or given.get("spark.master") or (None if _is_submitted() else "local[*]")
     _check_java()
-    keys = {**SETTINGS, **(LOCAL_SETTINGS if master.startswith("local") else {}), **given}
+    is_new = SparkSession.getActiveSession() is None
+    keys = {**(_settings_for(master) if is_new else {}), **given}
     if with_kafka:
         jars = [str(jar) for jar in fetch_jars()]
         keys["spark.jars"] = ",".join([*filter(None, [keys.get("spark.jars")]), *jars])
-    if master.startswith("local"):
-        # Spark starts its workers by this name, and another Python than the driver's is refused.
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master(master).appName("fauxka")
+    builder = SparkSession.builder.appName("fauxka")
+    if master is not None:
+        builder = builder.master(master)
     for key, value in keys.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
+    if is_new:
+        _set_what_nobody_has(spark)
+    if not is_local(str(spark.sparkContext.master)):
+        send_archive(spark.sparkContext)
     register(spark)
     return spark
+
+
+def _settings_for(master: str | None) -> dict[str, str]:
+    """Return our settings for a master; none for a job of spark-submit, which has its own."""
+    if master is None:
+        return {}
+    if not is_local(master):
+        return SETTINGS
+    # Spark starts its workers by this name, and another Python than the driver's is refused.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    return {**SETTINGS, **LOCAL_SETTINGS}
+
+
+def _set_what_nobody_has(spark: SparkSession) -> None:
+    """Set what queries go by and spark-submit was not told; without effect where the session began with it."""
+    given = spark.sparkContext.getConf()
+    for key, value in SETTINGS.items():
+        if key.startswith("spark.sql.") and not given.contains(key):
+            spark.conf.set(key, value)
 
 
 def register(spark: SparkSession) -> None:
@@ -72,6 +97,16 @@ def register(spark: SparkSession) -> None:
 def has_data_sources(spark: SparkSession) -> bool:
     """Whether this Spark has data sources in Python."""
     return int(spark.version.split(".")[0]) >= 4
+
+
+def is_local(master: str) -> bool:
+    """Whether Spark's tasks run within the driver's process; those of local-cluster do not."""
+    return master == "local" or master.startswith("local[")
+
+
+def _is_submitted() -> bool:
+    """Whether spark-submit started this process, and with it the JVM."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
 def _check_java() -> None:

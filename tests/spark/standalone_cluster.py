@@ -1,0 +1,131 @@
+"""A standalone cluster on loopback, of the master and the workers that are in every pyspark from PyPI."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from ..serving_process import environment
+
+LOOPBACK = "127.0.0.1"
+# A JVM is up in a few seconds, or in many times that where much else runs.
+START_SECONDS_MAX = 120
+STOP_SECONDS_MAX = 30
+POLL_SECONDS = 0.05
+
+_MASTER_IS_UP = re.compile(r"Starting Spark master at (spark://\S+)")
+_WORKER_IS_UP = re.compile(r"Successfully registered with master")
+
+# The packages of the workers: those of this environment by a line that names their folder, so that what is installed by
+# such lines in that folder, which is how a checkout is, is not among them.
+_LENT = "lent.pth"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A cluster that takes jobs."""
+
+    master: str
+    # What the executors run Python by; it cannot import fauxka.
+    python: Path
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """What a driver needs to know of it beside its address."""
+        return {"PYSPARK_PYTHON": str(self.python), "SPARK_LOCAL_IP": LOOPBACK}
+
+
+def pyspark_home() -> Path:
+    """Return the folder that has Spark's jars and programs."""
+    pyspark = find_spec("pyspark")
+    assert pyspark is not None and pyspark.origin is not None, "pyspark is installed"
+    return Path(pyspark.origin).parent
+
+
+def python_without_fauxka(folder: Path) -> Path:
+    """Make an environment with all that is installed here, but for the package itself."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    numpy = find_spec("numpy")
+    assert numpy is not None and numpy.origin is not None, "numpy is installed"
+    (packages / _LENT).write_text(f"{Path(numpy.origin).parents[1]}\n")
+    return folder / "bin" / "python"
+
+
+@contextmanager
+def standalone_cluster(folder: Path, *, worker_count: int) -> Generator[Cluster, None, None]:
+    """Run a master and workers of one core each for the length of the block, their files in a folder."""
+    python = python_without_fauxka(folder / "python")
+    with ExitStack() as running:
+        started = running.enter_context(_daemon(folder, "master.Master", ["--host", LOOPBACK, "--port", "0"]))
+        master = _said(started, _MASTER_IS_UP)
+        address = ["--host", LOOPBACK, "--port", "0", "--cores", "1", "--memory", "1g"]
+        workers = [
+            running.enter_context(
+                _daemon(folder / f"worker-{number}", "worker.Worker", [*address, "--work-dir", "work", master])
+            )
+            for number in range(worker_count)
+        ]
+        for worker in workers:
+            _said(worker, _WORKER_IS_UP)
+        yield Cluster(master, python)
+
+
+@dataclass(frozen=True)
+class _Daemon:
+    process: subprocess.Popen[bytes]
+    log: Path
+
+
+@contextmanager
+def _daemon(folder: Path, name: str, arguments: Iterable[str]) -> Generator[_Daemon, None, None]:
+    """Run one of Spark's daemons in a folder of its own, outside of the checkout and without its variables."""
+    home = pyspark_home()
+    folder.mkdir(exist_ok=True)
+    log = folder / "log"
+    kept = {key: value for key, value in environment().items() if key not in ("PYTHONPATH", "SPARK_CONF_DIR")}
+    variables = {"SPARK_HOME": str(home), "SPARK_LOCAL_IP": LOOPBACK, "SPARK_DAEMON_MEMORY": "256m"}
+    with log.open("wb") as file:
+        process = subprocess.Popen(
+            [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", "--webui-port", "0", *arguments],
+            env={**kept, **variables},
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        yield _Daemon(process, log)
+    finally:
+        _stop(process)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """Stop a daemon as its own scripts do; a worker ends its executors."""
+    process.terminate()
+    try:
+        process.wait(STOP_SECONDS_MAX)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _said(daemon: _Daemon, words: re.Pattern[str]) -> str:
+    """Wait until a daemon says something; return what of it is marked, or else all of it."""
+    deadline = time.monotonic() + START_SECONDS_MAX
+    while True:
+        text = daemon.log.read_text(errors="replace")
+        found = words.search(text)
+        if found is not None:
+            return found.group(found.lastindex or 0)
+        assert daemon.process.poll() is None, f"ended with {daemon.process.returncode}:\n{text}"
+        assert time.monotonic() < deadline, f"nothing of {words.pattern} after {START_SECONDS_MAX} s:\n{text}"
+        time.sleep(POLL_SECONDS)
