@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..cluster_coordinators import GROUP_TOPIC
+
 if TYPE_CHECKING:
     from ...storage.append_result import AppendResult
     from ...storage.coordinator_batch import TransactionMarker
@@ -16,4 +18,9 @@ def write_marker(cluster: Cluster, partition: Partition, marker: TransactionMark
 
     Where flush.messages asks for it, the caller waits for the flush before anybody is told.
     """
-    return partition.append_coordinated(marker, cluster.clock.now_ms())
+    result = partition.append_coordinated(marker, cluster.clock.now_ms())
+    coordinators = cluster.coordinators
+    if partition.topic_name == GROUP_TOPIC and coordinators.has_groups:
+        offsets = coordinators.groups.offsets
+        offsets.end_transaction(partition.index, marker.producer_id, is_commit=marker.is_commit)
+    return result

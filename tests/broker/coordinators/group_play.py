@@ -13,7 +13,7 @@ from fauxka.broker.coordinators.group_coordinator import GroupCoordinator
 from fauxka.broker.coordinators.group_join import JoinAttempt
 from fauxka.broker.coordinators.group_offsets import OffsetProducer, OffsetToCommit
 from fauxka.broker.coordinators.group_settings import GroupSettings
-from fauxka.broker.coordinators.internal_topics import CoordinatorType
+from fauxka.broker.coordinators.internal_topics import CoordinatorType, partition_of_key
 from fauxka.broker.coordinators.state_log import StateLog, StateRecord
 from fauxka.broker.request_context import Deferred
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
@@ -22,6 +22,7 @@ from fauxka.protocol.messages.join_group import JoinGroupRequest, JoinGroupReque
 from fauxka.protocol.messages.leave_group import MemberIdentity
 from fauxka.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
 from fauxka.protocol.records import BatchOptions
+from fauxka.storage.coordinator_batch import TransactionMarker
 
 GROUP = "group"
 SESSION_TIMEOUT_MS = 10_000
@@ -54,13 +55,15 @@ class GroupPlay:
 
     def __init__(self, settings: GroupSettings | None = None) -> None:
         self.clock = ManualClock()
-        self.log = BreakableLog(Cluster(BrokerConfig.from_entries({}), clock=self.clock), CoordinatorType.GROUP)
-        self._settings = settings or GroupSettings(initial_rebalance_delay_ms=0)
+        self.cluster = Cluster(BrokerConfig.from_entries({}), clock=self.clock)
+        self.log = BreakableLog(self.cluster, CoordinatorType.GROUP)
+        # What the next coordinator goes by.
+        self.settings = settings or GroupSettings(initial_rebalance_delay_ms=0)
         self._numbers = itertools.count(1)
         self.coordinator = self._new_coordinator()
 
     def _new_coordinator(self) -> GroupCoordinator:
-        return GroupCoordinator(self._settings, self.clock, self.log, lambda: str(next(self._numbers)))
+        return GroupCoordinator(self.settings, self.clock, self.log, lambda: str(next(self._numbers)))
 
     def crash(self) -> None:
         """Have another coordinator take over, which knows what was written."""
@@ -158,6 +161,18 @@ class GroupPlay:
         committed = OffsetToCommit(topic_name=topic, topic_id=topic_id(topic), partition=0, offset=offset)
         error_codes = self.coordinator.offsets.commit_pending(committer, [committed], OffsetProducer(producer_id, 0))
         assert error_codes == [ErrorCode.NONE]
+
+    def end_transaction(self, producer_id: int, *, is_commit: bool) -> None:
+        """Write the marker of the producer's transaction to the group's partition, and have it count."""
+        partition = partition_of_key(self.cluster, CoordinatorType.GROUP, GROUP)
+        marker = TransactionMarker(producer_id=producer_id, producer_epoch=0, is_commit=is_commit)
+        partition.append_coordinated(marker, self.clock.now_ms())
+        self.coordinator.offsets.end_transaction(partition.index, producer_id, is_commit=is_commit)
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether a transaction has an offset for partition 0."""
+        return self.coordinator.offsets.is_pending(GROUP, "t", 0)
 
     def committed(self, topic: str = "t") -> int | None:
         """Return the committed offset of partition 0."""
