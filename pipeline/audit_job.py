@@ -25,7 +25,7 @@ from .ledger_audit import audit_ledger
 from .log_bounds import read_bounds
 from .log_frame import read_log
 from .log_splits import open_log
-from .options import parse_options
+from .options import SPLIT_BYTES_DEFAULT, SPLIT_RECORDS_DEFAULT, parse_options
 from .sent_ledger import read_sent
 from .sequence_audit import audit_sequences
 from .spark_session import has_data_sources
@@ -33,10 +33,11 @@ from .views import ViewName
 
 # Of a record that is not read yet: its bytes in a log, where nothing but its offset is known.
 _RECORD_BYTES_ASSUMED = 100
+SPLIT_DEFAULTS = {"splitBytes": SPLIT_BYTES_DEFAULT, "splitRecords": SPLIT_RECORDS_DEFAULT}
 # Of the log, what one task of a shuffle is to have.
 _SHUFFLE_TASK_BYTES = 32 * 1024 * 1024
-# Each task of a stage costs the driver some memory.
-_SHUFFLE_TASKS_MAX = 20_000
+# Each task of a stage costs the driver some memory, of a shuffle and of what reads the log alike.
+TASKS_MAX = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,8 @@ def checked(request: AuditRequest) -> CheckedRequest:
         raise BadOption(f"path: {error.filename or options.path} cannot be read: {error.strerror}") from error
     if not splits:
         raise BadOption(f"path: there is nothing to read in {options.path}")
-    return CheckedRequest(request, sum(split.end - split.start for split in splits))
+    size = sum(split.end - split.start for split in splits)
+    return CheckedRequest(replace(request, options=with_split_size(request.options, "splitBytes", size)), size)
 
 
 def _checked_topics(request: AuditRequest, log: FetchLog) -> CheckedRequest:
@@ -110,12 +112,25 @@ def _checked_topics(request: AuditRequest, log: FetchLog) -> CheckedRequest:
             offsets.setdefault(name.topic_name, {})[str(name.partition)] = end
         options["endingOffsets"] = json.dumps(offsets)
     records = sum(split.end - split.start for split in log.splits())
+    options = with_split_size(options, "splitRecords", records)
     return CheckedRequest(replace(request, options=options), records * _RECORD_BYTES_ASSUMED)
+
+
+def with_split_size(options: Mapping[str, str], name: str, size: int) -> dict[str, str]:
+    """Return options by which a log of that size is read by no more than TASKS_MAX tasks, or one a file if more.
+
+    name: of the option that says how much one task reads; what is given for it stays.
+    """
+    given = {option.lower(): value for option, value in options.items()}
+    split_size = -(-size // TASKS_MAX)
+    if name.lower() in given or split_size <= SPLIT_DEFAULTS[name]:
+        return dict(options)
+    return {**options, name: str(split_size)}
 
 
 def shuffle_tasks(size: int, cores: int) -> int:
     """Return how many tasks a shuffle of a log of that size gets: each its share, and no core without one."""
-    return min(max(cores, -(-size // _SHUFFLE_TASK_BYTES)), _SHUFFLE_TASKS_MAX)
+    return min(max(cores, -(-size // _SHUFFLE_TASK_BYTES)), TASKS_MAX)
 
 
 def read_view(spark: SparkSession, options: Mapping[str, str], view: ViewName) -> DataFrame:

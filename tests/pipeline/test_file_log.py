@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from fauxka.pipeline import file_splits
 from fauxka.pipeline.bad_option import BadOption
 from fauxka.pipeline.file_log import FileLog, Place
 from fauxka.pipeline.log_splits import open_log
@@ -220,3 +221,15 @@ def test_a_torn_end_is_told_in_a_batch(tmp_path: Path) -> None:
 
     assert offsets(rows) == [0, 1, 2]
     assert rows[-1]["damage"].startswith("cut off: 64 of ")
+
+
+def test_a_piece_of_any_size_is_read_in_small_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = batches(0, 200)
+    write_segment(tmp_path / "t-0", [*stored[:77], b"no batch, nor any part of one", *stored[77:]], index_every=10)
+    whole = read(path=tmp_path)
+    monkeypatch.setattr(file_splits, "PIECE_BYTES", 1000)
+
+    in_pieces = read(path=tmp_path)
+
+    assert [row["offset"] for row in whole if row["damage"] is None] == [*range(400)]
+    assert in_pieces == whole

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from fauxka.pipeline.audit_job import AuditRequest, audit, default_as_of
+from fauxka.pipeline.audit_job import TASKS_MAX, AuditRequest, audit, default_as_of, with_split_size
+from fauxka.pipeline.options import SPLIT_BYTES_DEFAULT
 from fauxka.pipeline.spark_session import register
 
 from ..pipeline.logs_on_disk import GOLDEN
@@ -78,3 +79,17 @@ def test_what_a_kafka_has_deleted_or_compacted_has_expired(spark: SparkSession, 
         ("lost", None, "c", 500),
         ("lost", None, "d", 500),
     )
+
+
+@pytest.mark.parametrize("size", [0, SPLIT_BYTES_DEFAULT * TASKS_MAX])
+def test_a_log_is_read_in_pieces_of_the_usual_size(size: int) -> None:
+    assert with_split_size({"path": "/data"}, "splitBytes", size) == {"path": "/data"}
+
+
+def test_a_huge_log_is_read_in_larger_pieces_and_not_by_more_tasks() -> None:
+    size = 10 * 10**12
+
+    options = with_split_size({"path": "/data"}, "splitBytes", size)
+
+    assert size / int(options["splitBytes"]) <= TASKS_MAX
+    assert with_split_size({"SPLITBYTES": "5000"}, "splitBytes", size) == {"SPLITBYTES": "5000"}
