@@ -28,13 +28,15 @@ class ClusterCoordinators:
     @cached_property
     def groups(self) -> GroupCoordinator:
         """The group coordinator."""
+        from .coordinators.consumer_groups.of_cluster import consumer_groups_of
         from .coordinators.group_coordinator import GroupCoordinator
         from .coordinators.group_settings import GroupSettings
         from .coordinators.internal_topics import CoordinatorType
         from .coordinators.state_log import StateLog
 
         log = StateLog(self._cluster, CoordinatorType.GROUP)
-        return GroupCoordinator(GroupSettings.of(self._cluster.config), self._cluster.clock, log)
+        new_consumer_groups = consumer_groups_of(self._cluster, log)
+        return GroupCoordinator(GroupSettings.of(self._cluster.config), self._cluster.clock, log, new_consumer_groups)
 
     @property
     def has_groups(self) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Callable, Collection, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from ...protocol.error_codes import ErrorCode, KafkaError
@@ -19,6 +20,7 @@ from ...protocol.messages.list_groups import ListedGroup
 from ...protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from ..request_context import Deferred
 from .classic_group import ClassicGroup
+from .group import GroupType
 from .group_description import describe, describe_unknown, is_selected, list_entry
 from .group_join import GroupJoin, JoinAttempt
 from .group_membership import GroupMembership
@@ -33,9 +35,11 @@ from .rebalance import Rebalance
 if TYPE_CHECKING:
     from ...protocol.messages.heartbeat import HeartbeatRequest
     from ..clock import Clock, Timer
+    from .consumer_groups.consumer_groups import ConsumerGroups
     from .group import Group
     from .group_log import GroupLog
 
+    NewConsumerGroups = Callable[[GroupRegistry, Rebalance], ConsumerGroups]
 
 logger = logging.getLogger(__name__)
 
@@ -55,9 +59,14 @@ class GroupCoordinator:
         settings: GroupSettings,
         clock: Clock,
         log: GroupLog,
+        new_consumer_groups: NewConsumerGroups,
         new_member_suffix: Callable[[], str] = new_uuid_text,
     ) -> None:
-        """Start without groups; log keeps them, new_member_suffix returns what makes a new member's id unique."""
+        """Start without groups; log keeps them.
+
+        new_consumer_groups: returns what coordinates groups of the consumer protocol, when there is the first one.
+        new_member_suffix: returns what makes a new member's id unique.
+        """
         self._settings = settings
         self._clock = clock
         self._log = log
@@ -66,20 +75,29 @@ class GroupCoordinator:
         self._rebalance = Rebalance(settings, log)
         self._join = GroupJoin(settings, self._rebalance, log, new_member_suffix)
         self._membership = GroupMembership(self._rebalance)
+        self._new_consumer_groups = new_consumer_groups
         self.offsets = GroupOffsets(
             settings, self._registry, log, now_ms=clock.now_ms, extend_session=self._extend_session
         )
+
+    @cached_property
+    def consumer_groups(self) -> ConsumerGroups:
+        """The groups of the consumer protocol, and what they can do beyond all groups."""
+        return self._new_consumer_groups(self._registry, self._rebalance)
 
     def load(self) -> None:
         """Have the groups and offsets that are in the log, whose members' sessions begin anew."""
         # Loaded where there is something to read only.
         from .group_replay import GroupReplay
 
-        self._log.replay(GroupReplay(self._registry, self.offsets).apply)
+        replay = GroupReplay(self._registry, self.offsets, lambda record: self.consumer_groups.replay(record))
+        self._log.replay(replay.apply)
         for group in self._registry.all():
             if isinstance(group, ClassicGroup):
                 self._rebalance.begin_sessions(group)
                 group.finish_step()
+            elif group.group_type is GroupType.CONSUMER:
+                self.consumer_groups.begin_sessions(group.group_id)
         if len(self._registry):
             logger.info("%d groups are known again", len(self._registry))
 
@@ -120,20 +138,34 @@ class GroupCoordinator:
         if not settings.session_timeout_ms_min <= request.session_timeout_ms <= settings.session_timeout_ms_max:
             attempt.refuse(ErrorCode.INVALID_SESSION_TIMEOUT, attempt.member_id)
             return
-        group = self._registry.find(request.group_id)
-        if group is None and attempt.member_id:
-            attempt.refuse(ErrorCode.UNKNOWN_MEMBER_ID, attempt.member_id)
-            return
         try:
-            group = self._new_group(request.group_id) if group is None else group
+            group = self._joined_group(attempt)
         except KafkaError as error:
-            attempt.refuse(error.code)
+            attempt.refuse(error.code, attempt.member_id if error.code is ErrorCode.UNKNOWN_MEMBER_ID else "")
             return
-        if not isinstance(group, ClassicGroup):
-            attempt.refuse(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, attempt.member_id)
-            return
-        self._join.join(group, attempt)
-        group.finish_step()
+        if isinstance(group, ClassicGroup):
+            self._join.join(group, attempt)
+            group.finish_step()
+        elif group.group_type is GroupType.CONSUMER:
+            self.consumer_groups.join(attempt)
+        else:
+            attempt.refuse(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+
+    def _joined_group(self, attempt: JoinAttempt) -> Group:
+        """Return the group that somebody joins, a new one where it has to be.
+
+        One of the consumer protocol that has no members makes room for it.
+        Raises KafkaError UNKNOWN_MEMBER_ID for a member of a group that there is not, and what StateLog raises.
+        """
+        group_id = attempt.request.group_id
+        group = self._registry.find(group_id)
+        if group is not None and group.group_type is GroupType.CONSUMER and group.is_empty:
+            self._log.append(group_id, group.tombstones())
+            self._registry.delete(group)
+            group = None
+        if group is None and attempt.member_id:
+            raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Group {group_id} not found.")
+        return self._new_group(group_id) if group is None else group
 
     def _new_group(self, group_id: str) -> ClassicGroup:
         """Return a new group, which is written also where nobody gets into it. Raises KafkaError."""
@@ -149,33 +181,41 @@ class GroupCoordinator:
     def sync(self, request: SyncGroupRequest, answer: Deferred[SyncGroupResponse]) -> None:
         """Answer a SyncGroup request, now or later; raises KafkaError where it is refused."""
         group = self._group_of_member(request.group_id)
-        self._membership.sync(group, request, answer)
-        group.timers.finish_step()
+        if isinstance(group, ClassicGroup):
+            self._membership.sync(group, request, answer)
+            group.finish_step()
+        else:
+            answer.complete(self.consumer_groups.sync(request))
 
     def heartbeat(self, request: HeartbeatRequest) -> None:
         """Extend a member's session; raises KafkaError where the member must do something else."""
         group = self._group_of_member(request.group_id)
-        self._membership.heartbeat(group, request.member_id, request.group_instance_id, request.generation_id)
+        if isinstance(group, ClassicGroup):
+            self._membership.heartbeat(group, request.member_id, request.group_instance_id, request.generation_id)
+        else:
+            self.consumer_groups.classic_heartbeat(request)
 
     def leave(self, group_id: str, members: list[MemberIdentity]) -> list[MemberResponse]:
         """Let members go; raises KafkaError UNKNOWN_MEMBER_ID for a group that there is not."""
         group = self._group_of_member(group_id)
+        if not isinstance(group, ClassicGroup):
+            return self.consumer_groups.leave(group_id, members)
         answers = self._membership.leave(group, members)
-        group.timers.finish_step()
+        group.finish_step()
         return answers
 
-    def _group_of_member(self, group_id: str) -> ClassicGroup:
-        """Return the group that a request of a member is about.
+    def _group_of_member(self, group_id: str) -> Group:
+        """Return the group that a request of a member is about: a classic one, or one of the consumer protocol.
 
         Raises KafkaError: INVALID_GROUP_ID for an empty id, and UNKNOWN_MEMBER_ID for a group that there is not, which
         is what makes clients join again.
         """
         if not group_id:
             raise KafkaError(ErrorCode.INVALID_GROUP_ID, "the group id is empty")
-        try:
-            return self._registry.classic_group_of(group_id)
-        except KafkaError as error:
-            raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, error.message) from error
+        group = self._registry.find(group_id)
+        if group is None or group.group_type not in (GroupType.CLASSIC, GroupType.CONSUMER):
+            raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Group {group_id} not found.")
+        return group
 
     # -- administration
 

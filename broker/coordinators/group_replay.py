@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ...protocol.consumer_group_records import ConsumerGroupRecord, ConsumerRecordType
 from ...protocol.frames import FrameError
 from ...protocol.group_log_records import (
     GroupMetadataKey,
@@ -36,15 +37,22 @@ ApplyGroupRecord = Callable[[int, "ReplayedRecord", bytes], None]
 class GroupReplay:
     """Applies records to a registry and to offsets, in the order in which they were written."""
 
-    def __init__(self, registry: GroupRegistry, offsets: GroupOffsets) -> None:
-        """Apply nothing yet."""
+    def __init__(
+        self,
+        registry: GroupRegistry,
+        offsets: GroupOffsets,
+        apply_consumer_record: Callable[[ConsumerGroupRecord], None],
+    ) -> None:
+        """Apply nothing yet; apply_consumer_record: is told records of groups of the consumer protocol."""
         self._registry = registry
         self._offsets = offsets
+        self._apply_consumer_record = apply_consumer_record
         self._unknown_types: set[int] = set()
         self._appliers: dict[int, ApplyGroupRecord] = {
             GroupRecordType.LEGACY_OFFSET_COMMIT: self._apply_offset,
             GroupRecordType.OFFSET_COMMIT: self._apply_offset,
             GroupRecordType.GROUP_METADATA: self._apply_group,
+            **dict.fromkeys(ConsumerRecordType, self._apply_consumer_group),
         }
 
     def apply(self, log_partition: int, record: ReplayedRecord) -> None:
@@ -75,6 +83,9 @@ class GroupReplay:
         group = self._registry.find(group_id)
         if group is not None:
             self._registry.delete(group)
+
+    def _apply_consumer_group(self, log_partition: int, record: ReplayedRecord, key: bytes) -> None:
+        self._apply_consumer_record(ConsumerGroupRecord.read(key, record.value))
 
     def _apply_offset(self, log_partition: int, record: ReplayedRecord, key: bytes) -> None:
         read = OffsetCommitKey.read(key)

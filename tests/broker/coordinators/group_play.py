@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from fauxka.broker.clock import ManualClock
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config import BrokerConfig
+from fauxka.broker.coordinators.consumer_groups.of_cluster import consumer_groups_of
 from fauxka.broker.coordinators.group import OffsetCommitter
 from fauxka.broker.coordinators.group_coordinator import GroupCoordinator
 from fauxka.broker.coordinators.group_join import JoinAttempt
@@ -63,7 +64,10 @@ class GroupPlay:
         self.coordinator = self._new_coordinator()
 
     def _new_coordinator(self) -> GroupCoordinator:
-        return GroupCoordinator(self.settings, self.clock, self.log, lambda: str(next(self._numbers)))
+        new_consumer_groups = consumer_groups_of(self.cluster, self.log)
+        return GroupCoordinator(
+            self.settings, self.clock, self.log, new_consumer_groups, lambda: str(next(self._numbers))
+        )
 
     def crash(self) -> None:
         """Have another coordinator take over, which knows what was written."""

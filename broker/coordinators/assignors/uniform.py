@@ -1,0 +1,92 @@
+"""The uniform assignor: every member gets as many partitions as any other, or one more, and keeps what it can.
+
+Where members consume different topics, see uniform_mixed.
+Source: UniformAssignor and UniformHomogeneousAssignmentBuilder, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from ....protocol.consumer_group_values import Partitions
+from ..java_hash_tables import buckets_of_copy, in_hash_order, uuid_hash
+from .group_spec import GroupSpec, MemberSpec, assigned_in_order
+from .uniform_mixed import MixedAssignment
+
+
+def assign_uniform(spec: GroupSpec) -> dict[str, Partitions]:
+    """Return the partitions of each member."""
+    if not spec.members:
+        return {}
+    return UniformAssignment(spec).build() if spec.is_homogeneous else MixedAssignment(spec).build()
+
+
+class UniformAssignment:
+    """One assignment of a group whose members consume the same topics."""
+
+    def __init__(self, spec: GroupSpec) -> None:
+        """Prepare an assignment for spec."""
+        self._spec = spec
+        subscribed = next(iter(spec.members.values())).subscribed_topic_ids
+        self._topic_ids = in_hash_order(sorted(subscribed), uuid_hash, buckets_of_copy(len(subscribed)))
+        partition_count = sum(spec.partition_counts[topic_id] for topic_id in self._topic_ids)
+        self._quota, self._extra_quotas = divmod(partition_count, len(spec.members))
+        self._assignments: dict[str, dict[bytes, set[int]]] = {}
+        self._unassigned: list[tuple[bytes, int]] = []
+        # How many partitions members still get.
+        self._missing: dict[str, int] = {}
+
+    def build(self) -> dict[str, Partitions]:
+        """Return the partitions of each member."""
+        if not self._topic_ids:
+            return {}
+        self._unassigned = self._nobodys()
+        for index, (member_id, member) in enumerate(self._spec.members.items()):
+            self._keep(member_id, member, len(self._spec.members) - index)
+        self._distribute()
+        return {
+            member_id: {topic_id: frozenset(partitions) for topic_id, partitions in topics.items()}
+            for member_id, topics in self._assignments.items()
+        }
+
+    def _nobodys(self) -> list[tuple[bytes, int]]:
+        """Return the partitions that no member was assigned."""
+        assigned = {
+            (topic_id, partition)
+            for member in self._spec.members.values()
+            for topic_id, partitions in member.assignment.items()
+            for partition in partitions
+        }
+        return [
+            (topic_id, partition)
+            for topic_id in self._topic_ids
+            for partition in range(self._spec.partition_counts[topic_id])
+            if (topic_id, partition) not in assigned
+        ]
+
+    def _keep(self, member_id: str, member: MemberSpec, members_left: int) -> None:
+        """Let the member keep partitions up to its quota; the others are free."""
+        quota = self._quota + (self._extra_quotas > 0)
+        has_extra = self._extra_quotas > 0
+        kept: dict[bytes, set[int]] = {}
+        for topic_id, partitions in assigned_in_order(member.assignment):
+            if topic_id not in self._topic_ids:
+                continue
+            free = partitions[quota:]
+            if len(partitions) > len(free):
+                kept[topic_id] = set(partitions[:quota])
+            self._unassigned += [(topic_id, partition) for partition in free]
+            quota -= len(partitions) - len(free)
+        # While there are enough members left to take the odd partitions, nobody is made to take one more for it.
+        if quota > 0 and has_extra and members_left > self._extra_quotas:
+            quota -= 1
+            has_extra = False
+        if quota > 0:
+            self._missing[member_id] = quota
+        self._extra_quotas -= has_extra
+        self._assignments[member_id] = kept
+
+    def _distribute(self) -> None:
+        free = iter(self._unassigned)
+        for member_id, count in self._missing.items():
+            for _, (topic_id, partition) in zip(range(count), free, strict=False):
+                self._assignments[member_id].setdefault(topic_id, set()).add(partition)
+        assert next(free, None) is None, "partitions were left unassigned"

@@ -1,0 +1,26 @@
+"""ConsumerGroupDescribe (69), versions 0-1 (KIP-848).
+
+v1 member_type.
+"""
+
+from __future__ import annotations
+
+from ...protocol.error_codes import ErrorCode
+from ...protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse
+from ..request_context import ApiHandler, RequestContext
+
+# What may be done to a group, a bit each: read 3, delete 6, describe 8, describe configs 10, alter configs 11.
+# Without an authorizer everybody may do everything.
+GROUP_OPERATIONS = 1 << 3 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11
+
+
+def handle(context: RequestContext, request: ConsumerGroupDescribeRequest) -> ConsumerGroupDescribeResponse:
+    """Describe the groups."""
+    groups = context.cluster.groups.consumer_groups.describe(request.group_ids)
+    for group in groups:
+        if request.include_authorized_operations and group.error_code == ErrorCode.NONE:
+            group.authorized_operations = GROUP_OPERATIONS
+    return ConsumerGroupDescribeResponse(groups=groups)
+
+
+HANDLER = ApiHandler(ConsumerGroupDescribeRequest.read, handle)
