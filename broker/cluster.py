@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .blocking_steps import BlockingSteps
     from .cluster_storage import ClusterStorage
     from .coordinators.group_coordinator import GroupCoordinator
+    from .coordinators.transaction_coordinator import TransactionCoordinator
     from .file_faults import FileFaults, MakeFileFaults
     from .interception import RequestObserver
     from .loop_thread import LoopThread
@@ -158,6 +159,11 @@ class Cluster:
     def groups(self) -> GroupCoordinator:
         """The group coordinator."""
         return self.coordinators.groups
+
+    @property
+    def transactions(self) -> TransactionCoordinator:
+        """The transaction coordinator."""
+        return self.coordinators.transactions
 
     def brokers(self) -> list[BrokerNode]:
         """Return the brokers of the cluster."""
@@ -325,6 +331,11 @@ class Cluster:
     def claim_producer_ids(self) -> None:
         """Take the next block of producer ids, to be given from once it is saved; see when_saved."""
         if self.producer_ids.claim_block():
+            self.metadata_changed()
+
+    def keep_producer_ids_above(self, producer_id: int) -> None:
+        """Give no producer id up to this one, which a log has."""
+        if self.producer_ids.keep_above(producer_id):
             self.metadata_changed()
 
     def metadata_changed(self) -> None:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .cluster import Cluster, Topic
     from .coordinators.group_coordinator import GroupCoordinator
+    from .coordinators.transaction_coordinator import TransactionCoordinator
 
 
-# Where groups are kept (internal_topics.INTERNAL_TOPICS, which is not loaded for a start).
+# Where groups and transactional ids are kept (internal_topics.INTERNAL_TOPICS, which is not loaded for a start).
 GROUP_TOPIC = "__consumer_offsets"
+TRANSACTION_TOPIC = "__transaction_state"
 
 
 class ClusterCoordinators:
@@ -43,18 +45,37 @@ class ClusterCoordinators:
         """Whether anybody has asked for the group coordinator."""
         return "groups" in vars(self)
 
+    @cached_property
+    def transactions(self) -> TransactionCoordinator:
+        """The transaction coordinator."""
+        from .coordinators.transaction_coordinator import TransactionCoordinator
+
+        return TransactionCoordinator(self._cluster)
+
+    @property
+    def has_transactions(self) -> bool:
+        """Whether anybody has asked for the transaction coordinator."""
+        return "transactions" in vars(self)
+
     def load(self) -> None:
-        """Know what the coordinators' topics tell; to be called on the event loop, once the logs are loaded."""
+        """Know what the coordinators' topics tell; to be called on the event loop, once the logs are loaded.
+
+        Transactions first: those that were being ended are ended, in the groups' topic too.
+        """
         if not any(topic.is_internal for topic in self._cluster.topics.values()):
             return
         from .coordinators.internal_topics import CoordinatorType
         from .coordinators.state_log import StateLog
 
+        if not StateLog(self._cluster, CoordinatorType.TRANSACTION).is_empty:
+            self.transactions.load()
         if not StateLog(self._cluster, CoordinatorType.GROUP).is_empty:
             self.groups.load()
 
     def topics_deleted(self, topics: Sequence[Topic]) -> None:
         """Forget what is known of topics that are gone; without their topic, coordinators forget everything."""
+        if self.has_transactions and any(topic.name == TRANSACTION_TOPIC for topic in topics):
+            self.transactions.unload()
         if not self.has_groups:
             return
         if any(topic.name == GROUP_TOPIC for topic in topics):
@@ -68,3 +89,5 @@ class ClusterCoordinators:
         """Forget everything: who waits is answered, and no timer runs any more. Nothing may be asked of them then."""
         if self.has_groups:
             self.groups.unload()
+        if self.has_transactions:
+            self.transactions.unload()

@@ -77,6 +77,8 @@ OWN_ROWS: tuple[config_table.Row, ...] = (
     ("fauxka.journal.requests.max", "LONG", "10000", "range 1 10000000", "read-only", "", False),
     # full: every record of a batch is checked as Kafka does; batch: the header is trusted, which is faster.
     ("fauxka.record.validation", "STRING", "full", "in full,batch", "read-only", "", False),
+    # The level of the feature transaction.version, which Kafka is given when its storage is formatted.
+    ("fauxka.transaction.version", "INT", "2", "range 0 2", "read-only", "", False),
 )
 
 # Keys without a default in Kafka, where a broker that just starts needs one.

@@ -43,6 +43,16 @@ class ProducerIdManager:
         self._next_producer_id += 1
         return producer_id
 
+    def keep_above(self, producer_id: int) -> bool:
+        """Give no id up to this one; return whether the next block begins elsewhere now, which is to be saved."""
+        if producer_id < self._next_producer_id:
+            return False
+        self._next_producer_id = producer_id + 1
+        if self._next_producer_id <= self.next_block_start:
+            return False
+        self.next_block_start = self._next_producer_id
+        return True
+
     def claim_block(self) -> bool:
         """Take the next block, to be given from once it is saved; False where one is claimed already."""
         if self.next_block_start > self._saved_end:

@@ -86,6 +86,13 @@ def partition_of_key(cluster: Cluster, coordinator_type: CoordinatorType, key: s
     return topic.partitions[partition_index_of_key(key, len(topic.partitions))]
 
 
+def find_index_of_key(cluster: Cluster, coordinator_type: CoordinatorType, key: str) -> int:
+    """Return the index of that partition; the topic need not be there, and is not created."""
+    wanted = INTERNAL_TOPICS[coordinator_type]
+    topic = cluster.find_topic(wanted.name)
+    return partition_index_of_key(key, _partition_count(cluster, wanted) if topic is None else len(topic.partitions))
+
+
 def partition_index_of_key(key: str, partition_count: int) -> int:
     """Return which of partition_count partitions a key belongs to.
 
@@ -101,10 +108,14 @@ def internal_topic(cluster: Cluster, coordinator_type: CoordinatorType) -> Topic
     topic = cluster.find_topic(wanted.name)
     if topic is not None:
         return topic
+    configs = {name: str(cluster.config.value_of(key)) for name, key in wanted.configs_from.items()}
+    return cluster.create_topic(wanted.name, _partition_count(cluster, wanted), configs={**wanted.configs, **configs})
+
+
+def _partition_count(cluster: Cluster, wanted: InternalTopic) -> int:
     partition_count = cluster.config.value_of(wanted.partition_count)
     assert isinstance(partition_count, int), f"{wanted.partition_count} is {partition_count!r}"
-    configs = {name: str(cluster.config.value_of(key)) for name, key in wanted.configs_from.items()}
-    return cluster.create_topic(wanted.name, partition_count, configs={**wanted.configs, **configs})
+    return partition_count
 
 
 def is_share_key(key: str) -> bool:

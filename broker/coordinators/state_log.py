@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from ...protocol.compression import BrokenPayload
 from ...protocol.control_records import EndTransactionMarker, decode_marker
 from ...protocol.error_codes import ErrorCode, KafkaError
-from ...protocol.record_batch import HEADER_SIZE, BatchHeader, is_whole, parse_header
+from ...protocol.record_batch import HEADER_SIZE, NO_PRODUCER_ID, BatchHeader, is_whole, parse_header
 from ...protocol.record_validation import InvalidRecords
 from ...protocol.records import BatchOptions, Record, build_batch, decode_batch
+from ...storage.coordinator_batch import TransactionalRecords
 from ..request_context import Deferred
 from .internal_topics import INTERNAL_TOPICS, CoordinatorType, partition_of_key
 
@@ -82,14 +83,20 @@ ApplyRecord = Callable[[int, ReplayedRecord], None]
 class StateLog:
     """The topic of one kind of coordinator, as that one writes and reads it."""
 
-    __slots__ = ("_cluster", "_type", "_unsettled")
+    __slots__ = ("_cluster", "_home", "_type", "_unsettled")
 
     def __init__(self, cluster: Cluster, coordinator_type: CoordinatorType) -> None:
         """Touch nothing yet: the topic comes into being with the first record."""
         self._cluster = cluster
+        self._home = cluster.coordinators
         self._type = coordinator_type
         # What is to be flushed before it is answered: up to which offset, by what flushes it.
         self._unsettled: dict[PartitionFlusher, int] = {}
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the cluster still has the coordinators that this is for, and has not died or begun anew since."""
+        return self._cluster.coordinators is self._home
 
     # -- write
 
@@ -100,6 +107,8 @@ class StateLog:
         Raises KafkaError, which is for the client: COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, UNKNOWN_SERVER_ERROR.
         Nothing was written then.
         """
+        if not self.is_current:
+            raise KafkaError(ErrorCode.NOT_COORDINATOR, "the node died, or has begun anew")
         try:
             return self._append(partition_of_key(self._cluster, self._type, key_text), records, options)
         except KafkaError as error:
@@ -112,7 +121,10 @@ class StateLog:
     def _append(self, partition: Partition, records: Sequence[StateRecord], options: BatchOptions) -> int:
         now_ms = self._cluster.clock.now_ms()
         batch = build_batch([Record(key=each.key, value=each.value, timestamp=now_ms) for each in records], options)
-        result = partition.append(memoryview(batch), now_ms)
+        if options.producer_id == NO_PRODUCER_ID:
+            result = partition.append(memoryview(batch), now_ms)
+        else:
+            result = partition.append_coordinated(TransactionalRecords(batch), now_ms)
         flusher = partition.flusher
         if flusher is not None and flusher.must_wait():
             self._unsettled[flusher] = result.last_offset + 1

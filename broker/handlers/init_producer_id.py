@@ -1,6 +1,6 @@
 """InitProducerId (22), versions 0-5.
 
-Left out: transactional ids, which are answered with UNSUPPORTED_VERSION after the checks that need no coordinator.
+Left out: version 6 (two-phase commit), which Kafka serves with unstable.api.versions.enable only.
 With a data folder each block of ids is written down before the first of it is given; where that fails, the answer is
 COORDINATOR_LOAD_IN_PROGRESS, as it is in Kafka while a broker has no block, and clients ask again.
 v2 flexible; v3 producer id and epoch (KIP-360); v4 PRODUCER_FENCED; v5 TRANSACTION_ABORTABLE.
@@ -9,53 +9,78 @@ Source: KafkaApis.handleInitProducerIdRequest and TransactionCoordinator.handleI
 
 from __future__ import annotations
 
-from ...protocol.error_codes import ErrorCode
+from collections.abc import Callable
+
+from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from ...protocol.produced_records import TransactionalProducer
 from ..cluster import Cluster
+from ..coordinators.transaction_errors import error_for
 from ..request_context import ApiHandler, Deferred, RequestContext
 
 NO_PRODUCER_ID = -1
 NO_PRODUCER_EPOCH = -1
+FENCED_SINCE = 4
+
+Answer = InitProducerIdResponse | Deferred[InitProducerIdResponse]
 
 
-def handle(
-    context: RequestContext, request: InitProducerIdRequest
-) -> InitProducerIdResponse | Deferred[InitProducerIdResponse]:
-    """Give a producer id that was never given before, with epoch 0."""
-    error = _refusal(context, request)
-    if error is not ErrorCode.NONE:
-        return _refused(error)
-    cluster = context.cluster
-    producer_id = cluster.producer_ids.generate()
-    if producer_id is not None:
-        return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
+def handle(context: RequestContext, request: InitProducerIdRequest) -> Answer:
+    """Give a producer id that was never given before, or the next epoch of a transactional id."""
+    if (request.producer_id == NO_PRODUCER_ID) != (request.producer_epoch == NO_PRODUCER_EPOCH):
+        return _refused(ErrorCode.INVALID_REQUEST)
+    if request.transactional_id == "":
+        return _refused(ErrorCode.INVALID_REQUEST)
+    cluster, api_version = context.cluster, context.api_version
+    if request.transactional_id is None:
+        return _with_ids(cluster, lambda: _given(cluster))
+    return _with_ids(cluster, lambda: _initialized(cluster, request, api_version))
+
+
+def _with_ids(cluster: Cluster, answer: Callable[[], Answer]) -> Answer:
+    """Answer now, or, where it takes a new block of ids, when that is saved, which may fail."""
+    first = answer()
+    if isinstance(first, Deferred) or first.error_code != ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+        return first
     cluster.claim_producer_ids()
-    return cluster.when_saved(lambda _: _given_if_any(cluster))
+    later: Deferred[InitProducerIdResponse] = Deferred()
+
+    def saved(_: KafkaError | None) -> None:
+        second = answer()
+        if isinstance(second, Deferred):
+            second.deliver_to(later.complete)
+        else:
+            later.complete(second)
+
+    cluster.when_saved(saved)
+    return later.response() or later
 
 
-def _given_if_any(cluster: Cluster) -> InitProducerIdResponse:
-    """Answer with an id of the block that was to be saved, which may have failed."""
+def _given(cluster: Cluster) -> InitProducerIdResponse:
+    """Answer a producer without transactions."""
     producer_id = cluster.producer_ids.generate()
     if producer_id is None:
         return _refused(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
     return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
 
 
+def _initialized(cluster: Cluster, request: InitProducerIdRequest, api_version: int) -> Answer:
+    """Answer a producer with a transactional id."""
+    transactions = cluster.transactions
+    expected = None
+    if request.producer_id != NO_PRODUCER_ID:
+        expected = TransactionalProducer(request.producer_id, request.producer_epoch)
+    try:
+        begun = transactions.init_producer(request.transactional_id or "", request.transaction_timeout_ms, expected)
+    except KafkaError as error:
+        answer = _refused(error_for(error.code, api_version, fenced_since=FENCED_SINCE))
+    else:
+        answer = InitProducerIdResponse(producer_id=begun.producer_id, producer_epoch=begun.producer_epoch)
+    return transactions.settled(answer, _refused)
+
+
 def _refused(error: ErrorCode) -> InitProducerIdResponse:
     return InitProducerIdResponse(error_code=error, producer_id=NO_PRODUCER_ID, producer_epoch=NO_PRODUCER_EPOCH)
-
-
-def _refusal(context: RequestContext, request: InitProducerIdRequest) -> ErrorCode:
-    """Return why the request is refused, NONE where it is not; in Kafka's order of checks."""
-    if (request.producer_id == NO_PRODUCER_ID) != (request.producer_epoch == NO_PRODUCER_EPOCH):
-        return ErrorCode.INVALID_REQUEST
-    if request.transactional_id is None:
-        return ErrorCode.NONE
-    if not request.transactional_id:
-        return ErrorCode.INVALID_REQUEST
-    if not 0 < request.transaction_timeout_ms <= context.cluster.config.transaction_max_timeout_ms:
-        return ErrorCode.INVALID_TRANSACTION_TIMEOUT
-    return ErrorCode.UNSUPPORTED_VERSION
 
 
 HANDLER = ApiHandler(InitProducerIdRequest.read, handle)
