@@ -75,7 +75,9 @@ def _form_of(text: str) -> tuple[str, str]:
 def _lines_of_topic(spark: SparkSession, text: str) -> DataFrame:
     found = _TOPIC.fullmatch(text)
     assert found is not None, "the text of a topic has been checked"
-    records = read_log(spark, {"bootstrap": found["bootstrap"], "topics": found["topic"]})
+    # What an aborted transaction says was never said.
+    place = {"bootstrap": found["bootstrap"], "topics": found["topic"], "isolationLevel": "read_committed"}
+    records = read_log(spark, place)
     return records.where(~f.col("is_control")).select(f.col("value").cast("string").alias("value"))
 
 
