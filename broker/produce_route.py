@@ -6,11 +6,13 @@ decoded and looked up once; a topic that is deleted takes all routes with it (Cl
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from struct import Struct
 
 from ..protocol.api_keys import ApiKey
 from ..protocol.error_codes import ErrorCode
-from ..protocol.produce_codec import SingleAnswer, find_single_records
+from ..protocol.produce_codec import SingleAnswer, find_single_records, find_single_transactional_records
+from ..protocol.produced_records import find_transaction
 from ..protocol.record_batch import parse_header
 from ..storage.append_refused import AppendRefused
 from .partition import Partition
@@ -30,6 +32,9 @@ class ProduceRoute:
     """The partition that a head names, and the answer to who sends there."""
 
     __slots__ = ("_answer", "partition")
+
+    # Finds the records behind the head in a frame, if they are of the kind that append takes.
+    find_records: Callable[[memoryview, int, int], memoryview | None] = staticmethod(find_single_records)
 
     def __init__(self, partition: Partition, answer: SingleAnswer) -> None:
         """partition: one that may be written; answer: for the version and the topic key of the head."""
@@ -73,10 +78,31 @@ class ProduceRoute:
         return deferred
 
 
+class TransactionalProduceRoute(ProduceRoute):
+    """The route of a transactional producer's batches, as long as the partition has its transaction open."""
+
+    __slots__ = ()
+
+    find_records = staticmethod(find_single_transactional_records)
+
+    def append(self, context: RequestContext, records: memoryview) -> Buffers | Deferred[Buffers] | None:
+        """Append a batch of an open transaction and return the answer; None for what goes the long way.
+
+        The first batch of a transaction does: the coordinator is asked about it.
+        """
+        log, producer = self.partition.find_log(), find_transaction(records)
+        if log is None or producer is None:
+            return None
+        entry = log.producers.find(producer.producer_id)
+        if entry is None or not entry.has_open_transaction(producer.producer_epoch):
+            return None
+        return super().append(context, records)
+
+
 class RepeatedProduce:
     """The request that a connection sent last, to be recognised by its first bytes when only the batch is new."""
 
-    __slots__ = ("_api_and_version", "_api_version", "_head", "_head_bytes", "_route")
+    __slots__ = ("_api_and_version", "_api_version", "_find_records", "_head", "_head_bytes", "_route")
 
     def __init__(self, frame: memoryview, start: int, records_start: int, route: ProduceRoute) -> None:
         """frame[start:records_start] is the request up to the size of its records, header included."""
@@ -86,6 +112,7 @@ class RepeatedProduce:
         self._head = memoryview(bytes(frame[start + _HEADER_START.size : records_start]))
         self._head_bytes = records_start - start
         self._route = route
+        self._find_records = route.find_records
 
     def answer(
         self, context: RequestContext, frame: memoryview, start: int, end: int
@@ -97,7 +124,7 @@ class RepeatedProduce:
         api_and_version, correlation_id = _HEADER_START.unpack_from(frame, start)
         if api_and_version != self._api_and_version or frame[start + _HEADER_START.size : records_start] != self._head:
             return None
-        records = find_single_records(frame, records_start, end)
+        records = self._find_records(frame, records_start, end)
         if records is None:
             return None
         context.correlation_id = correlation_id

@@ -20,7 +20,7 @@ from .hand_decoding import (
     encode_unsigned_varint,
     skip_tagged_fields,
 )
-from .produced_records import is_plain_batch
+from .produced_records import find_transaction, is_plain_batch
 
 FLEXIBLE_SINCE = 9
 TOPIC_IDS_SINCE = 13
@@ -114,6 +114,26 @@ def find_single_batch(
     return (None, None) if records is None else (bytes(frame[position:head_end]), records)
 
 
+def find_single_transactional_batch(
+    frame: memoryview, position: int, end: int, version: int
+) -> tuple[bytes, memoryview] | tuple[None, None]:
+    """Return head and records of the request in frame[position:end], if it is one batch of a producer's transaction.
+
+    That is: as find_single_batch has it, but for a transactional id, and a batch that find_transaction knows.
+    """
+    id_bytes = frame[position]
+    # What follows the id stands as if that were null and began here. An id above 126 bytes is rare enough.
+    after = position + id_bytes - 1
+    if version < FLEXIBLE_SINCE or not 2 <= id_bytes <= 127 or end - after < _SINGLE_BYTES_MIN or frame[after + 7] != 2:
+        return None, None
+    key_bytes = TOPIC_ID_BYTES if version >= TOPIC_IDS_SINCE else frame[after + 8]
+    head_end = after + 13 + key_bytes
+    if not 2 <= key_bytes <= 127 or head_end >= end or frame[head_end - 5] != 2:
+        return None, None
+    records = find_single_transactional_records(frame, head_end, end)
+    return (None, None) if records is None else (bytes(frame[position:head_end]), records)
+
+
 def find_single_records(frame: memoryview, position: int, end: int) -> memoryview | None:
     """Return the records whose size is at position, if they are a plain batch and end a request of a single one."""
     size = frame[position]
@@ -125,6 +145,16 @@ def find_single_records(frame: memoryview, position: int, end: int) -> memoryvie
         return None
     records = frame[position:records_end]
     return records if is_plain_batch(records) else None
+
+
+def find_single_transactional_records(frame: memoryview, position: int, end: int) -> memoryview | None:
+    """Return the records whose size is at position, if they are a transaction's batch and end a request of one."""
+    size, position = decode_unsigned_varint(frame, position, end)
+    records_end = position + size - 1
+    if records_end != end - _NO_TAGGED_FIELDS_BYTES or frame[records_end:end] != _NO_TAGGED_FIELDS:
+        return None
+    records = frame[position:records_end]
+    return None if find_transaction(records) is None else records
 
 
 class SingleAnswer:

@@ -8,8 +8,8 @@ Kafka 4.3.0; the order of the checks was measured (V31 to V48 of the golden case
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from struct import Struct
+from typing import NamedTuple
 
 from .error_codes import ErrorCode, KafkaError
 from .record_batch import (
@@ -31,12 +31,13 @@ _RECORD_OVERHEAD_MIN = 14
 # Produce requests before this version may not carry zstd.
 ZSTD_VERSION_MIN = 7
 
-_LENGTH = Struct(">i")
+_INT32 = Struct(">i")
 _LENGTH_POSITION = 8
 # length, magic, attributes, where a header has them.
 _PLAIN = Struct(">8xi4xb4xh")
 _PRODUCER = Struct(">qh")
 _PRODUCER_POSITION = 43
+_BASE_SEQUENCE_POSITION = 53
 
 
 class RequestRefused(KafkaError):
@@ -51,9 +52,8 @@ class RequestRefused(KafkaError):
         self.message_for_client = message_for_client
 
 
-@dataclass(frozen=True, slots=True)
-class TransactionalProducer:
-    """Whose transaction a batch belongs to."""
+class TransactionalProducer(NamedTuple):
+    """Whose transaction a batch belongs to; a tuple, because one is made for every batch of a transaction."""
 
     producer_id: int
     producer_epoch: int
@@ -77,7 +77,7 @@ def first_batch_size(records: memoryview) -> int | None:
     """
     if len(records) < LOG_OVERHEAD:
         return None
-    length: int = _LENGTH.unpack_from(records, _LENGTH_POSITION)[0]
+    length: int = _INT32.unpack_from(records, _LENGTH_POSITION)[0]
     if length < _RECORD_OVERHEAD_MIN:
         raise KafkaError(
             ErrorCode.CORRUPT_MESSAGE,
@@ -135,6 +135,28 @@ def transactional_producer_of(batch: memoryview) -> TransactionalProducer | None
         raise RequestRefused(ErrorCode.UNKNOWN_SERVER_ERROR, f"a batch of {len(batch)} bytes ends in its producer")
     producer_id, producer_epoch = _PRODUCER.unpack_from(batch, _PRODUCER_POSITION)
     return TransactionalProducer(producer_id, producer_epoch)
+
+
+def base_sequence_of(batch: memoryview) -> int:
+    """Return the sequence of the batch's first record; raises RequestRefused where it ends before that."""
+    if len(batch) < _BASE_SEQUENCE_POSITION + _INT32.size:
+        raise RequestRefused(ErrorCode.UNKNOWN_SERVER_ERROR, f"a batch of {len(batch)} bytes ends before its sequence")
+    sequence: int = _INT32.unpack_from(batch, _BASE_SEQUENCE_POSITION)[0]
+    return sequence
+
+
+def find_transaction(records: memoryview) -> TransactionalProducer | None:
+    """Return whose transaction the records belong to, if they are one whole batch of magic 2 with a producer id.
+
+    Such a batch passes every check of this module (from version 7 on), as a plain one does.
+    """
+    if len(records) < HEADER_SIZE:
+        return None
+    length, magic, attributes = _PLAIN.unpack_from(records)
+    if magic != MAGIC_V2 or length + LOG_OVERHEAD != len(records) or not attributes & TRANSACTIONAL_BIT:
+        return None
+    producer = TransactionalProducer(*_PRODUCER.unpack_from(records, _PRODUCER_POSITION))
+    return producer if producer.producer_id >= 0 else None
 
 
 def check_produced_records(records: memoryview | None, version: int) -> memoryview:

@@ -148,17 +148,14 @@ class PartitionLog:
         else:
             last_sequence = (header.base_sequence + header.last_offset_delta) & MAX_SEQUENCE
             producers = self.producers
-            unverified = producers.unverified
             entry = producers.find(header.producer_id)
-            if entry is None or unverified or not is_next_in_order(entry, header):
+            if entry is None or producers.unverified.is_any or not is_next_in_order(entry, header):
                 duplicate = self._check_producer(entry, header, last_sequence)
                 if duplicate is not None:
                     return repeated_result(header, duplicate, entry, self.log_start_offset)
             self._write(validated, last_offset, now_ms, leader_epoch)
             batch = (header.base_sequence, last_sequence, base_offset, last_offset, validated.max_timestamp)
             producers.commit(entry_after(entry, header, cached_batch(batch), self._batches_remembered))
-            if unverified:
-                unverified.appended(header)
             cached = entry.batches if entry is not None else ()
         log_append_time_ms = now_ms if self._is_append_time else _NO_LOG_APPEND_TIME
         return AppendResult(base_offset, last_offset, log_append_time_ms, self.log_start_offset, False, header, cached)
@@ -192,7 +189,8 @@ class PartitionLog:
             raise
         after = coordinated.entry_after(entry, header, self._batches_remembered)
         producers.commit(after)
-        producers.unverified.appended(header)
+        if header.is_control:
+            producers.unverified.ended(header)
         if self.flushes.seen_offset is not None:
             producers.hold_back(entry, after, last_offset)
         log_append_time_ms = now_ms if self._is_append_time else _NO_LOG_APPEND_TIME
@@ -213,7 +211,7 @@ class PartitionLog:
         self, entry: ProducerStateEntry | None, header: BatchHeader, last_sequence: int
     ) -> CachedBatch | None:
         """Return the batch that this one repeats, or None for one that may be appended; raises AppendRefused."""
-        unverified = self.producers.unverified.get(header.producer_id)
+        unverified = self.producers.unverified.find(header.producer_id)
         is_empty = not self.log_end_offset
         try:
             return check_producer(entry, header, last_sequence, self._rules, unverified, is_log_empty=is_empty)

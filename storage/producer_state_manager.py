@@ -36,13 +36,15 @@ class ProducerStateManager:
         self._entries[entry.producer_id] = entry
         if entry.current_txn_first_offset is not None:
             self._open_transactions.setdefault(entry.producer_id, entry.current_txn_first_offset)
+            if self.unverified.is_any:
+                self.unverified.forget(entry.producer_id)
         elif self._open_transactions:
             self._open_transactions.pop(entry.producer_id, None)
 
     def forget(self, producer_id: int) -> None:
         """Know the producer no longer; its open transaction, if there is one, no longer holds readers back."""
         self._entries.pop(producer_id, None)
-        self.unverified.pop(producer_id, None)
+        self.unverified.forget(producer_id)
         self._open_transactions.pop(producer_id, None)
 
     @property

@@ -31,34 +31,50 @@ class UnverifiedProducer:
         return (self.joins_by_itself and entry is None and sequence != 0) or sequence > self.lowest_sequence
 
 
-class UnverifiedProducers(dict[int, UnverifiedProducer]):
+class UnverifiedProducers:
     """The producers by their ids; there are some only between a first batch and its append."""
+
+    __slots__ = ("_seen", "is_any")
+
+    def __init__(self) -> None:
+        """Start without any."""
+        self._seen: dict[int, UnverifiedProducer] = {}
+        # Whether there is one; an attribute, because every batch asks.
+        self.is_any = False
+
+    def find(self, producer_id: int) -> UnverifiedProducer | None:
+        """Return what was seen of the producer."""
+        return self._seen.get(producer_id)
 
     def begin(self, producer_id: int, seen: UnverifiedProducer) -> None:
         """Take note of a first batch; one of an older epoch than was seen before changes nothing."""
-        before = self.setdefault(producer_id, seen)
+        before = self._seen.setdefault(producer_id, seen)
+        self.is_any = True
         if seen.producer_epoch > before.producer_epoch or (
             seen.producer_epoch == before.producer_epoch and seen.lowest_sequence < before.lowest_sequence
         ):
             # Kafka sets epoch and sequence alone.
-            self[producer_id] = replace(
+            self._seen[producer_id] = replace(
                 before, producer_epoch=seen.producer_epoch, lowest_sequence=seen.lowest_sequence
             )
 
-    def appended(self, header: BatchHeader) -> None:
-        """Forget the producer of a transactional batch or a marker that is in the log now.
+    def forget(self, producer_id: int) -> None:
+        """Forget the producer: a batch of its transaction is in the log now."""
+        self._seen.pop(producer_id, None)
+        self.is_any = bool(self._seen)
 
-        A marker of the epoch that was seen is that of the transaction before, where markers raise the epoch.
+    def ended(self, marker: BatchHeader) -> None:
+        """Forget the producer whose transaction the marker ends.
+
+        One of the epoch that was seen ended the transaction before, where markers raise the epoch.
         """
-        seen = self.get(header.producer_id)
-        if seen is None or not header.is_transactional:
-            return
-        if header.is_control and seen.joins_by_itself and seen.producer_epoch == header.producer_epoch:
-            return
-        del self[header.producer_id]
+        seen = self._seen.get(marker.producer_id)
+        if seen is not None and not (seen.joins_by_itself and seen.producer_epoch == marker.producer_epoch):
+            self.forget(marker.producer_id)
 
     def remove_expired(self, now_ms: int, expiration_ms: int) -> None:
         """Forget those that came expiration_ms ago or more."""
-        for producer_id, seen in list(self.items()):
-            if now_ms - seen.created_ms >= expiration_ms:
-                del self[producer_id]
+        self._seen = {
+            producer_id: seen for producer_id, seen in self._seen.items() if now_ms - seen.created_ms < expiration_ms
+        }
+        self.is_any = bool(self._seen)

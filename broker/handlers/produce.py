@@ -1,7 +1,5 @@
 """Produce (0), versions 3-13.
 
-Left out: the request-level transaction checks know no transactional id yet, so that every transactional batch is
-answered as one of an unknown id.
 v3 record batches v2; v5 log_start_offset; v8 record_errors and error_message; v9 flexible; v12 partitions join a
 transaction by themselves (KIP-890); v13 topic ids.
 """
@@ -17,13 +15,13 @@ from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.frames import FrameError
 from ...protocol.kafka_uuid import uuid_text
 from ...protocol.produce_codec import PartitionAnswer, ProduceRequest
-from ...protocol.produced_records import RequestRefused, TransactionalProducer
+from ...protocol.produced_records import RequestRefused
 from ...protocol.record_batch import HEADER_SIZE, MAGIC_V2, BatchHeader, parse_header
 from ...storage.append_refused import NO_LOG_START_OFFSET, AppendRefused
 from ...storage.append_result import AppendResult
 from ..cluster import Topic, is_internal_name
 from ..partition import Partition
-from ..produce_route import PRODUCE_ROUTES_MAX, ProduceRoute, RepeatedProduce
+from ..produce_route import PRODUCE_ROUTES_MAX, ProduceRoute, RepeatedProduce, TransactionalProduceRoute
 from ..request_context import Buffers, Deferred, RequestContext
 
 if TYPE_CHECKING:
@@ -52,6 +50,8 @@ class ProduceHandler:
         """Check, append, answer; raises FrameError where acks=0 leaves no other way to tell of a refusal."""
         version = context.api_version
         head, records = produce_codec.find_single_batch(frame, position, end, version)
+        if head is None and frame[position]:
+            head, records = produce_codec.find_single_transactional_batch(frame, position, end, version)
         if head is not None and records is not None:
             route = context.cluster.produce_routes.get((version, head))
             if route is not None:
@@ -74,7 +74,10 @@ class ProduceHandler:
                 topic = _find_topic(context, key)
                 answers.append((key, [_accept(topic, *asked, version, accepted) for asked in partitions]))
             if not are_plain:
-                accepted = _without_transactional(request.transactional_id, accepted)
+                # Loaded with the first batch of a transaction.
+                from ..produced_transactions import join_transaction
+
+                accepted = join_transaction(context, request.transactional_id, accepted)
             if accepted:
                 unflushed = _append_all(context, request.acks, accepted)
         except RequestRefused as error:
@@ -105,7 +108,8 @@ def _remember_route(context: RequestContext, head: bytes, request: ProduceReques
     if len(routes) >= PRODUCE_ROUTES_MAX:
         routes.clear()
     answer = produce_codec.SingleAnswer(context.api_version, key, index)
-    routes[context.api_version, head] = ProduceRoute(partition, answer)
+    route = ProduceRoute if request.transactional_id is None else TransactionalProduceRoute
+    routes[context.api_version, head] = route(partition, answer)
 
 
 def _are_plain(request: ProduceRequest) -> bool:
@@ -266,29 +270,6 @@ def _find_header(records: memoryview | None) -> BatchHeader | None:
 def _name_of(context: RequestContext, key: bytes) -> str:
     """Return what to call a topic that is not there."""
     return uuid_text(key) if context.api_version >= produce_codec.TOPIC_IDS_SINCE else key.decode(errors="replace")
-
-
-def _without_transactional(transactional_id: str | None, accepted: list[Accepted]) -> list[Accepted]:
-    """Refuse the batches of transactions, of which no coordinator knows any yet, and return the others.
-
-    Raises RequestRefused where they are of more than one producer id and epoch.
-    """
-    transactional: list[tuple[PartitionAnswer, TransactionalProducer]] = []
-    others: list[Accepted] = []
-    for each in accepted:
-        producer = produced_records.transactional_producer_of(each[2])
-        if producer is None:
-            others.append(each)
-        else:
-            transactional.append((each[0], producer))
-    if transactional:
-        if len({producer for _, producer in transactional}) > 1:
-            words = "Transactional records contained more than one producer ID"
-            raise RequestRefused(ErrorCode.INVALID_PRODUCER_ID_MAPPING, words, words)
-        code = ErrorCode.INVALID_PRODUCER_ID_MAPPING if transactional_id else ErrorCode.INVALID_REQUEST
-        for answer, _ in transactional:
-            _refuse(answer, KafkaError(code, f"transactional id {transactional_id!r} is unknown"))
-    return others
 
 
 def _refuse(answer: PartitionAnswer, error: KafkaError) -> PartitionAnswer:

@@ -300,10 +300,12 @@ def test_lower_sequence_and_then_a_greater_epoch_replace_what_was_seen() -> None
     see_first_batch(log, 5, joins=False)
     see_first_batch(log, 3, joins=False)
     see_first_batch(log, 9, joins=False)
-    lowest = log.producers.unverified[7].lowest_sequence
+    before = log.producers.unverified.find(7)
     see_first_batch(log, 4, joins=False, epoch=1)
 
-    assert (lowest, log.producers.unverified[7].lowest_sequence) == (3, 4)
+    after = log.producers.unverified.find(7)
+    assert before is not None and after is not None
+    assert (before.lowest_sequence, after.lowest_sequence) == (3, 4)
 
 
 def test_marker_of_the_transaction_before_leaves_what_was_seen_of_the_next_one() -> None:
@@ -312,7 +314,7 @@ def test_marker_of_the_transaction_before_leaves_what_was_seen_of_the_next_one()
 
     end(log, commit=True, producer_epoch=1, version=2)
 
-    assert 7 in log.producers.unverified
+    assert log.producers.unverified.find(7) is not None
 
 
 def test_marker_of_a_version_without_epochs_of_its_own_forgets_what_was_seen() -> None:
@@ -321,7 +323,7 @@ def test_marker_of_a_version_without_epochs_of_its_own_forgets_what_was_seen() -
 
     end(log, commit=True)
 
-    assert 7 not in log.producers.unverified
+    assert log.producers.unverified.find(7) is None
 
 
 def test_what_was_seen_is_forgotten_after_the_time_of_an_idle_producer() -> None:
@@ -330,7 +332,7 @@ def test_what_was_seen_is_forgotten_after_the_time_of_an_idle_producer() -> None
 
     log.producers.remove_expired(NOW_MS + 1000)
 
-    assert not log.producers.unverified
+    assert not log.producers.unverified.is_any
 
 
 def state_records(*, producer_epoch: int = 0) -> TransactionalRecords:
