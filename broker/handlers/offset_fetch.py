@@ -1,8 +1,8 @@
 """OffsetFetch (9), versions 1-10.
 
 v1-7 one group; v2 all topics (null), and an error for the group; v3 throttle_time_ms; v5 committed_leader_epoch; v6
-flexible; v7 require_stable, which changes nothing while there are no transactions; v8 several groups; v9 members of the
-new consumer protocol; v10 topic ids.
+flexible; v7 require_stable: what an open transaction may change is UNSTABLE_OFFSET_COMMIT; v8 several groups; v9
+members of the new consumer protocol; v10 topic ids.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def handle(context: RequestContext, request: OffsetFetchRequest) -> OffsetFetchR
     """Answer with the groups' offsets; what was not committed, of whatever group and topic, is -1."""
     version = context.api_version
     if version < SEVERAL_GROUPS_SINCE:
-        return _single(_fetch_group(context.cluster, _as_group(request), by_id=False))
-    by_id = version >= TOPIC_IDS_SINCE
-    return OffsetFetchResponse(groups=[_fetch_group(context.cluster, group, by_id=by_id) for group in request.groups])
+        return _single(_GroupFetch(context.cluster, request, by_id=False).answer(_as_group(request)))
+    fetch = _GroupFetch(context.cluster, request, by_id=version >= TOPIC_IDS_SINCE)
+    return OffsetFetchResponse(groups=[fetch.answer(group) for group in request.groups])
 
 
 def _as_group(request: OffsetFetchRequest) -> OffsetFetchRequestGroup:
@@ -69,54 +69,59 @@ def _single(group: OffsetFetchResponseGroup) -> OffsetFetchResponse:
     )
 
 
-def _fetch_group(cluster: Cluster, group: OffsetFetchRequestGroup, *, by_id: bool) -> OffsetFetchResponseGroup:
-    topics = _all_topics(cluster, group.group_id) if group.topics is None else group.topics
-    return OffsetFetchResponseGroup(
-        group_id=group.group_id,
-        topics=[
-            _fetch_topic_by_id(cluster, group.group_id, topic)
-            if by_id
-            else _fetch_topic(cluster, group.group_id, topic.name, topic.partition_indexes)
-            for topic in topics
-        ],
-    )
+class _GroupFetch:
+    """What one request asks of its groups' offsets."""
 
+    def __init__(self, cluster: Cluster, request: OffsetFetchRequest, *, by_id: bool) -> None:
+        self._cluster = cluster
+        self._is_stable_required = request.require_stable
+        self._by_id = by_id
 
-def _all_topics(cluster: Cluster, group_id: str) -> Iterable[OffsetFetchRequestTopics]:
-    """Return everything that the group has committed, as a request for it."""
-    for name, partitions in cluster.groups.offsets.of_group(group_id).items():
-        topic = cluster.find_topic(name)
-        if topic is not None:
-            yield OffsetFetchRequestTopics(name=name, topic_id=topic.topic_id, partition_indexes=list(partitions))
-
-
-def _fetch_topic_by_id(cluster: Cluster, group_id: str, topic: OffsetFetchRequestTopics) -> OffsetFetchResponseTopics:
-    found = cluster.find_topic_by_id(topic.topic_id)
-    if found is None:
-        unknown = [_no_offset(index, ErrorCode.UNKNOWN_TOPIC_ID) for index in topic.partition_indexes]
-        return OffsetFetchResponseTopics(topic_id=topic.topic_id, partitions=unknown)
-    answer = _fetch_topic(cluster, group_id, found.name, topic.partition_indexes)
-    answer.topic_id = topic.topic_id
-    return answer
-
-
-def _fetch_topic(
-    cluster: Cluster, group_id: str, topic_name: str, partition_indexes: Sequence[int]
-) -> OffsetFetchResponseTopics:
-    partitions: list[OffsetFetchResponsePartitions] = []
-    for index in partition_indexes:
-        committed = cluster.groups.offsets.find(group_id, topic_name, index)
-        partitions.append(
-            _no_offset(index, ErrorCode.NONE)
-            if committed is None
-            else OffsetFetchResponsePartitions(
-                partition_index=index,
-                committed_offset=committed.offset,
-                committed_leader_epoch=committed.leader_epoch,
-                metadata=committed.metadata,
-            )
+    def answer(self, group: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup:
+        topics = self._all_topics(group.group_id) if group.topics is None else group.topics
+        return OffsetFetchResponseGroup(
+            group_id=group.group_id,
+            topics=[
+                self._topic_by_id(group.group_id, topic)
+                if self._by_id
+                else self._topic(group.group_id, topic.name, topic.partition_indexes)
+                for topic in topics
+            ],
         )
-    return OffsetFetchResponseTopics(name=topic_name, partitions=partitions)
+
+    def _all_topics(self, group_id: str) -> Iterable[OffsetFetchRequestTopics]:
+        """Return everything that the group has committed, as a request for it."""
+        for name, partitions in self._cluster.groups.offsets.of_group(group_id).items():
+            topic = self._cluster.find_topic(name)
+            if topic is not None:
+                yield OffsetFetchRequestTopics(name=name, topic_id=topic.topic_id, partition_indexes=list(partitions))
+
+    def _topic_by_id(self, group_id: str, topic: OffsetFetchRequestTopics) -> OffsetFetchResponseTopics:
+        found = self._cluster.find_topic_by_id(topic.topic_id)
+        if found is None:
+            unknown = [_no_offset(index, ErrorCode.UNKNOWN_TOPIC_ID) for index in topic.partition_indexes]
+            return OffsetFetchResponseTopics(topic_id=topic.topic_id, partitions=unknown)
+        answer = self._topic(group_id, found.name, topic.partition_indexes)
+        answer.topic_id = topic.topic_id
+        return answer
+
+    def _topic(self, group_id: str, topic_name: str, partition_indexes: Sequence[int]) -> OffsetFetchResponseTopics:
+        partitions = [self._partition(group_id, topic_name, index) for index in partition_indexes]
+        return OffsetFetchResponseTopics(name=topic_name, partitions=partitions)
+
+    def _partition(self, group_id: str, topic_name: str, index: int) -> OffsetFetchResponsePartitions:
+        offsets = self._cluster.groups.offsets
+        if self._is_stable_required and offsets.is_pending(group_id, topic_name, index):
+            return _no_offset(index, ErrorCode.UNSTABLE_OFFSET_COMMIT)
+        committed = offsets.find(group_id, topic_name, index)
+        if committed is None:
+            return _no_offset(index, ErrorCode.NONE)
+        return OffsetFetchResponsePartitions(
+            partition_index=index,
+            committed_offset=committed.offset,
+            committed_leader_epoch=committed.leader_epoch,
+            metadata=committed.metadata,
+        )
 
 
 def _no_offset(index: int, error_code: ErrorCode) -> OffsetFetchResponsePartitions:
