@@ -1,0 +1,300 @@
+"""Transactions of one node: what is written before it is answered, and what a node finds that died on the way."""
+
+from __future__ import annotations
+
+import pytest
+
+from fauxka.broker.cluster_reset import reset_cluster
+from fauxka.broker.cluster_snapshot import restore_snapshot, take_snapshot
+from fauxka.broker.coordinators.internal_topics import CoordinatorType, internal_topic
+from fauxka.broker.coordinators.state_log import StateLog, StateRecord
+from fauxka.broker.coordinators.transaction_metadata import TransactionMetadata
+from fauxka.protocol.transaction_log_records import TransactionLogValue, encode_key
+
+from .transaction_scene import NEW, OLD, TIMEOUT_MS, TransactionScene, error_of
+
+DAY_MS = 24 * 3600 * 1000
+ABORT_INTERVAL_MS = 10_000
+EXPIRE_INTERVAL_MS = 3600 * 1000
+
+
+@pytest.fixture
+def scene() -> TransactionScene:
+    return TransactionScene()
+
+
+def open_transaction(scene: TransactionScene, name: str = "tx", *indexes: int) -> tuple[int, int]:
+    """Begin a transaction with a record in each of the partitions, both unless said; return its producer."""
+    begun = scene.init(name)
+    producer = (begun.producer_id, begun.producer_epoch)
+    scene.add(name, producer, *(indexes or (0, 1)))
+    for index in indexes or (0, 1):
+        scene.produce(index, producer)
+    return producer
+
+
+def state_of(scene: TransactionScene, name: str = "tx") -> tuple[str, int]:
+    known = scene.coordinator.describe(name)
+    return known.state_name, known.producer_epoch
+
+
+def test_each_step_of_a_transaction_is_written(scene: TransactionScene) -> None:
+    producer = open_transaction(scene)
+
+    scene.end("tx", producer, is_commit=True)
+
+    assert scene.states("tx") == ["EMPTY", "ONGOING", "PREPARE_COMMIT", "COMPLETE_COMMIT"]
+    assert scene.markers(0) == scene.markers(1) == [(producer[0], 1, True)]
+
+
+def test_partitions_that_are_in_the_transaction_are_not_written_again(scene: TransactionScene) -> None:
+    producer = open_transaction(scene)
+
+    scene.add("tx", producer, 1)
+
+    assert scene.states("tx") == ["EMPTY", "ONGOING"]
+
+
+def test_nothing_is_known_of_an_id_whose_record_could_not_be_written(scene: TransactionScene) -> None:
+    topic = internal_topic(scene.cluster, CoordinatorType.TRANSACTION)
+    for partition in topic.partitions:
+        partition.log.fail_flush()
+
+    assert error_of(lambda: scene.init("tx")) == "NOT_COORDINATOR"
+    assert error_of(lambda: scene.coordinator.describe("tx")) == "TRANSACTIONAL_ID_NOT_FOUND"
+
+
+def test_before_anybody_looked_for_the_coordinator_it_is_not_here(scene: TransactionScene) -> None:
+    scene.cluster.delete_topic(scene.cluster.topics["__transaction_state"])
+
+    assert error_of(lambda: scene.init("tx")) == "NOT_COORDINATOR"
+    assert "__transaction_state" not in scene.cluster.topics
+
+
+def test_ids_are_gone_with_their_topic(scene: TransactionScene) -> None:
+    scene.init("tx")
+
+    scene.cluster.delete_topic(scene.cluster.topics["__transaction_state"])
+    internal_topic(scene.cluster, CoordinatorType.TRANSACTION)
+
+    assert scene.coordinator.list_states() == []
+
+
+# -- ends that nobody has asked for
+
+
+def test_a_transaction_is_aborted_after_its_timeout_and_not_before(scene: TransactionScene) -> None:
+    open_transaction(scene)
+
+    scene.clock.advance(TIMEOUT_MS)
+    before = state_of(scene)
+    scene.clock.advance(ABORT_INTERVAL_MS)
+
+    assert before == ("Ongoing", 0)
+    assert state_of(scene) == ("CompleteAbort", 1)
+    assert not scene.has_undecided(0)
+
+
+def test_the_timeout_goes_on_over_a_restart(scene: TransactionScene) -> None:
+    open_transaction(scene)
+    scene.clock.advance(TIMEOUT_MS - 1)
+
+    scene.restart()
+    scene.clock.advance(ABORT_INTERVAL_MS)
+
+    assert state_of(scene) == ("CompleteAbort", 1)
+
+
+def test_an_id_expires_only_when_it_was_not_used_for_a_week(scene: TransactionScene) -> None:
+    scene.init("tx")
+
+    scene.clock.advance(7 * DAY_MS - EXPIRE_INTERVAL_MS)
+    before = len(scene.coordinator.list_states())
+    scene.clock.advance(EXPIRE_INTERVAL_MS)
+
+    assert (before, scene.coordinator.list_states()) == (1, [])
+    assert scene.states("tx") == ["EMPTY", ""]
+
+
+def test_an_id_that_has_expired_is_not_known_after_a_restart(scene: TransactionScene) -> None:
+    scene.init("tx")
+    scene.clock.advance(8 * DAY_MS)
+
+    scene.restart()
+
+    assert scene.coordinator.list_states() == []
+
+
+def test_no_timer_is_left_of_a_cluster_that_was_reset(scene: TransactionScene) -> None:
+    open_transaction(scene)
+    timers = scene.clock.pending_count
+
+    reset_cluster(scene.cluster)
+    scene.clock.advance(8 * DAY_MS)
+
+    assert timers == 2
+    assert scene.clock.pending_count == 0
+    assert not scene.cluster.coordinators.has_transactions
+
+
+# -- crashes
+
+
+@pytest.mark.parametrize("append_number", range(5))
+@pytest.mark.parametrize("is_commit", [True, False])
+def test_a_transaction_is_whole_whichever_append_its_node_died_before(
+    scene: TransactionScene, append_number: int, is_commit: bool
+) -> None:
+    producer = open_transaction(scene)
+
+    with scene.dying_before(append_number):
+        scene.end("tx", producer, is_commit=is_commit)
+
+    # Prepare, two markers, Complete: with the first of them it is decided, and what the load writes ends it.
+    ended = "CompleteCommit" if is_commit else "CompleteAbort"
+    assert state_of(scene) == (("Ongoing", 0) if append_number == 0 else (ended, 1))
+    assert [scene.has_undecided(index) for index in (0, 1)] == [append_number == 0] * 2
+    assert set(scene.markers(0) + scene.markers(1)) <= {(producer[0], 1, is_commit)}
+
+
+def test_a_retry_of_an_end_is_answered_after_the_crash_that_took_its_answer(scene: TransactionScene) -> None:
+    producer = open_transaction(scene)
+    with scene.dying_before(2):
+        scene.end("tx", producer, is_commit=True)
+
+    again = scene.end("tx", producer, is_commit=True)
+
+    assert (again.producer_id, again.producer_epoch) == (producer[0], 1)
+
+
+def test_a_node_that_died_while_it_fenced_a_producer_has_done_so(scene: TransactionScene) -> None:
+    producer = open_transaction(scene)
+    with scene.dying_before(1):
+        scene.init("tx")
+
+    assert state_of(scene) == ("CompleteAbort", 1)
+    assert error_of(lambda: scene.add("tx", producer, 0)) == "PRODUCER_FENCED"
+
+
+def test_producer_ids_that_only_the_coordinators_log_knows_are_not_given_again(scene: TransactionScene) -> None:
+    value = TransactionMetadata(
+        transactional_id="tx", producer_id=5000, producer_epoch=3, timeout_ms=1000, last_update_ms=scene.clock.now_ms()
+    ).as_value()
+    log = StateLog(scene.cluster, CoordinatorType.TRANSACTION)
+    log.append("tx", [StateRecord(encode_key("tx"), value.encode(1))])
+
+    scene.cluster.coordinators.load()
+
+    assert scene.init("other").producer_id == 5001
+
+
+def test_a_snapshot_takes_transactions_back(scene: TransactionScene) -> None:
+    producer = open_transaction(scene)
+    snapshot = take_snapshot(scene.cluster)
+    scene.end("tx", producer, is_commit=True)
+
+    restore_snapshot(scene.cluster, snapshot)
+
+    assert state_of(scene) == ("Ongoing", 0)
+    assert scene.has_undecided(0)
+    scene.end("tx", producer, is_commit=False)
+    assert scene.markers(0) == [(producer[0], 1, False)]
+
+
+def test_what_cannot_be_read_is_passed_over(scene: TransactionScene) -> None:
+    scene.init("tx")
+    log = StateLog(scene.cluster, CoordinatorType.TRANSACTION)
+    log.append("tx", [StateRecord(b"\x00\x09what", b"?"), StateRecord(encode_key("tx"), b"\x00\x07no value")])
+
+    scene.restart()
+
+    assert state_of(scene) == ("Empty", 0)
+
+
+# -- markers that cannot be written
+
+
+def test_a_marker_that_is_refused_is_written_later(scene: TransactionScene) -> None:
+    producer = open_transaction(scene)
+    log = scene.partition(1).log
+    log.fail_flush()
+
+    scene.end("tx", producer, is_commit=True)
+    meanwhile = (state_of(scene), error_of(lambda: scene.init("tx")), scene.markers(0))
+    left = dict(scene.coordinator.describe("tx").partitions)
+    log.flushes.has_failed = False
+    scene.clock.advance(1000)
+
+    assert meanwhile == (("PrepareCommit", 1), "CONCURRENT_TRANSACTIONS", [(producer[0], 1, True)])
+    assert left == {("t", 1): None}
+    assert state_of(scene) == ("CompleteCommit", 1)
+    assert scene.markers(0) == scene.markers(1) == [(producer[0], 1, True)]
+
+
+def test_a_partition_that_was_deleted_needs_no_marker(scene: TransactionScene) -> None:
+    producer = open_transaction(scene)
+    scene.cluster.delete_topic(scene.cluster.topics["t"])
+
+    scene.end("tx", producer, is_commit=True)
+
+    assert state_of(scene) == ("CompleteCommit", 1)
+
+
+def test_a_producer_that_is_in_a_later_epoch_in_a_partition_leaves_its_transaction_undecided(
+    scene: TransactionScene,
+) -> None:
+    producer = open_transaction(scene)
+    scene.produce(1, (producer[0], 9))
+
+    scene.end("tx", producer, is_commit=True)
+    scene.clock.advance(DAY_MS)
+
+    # As in Kafka, which writes no more markers then.
+    assert state_of(scene) == ("PrepareCommit", 1)
+
+
+# -- the level of transaction.version
+
+
+@pytest.mark.parametrize(("level", "value_version"), [(0, 0), (1, 1), (2, 1)])
+def test_the_level_decides_in_which_version_values_are_written(level: int, value_version: int) -> None:
+    scene = TransactionScene(level)
+    scene.init("tx")
+    versions: list[int] = []
+
+    StateLog(scene.cluster, CoordinatorType.TRANSACTION).replay(
+        lambda _, record: versions.append(int.from_bytes((record.value or b"")[:2], "big"))
+    )
+
+    assert versions == [value_version]
+
+
+@pytest.mark.parametrize(("level", "last"), [(0, -1), (1, -1), (2, 0)])
+def test_a_broker_that_raises_epochs_knows_the_retry_of_the_producer_it_fenced(level: int, last: int) -> None:
+    scene = TransactionScene(level)
+    open_transaction(scene)
+
+    scene.clock.advance(TIMEOUT_MS + ABORT_INTERVAL_MS)
+
+    known = scene.coordinator.describe("tx")
+    assert (known.producer_epoch, known.last_producer_epoch) == (1, last)
+
+
+def test_a_client_without_transaction_versions_keeps_its_epoch(scene: TransactionScene) -> None:
+    producer = open_transaction(scene)
+
+    after = scene.end("tx", producer, is_commit=True, version=OLD)
+
+    assert (after.producer_id, after.producer_epoch) == producer
+    assert scene.markers(0) == [(*producer, True)]
+
+
+def test_a_value_without_what_came_later_is_loaded() -> None:
+    scene = TransactionScene(level=0)
+    producer = open_transaction(scene)
+
+    scene.restart()
+
+    scene.end("tx", producer, is_commit=True, version=NEW)
+    assert state_of(scene) == ("CompleteCommit", 1)
+    assert TransactionLogValue.read(scene.coordinator.describe("tx").as_value().encode(0)).producer_epoch == 1

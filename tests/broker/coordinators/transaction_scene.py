@@ -1,0 +1,165 @@
+"""A coordinator on a clock that is moved by hand, in a cluster that can die at any append and is loaded again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+from fauxka.broker.clock import ManualClock
+from fauxka.broker.cluster import Cluster
+from fauxka.broker.cluster_loader import recover_cluster
+from fauxka.broker.config import BrokerConfig
+from fauxka.broker.coordinators.internal_topics import CoordinatorType, internal_topic
+from fauxka.broker.coordinators.transaction_coordinator import TransactionCoordinator
+from fauxka.broker.coordinators.transaction_metadata import TransactionMetadata
+from fauxka.broker.node_life import kill
+from fauxka.broker.partition import Partition
+from fauxka.protocol.control_records import decode_marker
+from fauxka.protocol.error_codes import KafkaError
+from fauxka.protocol.produced_records import TransactionalProducer
+from fauxka.protocol.record_batch import parse_header
+from fauxka.protocol.records import BatchOptions, Record, build_batch
+from fauxka.protocol.transaction_log_records import TransactionLogValue
+
+NOW_MS = 1_700_000_000_000
+TOPIC = "t"
+TIMEOUT_MS = 60_000
+OLD, NEW = 0, 2
+FETCH_BYTES = 50_000_000
+# What one marker says: the producer, its epoch, and whether it commits.
+Said = tuple[int, int, bool]
+
+
+class Died(BaseException):
+    """The node died before this append."""
+
+
+class TransactionScene:
+    """One node with topic "t" of two partitions, whose coordinator has been asked for."""
+
+    def __init__(self, level: int = NEW, config: Mapping[str, str] | None = None) -> None:
+        self.clock = ManualClock(NOW_MS)
+        entries = {"fauxka.transaction.version": str(level), "transaction.state.log.num.partitions": "2"}
+        self.cluster = Cluster(BrokerConfig.from_entries({**entries, **(config or {})}), clock=self.clock)
+        self.cluster.create_topic(TOPIC, 2)
+        internal_topic(self.cluster, CoordinatorType.TRANSACTION)
+
+    @property
+    def coordinator(self) -> TransactionCoordinator:
+        return self.cluster.transactions
+
+    def partition(self, index: int) -> Partition:
+        return self.cluster.topics[TOPIC].partitions[index]
+
+    # -- what a producer asks; the name of the error, NONE without one
+
+    def init(
+        self, name: str, timeout_ms: int = TIMEOUT_MS, expected: tuple[int, int] | None = None
+    ) -> TransactionMetadata:
+        producer = None if expected is None else TransactionalProducer(*expected)
+        return self.coordinator.init_producer(name, timeout_ms, producer)
+
+    def add(self, name: str, producer: tuple[int, int], *indexes: int, version: int = NEW) -> None:
+        places = [(TOPIC, index) for index in indexes]
+        self.coordinator.add(name, *producer, places, client_version=version)
+
+    def end(
+        self, name: str, producer: tuple[int, int], *, is_commit: bool, version: int = NEW
+    ) -> TransactionalProducer:
+        return self.coordinator.end(name, TransactionalProducer(*producer), version, is_commit=is_commit)
+
+    def produce(self, index: int, producer: tuple[int, int]) -> None:
+        """Write one record of the producer's transaction."""
+        producer_id, epoch = producer
+        log = self.partition(index).log
+        entry = log.producers.find(producer_id)
+        sequence = entry.next_sequence if entry is not None and entry.producer_epoch == epoch else 0
+        options = BatchOptions(
+            producer_id=producer_id, producer_epoch=epoch, base_sequence=sequence, is_transactional=True
+        )
+        batch = build_batch([Record(value=b"v", timestamp=self.clock.now_ms())], options)
+        self.partition(index).append(memoryview(batch), self.clock.now_ms())
+
+    # -- what is written
+
+    def markers(self, index: int) -> list[Said]:
+        """Return what the markers of a partition say, oldest first."""
+        found: list[Said] = []
+        for header, batch in self._batches(self.partition(index)):
+            marker = decode_marker(header, batch)
+            if marker is not None:
+                found.append((header.producer_id, header.producer_epoch, marker.is_commit))
+        return found
+
+    def states(self, name: str) -> list[str]:
+        """Return the states that were written for the id, oldest first; "" for a tombstone."""
+        from fauxka.broker.coordinators.state_log import ReplayedRecord, StateLog
+        from fauxka.protocol.transaction_log_records import decode_key
+
+        found: list[str] = []
+
+        def apply(_: int, record: ReplayedRecord) -> None:
+            if decode_key(record.key or b"") == name:
+                found.append("" if record.value is None else TransactionLogValue.read(record.value).status.name)
+
+        StateLog(self.cluster, CoordinatorType.TRANSACTION).replay(apply)
+        return found
+
+    def has_undecided(self, index: int) -> bool:
+        """Whether a reader of what is committed does not see the partition to its end."""
+        log = self.partition(index).log
+        return log.last_stable_offset < log.log_end_offset
+
+    def _batches(self, partition: Partition) -> Iterator[tuple[Any, bytes]]:
+        log = partition.log
+        fetched = log.read(0, FETCH_BYTES, upper_offset=log.log_end_offset, min_one_batch=True)
+        data = b"".join(fetched.views)
+        position = 0
+        while position < len(data):
+            header = parse_header(data, position)
+            yield header, data[position : position + header.size]
+            position += header.size
+
+    # -- life
+
+    def restart(self) -> None:
+        """Die and be started again."""
+        dead = kill(self.cluster, None)
+        self.cluster.let_go()
+        recover_cluster(self.cluster, dead.metadata, dead.directory)
+
+    @contextmanager
+    def dying_before(self, append_number: int) -> Generator[None]:
+        """Die before an append, counted from 0; the block ends then, and the node is started again."""
+        left = append_number
+        with_data, with_marker = Partition.append, Partition.append_coordinated
+
+        def counted(append: Callable[..., Any]) -> Callable[..., Any]:
+            def count(partition: Partition, *arguments: Any) -> Any:
+                nonlocal left
+                if not left:
+                    raise Died
+                left -= 1
+                return append(partition, *arguments)
+
+            return count
+
+        try:
+            with (
+                patch.object(Partition, "append", counted(with_data)),
+                patch.object(Partition, "append_coordinated", counted(with_marker)),
+            ):
+                yield
+        except Died:
+            self.restart()
+
+
+def error_of(ask: Callable[[], object]) -> str:
+    """Return the name of the error that ask is refused with, NONE where it is not."""
+    try:
+        ask()
+    except KafkaError as error:
+        return error.code.name
+    return "NONE"
