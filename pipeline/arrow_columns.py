@@ -22,8 +22,26 @@ def constant_column(value: str | int | None, kind: pa.DataType, count: int) -> A
     return made
 
 
-def number_column(numbers: Longs, kind: pa.DataType, is_null: Booleans | None = None) -> ArrowArray:
-    """Return numbers, narrowed to an integer type that holds them."""
+class ConstantColumns:
+    """The columns that are the same in all rows of many batches of rows: each is made once, and cut."""
+
+    def __init__(self, count: int) -> None:
+        """Take how many rows there are at most, in most cases."""
+        self._count = count
+        self._made: dict[str, tuple[str | int | None, ArrowArray]] = {}
+
+    def column(self, name: str, value: str | int | None, kind: pa.DataType, count: int) -> ArrowArray:
+        """Return count times the same, for the column of that name."""
+        known = self._made.get(name)
+        if known is None or known[0] != value or len(known[1]) < count:
+            known = (value, constant_column(value, kind, max(count, self._count)))
+            self._made[name] = known
+        cut: ArrowArray = known[1].slice(0, count)
+        return cut
+
+
+def number_column(numbers: Longs | Booleans, kind: pa.DataType, is_null: Booleans | None = None) -> ArrowArray:
+    """Return numbers, or truth values, in a type that holds them."""
     made: ArrowArray = arrow.array(numbers.astype(kind.to_pandas_dtype(), copy=False), kind, mask=is_null)
     return made
 
@@ -36,17 +54,15 @@ def boolean_column(values: Booleans, is_null: Booleans | None = None) -> ArrowAr
 
 def timestamp_column(milliseconds: Longs, is_null: Booleans | None = None) -> ArrowArray:
     """Return timestamps; null where a timestamp of microseconds does not reach that far."""
-    is_beyond = (milliseconds > _MILLISECONDS_MAX) | (milliseconds < -_MILLISECONDS_MAX)
-    if is_beyond.any():
+    if len(milliseconds) and (milliseconds.max() > _MILLISECONDS_MAX or milliseconds.min() < -_MILLISECONDS_MAX):
+        is_beyond = (milliseconds > _MILLISECONDS_MAX) | (milliseconds < -_MILLISECONDS_MAX)
         is_null = is_beyond if is_null is None else is_null | is_beyond
         milliseconds = np.where(is_beyond, 0, milliseconds)
-    return number_column(milliseconds * 1000, pa.int64(), is_null).cast(TIMESTAMP)
+    return number_column(milliseconds * 1000, pa.int64(), is_null).view(TIMESTAMP)
 
 
 def chosen_column(values: list[str | None], choices: Longs, is_null: Booleans | None = None) -> ArrowArray:
-    """Return for each row one of a few values, most often the same."""
-    if is_null is None and len(choices) and (choices == choices[0]).all():
-        return constant_column(values[int(choices[0])], pa.string(), len(choices))
+    """Return for each row one of a few values."""
     made: ArrowArray = arrow.array(values, pa.string()).take(arrow.array(choices, mask=is_null))
     return made
 
@@ -79,9 +95,7 @@ def text_column(values: ArrowArray) -> ArrowArray:
 
 
 def headers_column(data: Bytes, counts: Longs, keys: Slices, values: Slices) -> ArrowArray:
-    """Return the headers of each record; null where it has none, as Spark's kafka format has them."""
-    if not len(keys.starts):
-        return constant_column(None, HEADERS, len(counts))
+    """Return the headers of each record, one of which has some; null where it has none, as in Spark's kafka format."""
     columns = [text_column(bytes_column(data, keys)), bytes_column(data, values)]
     pairs = arrow.StructArray.from_arrays(columns, ["key", "value"])
     offsets = np.zeros(len(counts) + 1, np.int32)

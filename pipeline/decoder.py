@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from .arrow_columns import ConstantColumns
 from .batch_columns import BatchRows
 from .batch_table import BatchTable, read_batches
-from .record_columns import read_records
+from .record_columns import RECORDS_TOGETHER, read_records
 from .record_rows import RecordRows
-from .row_source import OFFSET_MAX, RowSource
+from .row_source import RowSource
 from .varints import Booleans
 from .views import Column, ViewName, record_batch_of
 
@@ -37,16 +38,17 @@ class Decoder:
         if self.view == "batches":
             yield from _in_parts(record_batch_of(BatchRows(table, source), self.columns))
             return
+        constants = ConstantColumns(RECORDS_TOGETHER)
         for columns in read_records(table):
-            rows = RecordRows(table, columns, source)
+            rows = RecordRows(table, columns, source, constants)
             made = record_batch_of(rows, self.columns)
-            is_wanted = _are_wanted(rows, source)
+            is_wanted = None if source.is_whole else _are_wanted(rows, source)
             yield from _in_parts(made if is_wanted is None else made.filter(pa.array(is_wanted)))
 
 
 def _wanted_batches(table: BatchTable, source: RowSource, *, are_records_wanted: bool) -> BatchTable:
     """Return the batches that are wanted by their offsets; bytes that are no batch are wanted wherever they are."""
-    if source.start_offset <= 0 and source.end_offset == OFFSET_MAX:
+    if source.is_whole:
         return table
     base_offsets = table.numbers("base_offset")
     reached = base_offsets

@@ -9,12 +9,13 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from ..protocol.record_batch import COMPRESSION_MASK, CONTROL_BIT, TIMESTAMP_TYPE_BIT, TRANSACTIONAL_BIT
+from ..protocol.record_batch import COMPRESSION_MASK, CONTROL_BIT, NO_SEQUENCE, TIMESTAMP_TYPE_BIT, TRANSACTIONAL_BIT
 from .arrow_columns import (
+    HEADERS,
+    ConstantColumns,
     boolean_column,
     bytes_column,
     chosen_column,
-    constant_column,
     headers_column,
     number_column,
     timestamp_column,
@@ -34,14 +35,23 @@ class RecordRows:
     table: BatchTable
     columns: RecordColumns
     source: RowSource
+    constants: ConstantColumns
 
     def __len__(self) -> int:
         """Return how many rows there are."""
         return len(self.columns.batches)
 
-    def of_batch(self, numbers: Longs) -> Longs:
-        """Return for each row the number of its batch."""
-        return numbers[self.columns.batches]
+    @cached_property
+    def batches(self) -> slice:
+        """The batches of the table that the rows are of."""
+        batches = self.columns.batches
+        return slice(int(batches[0]), int(batches[-1]) + 1) if len(batches) else slice(0, 0)
+
+    @cached_property
+    def batch_of_row(self) -> Longs:
+        """Which of these batches each row is of."""
+        first: int = self.batches.start
+        return self.columns.batches - first
 
     @cached_property
     def is_no_record(self) -> Booleans | None:
@@ -51,29 +61,35 @@ class RecordRows:
     @cached_property
     def has_no_header(self) -> Booleans | None:
         """Which rows are of bytes that are no batch; None if there are none."""
-        return None if self.table.has_header.all() else ~self.table.has_header[self.columns.batches]
+        has_header = self.table.has_header[self.batches]
+        return None if has_header.all() else ~has_header[self.batch_of_row]
 
     @cached_property
     def offsets(self) -> Longs:
         """The offset of each row; a damaged batch has its base offset."""
-        return self.of_batch(self.table.numbers("base_offset")) + self.columns.offset_deltas
+        return self.of_batch("base_offset")[self.batch_of_row] + self.columns.offset_deltas
 
-    def numbers(self, name: str, kind: pa.DataType) -> ArrowArray:
-        """Return a field of the batch's header for each row."""
-        return number_column(self.of_batch(self.table.numbers(name)), kind, self.has_no_header)
+    def of_batch(self, name: str) -> Longs:
+        """Return a field of the header of each batch."""
+        return self.table.headers[name][self.batches].astype(np.int64)
 
-    def bits(self, mask: int) -> ArrowArray:
-        """Return for each row whether bits of its batch's attributes are set."""
-        is_set = self.table.numbers("attributes") & mask != 0
-        return boolean_column(is_set[self.columns.batches], self.has_no_header)
+    def constant(self, name: str, value: str | int | None, kind: pa.DataType) -> ArrowArray:
+        """Return the column of that name, which is the same in all rows."""
+        return self.constants.column(name, value, kind, len(self))
+
+    def spread(self, name: str, values: Longs | Booleans, kind: pa.DataType) -> ArrowArray:
+        """Return the column of that name, of which values has that of each batch: most often the same in all."""
+        if self.has_no_header is None and len(values) and (values == values[0]).all():
+            return self.constant(name, values[0].item(), kind)
+        return number_column(values[self.batch_of_row], kind, self.has_no_header)
 
 
 def _topic(rows: RecordRows) -> ArrowArray:
-    return constant_column(rows.source.topic, pa.string(), len(rows))
+    return rows.constant("topic", rows.source.topic, pa.string())
 
 
 def _partition(rows: RecordRows) -> ArrowArray:
-    return constant_column(rows.source.partition, pa.int32(), len(rows))
+    return rows.constant("partition", rows.source.partition, pa.int32())
 
 
 def _offset(rows: RecordRows) -> ArrowArray:
@@ -82,18 +98,18 @@ def _offset(rows: RecordRows) -> ArrowArray:
 
 def _timestamp(rows: RecordRows) -> ArrowArray:
     """Return the records' timestamps: the batch's greatest one for all records where the log's time counts."""
-    table = rows.table
-    milliseconds = rows.of_batch(table.numbers("base_timestamp")) + rows.columns.timestamp_deltas
-    is_log_append_time = table.numbers("attributes") & TIMESTAMP_TYPE_BIT != 0
+    batch_of_row = rows.batch_of_row
+    milliseconds = rows.of_batch("base_timestamp")[batch_of_row] + rows.columns.timestamp_deltas
+    is_log_append_time = rows.of_batch("attributes") & TIMESTAMP_TYPE_BIT != 0
     if is_log_append_time.any():
-        max_timestamps = rows.of_batch(table.numbers("max_timestamp"))
-        milliseconds = np.where(is_log_append_time[rows.columns.batches], max_timestamps, milliseconds)
+        max_timestamps = rows.of_batch("max_timestamp")[batch_of_row]
+        milliseconds = np.where(is_log_append_time[batch_of_row], max_timestamps, milliseconds)
     return timestamp_column(milliseconds, rows.is_no_record)
 
 
 def _timestamp_type(rows: RecordRows) -> ArrowArray:
-    types = (rows.table.numbers("attributes") & TIMESTAMP_TYPE_BIT != 0).astype(np.int64)
-    return number_column(rows.of_batch(types), pa.int32(), rows.has_no_header)
+    types = (rows.of_batch("attributes") & TIMESTAMP_TYPE_BIT != 0).astype(np.int64)
+    return rows.spread("timestamp_type", types, pa.int32())
 
 
 def _key(rows: RecordRows) -> ArrowArray:
@@ -106,34 +122,44 @@ def _value(rows: RecordRows) -> ArrowArray:
 
 def _headers(rows: RecordRows) -> ArrowArray:
     columns = rows.columns
+    if not len(columns.header_keys.starts):
+        return rows.constant("headers", None, HEADERS)
     return headers_column(columns.data, columns.header_counts, columns.header_keys, columns.header_values)
 
 
-def _field(name: str, kind: pa.DataType) -> Callable[[RecordRows], ArrowArray]:
-    return lambda rows: rows.numbers(name, kind)
+def _field(name: str, kind: pa.DataType, header_name: str | None = None) -> Callable[[RecordRows], ArrowArray]:
+    return lambda rows: rows.spread(name, rows.of_batch(header_name or name), kind)
 
 
-def _bit(mask: int) -> Callable[[RecordRows], ArrowArray]:
-    return lambda rows: rows.bits(mask)
+def _bit(name: str, mask: int) -> Callable[[RecordRows], ArrowArray]:
+    return lambda rows: rows.spread(name, rows.of_batch("attributes") & mask != 0, pa.bool_())
 
 
 def _sequence(rows: RecordRows) -> ArrowArray:
-    base_sequences = rows.of_batch(rows.table.numbers("base_sequence"))
-    return number_column(sequences(base_sequences, rows.columns.offset_deltas), pa.int32(), rows.is_no_record)
+    base_sequences = rows.of_batch("base_sequence")
+    if rows.is_no_record is None and (base_sequences == NO_SEQUENCE).all():
+        return rows.constant("sequence", NO_SEQUENCE, pa.int32())
+    made = sequences(base_sequences[rows.batch_of_row], rows.columns.offset_deltas)
+    return number_column(made, pa.int32(), rows.is_no_record)
 
 
 def _codec(rows: RecordRows) -> ArrowArray:
-    codecs = rows.of_batch(rows.table.numbers("attributes") & COMPRESSION_MASK)
-    return chosen_column(CODEC_NAMES, codecs, rows.has_no_header)
+    codecs = rows.of_batch("attributes") & COMPRESSION_MASK
+    if rows.has_no_header is None and len(codecs) and (codecs == codecs[0]).all():
+        return rows.constant("codec", CODEC_NAMES[int(codecs[0])], pa.string())
+    return chosen_column(CODEC_NAMES, codecs[rows.batch_of_row], rows.has_no_header)
 
 
 def _valid_crc(rows: RecordRows) -> ArrowArray:
-    return boolean_column(rows.table.has_valid_crc[rows.columns.batches])
+    has_valid_crc = rows.table.has_valid_crc[rows.batches]
+    if has_valid_crc.all():
+        return rows.constant("valid_crc", True, pa.bool_())
+    return boolean_column(has_valid_crc[rows.batch_of_row])
 
 
 def _damage(rows: RecordRows) -> ArrowArray:
     if rows.is_no_record is None:
-        return constant_column(None, pa.string(), len(rows))
+        return rows.constant("damage", None, pa.string())
     return damage_column(rows.table, rows.columns.batches)
 
 
@@ -150,9 +176,9 @@ _MADE: dict[str, tuple[str, Callable[[RecordRows], ArrowArray]]] = {
     "producer_epoch": ("int", _field("producer_epoch", pa.int32())),
     "sequence": ("int", _sequence),
     "base_sequence": ("int", _field("base_sequence", pa.int32())),
-    "batch_base_offset": ("bigint", _field("base_offset", pa.int64())),
-    "is_transactional": ("boolean", _bit(TRANSACTIONAL_BIT)),
-    "is_control": ("boolean", _bit(CONTROL_BIT)),
+    "batch_base_offset": ("bigint", _field("batch_base_offset", pa.int64(), "base_offset")),
+    "is_transactional": ("boolean", _bit("is_transactional", TRANSACTIONAL_BIT)),
+    "is_control": ("boolean", _bit("is_control", CONTROL_BIT)),
     "leader_epoch": ("int", _field("leader_epoch", pa.int32())),
     "codec": ("string", _codec),
     "valid_crc": ("boolean", _valid_crc),

@@ -2,7 +2,8 @@
 
 Each record begins with its length, so the next one's place is known only from the one before. All batches are walked in
 lockstep, the first record of each, then the second; when few batches are left that have more records, those are walked
-by a plain loop, which is then cheaper. Nothing but the places is looked for here, with as few steps as can be.
+by a plain loop, which is then cheaper. Nothing but the places is looked for here, with as few steps as can be: a batch
+is walked on beyond its end until the others are through, and what was found there is not looked at.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ import numpy as np
 from .varints import ADVANCES, PADDING_BYTES, VARLONG_BYTES_MAX, Booleans, Bytes, Longs, pairs_of, read_varints
 
 # A lockstep of this many batches costs what the plain loop does.
-_LOCKSTEP_LANES_MIN = 96
+_LOCKSTEP_LANES_MIN = 64
+# Records of each batch between two looks at which batches have more.
+_LOCKSTEP_STEPS = 16
 
 # Records of one length in a row are found by comparing so many at once; where there were none, so many others are
 # walked before it is tried again.
@@ -26,7 +29,7 @@ _RECORDS_BETWEEN_RUNS_MAX = 1024
 
 @dataclass(frozen=True, slots=True)
 class RecordSpans:
-    """Records of batches in order: starts (behind the length) and ends have an entry a record, is_broken one a batch.
+    """Records of batches in order: starts (of the length) and ends have an entry a record, is_broken one a batch.
 
     If any batch is broken there are neither starts nor ends.
     """
@@ -38,7 +41,10 @@ class RecordSpans:
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """The batches, those with the most records first; rows is where a batch's records begin in record_ends."""
+    """The batches, those with the most records first; rows is where a batch's records begin in record_ends.
+
+    positions: where the records end that were walked so far; behind the end of a batch that has no more, anywhere.
+    """
 
     data: Bytes
     record_ends: Longs
@@ -62,37 +68,52 @@ def find_record_spans(data: Bytes, batch_starts: Longs, batch_ends: Longs, count
     steps = _walk_in_lockstep(walk)
     for lane in np.flatnonzero(walk.counts > steps).tolist():
         _walk_alone(walk, lane, steps)
-    is_broken = np.empty(len(counts), np.bool_)
-    is_broken[order] = walk.positions != walk.batch_ends
+    has_records = counts > 0
+    is_broken = batch_starts != batch_ends
+    is_broken[has_records] = record_ends[(first_rows + counts - 1)[has_records]] != batch_ends[has_records]
     if is_broken.any():
         return RecordSpans(record_ends[:0], record_ends[:0], is_broken)
-    places = np.empty_like(record_ends)
-    places[1:] = record_ends[:-1]
-    places[first_rows[counts > 0]] = batch_starts[counts > 0]
-    return RecordSpans(read_varints(data, places)[1], record_ends, is_broken)
+    starts = np.empty_like(record_ends)
+    starts[1:] = record_ends[:-1]
+    starts[first_rows[has_records]] = batch_starts[has_records]
+    return RecordSpans(starts, record_ends, is_broken)
 
 
 def _walk_in_lockstep(walk: _Walk) -> int:
-    """Walk on while enough batches have more records; return how many records of each batch lie behind.
+    """Walk on while enough batches have more records; return how many records of each batch lie behind."""
+    descending = -walk.counts
+    step = 0
+    while (lanes := int(np.searchsorted(descending, -step))) >= _LOCKSTEP_LANES_MIN:
+        count = min(_LOCKSTEP_STEPS, int(walk.counts[0]) - step)
+        ends = _walk_together(walk, lanes, count)
+        rows = walk.rows[:lanes, None] + np.arange(step, step + count)
+        step += count
+        if walk.counts[lanes - 1] >= step:
+            walk.record_ends[rows] = ends
+        else:
+            is_record = np.arange(step - count, step) < walk.counts[:lanes, None]
+            walk.record_ends[rows[is_record]] = ends[is_record]
+    return step
 
-    A batch with a length that cannot be ends beyond its end and stays there, as does one that goes beyond by itself.
+
+def _walk_together(walk: _Walk, lanes: int, count: int) -> Longs:
+    """Walk count records of each of the first batches; return their ends, a row a batch.
+
+    A batch with a length that cannot be ends beyond its end, as does one that goes beyond by itself.
     """
     pairs = pairs_of(walk.data)
     # One byte behind all batches, where none of them ends.
     last = len(walk.data) - PADDING_BYTES + 1
-    descending = -walk.counts
-    step = 0
-    while (lanes := int(np.searchsorted(descending, -step))) >= _LOCKSTEP_LANES_MIN:
-        positions = walk.positions[:lanes]
+    positions = walk.positions[:lanes]
+    ends = np.empty((count, lanes), np.int64)
+    for step in range(count):
         advances = ADVANCES.take(pairs[positions])
         if not advances.all():
             _advance_long(walk, positions, advances)
-        positions += advances
-        if positions.max() > last:
-            np.minimum(positions, last, out=positions)
-        walk.record_ends[walk.rows[:lanes] + step] = positions
-        step += 1
-    return step
+        positions = np.add(positions, advances, out=ends[step])
+        np.minimum(positions, last, out=positions)
+    walk.positions[:lanes] = positions
+    return ends.T
 
 
 def _advance_long(walk: _Walk, positions: Longs, advances: Longs) -> None:
@@ -106,14 +127,12 @@ def _advance_long(walk: _Walk, positions: Longs, advances: Longs) -> None:
 def _walk_alone(walk: _Walk, lane: int, steps: int) -> None:
     """Walk the rest of one batch, from its record number steps on."""
     position, end, count = int(walk.positions[lane]), int(walk.batch_ends[lane]), int(walk.counts[lane]) - steps
-    if position > end:
-        return
-    record_ends = _record_ends(walk.data[position:end].tobytes(), count)
     first_row = int(walk.rows[lane]) + steps
+    record_ends = _record_ends(walk.data[position:end].tobytes(), count)
     walk.record_ends[first_row : first_row + len(record_ends)] = record_ends
     walk.record_ends[first_row : first_row + len(record_ends)] += position
-    is_whole = len(record_ends) == count
-    walk.positions[lane] = position + record_ends[-1] if is_whole else end + 1
+    if len(record_ends) < count:
+        walk.record_ends[first_row + count - 1] = end + 1
 
 
 def _record_ends(data: bytes, count: int) -> list[int]:

@@ -25,3 +25,8 @@ class RowSource:
     start_offset: int = 0
     end_offset: int = OFFSET_MAX
     is_first: bool = True
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all offsets are wanted."""
+        return self.start_offset <= 0 and self.end_offset == OFFSET_MAX

@@ -21,27 +21,29 @@ VARLONG_BYTES_MAX = 10
 # What a buffer has behind its last record, so that no read of a number needs to look where the buffer ends.
 PADDING_BYTES = 16
 
-# A table entry: the number, and in its low bits how many bytes it has; none for more than two.
-_SIZE_BITS = 2
-_SIZE_MASK = 3
+# A table entry: the number, and in its low bits how many bytes it has.
+_SIZE_BITS = 4
+_SIZE_MASK = 15
+# Said of a number of more than two bytes: no two of them and what is around them fit a word with it.
+SIZE_LONG = 8
 
 
-def _pairs_table() -> NDArray[np.int32]:
-    pairs = np.arange(2**16, dtype=np.int32)
+def _pairs_table() -> Longs:
+    pairs = np.arange(2**16)
     first, second = pairs & 0xFF, pairs >> 8
     is_short = first < 128
     raw = np.where(is_short, first, (first & 0x7F) | (second << 7))
     number = (raw >> 1) ^ -(raw & 1)
-    size = np.where(is_short, 1, np.where(second < 128, 2, 0))
-    return ((number << _SIZE_BITS) | size).astype(np.int32)
+    size = np.where(is_short, 1, np.where(second < 128, 2, SIZE_LONG))
+    return (number << _SIZE_BITS) | size
 
 
 _PAIRS = _pairs_table()
 
 # How far it is from a length to the end of what it is the length of; 0 where that is not in two bytes, or negative.
 ADVANCES: Longs = np.where(
-    (_PAIRS & _SIZE_MASK == 0) | (_PAIRS < 0), 0, (_PAIRS >> _SIZE_BITS) + (_PAIRS & _SIZE_MASK)
-).astype(np.int64)
+    (_PAIRS & _SIZE_MASK == SIZE_LONG) | (_PAIRS < 0), 0, (_PAIRS >> _SIZE_BITS) + (_PAIRS & _SIZE_MASK)
+)
 
 
 def pairs_of(data: Bytes) -> NDArray[np.uint16]:
@@ -60,21 +62,26 @@ def read_varints(data: Bytes, positions: Longs) -> tuple[Longs, Longs]:
     data: PADDING_BYTES longer than the greatest position. A number that goes on past its ten bytes ends there:
     whoever reads on will find that the record does not end where it says.
     """
-    entries = _PAIRS.take(pairs_of(data)[positions])
-    sizes = entries & _SIZE_MASK
-    numbers = (entries >> _SIZE_BITS).astype(np.int64)
+    numbers = _PAIRS.take(pairs_of(data)[positions])
+    sizes = numbers & _SIZE_MASK
+    numbers >>= _SIZE_BITS
     ends = positions + sizes
-    long_ones = np.flatnonzero(sizes == 0)
-    if len(long_ones):
-        numbers[long_ones], ends[long_ones] = _read_long(data, positions[long_ones])
+    is_long = sizes == SIZE_LONG
+    if is_long.any():
+        numbers[is_long], ends[is_long] = _read_long(data, positions[is_long])
     return numbers, ends
 
 
-def split_varint(words: Words) -> tuple[Longs, Longs, Words]:
-    """Return the numbers in the low bytes of words, their sizes, and the words without them; size 0 is a longer one."""
-    entries = _PAIRS.take(words.astype(np.uint16))
-    sizes = entries & _SIZE_MASK
-    return (entries >> _SIZE_BITS).astype(np.int64), sizes.astype(np.int64), words >> (sizes << 3).astype(np.uint64)
+def take_varints(words: Words) -> tuple[Longs, Longs]:
+    """Take the numbers in the low bytes out of words, which lose these bytes; return the numbers and their sizes.
+
+    Of a longer number the size is SIZE_LONG, and the word is of no use any more.
+    """
+    numbers = _PAIRS.take(words.astype(np.uint16))
+    sizes = numbers & _SIZE_MASK
+    numbers >>= _SIZE_BITS
+    words >>= (sizes << 3).view(np.uint64)
+    return numbers, sizes
 
 
 def _read_long(data: Bytes, positions: Longs) -> tuple[Longs, Longs]:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fauxka.pipeline import record_columns
 from fauxka.protocol import records
 from fauxka.protocol.record_batch import Compression, parse_header, sealed_header
 from fauxka.protocol.records import BatchOptions, Record
@@ -72,6 +73,34 @@ def test_many_batches_of_unlike_sizes_are_read(codec: Compression) -> None:
     rows = decoded(data, "records")
 
     assert rows == plain_records(data)
+
+
+@pytest.mark.parametrize("together", [1, 7, 50])
+def test_batches_read_in_several_goes_are_read_alike(monkeypatch: pytest.MonkeyPatch, together: int) -> None:
+    """What is the same in all rows of one go is another in the next; a broken batch stands in the middle."""
+    monkeypatch.setattr(record_columns, "RECORDS_TOGETHER", together)
+    parts: list[bytes] = []
+    for index in range(100):
+        stored = [Record(f"value {index}".encode(), timestamp=1000 * index)] * (1 + index % 9)
+        options = BatchOptions(
+            base_offset=9 * index,
+            compression=Compression(index // 40),
+            producer_id=index // 20,
+            producer_epoch=index // 30,
+            base_sequence=9 * (index % 20),
+        )
+        parts.append(records.build_batch(stored, options))
+    header = parse_header(parts[25])
+    broken = sealed_header(header, b"\x00" * (header.size - 61)) + b"\x00" * (header.size - 61)
+
+    rows = decoded(b"".join(parts), "records")
+    rows_with_broken = decoded(b"".join([*parts[:25], broken, *parts[26:]]), "records")
+
+    assert rows == plain_records(b"".join(parts))
+    assert [row for row in rows_with_broken if row["batch_base_offset"] != 9 * 25] == [
+        row for row in rows if row["batch_base_offset"] != 9 * 25
+    ]
+    assert [(row["offset"], row["value"]) for row in rows_with_broken if row["damage"]] == [(9 * 25, None)]
 
 
 def test_records_of_one_length_in_a_row_are_told_from_those_that_only_begin_alike() -> None:
