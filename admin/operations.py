@@ -17,6 +17,7 @@ from . import (
     scenario_operations,
     snapshot_operations,
     topic_operations,
+    transaction_operations,
     verdict_operations,
 )
 from .operation import Operation
@@ -29,6 +30,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *journal_operations.OPERATIONS,
     *verdict_operations.OPERATIONS,
     *producer_operations.OPERATIONS,
+    *transaction_operations.OPERATIONS,
     *topic_operations.OPERATIONS,
     *clock_operations.OPERATIONS,
     *reset_operations.OPERATIONS,

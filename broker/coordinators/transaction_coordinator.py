@@ -170,6 +170,20 @@ class TransactionCoordinator:
         """Return what is known of all ids, the oldest first."""
         return list(self._known.values())
 
+    def forget(self, transactional_id: str) -> None:
+        """Know nothing of the id any more, as if it had expired; its open transaction is aborted first.
+
+        Raises KafkaError as describe, and CONCURRENT_TRANSACTIONS where a partition was not told yet how it ended.
+        """
+        known = self.describe(transactional_id)
+        if known.is_ongoing:
+            self._abort_by_broker(known)
+            known = self.describe(transactional_id)
+        if known.is_prepared:
+            raise KafkaError(ErrorCode.CONCURRENT_TRANSACTIONS, f"the transaction of {transactional_id} is being ended")
+        self._forget(known)
+        self._settle()
+
     # -- life
 
     def load(self) -> None:
