@@ -6,6 +6,7 @@
 import pytest
 
 from .crash_rounds import ROUNDS_OF_A_FOLDER_MAX, VARIANTS, run_folder
+from .transaction_rounds import run_transaction_rounds
 
 pytestmark = pytest.mark.crash
 
@@ -22,3 +23,15 @@ def test_acknowledged_records_are_stored_once_and_in_order(variant: str, seed: i
     assert tally.acknowledged_batches > 0
     assert tally.reported_records > 0
     assert tally.retried_batches > 0
+
+
+TRANSACTION_ROUNDS = 10
+
+
+@pytest.mark.parametrize("options", [(), ("--fsync", "always")], ids=["written", "flushed"])
+def test_transactions_are_wholly_there_or_wholly_not(options: tuple[str, ...]) -> None:
+    tally = run_transaction_rounds(TRANSACTION_ROUNDS, 1, options)
+
+    assert tally.kills >= TRANSACTION_ROUNDS
+    assert tally.committed > 0
+    assert tally.aborted > 0
