@@ -24,7 +24,8 @@ from .transactional_application import (
     connected,
 )
 
-# How long a broker lives that has served each application once; some are killed while they start, which is when what was begun is ended.
+# How long a broker lives that has served each application once. Some are killed while they start, which is when what
+# was begun is ended.
 LIFE_SECONDS = (0.01, 0.15)
 START_SECONDS = 0.3
 # A broker that has just started loads what it needs for the first transaction.
