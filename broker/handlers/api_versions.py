@@ -2,7 +2,8 @@
 
 A version that is not served is answered in version 0 with UNSUPPORTED_VERSION and the versions of this API, so that a
 newer client can find out what it may ask (KIP-511).
-v1 throttle_time_ms; v3 flexible, client software; v4 features of version range 0.
+v1 throttle_time_ms; v3 flexible, client software, features; v4 features whose first level is 0, which older clients
+cannot read.
 """
 
 from __future__ import annotations
@@ -12,12 +13,20 @@ from collections.abc import Iterable
 
 from ...protocol.api_keys import APIS, ApiKey
 from ...protocol.error_codes import ErrorCode
-from ...protocol.messages.api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
+from ...protocol.messages.api_versions import (
+    ApiVersion,
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    FinalizedFeatureKey,
+    SupportedFeatureKey,
+)
 from ...protocol.primitives import Reader
+from ..features import FEATURES_EPOCH, features_of
 from ..request_context import Buffers, Deferred, RequestContext, encode_response
 from . import HANDLERS
 
 CLIENT_SOFTWARE_SINCE = 3
+LEVEL_ZERO_SINCE = 4
 # Source: ApiVersionsRequest.SOFTWARE_NAME_VERSION_PATTERN, Kafka 4.3.0.
 CLIENT_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
@@ -53,7 +62,21 @@ def handle(context: RequestContext, request: ApiVersionsRequest) -> ApiVersionsR
         if not all(CLIENT_SOFTWARE.fullmatch(name) for name in names):
             return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
         context.connection.client_software = " ".join(names)
-    return ApiVersionsResponse(api_keys=versions_of(HANDLERS))
+    features = features_of(HANDLERS, context.cluster.config.transaction_version)
+    return ApiVersionsResponse(
+        api_keys=versions_of(HANDLERS),
+        supported_features=[
+            SupportedFeatureKey(name=each.name, min_version=each.level_min, max_version=each.level_max)
+            for each in features
+            if each.level_min or context.api_version >= LEVEL_ZERO_SINCE
+        ],
+        finalized_features_epoch=FEATURES_EPOCH,
+        finalized_features=[
+            FinalizedFeatureKey(name=each.name, min_version_level=each.level, max_version_level=each.level)
+            for each in features
+            if each.level
+        ],
+    )
 
 
 HANDLER = ApiVersionsHandler()

@@ -1,0 +1,62 @@
+"""The features that ApiVersions tells are those of a real broker, but for what is not served or set otherwise."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fauxka.broker.cluster import Cluster
+from fauxka.broker.config import BrokerConfig
+from fauxka.broker.features import features_of
+from fauxka.broker.handlers import HANDLERS, api_versions
+from fauxka.broker.listeners import Listener
+from fauxka.broker.request_context import ConnectionInfo, RequestContext
+from fauxka.protocol.api_keys import ApiKey
+from fauxka.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+
+CAPTURE = json.loads((Path(__file__).parents[2] / "golden" / "api_versions-4.3.0.json").read_text())
+
+
+def asked(api_version: int, config: dict[str, str] | None = None) -> ApiVersionsResponse:
+    cluster = Cluster(BrokerConfig.from_entries(config or {}))
+    context = RequestContext(cluster, ConnectionInfo(1, Listener("PLAINTEXT", "127.0.0.1", 9092, "127.0.0.1", 9092)))
+    context.api_version = api_version
+    request = ApiVersionsRequest(client_software_name="test", client_software_version="1")
+    return api_versions.handle(context, request)
+
+
+def supported(response: ApiVersionsResponse) -> dict[str, list[int]]:
+    return {each.name: [each.min_version, each.max_version] for each in response.supported_features}
+
+
+def finalized(response: ApiVersionsResponse) -> dict[str, list[int]]:
+    return {each.name: [each.min_version_level, each.max_version_level] for each in response.finalized_features}
+
+
+def test_the_levels_that_are_known_are_those_of_a_real_broker() -> None:
+    assert supported(asked(4)) == CAPTURE["supported_features"]
+
+
+def test_with_every_api_served_the_levels_in_force_are_those_of_a_real_broker_but_for_streams() -> None:
+    in_force = {each.name: [each.level, each.level] for each in features_of(list(ApiKey), 2) if each.level}
+
+    captured: dict[str, list[int]] = CAPTURE["finalized_features"]
+    assert in_force == {name: level for name, level in captured.items() if name != "streams.version"}
+
+
+def test_what_is_not_served_has_no_level_in_force() -> None:
+    names = finalized(asked(4))
+
+    assert ("share.version" in names) == (ApiKey.SHARE_GROUP_HEARTBEAT in HANDLERS)
+    assert ("group.version" in names) == (ApiKey.CONSUMER_GROUP_HEARTBEAT in HANDLERS)
+
+
+@pytest.mark.parametrize(("level", "told"), [("1", [1, 1]), ("2", [2, 2]), ("0", None)])
+def test_the_level_of_transactions_is_as_configured(level: str, told: list[int] | None) -> None:
+    assert finalized(asked(3, {"fauxka.transaction.version": level})).get("transaction.version") == told
+
+
+def test_older_clients_are_not_told_of_levels_that_they_cannot_read() -> None:
+    assert supported(asked(3)) == {"metadata.version": [7, 30]}
