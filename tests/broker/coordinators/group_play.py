@@ -54,9 +54,9 @@ def topic_id(topic_name: str) -> bytes:
 class GroupPlay:
     """One group of one coordinator; members are named by the client id they come with."""
 
-    def __init__(self, settings: GroupSettings | None = None) -> None:
+    def __init__(self, settings: GroupSettings | None = None, config: Mapping[str, str] | None = None) -> None:
         self.clock = ManualClock()
-        self.cluster = Cluster(BrokerConfig.from_entries({}), clock=self.clock)
+        self.cluster = Cluster(BrokerConfig.from_entries(config or {}), clock=self.clock)
         self.log = BreakableLog(self.cluster, CoordinatorType.GROUP)
         # What the next coordinator goes by.
         self.settings = settings or GroupSettings(initial_rebalance_delay_ms=0)

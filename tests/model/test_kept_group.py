@@ -1,0 +1,200 @@
+"""Members and administrators do as they like, and the broker dies again and again: nothing is lost that was written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fauxka.broker.coordinators.group_settings import GroupSettings
+from fauxka.protocol.error_codes import ErrorCode, KafkaError
+
+from ..broker.coordinators.group_play import GROUP, SESSION_TIMEOUT_MS, SUBSCRIPTION, GroupPlay, topic_id
+from ..storage.cleaned_logs import roll
+from .kept_group_model import KeptGroupModel, Seen
+
+TOPICS = ("t", "u")
+CLEANINGS_MAX = 100
+GENERATIONS_MAX = 200
+REFUSED = (ErrorCode.ILLEGAL_GENERATION, ErrorCode.UNKNOWN_MEMBER_ID)
+KINDS = """
+    join/join/join static/sync/sync/rejoin/change/leave/heartbeat/wait/commit/commit as member/commit pending/end/
+    delete offset/delete topic/delete group/fail/clean/crash/crash
+"""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What happens next; who: which member, producer or topic, as far as there are so many."""
+
+    kind: str
+    who: int = 0
+    number: int = 0
+
+
+steps = st.builds(
+    Step,
+    kind=st.sampled_from([kind.strip() for kind in KINDS.split("/")]),
+    who=st.integers(0, 3),
+    number=st.integers(0, 1000),
+)
+
+
+class Run:
+    """One group and its model."""
+
+    def __init__(self) -> None:
+        self.play = GroupPlay(
+            GroupSettings(initial_rebalance_delay_ms=0),
+            config={"offsets.topic.num.partitions": "1"},
+        )
+        self.model = KeptGroupModel()
+        self.cleaned = 0
+
+    def seen(self) -> Seen:
+        described = self.play.coordinator.describe(GROUP)
+        members = tuple(sorted((member.member_id, member.member_assignment) for member in described.members))
+        return Seen(described.group_state, described.protocol_data, members)
+
+    def offsets(self) -> dict[str, int]:
+        return {
+            topic: partitions[0].offset for topic, partitions in self.play.coordinator.offsets.of_group(GROUP).items()
+        }
+
+    def pending(self) -> set[str]:
+        return {topic for topic in TOPICS if self.play.coordinator.offsets.is_pending(GROUP, topic, 0)}
+
+    def member(self, who: int) -> str:
+        members = self.play.member_ids
+        return members[who % len(members)] if members else "nobody"
+
+    @property
+    def generation_id(self) -> int:
+        """The one that a member's heartbeat is not refused for."""
+        member = self.member(0)
+        generations = (g for g in range(GENERATIONS_MAX) if self.play.heartbeat(member, g) not in REFUSED)
+        return next(generations, -1)
+
+    def do(self, step: Step) -> None:
+        """Do it, whether it is allowed or not, and tell the model what came of it."""
+        play, topic = self.play, TOPICS[step.who % len(TOPICS)]
+        match step.kind:
+            case "join":
+                play.start_join(f"c{step.who}")
+            case "join static":
+                play.start_join("static", instance=f"i{step.who}")
+            case "rejoin":
+                self._rejoin(step.who, SUBSCRIPTION)
+            case "change":
+                self._rejoin(step.who, SUBSCRIPTION + b"%d" % step.number)
+            case "sync":
+                self._try(partial(self._sync_all, step.number))
+            case "leave":
+                self._try(partial(play.leave, self.member(step.who)))
+            case "heartbeat":
+                play.heartbeat(self.member(step.who), self.generation_id)
+            case "wait":
+                play.clock.advance(SESSION_TIMEOUT_MS // 2 if step.number % 2 else SESSION_TIMEOUT_MS)
+            case "clean":
+                self._clean()
+            case "crash":
+                self._crash()
+            case _:
+                self._change_offsets(step, topic)
+
+    def _change_offsets(self, step: Step, topic: str) -> None:
+        play, model = self.play, self.model
+        match step.kind:
+            case "commit":
+                if self._try(partial(play.commit, step.number, topic=topic)):
+                    model.commit(topic, step.number)
+            case "commit as member":
+                member, generation_id = self.member(step.who), self.generation_id
+                commit = partial(play.commit, step.number, topic=topic, member_id=member, generation_id=generation_id)
+                if self._try(commit):
+                    model.commit(topic, step.number)
+            case "commit pending":
+                if self._try(partial(play.commit_pending, step.number, step.who, topic=topic)):
+                    model.commit_pending(step.who, topic, step.number)
+            case "end":
+                play.end_transaction(step.who, is_commit=step.number % 2 == 0)
+                model.end_transaction(step.who, is_commit=step.number % 2 == 0)
+            case "delete offset":
+                if self._try(partial(self._delete_offset, topic)):
+                    model.forget(topic)
+            case "delete topic":
+                play.coordinator.offsets.forget_topics([(topic, topic_id(topic))])
+                model.forget(topic)
+            case "delete group":
+                if self._try(partial(play.coordinator.delete_group, GROUP)):
+                    model.forget_all()
+            case _:
+                self._fail_to_commit(topic, step.number)
+
+    def _try(self, do: Callable[[], None]) -> bool:
+        try:
+            do()
+        except KafkaError:
+            return False
+        return True
+
+    def _rejoin(self, who: int, metadata: bytes) -> None:
+        if self.play.state != "Dead":
+            self.play.rejoin(self.member(who), metadata)
+
+    def _sync_all(self, number: int) -> None:
+        members = self.play.member_ids
+        assignments = {member: b"%s has %d" % (member.encode(), number) for member in members}
+        for member in members:
+            self.play.start_sync(member, self.generation_id, assignments)
+
+    def _delete_offset(self, topic: str) -> None:
+        offsets = self.play.coordinator.offsets
+        if offsets.delete(offsets.begin_delete(GROUP), [(topic, 0)]) != [ErrorCode.NONE]:
+            raise KafkaError(ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC, topic)
+
+    def _fail_to_commit(self, topic: str, number: int) -> None:
+        self.play.log.broken_by = ErrorCode.NOT_COORDINATOR
+        with pytest.raises(KafkaError):
+            self.play.commit(number, topic=topic)
+        self.play.log.broken_by = None
+
+    def _clean(self) -> None:
+        topic = self.play.cluster.find_topic("__consumer_offsets")
+        if topic is None:
+            return
+        # The newest segment is never cleaned.
+        roll(topic.partitions[0].log)
+        cleaner = self.play.cluster.make_cleaner()
+        for _ in range(CLEANINGS_MAX):
+            cleaning = cleaner.begin(self.play.clock.now_ms())
+            if cleaning is None:
+                return
+            self.cleaned += 1
+            cleaning.run()
+            while cleaner.advance(cleaning):
+                cleaning.run()
+            assert cleaning.error is None
+
+    def _crash(self) -> None:
+        self.play.crash()
+        assert self.model.is_known_as(self.seen()), (self.seen(), self.model)
+
+    def check(self) -> None:
+        self.model.see(self.seen())
+        assert self.offsets() == self.model.offsets
+        assert self.pending() == {topic for offsets in self.model.pending.values() for topic in offsets}
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(steps, max_size=60))
+def test_what_was_written_is_known_again_however_often_the_broker_dies(drawn: list[Step]) -> None:
+    run = Run()
+
+    for step in [*drawn, Step("crash")]:
+        run.do(step)
+        run.check()
