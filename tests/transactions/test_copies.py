@@ -1,0 +1,14 @@
+"""Consume, transform, produce: what is written and what was read is committed as one, whoever is killed meanwhile."""
+
+import pytest
+
+from .copy_rounds import RECORDS_OF_A_ROUND, run_copy_rounds
+
+pytestmark = pytest.mark.clients
+
+# `python -m tests.transactions.copy_rounds` runs fifty, or as many as it is told.
+ROUNDS = 3
+
+
+def test_every_record_is_copied_once_under_kills_of_copiers_and_broker() -> None:
+    assert run_copy_rounds(ROUNDS, 1) == ROUNDS * RECORDS_OF_A_ROUND
