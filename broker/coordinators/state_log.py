@@ -51,6 +51,16 @@ _TRANSLATED: Mapping[int, ErrorCode] = MappingProxyType(
 # The batches that coordinators write are nobody's.
 _NOBODY = BatchOptions()
 
+# Batches without a producer; the sequence in them means nothing, and group and share coordinators write 0 (seen in
+# tests/golden/consumer_offsets-4.3.0.log).
+_NOBODYS_OF: Mapping[CoordinatorType, BatchOptions] = MappingProxyType(
+    {
+        CoordinatorType.GROUP: BatchOptions(base_sequence=0),
+        CoordinatorType.TRANSACTION: _NOBODY,
+        CoordinatorType.SHARE: BatchOptions(base_sequence=0),
+    }
+)
+
 R = TypeVar("R")
 
 
@@ -120,10 +130,12 @@ class StateLog:
 
     def _append(self, partition: Partition, records: Sequence[StateRecord], options: BatchOptions) -> int:
         now_ms = self._cluster.clock.now_ms()
-        batch = build_batch([Record(key=each.key, value=each.value, timestamp=now_ms) for each in records], options)
+        stamped = [Record(key=each.key, value=each.value, timestamp=now_ms) for each in records]
         if options.producer_id == NO_PRODUCER_ID:
+            batch = build_batch(stamped, _NOBODYS_OF[self._type])
             result = partition.append(memoryview(batch), now_ms)
         else:
+            batch = build_batch(stamped, options)
             result = partition.append_coordinated(TransactionalRecords(batch), now_ms)
         flusher = partition.flusher
         if flusher is not None and flusher.must_wait():

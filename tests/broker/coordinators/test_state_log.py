@@ -60,7 +60,7 @@ def test_records_that_belong_together_are_one_batch_of_nobody_with_the_time_of_t
 
     header = parse_header(b"".join(fetched.views))
     assert header.size == fetched.size
-    assert (header.records_count, header.producer_id, header.base_sequence) == (2, -1, -1)
+    assert (header.records_count, header.producer_id, header.base_sequence) == (2, -1, 0)
     assert (header.base_timestamp, header.attributes) == (NOW_MS, 0)
 
 
