@@ -13,7 +13,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name && break; done)
 # What `make test` leaves out: groups that take minutes. docs/testing.md has the table.
-SLOWER := spark or reference or image or simulation or crash
+SLOWER := spark or spark_versions or reference or image or simulation or crash
 # How many processes the tests of `make test` run in: one a processor. With 0 they run in one that a debugger can stop.
 PROCESSES ?= auto
 ARGS ?=

@@ -17,9 +17,10 @@ PROGRAMS_OF_GROUP = {
     "kcat": ("kcat",),
     "reference": ("bash", "java", "mvn"),
     "spark": ("java",),
+    "spark_versions": ("java", "mvn"),
 }
 # Of several marks the first is what leaves a test out.
-GROUPS = ("reference", "spark", "image", "simulation", "crash", "clients", "java", "kcat", "go")
+GROUPS = ("reference", "spark", "spark_versions", "image", "simulation", "crash", "clients", "java", "kcat", "go")
 
 # A folder whose tests need a package that only the slower groups install: half a gigabyte.
 PACKAGE_OF_FOLDER = {"spark": "pyspark"}
