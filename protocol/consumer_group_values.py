@@ -25,7 +25,8 @@ NO_PARTITION_EPOCHS: PartitionEpochs = MappingProxyType({})
 _TAG = 0
 _TOPIC_PARTITIONS_BYTES_MIN = 18
 _PROTOCOL_BYTES_MIN = 3
-_PRESENT = 1
+# What stands before a nullable struct in a tagged field.
+_ABSENT, _PRESENT = 0, 1
 
 T = TypeVar("T")
 
@@ -116,6 +117,10 @@ class ClassicMember:
         writer.no_tagged_fields()
 
 
+# What Kafka takes a missing field for, and leaves out where a member is that.
+_EMPTY_CLASSIC_MEMBER: ClassicMember | None = ClassicMember(0, ())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberMetadata:
     """What a member told of itself. client_host: as Java prints an address, "/127.0.0.1"."""
@@ -142,7 +147,7 @@ class MemberMetadata:
             subscribed_topic_regex=reader.compact_nullable_string(),
             rebalance_timeout_ms=reader.int32(),
             server_assignor=reader.compact_nullable_string(),
-            classic=_read_tagged(reader, ClassicMember.read_nullable, None),
+            classic=_read_tagged(reader, ClassicMember.read_nullable, _EMPTY_CLASSIC_MEMBER),
         )
 
     def write(self, writer: Writer) -> None:
@@ -155,12 +160,13 @@ class MemberMetadata:
         writer.compact_nullable_string(self.subscribed_topic_regex)
         writer.int32(self.rebalance_timeout_ms)
         writer.compact_nullable_string(self.server_assignor)
-        if self.classic is None:
+        if self.classic == _EMPTY_CLASSIC_MEMBER:
             writer.no_tagged_fields()
             return
         tagged = Writer()
-        tagged.unsigned_varint(_PRESENT)
-        self.classic.write(tagged)
+        tagged.unsigned_varint(_ABSENT if self.classic is None else _PRESENT)
+        if self.classic is not None:
+            self.classic.write(tagged)
         writer.tagged_fields([(_TAG, tagged)])
 
 

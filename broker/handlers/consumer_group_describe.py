@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ...protocol.error_codes import ErrorCode
 from ...protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse
+from ..group_protocols import CONSUMER_PROTOCOL, ApiOfProtocol
 from ..request_context import ApiHandler, RequestContext
 
 # What may be done to a group, a bit each: read 3, delete 6, describe 8, describe configs 10, alter configs 11.
@@ -23,4 +24,4 @@ def handle(context: RequestContext, request: ConsumerGroupDescribeRequest) -> Co
     return ConsumerGroupDescribeResponse(groups=groups)
 
 
-HANDLER = ApiHandler(ConsumerGroupDescribeRequest.read, handle)
+HANDLER = ApiOfProtocol(CONSUMER_PROTOCOL, ApiHandler(ConsumerGroupDescribeRequest.read, handle))

@@ -11,6 +11,7 @@ from ...protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatResponse,
 )
 from ..coordinators.consumer_groups.heartbeats import Client
+from ..group_protocols import CONSUMER_PROTOCOL, ApiOfProtocol
 from ..request_context import ApiHandler, Deferred, RequestContext
 
 
@@ -31,4 +32,4 @@ def _refused(error_code: ErrorCode) -> ConsumerGroupHeartbeatResponse:
     return ConsumerGroupHeartbeatResponse(error_code=error_code)
 
 
-HANDLER = ApiHandler(ConsumerGroupHeartbeatRequest.read, handle)
+HANDLER = ApiOfProtocol(CONSUMER_PROTOCOL, ApiHandler(ConsumerGroupHeartbeatRequest.read, handle))

@@ -14,9 +14,9 @@ from ..java_hash_tables import buckets_of_copy, buckets_of_grown, in_hash_order,
 
 @dataclass(frozen=True, slots=True)
 class MemberSpec:
-    """A member: the ids of the topics that it consumes, and the partitions that it was last assigned."""
+    """A member: the ids of the topics that it consumes, in Kafka's order, and the partitions that it last had."""
 
-    subscribed_topic_ids: frozenset[bytes]
+    subscribed_topic_ids: tuple[bytes, ...]
     assignment: Partitions
     instance_id: str | None = None
 

@@ -26,7 +26,8 @@ class UniformAssignment:
         """Prepare an assignment for spec."""
         self._spec = spec
         subscribed = next(iter(spec.members.values())).subscribed_topic_ids
-        self._topic_ids = in_hash_order(sorted(subscribed), uuid_hash, buckets_of_copy(len(subscribed)))
+        self._topic_ids = in_hash_order(subscribed, uuid_hash, buckets_of_copy(len(subscribed)))
+        self._subscribed = frozenset(subscribed)
         partition_count = sum(spec.partition_counts[topic_id] for topic_id in self._topic_ids)
         self._quota, self._extra_quotas = divmod(partition_count, len(spec.members))
         self._assignments: dict[str, dict[bytes, set[int]]] = {}
@@ -68,7 +69,7 @@ class UniformAssignment:
         has_extra = self._extra_quotas > 0
         kept: dict[bytes, set[int]] = {}
         for topic_id, partitions in assigned_in_order(member.assignment):
-            if topic_id not in self._topic_ids:
+            if topic_id not in self._subscribed:
                 continue
             free = partitions[quota:]
             if len(partitions) > len(free):

@@ -57,8 +57,9 @@ class MixedAssignment:
 
     def _keep(self) -> None:
         for index, member in enumerate(self._spec.members.values()):
+            subscribed = frozenset(member.subscribed_topic_ids)
             for topic_id, partitions in member.assignment.items():
-                if topic_id in member.subscribed_topic_ids:
+                if topic_id in subscribed:
                     self._sizes[index] += len(partitions)
                     for partition in partitions:
                         self._owners[topic_id][partition] = index

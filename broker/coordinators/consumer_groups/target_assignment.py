@@ -16,7 +16,6 @@ from ..java_strings import java_hash_order
 from .assignor_names import assignor_of
 from .records import target_assignment_metadata_record, target_assignment_record
 from .subscriptions import Subscriptions, topics_of
-from .topics import topic_ids_of
 
 if TYPE_CHECKING:
     from ....protocol.consumer_group_records import ConsumerGroupRecord
@@ -86,7 +85,7 @@ def compute_target_assignment(
 def _spec(group: ConsumerGroup, to_be: MembersToBe, topics: GroupTopics) -> GroupSpec:
     members = {
         member_id: MemberSpec(
-            topic_ids_of(topics_of(to_be.members[member_id], group.resolved_regexes), topics),
+            _topic_ids(topics_of(to_be.members[member_id], group.resolved_regexes), topics),
             _last_target(group, to_be.members[member_id]),
             to_be.members[member_id].instance_id,
         )
@@ -99,6 +98,11 @@ def _spec(group: ConsumerGroup, to_be: MembersToBe, topics: GroupTopics) -> Grou
         partition_counts={topic_id: topic.partition_count for topic_id, topic in found.items() if topic is not None},
         is_homogeneous=to_be.subscriptions.are_homogeneous,
     )
+
+
+def _topic_ids(names: frozenset[str], topics: GroupTopics) -> tuple[bytes, ...]:
+    found = (topics.find(name) for name in java_hash_order(sorted(names)))
+    return tuple(topic.topic_id for topic in found if topic is not None)
 
 
 def _last_target(group: ConsumerGroup, member: ConsumerMember) -> Partitions:

@@ -1,0 +1,99 @@
+"""A coordinator of groups of the consumer protocol on a clock that is moved by hand, and who asks it."""
+
+from __future__ import annotations
+
+from typing import TypedDict, Unpack
+
+from fauxka.broker.clock import ManualClock
+from fauxka.broker.cluster import Cluster
+from fauxka.broker.config import BrokerConfig
+from fauxka.broker.coordinators.consumer_groups.heartbeats import Client
+from fauxka.broker.coordinators.consumer_groups.of_cluster import consumer_groups_of
+from fauxka.broker.coordinators.group_coordinator import GroupCoordinator
+from fauxka.broker.coordinators.group_settings import GroupSettings
+from fauxka.broker.coordinators.internal_topics import CoordinatorType
+from fauxka.protocol.messages.consumer_group_describe import DescribedGroup
+from fauxka.protocol.messages.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+    TopicPartitions,
+)
+
+from ..group_play import BreakableLog
+
+GROUP = "group"
+HEARTBEAT_VERSION = 1
+REBALANCE_TIMEOUT_MS = 30_000
+SESSION_TIMEOUT_MS = 45_000
+
+
+class Told(TypedDict, total=False):
+    """What a heartbeat may tell beside who it is from."""
+
+    instance_id: str | None
+    rebalance_timeout_ms: int
+    subscribed_topic_names: list[str] | None
+    subscribed_topic_regex: str | None
+    server_assignor: str | None
+
+
+class ConsumerPlay:
+    """One group; partitions are told as {topic name: set of partitions}."""
+
+    def __init__(self, *, assignment_interval_ms: int = 0, **topics: int) -> None:
+        self.clock = ManualClock()
+        config = {"group.consumer.assignment.interval.ms": str(assignment_interval_ms)}
+        self.cluster = Cluster(BrokerConfig.from_entries(config), clock=self.clock)
+        self.log = BreakableLog(self.cluster, CoordinatorType.GROUP)
+        for name, count in topics.items():
+            self.cluster.create_topic(name, count)
+        self.coordinator = self._new_coordinator()
+
+    def _new_coordinator(self) -> GroupCoordinator:
+        settings = GroupSettings(initial_rebalance_delay_ms=0)
+        return GroupCoordinator(settings, self.clock, self.log, consumer_groups_of(self.cluster, self.log))
+
+    def crash(self) -> None:
+        """Have another coordinator take over, which knows what was written."""
+        self.clock.cancel_all()
+        self.coordinator = self._new_coordinator()
+        self.coordinator.load()
+
+    def beat(
+        self, member_id: str, epoch: int, owned: dict[str, set[int]] | None = None, **told: Unpack[Told]
+    ) -> ConsumerGroupHeartbeatResponse:
+        """Send a heartbeat; raises KafkaError where it is refused."""
+        partitions = None if owned is None else [self._entry(name, of_topic) for name, of_topic in owned.items()]
+        request = ConsumerGroupHeartbeatRequest(
+            group_id=GROUP, member_id=member_id, member_epoch=epoch, topic_partitions=partitions, **told
+        )
+        return self.coordinator.consumer_groups.heartbeat(request, Client("client", "/127.0.0.1"), HEARTBEAT_VERSION)
+
+    def join(self, member_id: str, *topics: str, instance_id: str | None = None) -> ConsumerGroupHeartbeatResponse:
+        """Join by a heartbeat that subscribes to topics."""
+        return self.beat(
+            member_id,
+            0,
+            {},
+            subscribed_topic_names=list(topics),
+            rebalance_timeout_ms=REBALANCE_TIMEOUT_MS,
+            instance_id=instance_id,
+        )
+
+    def described(self) -> DescribedGroup:
+        """Return the group as administrators see it."""
+        return self.coordinator.consumer_groups.describe([GROUP])[0]
+
+    def assigned(self, response: ConsumerGroupHeartbeatResponse) -> dict[str, set[int]]:
+        """Return the partitions that an answer tells, which it must."""
+        assert response.assignment is not None, response
+        return {self.name_of(entry.topic_id): set(entry.partitions) for entry in response.assignment.topic_partitions}
+
+    def name_of(self, topic_id: bytes) -> str:
+        """Return the name of a topic; one that is gone is called by its id."""
+        return self.cluster.topic_name_of(topic_id) or topic_id.hex()
+
+    def _entry(self, name: str, partitions: set[int]) -> TopicPartitions:
+        topic = self.cluster.find_topic(name)
+        topic_id = bytes.fromhex(name) if topic is None else topic.topic_id
+        return TopicPartitions(topic_id=topic_id, partitions=sorted(partitions))

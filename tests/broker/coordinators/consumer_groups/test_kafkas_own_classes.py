@@ -1,0 +1,148 @@
+"""Assignments, expressions, hashes and records as Kafka's own classes have them (tests/golden/GroupOracle.java)."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+
+from fauxka.broker.coordinators.assignors.group_spec import GroupSpec, MemberSpec
+from fauxka.broker.coordinators.consumer_groups import records
+from fauxka.broker.coordinators.consumer_groups.assignor_names import assignor_of
+from fauxka.broker.coordinators.consumer_groups.member import ConsumerMember, MemberState
+from fauxka.broker.coordinators.consumer_groups.topic_regex import InvalidRegexError, TopicRegex
+from fauxka.broker.coordinators.java_hash_tables import buckets_of_grown, in_hash_order, uuid_hash
+from fauxka.broker.coordinators.java_strings import java_hash_order
+from fauxka.protocol.consumer_group_records import ConsumerGroupRecord, ConsumerRecordType
+from fauxka.protocol.consumer_group_values import ClassicMember, ClassicProtocol, RegularExpression
+from fauxka.protocol.kafka_uuid import parse_uuid, uuid_text
+from fauxka.protocol.xxh3 import xxh3_64
+
+from ....golden.capture_group_oracle import FILE, NAMES
+
+ANSWERED: list[tuple[list[str], str]] = [tuple(json.loads(line)) for line in FILE.read_text().splitlines()]
+TOPIC = bytes(range(1, 17))
+
+
+def asked(kind: str) -> list[tuple[list[str], str]]:
+    """Return the questions of one kind, without the word for it, with their answers."""
+    return [(question[1:], answer) for question, answer in ANSWERED if question[0] == kind]
+
+
+def test_hashes_are_equal() -> None:
+    ours = [format(xxh3_64(bytes.fromhex(question[0])), "x") for question, _ in asked("hash")]
+
+    assert ours == [answer for _, answer in asked("hash")]
+
+
+def matches(text: str) -> str:
+    """Return what GroupOracle answers to an expression."""
+    try:
+        expression = TopicRegex(text)
+    except InvalidRegexError as error:
+        return error.description
+    return "".join("1" if expression.matches(name) else "0" for name in NAMES)
+
+
+def test_expressions_match_the_same_names_and_are_refused_in_the_same_words() -> None:
+    texts = [base64.b64decode(question[0]).decode() for question, _ in asked("regex")]
+
+    ours = {text: matches(text) for text in texts}
+
+    assert ours == dict(zip(texts, (answer for _, answer in asked("regex")), strict=True))
+
+
+def _in_hash_set(topic_ids: list[bytes]) -> list[bytes]:
+    """Return the ids in the order of the HashSet that GroupOracle puts them into."""
+    return in_hash_order(topic_ids, uuid_hash, buckets_of_grown(len(topic_ids)))
+
+
+def spec_of(question: list[str]) -> GroupSpec:
+    """Return the group that a question is about."""
+    _, is_homogeneous, topics, entries = question
+    members: dict[str, MemberSpec] = {}
+    for entry in entries.split(","):
+        member_id, instance, subscribed, assigned = entry.split("/")
+        partitions = [part.split(":") for part in assigned.split("+") if part]
+        members[member_id] = MemberSpec(
+            tuple(_in_hash_set([parse_uuid(topic) for topic in subscribed.split("+") if topic])),
+            {parse_uuid(topic): frozenset(map(int, owned.split("."))) for topic, owned in partitions},
+            instance or None,
+        )
+    counts = [topic.rsplit("=", 1) for topic in topics.split(",")]
+    return GroupSpec(
+        {member_id: members[member_id] for member_id in java_hash_order(members)},
+        {parse_uuid(topic): int(count) for topic, count in counts},
+        is_homogeneous == "1",
+    )
+
+
+def assigned(question: list[str]) -> str:
+    """Return what GroupOracle answers to an assignment."""
+    partitions = assignor_of(question[0])(spec_of(question))
+    members: list[str] = []
+    for member_id in sorted(partitions):
+        topics = [
+            f"{uuid_text(topic_id)}:{'.'.join(map(str, sorted(owned)))}"
+            for topic_id, owned in partitions[member_id].items()
+        ]
+        members.append(f"{member_id}/{'+'.join(sorted(topics))}")
+    return ",".join(members)
+
+
+@pytest.mark.parametrize("assignor", ["range", "uniform"])
+def test_every_member_is_assigned_the_same_partitions(assignor: str) -> None:
+    questions = [(question, answer) for question, answer in asked("assign") if question[0] == assignor]
+
+    different = [(question, answer, assigned(question)) for question, answer in questions]
+
+    assert len(questions) > 100
+    assert [each for each in different if each[1] != each[2]] == []
+
+
+def test_records_have_the_same_bytes() -> None:
+    plain = ConsumerMember(member_id="m", client_id="c", client_host="/127.0.0.1")
+    whole = ConsumerMember(
+        member_id="m",
+        member_epoch=7,
+        previous_member_epoch=6,
+        state=MemberState.UNREVOKED_PARTITIONS,
+        instance_id="i",
+        rack_id="r",
+        rebalance_timeout_ms=300_000,
+        client_id="c",
+        client_host="/127.0.0.1",
+        subscribed_topic_names=frozenset({"b", "a"}),
+        subscribed_topic_regex="x.*",
+        server_assignor="uniform",
+        assigned={TOPIC: {0: 5, 3: 7}},
+        pending_revocation={TOPIC: {4: 2}},
+        classic=ClassicMember(45_000, (ClassicProtocol("range", b"\x01\x02"),)),
+    )
+    expected = [
+        records.group_record("g", 3, 0),
+        records.group_record("g", 4, -2),
+        records.tombstone(ConsumerRecordType.GROUP_METADATA, "g"),
+        records.tombstone(ConsumerRecordType.PARTITION_METADATA, "g"),
+        records.member_record("g", plain),
+        records.member_record("g", whole),
+        records.tombstone(ConsumerRecordType.MEMBER_METADATA, "g", "m"),
+        records.target_assignment_metadata_record("g", 4, 0),
+        records.target_assignment_metadata_record("g", 4, 1_700_000_000_000),
+        records.tombstone(ConsumerRecordType.TARGET_ASSIGNMENT_METADATA, "g"),
+        records.target_assignment_record("g", "m", {}),
+        records.target_assignment_record("g", "m", {TOPIC: frozenset({2, 0})}),
+        records.tombstone(ConsumerRecordType.TARGET_ASSIGNMENT_MEMBER, "g", "m"),
+        records.current_assignment_record("g", plain),
+        records.current_assignment_record("g", whole),
+        records.tombstone(ConsumerRecordType.CURRENT_MEMBER_ASSIGNMENT, "g", "m"),
+        records.regex_record("g", "x.*", RegularExpression(("xa", "xb"), 12, 34)),
+        records.tombstone(ConsumerRecordType.REGULAR_EXPRESSION, "g", "x.*"),
+    ]
+    ((_, answer),) = asked("records")
+    pairs = [each.split("=") for each in answer.split(",")]
+    theirs = [(bytes.fromhex(key), None if value == "-" else bytes.fromhex(value)) for key, value in pairs]
+
+    assert [(record.key.encode(), record.encode_value()) for record in expected] == theirs
+    assert [ConsumerGroupRecord.read(key, value) for key, value in theirs] == expected
