@@ -113,6 +113,7 @@ class TransactionCoordinator:
         producer = TransactionalProducer(producer_id, producer_epoch)
         joined = rules.with_partitions(known, producer, partitions, client_version, self._cluster.clock.now_ms())
         if joined is not known:
+            self._check_version(client_version)
             self._keep(joined)
 
     def verify(
@@ -146,6 +147,7 @@ class TransactionCoordinator:
             prepared = rules.ended_by_old_client(known, producer, client_version, now_ms, is_commit=is_commit)
         if prepared is None:
             return TransactionalProducer(known.producer_id, known.producer_epoch)
+        self._check_version(client_version)
         self._end(prepared)
         return TransactionalProducer(prepared.given_producer_id, prepared.given_producer_epoch)
 
@@ -284,6 +286,14 @@ class TransactionCoordinator:
         if self._cluster.find_topic(STATE_TOPIC) is None:
             raise KafkaError(ErrorCode.NOT_COORDINATOR, f"there is no {STATE_TOPIC} yet")
 
+    def _check_version(self, client_version: int) -> None:
+        """Refuse a step of a client whose version the log has no place for.
+
+        Kafka fails in the middle of such a step, and has everybody who asks for the id wait for ever.
+        """
+        if client_version and not self._cluster.config.transaction_version:
+            raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, f"transaction.version is 0, the client's {client_version}")
+
     def _new_producer_id(self) -> int:
         producer_id = self._cluster.producer_ids.generate()
         if producer_id is None:
@@ -292,7 +302,7 @@ class TransactionCoordinator:
         return producer_id
 
     def _keep(self, metadata: TransactionMetadata) -> None:
-        """Take a step: it is written, and then known."""
+        """Take a step: it is written, and then known; raises KafkaError as StateLog.append."""
         self._check_here()
         value_version = FLEXIBLE_SINCE if self._cluster.config.transaction_version else 0
         value = metadata.as_value().encode(value_version)

@@ -47,10 +47,16 @@ def begun_anew(
 ) -> TransactionMetadata:
     """Return the id with the epoch that the producer gets which begins; expected has passed check_expected.
 
-    Raises KafkaError: PRODUCER_FENCED, and what new_producer_id raises.
+    Raises KafkaError: PRODUCER_FENCED, UNKNOWN_SERVER_ERROR for another epoch than the last one, and what
+    new_producer_id raises.
     """
     epoch = known.producer_epoch
-    if known.is_epoch_exhausted and (expected is None or expected.producer_epoch == epoch):
+    if known.is_epoch_exhausted:
+        if expected is not None and expected.producer_epoch != epoch:
+            # Kafka counts on further than epochs go, and fails.
+            raise KafkaError(
+                ErrorCode.UNKNOWN_SERVER_ERROR, f"Cannot allocate any more producer epochs for {known.producer_id}"
+            )
         return begun(
             known,
             producer_id=new_producer_id(),

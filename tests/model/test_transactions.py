@@ -20,7 +20,7 @@ from .transaction_model import OK, ONGOING, CoordinatorModel, IdModel
 # Both are due at the same time now and then; whatever is aborted is so before anything expires.
 ABORT_INTERVAL_MS, EXPIRE_INTERVAL_MS, EXPIRATION_MS = 1000, 3000, 20_000
 AGED = "aged"
-AGED_PID, AGED_EPOCH = 40, 32763
+AGED_PID, AGED_EPOCH = 40, 32764
 MARKERS_MAX = 3
 
 T = TypeVar("T")
@@ -77,7 +77,7 @@ class Transactions(RuleBasedStateMachine):
         wanted = {(TOPIC, index) for index in indexes}
         error = self._both(
             lambda: self.scene.add(name, producer, *sorted(indexes), version=version),
-            lambda model: model.add(name, *producer, wanted, self._now()),
+            lambda model: model.add(name, *producer, wanted, self._now(), is_new=version > 0),
         )
         if error == OK:
             for index in sorted(indexes):

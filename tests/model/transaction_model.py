@@ -15,6 +15,9 @@ CONCURRENT = "CONCURRENT_TRANSACTIONS"
 INVALID_STATE = "INVALID_TXN_STATE"
 INVALID_TIMEOUT = "INVALID_TRANSACTION_TIMEOUT"
 ABORTABLE = "TRANSACTION_ABORTABLE"
+UNSUPPORTED = "UNSUPPORTED_VERSION"
+# Where Kafka's own arithmetic fails.
+FAILED = "UNKNOWN_SERVER_ERROR"
 
 EMPTY, ONGOING, COMMITTED, ABORTED = "Empty", "Ongoing", "CompleteCommit", "CompleteAbort"
 # The last epoch that is given.
@@ -90,7 +93,9 @@ class CoordinatorModel:
     def _next_epoch(self, known: IdModel, expected: tuple[int, int] | None) -> str:
         epoch = None if expected is None else expected[1]
         old_pid = known.pid
-        if known.epoch >= LAST and epoch in (None, known.epoch):
+        if known.epoch >= LAST and epoch not in (None, known.epoch):
+            return FAILED
+        if known.epoch >= LAST:
             known.last = -1 if epoch is None else known.epoch
             known.pid, known.epoch = self.new_pid(), 0
         elif epoch is None:
@@ -102,7 +107,7 @@ class CoordinatorModel:
         known.previous_pid = old_pid
         return OK
 
-    def add(self, name: str, pid: int, epoch: int, places: set[Place], now_ms: int) -> str:
+    def add(self, name: str, pid: int, epoch: int, places: set[Place], now_ms: int, *, is_new: bool) -> str:
         known = self.ids.get(name)
         if known is None or known.pid != pid:
             return UNKNOWN
@@ -110,6 +115,8 @@ class CoordinatorModel:
             return FENCED
         if known.state == ONGOING and places <= known.places:
             return OK
+        if is_new and not self.level:
+            return UNSUPPORTED
         if known.state != ONGOING:
             known.state, known.start_ms = ONGOING, now_ms
         known.places |= places
@@ -149,6 +156,10 @@ class CoordinatorModel:
         if not is_current and not (is_ended and is_retry):
             return FENCED
         if known.state == ONGOING or (not is_commit and not is_retry):
+            if not self.level:
+                # An id that is at its last epoch has taken another producer id all the same.
+                self.next_pid += known.epoch >= LAST
+                return UNSUPPORTED
             if known.state != ONGOING:
                 known.start_ms = now_ms
             self._raise_and_finish(known, is_commit=is_commit, now_ms=now_ms)

@@ -9,7 +9,7 @@ from fauxka.broker.cluster_snapshot import restore_snapshot, take_snapshot
 from fauxka.broker.coordinators.internal_topics import CoordinatorType, internal_topic
 from fauxka.broker.coordinators.state_log import StateLog, StateRecord
 from fauxka.broker.coordinators.transaction_metadata import TransactionMetadata
-from fauxka.protocol.transaction_log_records import TransactionLogValue, encode_key
+from fauxka.protocol.transaction_log_records import encode_key
 
 from .transaction_scene import NEW, OLD, TIMEOUT_MS, TransactionScene, error_of
 
@@ -23,12 +23,12 @@ def scene() -> TransactionScene:
     return TransactionScene()
 
 
-def open_transaction(scene: TransactionScene, name: str = "tx", *indexes: int) -> tuple[int, int]:
-    """Begin a transaction with a record in each of the partitions, both unless said; return its producer."""
-    begun = scene.init(name)
+def open_transaction(scene: TransactionScene, *, version: int = NEW) -> tuple[int, int]:
+    """Begin a transaction of "tx" with a record in each of the partitions; return its producer."""
+    begun = scene.init("tx")
     producer = (begun.producer_id, begun.producer_epoch)
-    scene.add(name, producer, *(indexes or (0, 1)))
-    for index in indexes or (0, 1):
+    scene.add("tx", producer, 0, 1, version=version)
+    for index in (0, 1):
         scene.produce(index, producer)
     return producer
 
@@ -272,7 +272,7 @@ def test_the_level_decides_in_which_version_values_are_written(level: int, value
 @pytest.mark.parametrize(("level", "last"), [(0, -1), (1, -1), (2, 0)])
 def test_a_broker_that_raises_epochs_knows_the_retry_of_the_producer_it_fenced(level: int, last: int) -> None:
     scene = TransactionScene(level)
-    open_transaction(scene)
+    open_transaction(scene, version=OLD)
 
     scene.clock.advance(TIMEOUT_MS + ABORT_INTERVAL_MS)
 
@@ -291,10 +291,93 @@ def test_a_client_without_transaction_versions_keeps_its_epoch(scene: Transactio
 
 def test_a_value_without_what_came_later_is_loaded() -> None:
     scene = TransactionScene(level=0)
-    producer = open_transaction(scene)
+    producer = open_transaction(scene, version=OLD)
 
     scene.restart()
 
-    scene.end("tx", producer, is_commit=True, version=NEW)
-    assert state_of(scene) == ("CompleteCommit", 1)
-    assert TransactionLogValue.read(scene.coordinator.describe("tx").as_value().encode(0)).producer_epoch == 1
+    scene.end("tx", producer, is_commit=True, version=OLD)
+    assert state_of(scene) == ("CompleteCommit", 0)
+
+
+def test_at_level_0_a_client_with_transaction_versions_is_refused_and_its_transaction_stays_open() -> None:
+    scene = TransactionScene(level=0)
+    begun = scene.init("tx")
+    producer = (begun.producer_id, begun.producer_epoch)
+
+    assert error_of(lambda: scene.add("tx", producer, 0)) == "UNSUPPORTED_VERSION"
+    scene.add("tx", producer, 0, version=OLD)
+    assert error_of(lambda: scene.end("tx", producer, is_commit=True)) == "UNSUPPORTED_VERSION"
+    scene.end("tx", producer, is_commit=True, version=OLD)
+
+    assert state_of(scene) == ("CompleteCommit", 0)
+
+
+def test_a_log_of_a_higher_level_is_gone_on_with_at_level_0(scene: TransactionScene) -> None:
+    producer = open_transaction(scene)
+
+    scene.cluster.config = scene.cluster.config.with_entries({"fauxka.transaction.version": "0"})
+    scene.restart()
+
+    scene.end("tx", producer, is_commit=True, version=OLD)
+    assert state_of(scene) == ("CompleteCommit", 0)
+
+
+# -- the last epoch of a producer id
+
+
+def aged(scene: TransactionScene, epoch: int = 32766) -> tuple[int, int]:
+    """Have "tx" in an epoch near the last one, as a log says; return its producer."""
+    value = TransactionMetadata(
+        transactional_id="tx",
+        producer_id=7,
+        producer_epoch=epoch,
+        timeout_ms=TIMEOUT_MS,
+        last_update_ms=scene.clock.now_ms(),
+    ).as_value()
+    StateLog(scene.cluster, CoordinatorType.TRANSACTION).append("tx", [StateRecord(encode_key("tx"), value.encode(1))])
+    scene.cluster.coordinators.load()
+    return 7, epoch
+
+
+def test_behind_the_last_epoch_another_producer_id_is_given(scene: TransactionScene) -> None:
+    old = aged(scene)
+
+    begun = scene.init("tx")
+
+    assert (begun.producer_id, begun.producer_epoch) == (8, 0)
+    assert error_of(lambda: scene.init("tx", expected=old)) == "PRODUCER_FENCED"
+
+
+def test_who_gives_its_last_epoch_may_repeat_the_request(scene: TransactionScene) -> None:
+    old = aged(scene)
+
+    given = [scene.init("tx", expected=old) for _ in range(2)]
+
+    assert [(each.producer_id, each.producer_epoch) for each in given] == [(8, 0)] * 2
+
+
+def test_the_end_of_the_last_epoch_gives_another_producer_id_and_may_be_repeated(scene: TransactionScene) -> None:
+    old = aged(scene)
+    scene.add("tx", old, 0)
+
+    after = [scene.end("tx", old, is_commit=True) for _ in range(2)]
+
+    assert [(each.producer_id, each.producer_epoch) for each in after] == [(8, 0)] * 2
+    assert scene.markers(0) == [(7, 32767, True)]
+
+
+def test_what_is_fenced_in_its_last_epoch_goes_on_with_another_producer_id(scene: TransactionScene) -> None:
+    scene.add("tx", aged(scene), 0)
+
+    error = error_of(lambda: scene.init("tx"))
+
+    assert error == "CONCURRENT_TRANSACTIONS"
+    assert scene.markers(0) == [(7, 32767, False)]
+    known = scene.coordinator.describe("tx")
+    assert (known.producer_id, known.producer_epoch, known.previous_producer_id) == (8, 0, 7)
+
+
+def test_whoever_gives_another_epoch_than_the_last_one_is_told_of_a_fault(scene: TransactionScene) -> None:
+    producer_id, _ = aged(scene)
+
+    assert error_of(lambda: scene.init("tx", expected=(producer_id, 32765))) == "UNKNOWN_SERVER_ERROR"
