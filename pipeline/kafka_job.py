@@ -1,0 +1,181 @@
+"""`python -m fauxka.pipeline.kafka_job`: Spark jobs with the kafka format as people write them, to be broken.
+
+`write` writes numbered events to a topic, `copy` copies a topic to another one as a stream. Each prints how it went as
+a line of JSON. Exit code 0 if Spark says that the job succeeded, 1 if not, 2 if it could not be begun.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+from msgspec import Struct
+
+from .bad_option import BadOption
+from .spark_jars import installed_series
+from .task_attempts import Attempt, event_log_settings, read_attempts
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# The header that names an event; its key is the same.
+EVENT_HEADER = "event"
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+# A job that takes no longer than its start is done by the compiler that is quick to compile.
+SETTINGS = {
+    "spark.driver.memory": "512m",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+    "spark.sql.shuffle.partitions": "2",
+}
+STREAM_SECONDS_MAX = 240
+# What Spark says in front of what went wrong in a stream.
+_STREAM_FAILED = "terminated with exception: "
+
+
+class JobOutcome(Struct, kw_only=True):
+    """What Spark says of a job.
+
+    rows: how many were given to the sink, as far as Spark says so. reason: in one line, "" of one that succeeded.
+    attempts: those that failed.
+    """
+
+    status: str
+    reason: str = ""
+    rows: int | None = None
+    seconds: float
+    attempts: list[Attempt]
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def jobs() -> None:
+    """Spark jobs with the kafka format."""
+
+
+@jobs.command()
+@click.option("--bootstrap", required=True, metavar="HOST:PORT")
+@click.option("--to", "topic", required=True, metavar="TOPIC")
+@click.option("--events", type=click.IntRange(min=1), required=True, help="How many, named event-0001 and so on.")
+@click.option("--value-bytes", type=click.IntRange(min=1), default=100, show_default=True)
+@click.option("--tasks", type=click.IntRange(min=1), default=1, show_default=True)
+@click.option(
+    "--attempts", type=click.IntRange(min=1), default=4, show_default=True, help="Of a task, as on a cluster."
+)
+@click.option("assignments", "-o", "--option", multiple=True, metavar="KEY=VALUE", help="An option of the format.")
+def write(
+    bootstrap: str, topic: str, events: int, value_bytes: int, tasks: int, attempts: int, assignments: tuple[str, ...]
+) -> None:
+    """Write events to a topic."""
+    options = {"kafka.bootstrap.servers": bootstrap, "topic": topic, **options_of(assignments)}
+
+    def job(spark: SparkSession) -> int | None:
+        numbered_events(spark, events, value_bytes, tasks).write.format("kafka").options(**options).save()
+        return events
+
+    run(job, attempts)
+
+
+@jobs.command()
+@click.option("--bootstrap", required=True, metavar="HOST:PORT")
+@click.option("--from", "source", required=True, metavar="TOPIC")
+@click.option("--to", "topic", required=True, metavar="TOPIC")
+@click.option("--checkpoint", required=True, metavar="FOLDER")
+@click.option(
+    "--attempts", type=click.IntRange(min=1), default=4, show_default=True, help="Of a task, as on a cluster."
+)
+@click.option("assignments", "-o", "--option", multiple=True, metavar="KEY=VALUE", help="An option of the source.")
+def copy(bootstrap: str, source: str, topic: str, checkpoint: str, attempts: int, assignments: tuple[str, ...]) -> None:
+    """Copy what is in a topic, as a stream from where its checkpoint is, and end."""
+    base = {"kafka.bootstrap.servers": bootstrap, "subscribe": source, "startingOffsets": "earliest"}
+    options = {**base, "includeHeaders": "true", **options_of(assignments)}
+
+    def job(spark: SparkSession) -> int | None:
+        records = spark.readStream.format("kafka").options(**options).load().select("key", "value", "headers")
+        sink = {"kafka.bootstrap.servers": bootstrap, "topic": topic, "checkpointLocation": checkpoint}
+        query = records.writeStream.format("kafka").options(**sink).trigger(availableNow=True).start()
+        try:
+            if not query.awaitTermination(STREAM_SECONDS_MAX):
+                raise BadOption(f"the stream did not end in {STREAM_SECONDS_MAX} s")
+        finally:
+            query.stop()
+        return sum(int(progress["numInputRows"]) for progress in query.recentProgress)
+
+    run(job, attempts)
+
+
+def numbered_events(spark: SparkSession, events: int, value_bytes: int, tasks: int) -> DataFrame:
+    """Return rows for the kafka format: each an event with its name as key and header, all of the same size."""
+    from pyspark.sql import functions as f
+
+    name = f.format_string("event-%04d", f.col("id") + 1)
+    header = f.struct(f.lit(EVENT_HEADER).alias("key"), name.cast("binary").alias("value"))
+    return spark.range(0, events, 1, tasks).select(
+        name.cast("binary").alias("key"),
+        f.rpad(name, value_bytes, ".").cast("binary").alias("value"),
+        f.array(header).alias("headers"),
+    )
+
+
+def run(job: Callable[[SparkSession], int | None], attempts: int) -> None:
+    """Run a job in a session of its own, print how it went, and exit."""
+    try:
+        outcome = outcome_of(job, attempts)
+    except BadOption as error:
+        click.echo(f"fauxka: {' '.join(str(error).split())}", err=True)
+        sys.exit(EXIT_USAGE)
+    click.echo(msgspec.json.encode(outcome).decode())
+    if outcome.reason:
+        sys.exit(EXIT_FAILED)
+
+
+def outcome_of(job: Callable[[SparkSession], int | None], attempts: int) -> JobOutcome:
+    """Run a job in a session of its own, each task as often as attempts says; return how it went. Raises BadOption."""
+    installed_series()
+    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs]
+    from pyspark.errors import PySparkException
+
+    from .spark_session import start_session
+
+    with tempfile.TemporaryDirectory(prefix="fauxka-job-") as name:
+        folder = Path(name)
+        settings = {**SETTINGS, **event_log_settings(folder)}
+        spark = start_session(f"local[1,{attempts}]", with_kafka=True, settings=settings)
+        started = time.monotonic()
+        rows, reason = None, ""
+        try:
+            rows = job(spark)
+        except (PySparkException, Py4JJavaError) as error:
+            reason = in_one_line(str(error))
+        finally:
+            seconds = time.monotonic() - started
+            spark.stop()
+        failed = [attempt for attempt in read_attempts(folder) if attempt.failure]
+    status = "failed" if reason else "succeeded"
+    return JobOutcome(status=status, reason=reason, rows=rows, seconds=round(seconds, 1), attempts=failed)
+
+
+def in_one_line(text: str) -> str:
+    """Return what went wrong, of all that Spark says of it."""
+    first = text.partition("\n")[0]
+    return first.partition(_STREAM_FAILED)[2] or first or "Spark does not say why"
+
+
+def options_of(assignments: tuple[str, ...]) -> dict[str, str]:
+    """Return KEY=VALUE texts as options of the format."""
+    options: dict[str, str] = {}
+    for assignment in assignments:
+        key, separator, value = assignment.partition("=")
+        if not separator or not key:
+            raise click.ClickException(f"option: KEY=VALUE, not {assignment}")
+        options[key] = value
+    return options
+
+
+if __name__ == "__main__":
+    jobs()
