@@ -7,11 +7,10 @@ from typing import Any
 import msgspec
 
 from ..admin.scenario_operations import ScenarioImpossible, ToldScenario, UnknownScenarioName
+from .all_scenarios import all_names, load_any, run_any, unable_of
 from .client import ClientStuck, ClientUnavailable
-from .clients import client_of
-from .engine import run
 from .raw_connection import ConnectionLost, NoAnswer
-from .scenario_files import UnknownScenario, load_scenario, scenario_names
+from .scenario_files import UnknownScenario
 from .stage import StageFailed
 
 # What a run may end with in place of a report; each message is one line.
@@ -23,14 +22,14 @@ class AdminRunner:
 
     def told(self) -> list[ToldScenario]:
         """Return all of them, by name."""
-        scenarios = [load_scenario(name) for name in scenario_names()]
+        scenarios = [load_any(name) for name in all_names()]
         return [
             ToldScenario(
                 name=each.name,
                 title=each.title,
                 story=each.story.strip(),
                 versions=each.versions,
-                unable=each.unable,
+                unable=unable_of(each),
             )
             for each in scenarios
         ]
@@ -41,11 +40,11 @@ class AdminRunner:
         Raises UnknownScenarioName, ValueError for a version whose rules are not known, ScenarioImpossible.
         """
         try:
-            scenario = load_scenario(name)
+            scenario = load_any(name)
         except UnknownScenario as error:
             raise UnknownScenarioName(str(error)) from error
         try:
-            report = run(scenario, client_of(client), as_version)
+            report = run_any(scenario, client, as_version)
         except (ClientUnavailable, *FAILURES) as error:
             raise ScenarioImpossible(str(error)) from error
         told: dict[str, Any] = msgspec.to_builtins(report)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import msgspec
 
+from .all_scenarios import all_names, load_any, run_any, unable_of
 from .client import ClientStuck, ClientUnavailable
-from .clients import client_of
-from .engine import run
 from .raw_connection import ConnectionLost, NoAnswer
 from .report_text import report_text
-from .scenario_files import UnknownScenario, load_scenario, scenario_names
+from .scenario_files import UnknownScenario
 from .stage import StageFailed
 
-_NAME_WIDTH = 18
+_NAME_WIDTH = 28
 
 
 class CannotRun(Exception):
@@ -25,19 +24,19 @@ class DidNotEnd(Exception):
 
 def list_text() -> str:
     """Return all scenarios, a line each, and who cannot do which."""
-    return "\n".join(line for name in scenario_names() for line in _told(name))
+    return "\n".join(line for name in all_names() for line in _told(name))
 
 
 def _told(name: str) -> list[str]:
-    scenario = load_scenario(name)
-    unable = [f"{'':{_NAME_WIDTH}}not with {client}: {reason}" for client, reason in scenario.unable.items()]
+    scenario = load_any(name)
+    unable = [f"{'':{_NAME_WIDTH}}not with {client}: {reason}" for client, reason in unable_of(scenario).items()]
     return [f"{name:{_NAME_WIDTH}}{scenario.title}", *unable]
 
 
 def run_text(name: str, client: str, as_version: str | None, *, as_json: bool) -> tuple[str, bool]:
     """Run a scenario; return its report, and whether what must be seen was. Raises CannotRun and DidNotEnd."""
     try:
-        report = run(load_scenario(name), client_of(client), as_version)
+        report = run_any(load_any(name), client, as_version)
     except (UnknownScenario, ClientUnavailable, ValueError) as error:
         raise CannotRun(str(error)) from error
     except (ClientStuck, StageFailed, ConnectionLost, NoAnswer) as error:

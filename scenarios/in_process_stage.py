@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,9 @@ from ..testing.rule import Rule
 from .cached_windows import Remembered
 from .seen_requests import SeenRequest, remembered_of, seen_requests
 from .stage import AWAIT_MS_MAX, EVENT_ID, StageFailed
+
+# The parent of every logger of the broker.
+_LOGGER = logging.getLogger(__name__.partition(".")[0])
 
 
 class InProcessStage:
@@ -76,6 +80,19 @@ class InProcessStage:
     def kill(self, topic: str, torn_bytes: int) -> None:
         """A thread cannot be killed."""
         raise StageFailed("only a broker in a process of its own can be killed")
+
+    def lose_writes(self, topic: str) -> None:
+        """Acknowledge from here on what comes for a topic, and lose it with the next crash."""
+        rule = {"action": "lose", "operation": "write", "file_kind": "log", "folder": {"regex": f"{topic}-[0-9]+"}}
+        self._broker.files.add({**rule, "when": {"times": None}})
+
+    def crash(self) -> None:
+        """Die as by SIGKILL, and start again with what the files hold; no rule for files is left."""
+        # The report tells of the crash; where nobody has set up logging, it is not said beside it.
+        _LOGGER.addHandler(logging.NullHandler())
+        self._broker.crash()
+        self._broker.files.clear()
+        self._broker.restart()
 
     def close(self) -> None:
         """See Stage."""

@@ -9,6 +9,8 @@ from typing import Any
 from .diagram import WIDTH, draw
 from .engine import Report
 from .expectations import Check
+from .spark.job_engine import JobReport
+from .spark.job_report_text import spark_lines
 
 # Findings that are told; a scenario has few.
 FINDINGS_MAX = 10
@@ -30,8 +32,11 @@ def _lines(report: Report) -> Iterator[str]:
     yield ""
     yield draw(report.timeline)
     yield ""
-    yield "Verdict"
-    yield from _verdict(report.verdict)
+    if isinstance(report, JobReport):
+        yield from spark_lines(report)
+    else:
+        yield "Verdict"
+        yield from _verdict(report.verdict)
     yield ""
     yield "What must be seen"
     for check in report.checks:

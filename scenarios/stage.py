@@ -13,6 +13,7 @@ from ..protocol.messages.create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
+from ..protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from .cached_windows import Remembered
 from .client import EVENT_HEADER
 from .raw_connection import RawConnection
@@ -23,6 +24,8 @@ EVENT_ID = f"header:{EVENT_HEADER}"
 # The longest that a rule may take to hit.
 AWAIT_MS_MAX = 15_000
 CREATE_TOPICS_VERSION = 7
+# The last version that names topics instead of numbering them.
+DELETE_TOPICS_VERSION = 5
 
 
 class StageFailed(Exception):
@@ -103,3 +106,16 @@ def create_topic(address: str, name: str, partitions: int, configs: Mapping[str,
     code = answer.topics[0].error_code
     if code:
         raise StageFailed(f"the topic {name} cannot be created: {ErrorCode(code).name}")
+
+
+def delete_topic(address: str, name: str) -> None:
+    """Delete a topic. Raises StageFailed."""
+    connection = RawConnection(address)
+    try:
+        request = DeleteTopicsRequest(topic_names=[name], timeout_ms=AWAIT_MS_MAX)
+        answer = connection.ask(ApiKey.DELETE_TOPICS, DELETE_TOPICS_VERSION, request, DeleteTopicsResponse.read)
+    finally:
+        connection.close()
+    code = answer.responses[0].error_code
+    if code:
+        raise StageFailed(f"the topic {name} cannot be deleted: {ErrorCode(code).name}")

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from fauxka.scenarios import command
+from fauxka.scenarios.all_scenarios import all_names
 from fauxka.scenarios.scenario import Expectation, Scenario
-from fauxka.scenarios.scenario_files import load_scenario, scenario_names
+from fauxka.scenarios.scenario_files import load_scenario
 
 from ..serving_process import run
 
@@ -18,7 +19,7 @@ Import = Callable[[str], object]
 def test_list_names_every_scenario_with_its_title() -> None:
     lines = run("scenario", "list").output.splitlines()
 
-    assert [line.split()[0] for line in lines if not line.startswith(" ")] == scenario_names()
+    assert [line.split()[0] for line in lines if not line.startswith(" ")] == all_names()
     assert any(line.startswith("gap ") and line.endswith("A sequence is skipped") for line in lines)
 
 
@@ -47,10 +48,15 @@ def test_json_has_the_timeline_the_verdict_and_the_checks() -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["nix"], "there is no scenario 'nix'; there are cache-missed, "),
+        (["nix"], "there is no scenario 'nix'; there are app-dedup, cache-missed, "),
         (["gap", "--client", "franz"], "there is no client 'franz'; there are raw, confluent, aiokafka, kafka-python"),
         (["gap", "--as-version", "9"], "not a Kafka version: '9'"),
         (["lost-ack", "--as-version", "0.11"], "lost-ack is about Kafka 1.0..4.5, not 0.11"),
+        (["spark-task-retry", "--as-version", "2.4"], "spark-task-retry is about Kafka 2.5..4.5, not 2.4"),
+        (
+            ["spark-task-retry", "--client", "aiokafka"],
+            "spark-task-retry is about Spark, whose client is its own, not aiokafka",
+        ),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(words: list[str], told: str) -> None:
@@ -67,7 +73,7 @@ def test_what_was_not_seen_is_told_and_does_not_pass(monkeypatch: pytest.MonkeyP
         scenario.expect[:] = [Expectation(log={"0": ["A", "C"]})]
         return scenario
 
-    monkeypatch.setattr(command, "load_scenario", other)
+    monkeypatch.setattr(command, "load_any", other)
 
     text, passed = command.run_text("gap", "raw", None, as_json=False)
 

@@ -1,0 +1,74 @@
+"""What Spark says of its jobs beside what the log holds and what the audit says of it, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import wrap
+
+from ..diagram import WIDTH
+from .job_checks import found_by, found_in_words
+from .job_engine import JobReport, StoredTopic
+from .job_process import AuditVerdict, JobOutcome
+
+_INDENT = "  "
+_COLUMN = 14
+# Of each kind of finding; the audit itself tells more.
+EXAMPLES_MAX = 2
+
+
+def spark_lines(report: JobReport) -> Iterator[str]:
+    """Yield what Spark, the log, the audit and the dedup say, one below the other."""
+    yield "What is said"
+    for name, job in report.jobs.items():
+        yield from _said("Spark", f'"{name}" {_job(job)}')
+    for topic in report.stored:
+        yield from _said("the log", _stored(topic))
+    for name, audit in report.audits.items():
+        yield from _said("the audit", f"{name}: {_audit(audit)}")
+        for line in _examples(audit):
+            yield from _said("", line)
+    for name, lines in report.dedups.items():
+        yield from _said("the dedup", f"{name}: {lines[0]}")
+        for line in lines[1:]:
+            yield from _said("", line)
+
+
+def _said(who: str, text: str) -> Iterator[str]:
+    head = _INDENT + who.ljust(_COLUMN)
+    for number, line in enumerate(wrap(text, WIDTH - len(head)) or [""]):
+        yield (head if number == 0 else " " * len(head)) + line
+
+
+def _job(job: JobOutcome) -> str:
+    words = f"{job.status} after {job.seconds:g} s"
+    if job.rows is not None:
+        words += f", {job.rows} rows"
+    if job.attempts:
+        words += f", {len(job.attempts)} failed {'attempt' if len(job.attempts) == 1 else 'attempts'} of its task"
+    return f"{words}: {job.reason}" if job.reason else words
+
+
+def _stored(topic: StoredTopic) -> str:
+    words = f"{topic.topic}: {topic.rows} rows, {topic.events} different events"
+    if topic.rows == topic.events:
+        return words
+    copies = ", ".join(f"{events} events {count} {_times(count)}" for count, events in topic.copies.items())
+    return f"{words}: {copies}"
+
+
+def _times(count: int) -> str:
+    return "time" if count == 1 else "times"
+
+
+def _audit(audit: AuditVerdict) -> str:
+    if not audit.groups:
+        return "clean"
+    sequences = [group for group in audit.groups if group.check in ("sequence", "log") and group.is_fault]
+    return found_in_words(found_by(audit)).replace("_", " ") + ("" if sequences else "; all sequences in order")
+
+
+def _examples(audit: AuditVerdict) -> Iterator[str]:
+    for group in audit.groups:
+        for example in group.examples[:EXAMPLES_MAX]:
+            place = "" if example.offset is None else f"{example.topic}-{example.partition} offset {example.offset}, "
+            yield f"{place}event {example.event_id}: {example.detail}"

@@ -1,0 +1,87 @@
+"""The files of the scenarios with Spark, and what is wrong with others."""
+
+import pytest
+
+from fauxka.scenarios.all_scenarios import all_names, load_any
+from fauxka.scenarios.scenario import Batch
+from fauxka.scenarios.scenario_files import ScenarioFileError, scenario_names
+from fauxka.scenarios.spark.job_scenario import CopyJob, JobScenario, WriteJob
+from fauxka.scenarios.spark.job_scenario_files import job_scenario_names, parse_job_scenario
+
+GOOD = """
+title = "t"
+story = "s"
+[topics]
+events = 1
+copied = 1
+[batches]
+A = "5..9"
+[[steps]]
+do = "send"
+topic = "events"
+batches = ["A"]
+[[steps]]
+do = "copy"
+job = "copy"
+topic = "events"
+to = "copied"
+checkpoint = "c"
+options = { failOnDataLoss = "false" }
+[[steps]]
+do = "audit"
+topic = "copied"
+sent_to = ["events"]
+[expect]
+jobs = { copy = "succeeded" }
+rows = { copied = 5 }
+"""
+
+
+def test_the_recipes_are_there() -> None:
+    assert {"app-dedup", "spark-task-retry", "spark-nonretriable-midtask", "spark-offset-regression"} <= set(
+        job_scenario_names()
+    )
+
+
+def test_no_name_is_used_twice() -> None:
+    assert all_names() == sorted({*scenario_names(), *job_scenario_names()})
+
+
+@pytest.mark.parametrize("name", job_scenario_names())
+def test_every_job_and_every_audit_has_something_to_see(name: str) -> None:
+    scenario = load_any(name)
+
+    assert isinstance(scenario, JobScenario)
+    jobs = [step.job for step in scenario.steps if isinstance(step, WriteJob | CopyJob)]
+    assert set(scenario.expect.jobs) == set(jobs)
+    assert scenario.expect.found
+
+
+def test_a_file_is_read() -> None:
+    scenario = parse_job_scenario("good", GOOD)
+
+    assert scenario.batches == {"A": Batch("A", 5, 9)}
+    assert scenario.topics == {"events": 1, "copied": 1}
+    assert scenario.has_application
+
+
+@pytest.mark.parametrize(
+    ("written", "instead", "told"),
+    [
+        ('title = "t"', "", "title"),
+        ('do = "copy"', 'do = "move"', "move"),
+        ('A = "5..9"', 'A = "5-9"', "114..120"),
+        ('batches = ["A"]', 'batches = ["B"]', "no batch is called B"),
+        ('to = "copied"', 'to = "copy"', "no topic is called copy"),
+        ('sent_to = ["events"]', 'sent_to = ["sent"]', "no topic is called sent"),
+        ("rows = { copied = 5 }", "rows = { copies = 5 }", "no topic is called copies"),
+        ('jobs = { copy = "succeeded" }', 'jobs = { other = "succeeded" }', "no job is called other"),
+        ("rows = ", "raws = ", "raws"),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_the_file_and_the_place(written: str, instead: str, told: str) -> None:
+    with pytest.raises(ScenarioFileError) as refused:
+        parse_job_scenario("bad", GOOD.replace(written, instead))
+
+    assert str(refused.value).startswith("bad.toml: ")
+    assert told in str(refused.value)
