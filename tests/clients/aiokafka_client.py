@@ -24,6 +24,9 @@ aiokafka_admin = importlib.import_module("aiokafka.admin")
 aiokafka_config_resource = importlib.import_module("aiokafka.admin.config_resource")
 aiokafka_errors = importlib.import_module("aiokafka.errors")
 
+# What the client reports without a code of Kafka's: a commit that a rebalance has overtaken.
+NO_CODE = -1
+
 T = TypeVar("T")
 
 POLL_MS = 100
@@ -338,11 +341,15 @@ class AiokafkaMember:
 
     def commit(self) -> None:
         """Commit positions."""
-        self._loop.run(self._consumer.commit())
+        try:
+            self._loop.run(self._consumer.commit())
+        except aiokafka_errors.KafkaError as error:
+            raise ClientError(NO_CODE, repr(error)) from error
 
-    def close(self) -> None:
+    def close(self) -> list[StoredRecord]:
         """Leave the group."""
         self._loop.run(self._close())
+        return []
 
     async def _poll(self) -> list[StoredRecord]:
         done, _ = await asyncio.wait([self._started], timeout=POLL_MS / 1000)

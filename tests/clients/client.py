@@ -56,11 +56,11 @@ class GroupMember(Protocol):
         ...
 
     def commit(self) -> None:
-        """Commit the offsets after what poll returned, and wait for the answer."""
+        """Commit the offsets after what poll returned, and wait for the answer; raises ClientError if it is refused."""
         ...
 
-    def close(self) -> None:
-        """Leave the group."""
+    def close(self) -> list[StoredRecord]:
+        """Leave the group, and return what came since the last poll if its offsets may be committed."""
         ...
 
 

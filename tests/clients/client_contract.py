@@ -19,6 +19,7 @@ from .client import (
     raises_code,
     unique_name,
 )
+from .group_churn import CHURN_PARTITIONS, GroupChurn, churn_seconds
 from .records import (
     FIRST_TIMESTAMP_MS,
     PARTITION_COUNT,
@@ -189,6 +190,20 @@ class Groups:
         assert stored_by_partition(read) == records_by_partition(sent[300:])
 
 
+class ComingAndGoing:
+    """Groups whose members come and go."""
+
+    def test_one_to_eight_members_come_and_go(self, client: Client, bootstrap: str) -> None:
+        topic = create_topic(client, bootstrap, "churn", CHURN_PARTITIONS)
+        churn = GroupChurn(client, bootstrap, topic, unique_name("group"))
+        try:
+            churn.go_on_for(churn_seconds())
+            churn.come_to_rest()
+        finally:
+            churn.close()
+        client.delete_topic(topic)
+
+
 class Administration:
     """Topics and their configuration."""
 
@@ -241,5 +256,5 @@ class Administration:
         assert topic not in client.partition_counts()
 
 
-class ClientContract(Records, Groups, Administration):
+class ClientContract(Records, Groups, ComingAndGoing, Administration):
     """All of it."""

@@ -187,11 +187,15 @@ class ConfluentMember:
 
     def commit(self) -> None:
         """Commit positions."""
-        self._consumer.commit(asynchronous=False)
+        try:
+            self._consumer.commit(asynchronous=False)
+        except KafkaException as exception:
+            raise _client_error(exception) from exception
 
-    def close(self) -> None:
+    def close(self) -> list[StoredRecord]:
         """Leave the group."""
         self._consumer.close()
+        return []
 
 
 def _reporting_to(report: Future[int]) -> Callable[[KafkaError | None, Message], None]:
@@ -236,6 +240,10 @@ def _result_of(future: Future[T]) -> T:
     try:
         return future.result(STEP_SECONDS_MAX)
     except KafkaException as exception:
-        error = exception.args[0]
-        assert isinstance(error, KafkaError)
-        raise ClientError(error.code(), error.str()) from exception
+        raise _client_error(exception) from exception
+
+
+def _client_error(exception: KafkaException) -> ClientError:
+    error = exception.args[0]
+    assert isinstance(error, KafkaError)
+    return ClientError(error.code(), error.str())

@@ -116,9 +116,10 @@ class JavaMember:
         """Commit positions."""
         self._client.call("commit", member=self._member)
 
-    def close(self) -> None:
+    def close(self) -> list[StoredRecord]:
         """Leave the group."""
         self._client.call("leave", member=self._member)
+        return []
 
 
 def _encoded(record: Record) -> dict[str, object]:

@@ -28,6 +28,9 @@ with warnings.catch_warnings():
     kafka_admin = importlib.import_module("kafka.admin")
     kafka_errors = importlib.import_module("kafka.errors")
 
+# What the client reports without a code of Kafka's: a commit that a rebalance has overtaken.
+NO_CODE = -1
+
 POLL_MS = 100
 
 # Longer than a rebalance takes.
@@ -296,19 +299,27 @@ class KafkaPythonMember:
         self._commits.put(committed)
         committed.result(STEP_SECONDS_MAX)
 
-    def close(self) -> None:
-        """Leave the group."""
+    def close(self) -> list[StoredRecord]:
+        """Leave the group, and return what the thread has polled since."""
         self._is_closing.set()
         self._thread.join(STEP_SECONDS_MAX)
         self._consumer.close()
+        return self.poll()
 
     def _poll_until_closed(self) -> None:
         while not self._is_closing.is_set():
             for stored in _poll(self._consumer, MEMBER_POLL_MS):
                 self._records.put(stored)
             while not self._commits.empty():
-                self._consumer.commit()
-                self._commits.get().set_result(None)
+                self._commit(self._commits.get())
+
+    def _commit(self, committed: Future[None]) -> None:
+        try:
+            self._consumer.commit()
+        except kafka_errors.KafkaError as error:
+            committed.set_exception(ClientError(NO_CODE, repr(error)))
+        else:
+            committed.set_result(None)
 
 
 def _send(producer: Producer, topic: str, record: Record) -> SendFuture:

@@ -110,8 +110,8 @@ class KcatMember:
     def commit(self) -> None:
         """Nothing to do: kcat commits what it wrote out, at the latest when it ends."""
 
-    def close(self) -> None:
-        """Leave the group, and wait for the process to end."""
+    def close(self) -> list[StoredRecord]:
+        """Leave the group, and wait for the process to end; return what it has written out since."""
         assert self._process.stdout is not None and self._process.stderr is not None
         self._process.terminate()
         self._process.wait(STEP_SECONDS_MAX)
@@ -119,6 +119,7 @@ class KcatMember:
             thread.join(STEP_SECONDS_MAX)
         self._process.stdout.close()
         self._process.stderr.close()
+        return self.poll()
 
     def _read_records(self) -> None:
         assert self._process.stdout is not None

@@ -23,6 +23,7 @@ import org.apache.kafka.clients.admin.ProducerState;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.SubscriptionPattern;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -199,8 +200,13 @@ public final class ClientDriver {
 
     private JsonNode join(JsonNode call) {
         int number = members.size();
-        KafkaConsumer<byte[], byte[]> consumer = consumer(Map.of("group.id", text(call, "group")));
-        consumer.subscribe(List.of(text(call, "topic")));
+        Map<String, Object> config = new HashMap<>(Map.of("group.id", text(call, "group")));
+        // Of the consumer protocol: its name, an instance id, and a regular expression in place of the topic's name.
+        if (call.has("protocol")) config.put("group.protocol", text(call, "protocol"));
+        if (call.has("instance")) config.put("group.instance.id", text(call, "instance"));
+        KafkaConsumer<byte[], byte[]> consumer = consumer(config);
+        if (call.has("pattern")) consumer.subscribe(new SubscriptionPattern(text(call, "pattern")));
+        else consumer.subscribe(List.of(text(call, "topic")));
         members.put(number, consumer);
         return JSON.getNodeFactory().numberNode(number);
     }
@@ -230,7 +236,11 @@ public final class ClientDriver {
         config.put("bootstrap.servers", bootstrap);
         config.put("auto.offset.reset", "earliest");
         config.put("enable.auto.commit", "false");
-        config.put("heartbeat.interval.ms", heartbeatMs);
+        if (!"consumer".equals(config.get("group.protocol"))) {
+            config.put("heartbeat.interval.ms", heartbeatMs);
+            // A consumer that is closed while it joins does not leave: the others wait for its session to end.
+            config.put("session.timeout.ms", "6000");
+        }
         return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
