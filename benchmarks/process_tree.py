@@ -21,11 +21,13 @@ def process_ids(root: int) -> Iterator[int]:
 
 def cpu_seconds(root: int) -> float:
     """Return the user and system time used so far; a tick is 10 ms."""
-    ticks = 0
-    for process_id in process_ids(root):
-        fields = _text(Path(f"/proc/{process_id}/stat")).rpartition(")")[2].split()
-        if fields:
-            ticks += int(fields[USER_TICKS_FIELD]) + int(fields[SYSTEM_TICKS_FIELD])
+    return sum(own_cpu_seconds(process_id) for process_id in process_ids(root))
+
+
+def own_cpu_seconds(process_id: int) -> float:
+    """Return the user and system time that one process has used so far; 0 if it has ended."""
+    fields = _text(Path(f"/proc/{process_id}/stat")).rpartition(")")[2].split()
+    ticks = int(fields[USER_TICKS_FIELD]) + int(fields[SYSTEM_TICKS_FIELD]) if fields else 0
     return ticks / CLOCK_TICKS_PER_SECOND
 
 

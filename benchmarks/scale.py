@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 from .generated_log import GeneratedLog, generate_log
 from .measurement import Figures
-from .process_tree import peak_memory_mib, process_ids
+from .process_tree import own_cpu_seconds, peak_memory_mib, process_ids
 
 RECORD_COUNTS = (1_000_000, 3_000_000, 10_000_000)
 # Small, so that what grows with the log would be seen, or end in an OutOfMemoryError.
@@ -25,7 +25,10 @@ HEAP = "512m"
 # The audits that are measured, by the options that they have beside the log.
 AUDITS = {"sequences": (), "sequences and events": ("--event-id", "key")}
 
-_HEAD = f"{'audit':22} {'records':>12} {'GB':>6} {'seconds':>8} {'M records/s':>12} {'driver MiB':>16} {'workers':>8}"
+_HEAD = (
+    f"{'audit':22} {'records':>12} {'GB':>6} {'seconds':>8} {'CPU s':>6} {'M/s a core':>10} {'driver MiB':>16} "
+    f"{'workers':>8}"
+)
 _POLL_SECONDS = 0.1
 _EXIT_FINDINGS = 1
 
@@ -47,9 +50,13 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class AuditRun:
-    """An audit that has ended; copies are those that it found."""
+    """An audit that has ended; copies are those that it found.
+
+    cpu_seconds: of all its processes, which other programs on the machine do not take, as they do of the time.
+    """
 
     seconds: float
+    cpu_seconds: float
     memory: Memory
     records: int
     copies: int
@@ -70,7 +77,9 @@ def main(record_counts: Sequence[int]) -> dict[str, Figures]:
                 _tell(name, run, log)
                 results[f"{name}, {log.records} records"] = {
                     "seconds": run.seconds,
+                    "CPU seconds": run.cpu_seconds,
                     "records/s": log.records / run.seconds,
+                    "records/s of a core": log.records / run.cpu_seconds,
                     "driver's virtual machine MiB": run.memory.machine,
                     "driver's Python MiB": run.memory.python,
                     "workers MiB": run.memory.workers,
@@ -84,9 +93,13 @@ def run_audit(log: Path, options: Sequence[str], heap: str = HEAP) -> AuditRun:
     settings = ("--master", "local[2]", "-c", f"spark.driver.memory={heap}", "-c", f"spark.local.dir={log.parent}")
     command = [sys.executable, "-m", "fauxka", "audit", "--path", str(log), *settings, "--json", str(verdict), *options]
     memory, begin = Memory(), time.perf_counter()
+    # Of those that have ended too.
+    cpu: dict[int, float] = {}
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         while process.poll() is None:
             memory = memory.most(_memory_of(process.pid))
+            for process_id in process_ids(process.pid):
+                cpu[process_id] = max(cpu.get(process_id, 0.0), own_cpu_seconds(process_id))
             time.sleep(_POLL_SECONDS)
         seconds = time.perf_counter() - begin
         words = "" if process.stderr is None else process.stderr.read()
@@ -94,7 +107,7 @@ def run_audit(log: Path, options: Sequence[str], heap: str = HEAP) -> AuditRun:
     told = json.loads(verdict.read_text())
     records = sum(topic["records"] for topic in told["topics"])
     copies = sum(group["records"] for group in told["groups"] if group["kind"] == "duplicate")
-    return AuditRun(seconds, memory, records, copies)
+    return AuditRun(seconds, sum(cpu.values()), memory, records, copies)
 
 
 def _memory_of(driver: int) -> Memory:
@@ -125,9 +138,9 @@ def _check(run: AuditRun, log: GeneratedLog, *, has_events: bool) -> None:
 
 def _tell(name: str, run: AuditRun, log: GeneratedLog) -> None:
     driver = f"{run.memory.machine:.0f} + {run.memory.python:.0f}"
-    rate = log.records / run.seconds / 1e6
+    rate = log.records / run.cpu_seconds / 1e6
     print(
-        f"{name:22} {log.records:12,} {log.size / 1e9:6.1f} {run.seconds:8.1f} {rate:12.2f} {driver:>16} "
-        f"{run.memory.workers:8.0f}",
+        f"{name:22} {log.records:12,} {log.size / 1e9:6.1f} {run.seconds:8.1f} {run.cpu_seconds:6.0f} {rate:10.2f} "
+        f"{driver:>16} {run.memory.workers:8.0f}",
         flush=True,
     )
