@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -17,22 +17,26 @@ from pyspark.sql import functions as f
 from .bad_option import BadOption
 from .broker_connection import BrokerError
 from .event_audit import audit_events, events_of
-from .event_id import check_event_id, event_id_column
+from .event_id import check_event_id, content_read_for, event_id_column
 from .fetch_log import FetchLog
 from .findings import all_findings
 from .journal_ledger import audit_journal, read_journal
 from .ledger_audit import audit_ledger
 from .log_bounds import read_bounds
 from .log_frame import read_log
+from .log_order import BATCH_COLUMNS_READ
 from .log_splits import open_log
 from .options import SPLIT_BYTES_DEFAULT, SPLIT_RECORDS_DEFAULT, parse_options
 from .sent_ledger import read_sent
 from .sequence_audit import audit_sequences
 from .spark_session import has_data_sources
-from .views import ViewName
+from .views import ViewName, columns_of
 
 # Of a record that is not read yet: its bytes in a log, where nothing but its offset is known.
 _RECORD_BYTES_ASSUMED = 100
+# The columns of the records view that are as large as the records.
+_CONTENTS = frozenset({"key", "value", "headers"})
+
 SPLIT_DEFAULTS = {"splitBytes": SPLIT_BYTES_DEFAULT, "splitRecords": SPLIT_RECORDS_DEFAULT}
 # Of the log, what one task of a shuffle is to have.
 _SHUFFLE_TASK_BYTES = 32 * 1024 * 1024
@@ -133,18 +137,35 @@ def shuffle_tasks(size: int, cores: int) -> int:
     return min(max(cores, -(-size // _SHUFFLE_TASK_BYTES)), TASKS_MAX)
 
 
-def read_view(spark: SparkSession, options: Mapping[str, str], view: ViewName) -> DataFrame:
-    """Return a view of the log, whatever this Spark can read it with."""
+def read_view(
+    spark: SparkSession, options: Mapping[str, str], view: ViewName, columns: Collection[str] | None = None
+) -> DataFrame:
+    """Return a view of the log, whatever this Spark can read it with.
+
+    columns: those that are needed, of which Spark tells a source in Python nothing; all without it.
+    """
     chosen = {**options, "view": view}
-    if has_data_sources(spark):
-        return spark.read.format("fauxka-log").options(**chosen).load()
-    return read_log(spark, chosen)
+    if not has_data_sources(spark):
+        return read_log(spark, chosen, columns)
+    reader = spark.read.format("fauxka-log").options(**chosen)
+    if columns is not None:
+        kinds = (f"{column.name} {column.kind}" for column in columns_of(view) if column.name in columns)
+        reader = reader.schema(", ".join(kinds))
+    return reader.load()
+
+
+def read_records(spark: SparkSession, options: Mapping[str, str], event_id: str | None) -> DataFrame:
+    """Return the records view with all but the contents of records, of which the event id is in one column at most."""
+    contents = _CONTENTS - (set() if event_id is None else {content_read_for(event_id)})
+    return read_view(
+        spark, options, "records", [column.name for column in columns_of("records") if column.name not in contents]
+    )
 
 
 def audit(spark: SparkSession, request: AuditRequest) -> DataFrame:
     """Return the findings of every audit that the request makes possible; see findings.py. Raises BadOption."""
-    batches = read_view(spark, request.options, "batches")
-    records = read_view(spark, request.options, "records")
+    batches = read_view(spark, request.options, "batches", BATCH_COLUMNS_READ)
+    records = read_records(spark, request.options, request.event_id)
     as_of_ms = request.as_of_ms
     if as_of_ms is None:
         as_of_ms = default_as_of(request.options, lambda: newest_timestamp(batches))
@@ -167,6 +188,10 @@ def newest_timestamp(batches: DataFrame) -> int | None:
     """Return the newest timestamp of a frame of the batches view, in milliseconds; reads all of it."""
     found = batches.agg(newest_ms().alias("newest")).first()
     return None if found is None else found["newest"]
+
+
+# The columns of the batches view that newest_ms reads.
+TIME_COLUMNS = ("max_timestamp", "valid_crc")
 
 
 def newest_ms() -> Column:
@@ -193,6 +218,6 @@ def default_as_of(options: Mapping[str, str], newest: Callable[[], int | None]) 
 def has_event_ids(spark: SparkSession, request: AuditRequest) -> bool:
     """Whether any record has the event id that is asked for; reads no further than the first that has one."""
     assert request.event_id is not None, "it is asked for"
-    records = read_view(spark, request.options, "records")
+    records = read_records(spark, request.options, request.event_id)
     events = events_of(records, event_id_column(request.event_id))
     return not events.where("event_id is not null").isEmpty()

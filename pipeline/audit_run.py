@@ -21,6 +21,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession
 
 from .audit_job import (
+    TIME_COLUMNS,
     AuditRequest,
     CheckedRequest,
     audit,
@@ -35,7 +36,7 @@ from .audit_summary import TOTALS_COLUMNS, Summary, finding_groups, topic_totals
 from .bad_option import BadOption
 from .html_report import report_page
 from .progress import Progress, running_stages
-from .report_pictures import BATCH_COLUMNS, pictures_of
+from .report_pictures import BATCH_COLUMNS, Rows, pictures_of
 from .spark_session import start_session
 from .verdict_text import verdict_text
 
@@ -107,9 +108,9 @@ def _summary_by_spark(order: AuditOrder, log_to_read: CheckedRequest, streams: t
 
 def _summary(spark: SparkSession, request: AuditRequest, order: AuditOrder) -> Summary:
     log = request.options.get("path") or request.options["bootstrap"]
-    batches = read_view(spark, request.options, "batches")
     times = Observation(_TIMES)
-    totals = topic_totals(batches.observe(times, newest_ms().alias(_TIMES)).select(*TOTALS_COLUMNS))
+    counted = read_view(spark, request.options, "batches", (*TOTALS_COLUMNS, *TIME_COLUMNS))
+    totals = topic_totals(counted.observe(times, newest_ms().alias(_TIMES)))
     if request.as_of_ms is None:
         request = replace(request, as_of_ms=default_as_of(request.options, lambda: times.get[_TIMES]))
     # Read several times, and as large as what was found.
@@ -117,7 +118,9 @@ def _summary(spark: SparkSession, request: AuditRequest, order: AuditOrder) -> S
     groups = finding_groups(findings)
     if any(group.kind == NO_EVENT_ID for group in groups) and not has_event_ids(spark, request):
         raise BadOption(f"event-id: no record of {log} has {request.event_id}")
-    pictures = pictures_of(findings, batches.select(*BATCH_COLUMNS)) if order.html is not None else {}
+    pictures: dict[str, Rows] = {}
+    if order.html is not None:
+        pictures = pictures_of(findings, read_view(spark, request.options, "batches", BATCH_COLUMNS))
     if order.parquet is not None:
         findings.write.parquet(order.parquet)
     return Summary(log, request.checks, totals, groups, pictures)

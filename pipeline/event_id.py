@@ -29,6 +29,13 @@ def check_event_id(text: str) -> None:
         raise BadOption(f"event-id: key, header:NAME or json:$.path, not {text}")
 
 
+def content_read_for(text: str) -> str:
+    """Return the column of the records view that event_id_column reads: key, headers or value."""
+    if text == KEY:
+        return "key"
+    return "headers" if text.startswith(_HEADER_PREFIX) else "value"
+
+
 def event_id_column(text: str) -> Column:
     """Return the column of the records view's rows that text names: key, header:NAME or json:$.path.
 

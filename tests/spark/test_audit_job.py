@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from fauxka.pipeline.audit_job import TASKS_MAX, AuditRequest, audit, default_as_of, with_split_size
+from fauxka.pipeline.audit_job import TASKS_MAX, AuditRequest, audit, default_as_of, read_records, with_split_size
 from fauxka.pipeline.options import SPLIT_BYTES_DEFAULT
 from fauxka.pipeline.spark_session import register
 
@@ -93,3 +93,17 @@ def test_a_huge_log_is_read_in_larger_pieces_and_not_by_more_tasks() -> None:
 
     assert size / int(options["splitBytes"]) <= TASKS_MAX
     assert with_split_size({"SPLITBYTES": "5000"}, "splitBytes", size) == {"SPLITBYTES": "5000"}
+
+
+@pytest.mark.parametrize(
+    ("event_id", "content"), [(None, None), ("key", "key"), ("header:id", "headers"), ("json:$.id", "value")]
+)
+def test_of_records_no_more_is_read_than_their_event_id_needs(
+    spark: SparkSession, event_id: str | None, content: str | None
+) -> None:
+    register(spark)
+
+    columns = set(read_records(spark, {"path": str(GOLDEN)}, event_id).columns)
+
+    assert columns & {"key", "value", "headers"} == ({content} if content else set())
+    assert {"offset", "sequence", "batch_base_offset", "is_control", "damage"} <= columns
