@@ -79,6 +79,19 @@ class BrokerConfig:
     offsets_retention_minutes = Setting("offsets.retention.minutes", int)
     offsets_retention_check_interval_ms = Setting("offsets.retention.check.interval.ms", int)
     offset_metadata_max_bytes = Setting("offset.metadata.max.bytes", int)
+    # Groups of the consumer protocol
+    group_consumer_assignment_interval_ms = Setting("group.consumer.assignment.interval.ms", int)
+    group_consumer_min_assignment_interval_ms = Setting("group.consumer.min.assignment.interval.ms", int)
+    group_consumer_max_assignment_interval_ms = Setting("group.consumer.max.assignment.interval.ms", int)
+    group_consumer_heartbeat_interval_ms = Setting("group.consumer.heartbeat.interval.ms", int)
+    group_consumer_min_heartbeat_interval_ms = Setting("group.consumer.min.heartbeat.interval.ms", int)
+    group_consumer_max_heartbeat_interval_ms = Setting("group.consumer.max.heartbeat.interval.ms", int)
+    group_consumer_session_timeout_ms = Setting("group.consumer.session.timeout.ms", int)
+    group_consumer_min_session_timeout_ms = Setting("group.consumer.min.session.timeout.ms", int)
+    group_consumer_max_session_timeout_ms = Setting("group.consumer.max.session.timeout.ms", int)
+    group_consumer_max_size = Setting("group.consumer.max.size", int)
+    group_consumer_migration_policy = Setting("group.consumer.migration.policy", str)
+    group_consumer_regex_refresh_interval_ms = Setting("group.consumer.regex.refresh.interval.ms", int)
     # Ours
     busy_poll_us = Setting("fauxka.busy.poll.us", int)
     journal_requests_max = Setting("fauxka.journal.requests.max", int)
@@ -116,6 +129,12 @@ class BrokerConfig:
         if name in self._values:
             return self._values[name]
         return broker_key_of(name).default_value
+
+    def list_of(self, name: str) -> list[str]:
+        """Return the value of a broker key that is a list."""
+        value = self.value_of(name)
+        assert isinstance(value, list), f"{name} is {value!r}"
+        return value
 
     @property
     def broker_rack(self) -> str | None:
@@ -274,7 +293,10 @@ def compression_of(name: str) -> Compression | None:
 
 
 # Read by properties above, or before a broker is made.
-READ_ELSEWHERE = {"advertised.listeners", "broker.id", "broker.rack", "listeners", "log.dir", "log.dirs"}
+READ_ELSEWHERE = {
+    "advertised.listeners", "broker.id", "broker.rack", "group.consumer.assignors",
+    "group.coordinator.rebalance.protocols", "listeners", "log.dir", "log.dirs",
+}  # fmt: skip
 # Topic keys that change nothing here: no log is replicated, and none is in remote storage.
 TOPIC_KEYS_WITHOUT_EFFECT = frozenset({
     "follower.replication.throttled.replicas", "leader.replication.throttled.replicas",

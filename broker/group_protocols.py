@@ -22,9 +22,7 @@ CONSUMER_PROTOCOL = "consumer"
 
 def serves_protocol(config: BrokerConfig, protocol: str) -> bool:
     """Whether the broker is configured to serve groups of the protocol."""
-    protocols = config.value_of("group.coordinator.rebalance.protocols")
-    assert isinstance(protocols, list), f"group.coordinator.rebalance.protocols is {protocols!r}"
-    return protocol in protocols
+    return protocol in config.list_of("group.coordinator.rebalance.protocols")
 
 
 class RefusedApi:

@@ -40,29 +40,27 @@ class ConsumerGroupLimits:
     @classmethod
     def of(cls, config: BrokerConfig) -> ConsumerGroupLimits:
         """Return the values that the broker works by."""
-
-        def number(name: str) -> int:
-            value = config.value_of(name)
-            assert isinstance(value, int), f"{name} is {value!r}"
-            return value
-
-        def bounds(name: str) -> tuple[int, int]:
-            return number(f"group.consumer.min.{name}"), number(f"group.consumer.max.{name}")
-
-        assignors = config.value_of("group.consumer.assignors")
-        assert isinstance(assignors, list), f"group.consumer.assignors is {assignors!r}"
         return cls(
-            session_timeout_ms=number("group.consumer.session.timeout.ms"),
-            heartbeat_interval_ms=number("group.consumer.heartbeat.interval.ms"),
-            assignment_interval_ms=number("group.consumer.assignment.interval.ms"),
-            session_timeout_ms_range=bounds("session.timeout.ms"),
-            heartbeat_interval_ms_range=bounds("heartbeat.interval.ms"),
-            assignment_interval_ms_range=bounds("assignment.interval.ms"),
-            members_max=number("group.consumer.max.size"),
+            session_timeout_ms=config.group_consumer_session_timeout_ms,
+            heartbeat_interval_ms=config.group_consumer_heartbeat_interval_ms,
+            assignment_interval_ms=config.group_consumer_assignment_interval_ms,
+            session_timeout_ms_range=(
+                config.group_consumer_min_session_timeout_ms,
+                config.group_consumer_max_session_timeout_ms,
+            ),
+            heartbeat_interval_ms_range=(
+                config.group_consumer_min_heartbeat_interval_ms,
+                config.group_consumer_max_heartbeat_interval_ms,
+            ),
+            assignment_interval_ms_range=(
+                config.group_consumer_min_assignment_interval_ms,
+                config.group_consumer_max_assignment_interval_ms,
+            ),
+            members_max=config.group_consumer_max_size,
             classic_members_max=config.group_max_size,
-            assignors=assignor_names(assignors),
-            migration_policy=str(config.value_of("group.consumer.migration.policy")).lower(),
-            regex_refresh_interval_ms=number("group.consumer.regex.refresh.interval.ms"),
+            assignors=assignor_names(config.list_of("group.consumer.assignors")),
+            migration_policy=config.group_consumer_migration_policy.lower(),
+            regex_refresh_interval_ms=config.group_consumer_regex_refresh_interval_ms,
         )
 
 
