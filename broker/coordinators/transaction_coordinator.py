@@ -30,6 +30,7 @@ from .state_log import ReplayedRecord, StateLog, StateRecord
 from .transaction_markers import MarkersGivenUp, write_markers
 from .transaction_metadata import (
     EPOCH_BUMP_SINCE,
+    OLD_CLIENT,
     TopicPartition,
     TransactionMetadata,
     completed,
@@ -312,7 +313,9 @@ class TransactionCoordinator:
 
     def _abort_by_broker(self, known: TransactionMetadata) -> None:
         """Abort an open transaction in an epoch that nobody was given."""
-        version = self._cluster.config.transaction_version
+        level = self._cluster.config.transaction_version
+        # At level 1 it is written as of a client of version 0 (TransactionCoordinator.endTransactionWithTV1).
+        version = level if rules.raises_epoch(level) else OLD_CLIENT
         is_next_needed = rules.raises_epoch(version) and known.is_epoch_exhausted
         next_producer_id = self._new_producer_id() if is_next_needed else NO_PRODUCER_ID
         now_ms = self._cluster.clock.now_ms()

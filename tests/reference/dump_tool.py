@@ -38,6 +38,16 @@ def dumped(folder: Path) -> Dumped:
     return _run(log_files(folder), "--deep-iteration", "--print-data-log")
 
 
+def offsets_decoded(folder: Path) -> Dumped:
+    """Have the records of a partition of __consumer_offsets printed as what they mean."""
+    return _run(sorted(folder.glob("*.log")), "--offsets-decoder")
+
+
+def decoded(folder: Path, decoder: str) -> Dumped:
+    """Have the records of a coordinator's log printed; decoder: the tool's option for them."""
+    return _run(sorted(folder.glob("*.log")), decoder)
+
+
 def indexes_checked(folder: Path) -> Dumped:
     """Have the indexes of a partition's folder checked."""
     indexes = [file for file in log_files(folder) if file.suffix in (".index", ".timeindex")]

@@ -278,6 +278,7 @@ def test_a_broker_that_raises_epochs_knows_the_retry_of_the_producer_it_fenced(l
 
     known = scene.coordinator.describe("tx")
     assert (known.producer_epoch, known.last_producer_epoch) == (1, last)
+    assert known.client_version == (NEW if level == NEW else OLD)
 
 
 def test_a_client_without_transaction_versions_keeps_its_epoch(scene: TransactionScene) -> None:

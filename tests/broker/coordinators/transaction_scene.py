@@ -22,6 +22,7 @@ from fauxka.protocol.produced_records import TransactionalProducer
 from fauxka.protocol.record_batch import parse_header
 from fauxka.protocol.records import BatchOptions, Record, build_batch
 from fauxka.protocol.transaction_log_records import TransactionLogValue
+from fauxka.storage.file_system import FileSystem
 
 NOW_MS = 1_700_000_000_000
 TOPIC = "t"
@@ -39,10 +40,13 @@ class Died(BaseException):
 class TransactionScene:
     """One node with topic "t" of two partitions, whose coordinator has been asked for."""
 
-    def __init__(self, level: int = NEW, config: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, level: int = NEW, config: Mapping[str, str] | None = None, *, file_system: FileSystem | None = None
+    ) -> None:
         self.clock = ManualClock(NOW_MS)
         entries = {"fauxka.transaction.version": str(level), "transaction.state.log.num.partitions": "2"}
-        self.cluster = Cluster(BrokerConfig.from_entries({**entries, **(config or {})}), clock=self.clock)
+        settings = BrokerConfig.from_entries({**entries, **(config or {})})
+        self.cluster = Cluster(settings, clock=self.clock, file_system=file_system)
         self.cluster.create_topic(TOPIC, 2)
         internal_topic(self.cluster, CoordinatorType.TRANSACTION)
 
