@@ -17,6 +17,8 @@ from ..protocol.produced_records import (
     base_sequence_of,
     transactional_producer_of,
 )
+from ..protocol.record_batch import HEADER_SIZE, parse_header
+from ..storage.append_refused import AppendRefused
 from ..storage.unverified_producers import UnverifiedProducer
 from .transaction_check import TransactionCheck
 
@@ -57,9 +59,9 @@ def join_transaction(
         return list(accepted)
     (producer,) = producers
     first = {
-        (partition.topic_name, partition.index): answer
-        for (answer, partition, batch), owner in found
-        if owner is not None and _is_first(context, partition, producer, batch)
+        (each[1].topic_name, each[1].index): each
+        for each, owner in found
+        if owner is not None and _is_first(context, each[1], producer, each[2])
     }
     _ask_coordinator(context, transactional_id, producer, first)
     return [each for each in accepted if not each[0].error_code]
@@ -91,7 +93,7 @@ def _ask_coordinator(
     context: RequestContext,
     transactional_id: str,
     producer: TransactionalProducer,
-    first: dict[tuple[str, int], PartitionAnswer],
+    first: dict[tuple[str, int], tuple[PartitionAnswer, Partition, memoryview]],
 ) -> None:
     """Have the coordinator add or verify the partitions; the answers of those that it refuses are filled in."""
     check = TransactionCheck(
@@ -101,8 +103,13 @@ def _ask_coordinator(
         joins=context.api_version >= JOINS_SINCE,
         knows_abortable=context.api_version >= ABORTABLE_SINCE,
     )
-    for partition, error in check.refused(context.cluster, first).items():
-        _refuse(first[partition], error, is_retried_by_client=check.joins)
+    for key, error in check.refused(context.cluster, first).items():
+        answer, partition, batch = first[key]
+        _refuse(answer, error, is_retried_by_client=check.joins)
+        refused = AppendRefused(ErrorCode(answer.error_code), error.message)
+        refused.header = parse_header(batch) if len(batch) >= HEADER_SIZE else None
+        context.decide(partition.topic_name, partition.index, refused)
+        context.cluster.report(partition, refused)
 
 
 def _refuse(answer: PartitionAnswer, error: KafkaError, *, is_retried_by_client: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ..protocol.records import Headers
 from .scenario import Batch
@@ -31,7 +31,8 @@ class ClientOptions:
     """What a client needs.
 
     request_ms: how long it waits for an answer before it sends again. delivery_ms: how long it tries at all.
-    note: is told in words what the client does that no request shows.
+    note: is told in words what the client does that no request shows. transactional_id: None for a producer without
+    transactions.
     """
 
     bootstrap_servers: str
@@ -40,6 +41,7 @@ class ClientOptions:
     request_ms: int
     delivery_ms: int
     note: Callable[[str], None]
+    transactional_id: str | None = None
 
 
 @dataclass(slots=True)
@@ -82,6 +84,19 @@ class ScenarioClient(Protocol):
 
     def close(self) -> None:
         """End everything."""
+        ...
+
+
+@runtime_checkable
+class TransactionalClient(ScenarioClient, Protocol):
+    """A producer that can have a transactional id."""
+
+    def begin_transaction(self) -> None:
+        """Begin a transaction."""
+        ...
+
+    def end_transaction(self, *, commit: bool) -> str:
+        """Commit or abort, and return the name of the error that it was refused with, "NONE" where it was not."""
         ...
 
 

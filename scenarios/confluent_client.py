@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from ..protocol.error_codes import ErrorCode
 from .client import (
     SETTLE_SECONDS_MAX,
     ClientOptions,
@@ -57,8 +58,9 @@ class ConfluentClient:
 
     def _new_producer(self) -> Any:
         options = self._options
-        return self._package.Producer(
+        producer = self._package.Producer(
             {
+                **({} if options.transactional_id is None else {"transactional.id": options.transactional_id}),
                 "bootstrap.servers": options.bootstrap_servers,
                 "enable.idempotence": options.is_idempotent,
                 "acks": "all",
@@ -74,6 +76,24 @@ class ConfluentClient:
             },
             logger=_silent,
         )
+        if options.transactional_id is not None:
+            producer.init_transactions(SETTLE_SECONDS_MAX)
+        return producer
+
+    def begin_transaction(self) -> None:
+        """Begin one, which no request shows."""
+        self._producer.begin_transaction()
+
+    def end_transaction(self, *, commit: bool) -> str:
+        """Commit or abort; what is on its way is waited for."""
+        try:
+            if commit:
+                self._producer.commit_transaction(SETTLE_SECONDS_MAX)
+            else:
+                self._producer.abort_transaction(SETTLE_SECONDS_MAX)
+        except self._package.KafkaException as error:
+            return str(error.args[0].name())
+        return ErrorCode.NONE.name
 
     def _take_error(self, error: Any) -> None:
         if error.fatal() and not self._gave_up:

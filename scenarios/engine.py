@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 from msgspec import Struct
 
 from ..storage.emulated_version import EmulatedVersion
-from .client import ClientOptions, ClientUnavailable
+from .client import ClientOptions, ClientUnavailable, ScenarioClient
 from .clients import NamedClient, client_of
 from .expectations import Check, Seen, check
 from .notes import Notes
@@ -16,7 +18,7 @@ from .performer import TOPIC, Cast, Performer
 from .scenario import RAW, Scenario, is_within
 from .stage import Stage, create_topic
 from .stages import open_stage
-from .stored_log import read_log
+from .stored_log import read_committed, read_log
 from .timeline import Moment, build_timeline
 
 # How long a client waits for an answer before it sends again: short, as nothing here takes long unless it is lost.
@@ -25,7 +27,7 @@ REAL_REQUEST_MS = 700
 # How long it tries at all; a scenario that needs its patience to end says less.
 DELIVERY_MS = 20_000
 # The APIs that a timeline shows; a client asks for metadata and versions as it likes.
-SHOWN_APIS = ("Produce", "InitProducerId")
+SHOWN_APIS = ("Produce", "InitProducerId", "AddPartitionsToTxn", "EndTxn")
 
 
 class Report(Struct, kw_only=True):
@@ -75,13 +77,14 @@ def check_possible(scenario: Scenario, client: str, version: str) -> None:
 
 def _run_on(stage: Stage, scenario: Scenario, named: NamedClient, version: EmulatedVersion) -> Report:
     notes = Notes(stage, TOPIC)
-    client = named.make(_options(stage, scenario, named.name, notes))
-    cast = Cast(scenario, named.name, client, stage, notes)
-    try:
-        performer = Performer(cast)
+    options = _options(stage, scenario, named.name, notes)
+
+    def start_producer(transactional_id: str) -> ScenarioClient:
+        return named.make(replace(options, transactional_id=transactional_id))
+
+    cast = Cast(scenario, named.name, named.make(options), stage, notes, start_producer)
+    with closing(Performer(cast)) as performer:
         performer.perform()
-    finally:
-        client.close()
     return _report(cast, performer, version)
 
 
@@ -93,6 +96,7 @@ def _options(stage: Stage, scenario: Scenario, name: str, notes: Notes) -> Clien
         request_ms=scenario.request_ms or (RAW_REQUEST_MS if name == RAW else REAL_REQUEST_MS),
         delivery_ms=scenario.delivery_ms or DELIVERY_MS,
         note=lambda text: notes.add("client", text),
+        transactional_id=scenario.transactional_id,
     )
 
 
@@ -104,12 +108,14 @@ def _report(cast: Cast, performer: Performer, version: EmulatedVersion) -> Repor
     timeline = build_timeline(requests, cast.notes.items, performer.names, performer.rules, version.batches_remembered)
     seen = Seen(
         client=cast.client_name,
-        deliveries=cast.client.deliveries,
+        deliveries=performer.deliveries,
         decisions=_decisions(timeline),
         stored=stored,
         cached=_cached(timeline, stage),
         verdict=stage.verdict(TOPIC),
         streamed=performer.streamed,
+        committed=read_committed(stage.bootstrap_servers, TOPIC, scenario.partitions),
+        ends=performer.ends,
     )
     expected = scenario.expected_of(cast.client_name, version.name)
     checks = [each for expectation in expected for each in check(expectation, seen)]

@@ -32,7 +32,8 @@ class Seen:
     """What came of a run.
 
     decisions: what became of a batch of a name each time that it was sent, in that order. streamed: the events of a
-    stream, in the order in which they were sent.
+    stream, in the order in which they were sent. committed: what readers of committed records get. ends: what producers
+    were told of the ends of their transactions.
     """
 
     client: str
@@ -42,6 +43,8 @@ class Seen:
     cached: Sequence[str]
     verdict: Mapping[str, Any]
     streamed: Sequence[str]
+    committed: Sequence[StoredBatch]
+    ends: Sequence[str]
 
 
 def check(expected: Expectation, seen: Seen) -> list[Check]:
@@ -51,7 +54,11 @@ def check(expected: Expectation, seen: Seen) -> list[Check]:
 
 def _checks(expected: Expectation, seen: Seen) -> Iterator[Check]:
     for partition, names in expected.log.items():
-        yield compared(f"log of partition {partition}", names, log_of(seen, int(partition)))
+        yield compared(f"log of partition {partition}", names, log_of(seen.stored, int(partition)))
+    for partition, names in expected.committed.items():
+        yield compared(f"committed in partition {partition}", names, log_of(seen.committed, int(partition)))
+    if expected.ends is not None:
+        yield compared("ends of transactions", expected.ends, list(seen.ends))
     for name, answer in expected.answers.items():
         yield compared(f"answer to {name}", answer, answer_of(seen, name, answer))
     for name, decisions in expected.decisions.items():
@@ -68,9 +75,9 @@ def _checks(expected: Expectation, seen: Seen) -> Iterator[Check]:
         yield _stream(seen)
 
 
-def log_of(seen: Seen, partition: int) -> list[str]:
+def log_of(stored: Sequence[StoredBatch], partition: int) -> list[str]:
     """Return the names of the batches in a partition, in order; each counts where its first event is."""
-    events = [event for batch in seen.stored if batch.partition == partition for event in batch.events]
+    events = [event for batch in stored if batch.partition == partition for event in batch.events]
     return [name_of(event) for event in events if is_first(event)]
 
 

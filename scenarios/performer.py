@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, assert_never
 
 from ..protocol.record_batch import increment_sequence
 from .arrivals import Arrivals, batch_header
 from .batch_names import BatchNames
-from .client import NO_ANSWER, ScenarioClient, events_of
+from .client import NO_ANSWER, Delivery, ScenarioClient, TransactionalClient, events_of
 from .intruder import intrude
 from .notes import Notes
 from .raw_client import RawClient
@@ -20,6 +21,8 @@ from .scenario import (
     Arm,
     AwaitHits,
     Batch,
+    BeginTransaction,
+    EndTransaction,
     Evict,
     Forget,
     GiveUp,
@@ -32,6 +35,7 @@ from .scenario import (
     Scenario,
     Send,
     Settle,
+    StartProducer,
     Stream,
 )
 from .seen_requests import SeenBatch
@@ -47,19 +51,21 @@ IN_FLIGHT_MAX = 5
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """Who takes part."""
+    """Who takes part. start_producer: returns another producer, with that transactional id."""
 
     scenario: Scenario
     client_name: str
     client: ScenarioClient
     stage: Stage
     notes: Notes
+    start_producer: Callable[[str], ScenarioClient]
 
 
 class Performer:
     """One run of a scenario's steps.
 
     names: of the batches. rules: those that were armed, by their ids. streamed: the events of a stream, in order.
+    ends: what producers were told of the ends of their transactions.
     """
 
     def __init__(self, cast: Cast) -> None:
@@ -67,10 +73,14 @@ class Performer:
         self.names = BatchNames()
         self.rules: dict[int, RuleInWords] = {}
         self.streamed: list[str] = []
+        self.ends: list[str] = []
+        # By what the scenario calls them; "" is the one that it begins with.
+        self._producers: dict[str, ScenarioClient] = {"": cast.client}
         self._scenario = cast.scenario
         self._client = cast.client
         self._stage = cast.stage
         self._notes = cast.notes
+        self._start_producer = cast.start_producer
         self._steps = cast.scenario.steps_for(cast.client_name)
         self._armed: dict[str, list[int]] = {}
         sent = [name for step in self._steps if isinstance(step, Send) for name in step.batches]
@@ -87,6 +97,8 @@ class Performer:
         match step:
             case Send() | Stream() | Settle() | GiveUp() | RestartProducer() | RaiseEpoch() | Adopt():
                 self._do_with_client(step)
+            case StartProducer() | BeginTransaction() | EndTransaction():
+                self._do_with_transactions(step)
             case Arm() | AwaitHits() | Lift() | Release():
                 self._do_with_rules(step)
             case Advance() | Evict() | Forget() | Intrude() | Kill():
@@ -102,8 +114,8 @@ class Performer:
                 self._send(step)
             case Stream():
                 self._stream(step)
-            case Settle(retries=retries):
-                self._client.settle(retries=retries)
+            case Settle(retries=retries, by=by):
+                self._producers[by].settle(retries=retries)
             case GiveUp():
                 self._client.give_up()
             case RestartProducer():
@@ -116,6 +128,33 @@ class Performer:
             case _:
                 assert_never(step)
 
+    def _do_with_transactions(self, step: StartProducer | BeginTransaction | EndTransaction) -> None:
+        match step:
+            case StartProducer(by=by, transactional_id=transactional_id):
+                self._notes.add("client", f"another process begins, with the transactional id {transactional_id}: {by}")
+                self._producers[by] = self._start_producer(transactional_id)
+            case BeginTransaction(by=by):
+                self._transactional(by).begin_transaction()
+            case EndTransaction(by=by, commit=commit):
+                self.ends.append(self._transactional(by).end_transaction(commit=commit))
+            case _:
+                assert_never(step)
+
+    def _transactional(self, by: str) -> TransactionalClient:
+        producer = self._producers[by]
+        assert isinstance(producer, TransactionalClient), "the client has no transactions"
+        return producer
+
+    @property
+    def deliveries(self) -> list[Delivery]:
+        """What the application was told of each batch, by all of its producers."""
+        return [delivery for producer in self._producers.values() for delivery in producer.deliveries]
+
+    def close(self) -> None:
+        """End all producers."""
+        for producer in self._producers.values():
+            producer.close()
+
     @property
     def _raw(self) -> RawClient:
         assert isinstance(self._client, RawClient), "only the raw client chooses its producer id and epoch"
@@ -124,15 +163,16 @@ class Performer:
     def _send(self, step: Send) -> None:
         if step.again:
             self._notes.add("client", f"the application sends {', '.join(step.batches)} again")
+        client = self._producers[step.by]
         for name in step.batches:
-            most = self._client.batch_events_max if self._scenario.in_flight else None
+            most = client.batch_events_max if self._scenario.in_flight else None
             batch = self._scenario.batches[name].at_most(most)
-            self._client.send(batch, step.partition)
-            if isinstance(self._client, RawClient):
+            client.send(batch, step.partition)
+            if isinstance(client, RawClient):
                 self._plan(batch, step.partition)
-            elif self._client.deliveries[-1].error == NO_ANSWER:
+            elif client.deliveries[-1].error == NO_ANSWER:
                 # The next one is to be a batch of its own.
-                self._arrivals.await_batch(name, waits_in_client=not self._client.is_pipelining)
+                self._arrivals.await_batch(name, waits_in_client=not client.is_pipelining)
                 self.names.learn_arrived(name, self._stage.journal())
 
     def _plan(self, batch: Batch, partition: int) -> None:

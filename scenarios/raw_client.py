@@ -17,10 +17,12 @@ from ..protocol.client_requests import read_answer
 from ..protocol.error_codes import ErrorCode
 from ..protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from ..protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
+from ..protocol.produced_records import TransactionalProducer
 from ..protocol.record_batch import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE, increment_sequence
 from ..protocol.records import BatchOptions, Record, build_batch
 from .client import SETTLE_SECONDS_MAX, ClientOptions, ClientStuck, Delivery, events_of, headers_of, value_of
 from .raw_connection import ConnectionLost, NoAnswer, RawConnection
+from .raw_transaction import RawTransaction, find_coordinator
 from .scenario import Batch
 
 # The last version that names topics instead of numbering them.
@@ -63,6 +65,7 @@ class RawClient:
         self.producer_epoch = NO_PRODUCER_EPOCH
         self._options = options
         self._open: list[Attempt] = []
+        self._transaction: RawTransaction | None = None
         self._connection = RawConnection(options.bootstrap_servers)
         self._is_renumbered = False
         self._next_sequence = 0
@@ -112,6 +115,20 @@ class RawClient:
         self.producer_epoch += 1
         self._options.note(f"raises its epoch to {self.producer_epoch}")
 
+    def begin_transaction(self) -> None:
+        """Begin one; the first batch for a partition adds it, which is where Kafka's begins."""
+        self._transaction = RawTransaction(self._connection, self._options)
+
+    def end_transaction(self, *, commit: bool) -> str:
+        """Commit or abort; what is on its way must have its answer."""
+        assert self._transaction is not None, "no transaction is open"
+        transaction, self._transaction = self._transaction, None
+        return transaction.end(self._producer, commit=commit).name
+
+    @property
+    def _producer(self) -> TransactionalProducer:
+        return TransactionalProducer(self.producer_id, self.producer_epoch)
+
     def adopt(self, producer_id: int, producer_epoch: int) -> None:
         """Write as this producer from now on, whoever it is."""
         self.producer_id, self.producer_epoch = producer_id, producer_epoch
@@ -132,26 +149,41 @@ class RawClient:
     def _initialize(self) -> None:
         if not self._options.is_idempotent:
             return
+        if self._options.transactional_id is not None:
+            find_coordinator(self._connection, self._options.transactional_id)
         request = InitProducerIdRequest(
-            transactional_id=None,
+            transactional_id=self._options.transactional_id,
             transaction_timeout_ms=self._options.delivery_ms,
             producer_id=NO_PRODUCER_ID,
             producer_epoch=NO_PRODUCER_EPOCH,
         )
-        answer = self._connection.ask(
-            ApiKey.INIT_PRODUCER_ID, INIT_PRODUCER_ID_VERSION, request, InitProducerIdResponse.read
-        )
+        answer = self._ask_for_producer(request)
+        if answer.error_code == ErrorCode.CONCURRENT_TRANSACTIONS:
+            # What another process has left open is aborted first.
+            answer = self._ask_for_producer(request)
         if answer.error_code:
             raise ClientStuck(f"InitProducerId is answered with {ErrorCode(answer.error_code).name}")
         self.producer_id, self.producer_epoch = answer.producer_id, answer.producer_epoch
 
+    def _ask_for_producer(self, request: InitProducerIdRequest) -> InitProducerIdResponse:
+        return self._connection.ask(
+            ApiKey.INIT_PRODUCER_ID, INIT_PRODUCER_ID_VERSION, request, InitProducerIdResponse.read
+        )
+
     def _transmit(self, attempt: Attempt) -> None:
+        if self._transaction is not None:
+            self._transaction.add(self._producer, attempt.delivery.partition)
         attempt.attempts += 1
         attempt.is_answered = False
         attempt.is_behind = any(not other.is_answered for other in self._before(attempt))
         data = PartitionProduceData(index=attempt.delivery.partition, records=self._records_of(attempt))
         topic = TopicProduceData(name=self._options.topic, partition_data=[data])
-        request = ProduceRequest(acks=ALL_REPLICAS, timeout_ms=self._options.request_ms, topic_data=[topic])
+        request = ProduceRequest(
+            transactional_id=self._options.transactional_id,
+            acks=ALL_REPLICAS,
+            timeout_ms=self._options.request_ms,
+            topic_data=[topic],
+        )
         # A connection that is gone shows when its answers are waited for.
         with suppress(ConnectionLost):
             attempt.correlation_id = self._connection.send(ApiKey.PRODUCE, PRODUCE_VERSION, request)
@@ -162,7 +194,10 @@ class RawClient:
     def _records_of(self, attempt: Attempt) -> bytes:
         batch = attempt.batch
         options = BatchOptions(
-            producer_id=self.producer_id, producer_epoch=self.producer_epoch, base_sequence=attempt.base_sequence
+            producer_id=self.producer_id,
+            producer_epoch=self.producer_epoch,
+            base_sequence=attempt.base_sequence,
+            is_transactional=self._transaction is not None,
         )
         records = [
             Record(value_of(event), timestamp=attempt.timestamp_ms, headers=headers_of(batch, event))

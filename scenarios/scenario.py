@@ -50,11 +50,13 @@ class Send(Step, frozen=True, tag="send"):
     """The application hands batches to its producer, each in a request of its own, and waits for none of them.
 
     again: the application sends events that it sent before; they are the same, and get new sequences.
+    by: the producer, where it is not the one that the scenario begins with.
     """
 
     batches: list[str]
     partition: int = 0
     again: bool = False
+    by: str = ""
 
 
 class Stream(Step, frozen=True, tag="stream"):
@@ -69,6 +71,30 @@ class Settle(Step, frozen=True, tag="settle"):
     """The client gets an answer to all that it sent, and sends again what has none. retries: the raw client's too."""
 
     retries: bool = True
+    by: str = ""
+
+
+class StartProducer(Step, frozen=True, tag="start_producer"):
+    """Another process begins to produce, beside the one that there is.
+
+    by: what the scenario calls it. transactional_id: with the one of another producer it takes its place.
+    """
+
+    by: str
+    transactional_id: str
+
+
+class BeginTransaction(Step, frozen=True, tag="begin_transaction"):
+    """A producer begins a transaction."""
+
+    by: str = ""
+
+
+class EndTransaction(Step, frozen=True, tag="end_transaction"):
+    """A producer commits or aborts its transaction; what it is told is one of the expected `ends`."""
+
+    commit: bool
+    by: str = ""
 
 
 class GiveUp(Step, frozen=True, tag="give_up"):
@@ -155,6 +181,9 @@ AnyStep = (
     Send
     | Stream
     | Settle
+    | StartProducer
+    | BeginTransaction
+    | EndTransaction
     | GiveUp
     | Arm
     | AwaitHits
@@ -175,6 +204,8 @@ class Expectation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """What must be seen; what is left out is not looked at.
 
     log: the batches in a partition's log, in order, by partition.
+    committed: those that readers of committed records get. ends: what producers were told of the ends of transactions,
+    in order: NONE where all went well.
     answers: what the client was told of a batch: "copy 1" for the offset of its first copy in the log, the name of an
     error, or "none".
     decisions: what became of a batch each time that it was sent; of a real client these, in this order, others between
@@ -188,6 +219,8 @@ class Expectation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     only: list[str] = []
     versions: str = ALL_VERSIONS
     log: dict[str, list[str]] = {}
+    committed: dict[str, list[str]] = {}
+    ends: list[str] | None = None
     answers: dict[str, str] = {}
     decisions: dict[str, list[str]] = {}
     why: dict[str, str] = {}
@@ -204,7 +237,8 @@ class Scenario(Struct, frozen=True, kw_only=True):
 
     unable: clients that cannot do it, and why. idempotent: enable.idempotence. in_flight: batches must be on their way
     together, and are as small as the client needs them for that. request_ms: how long a client waits for an answer;
-    delivery_ms: how long it tries at all. on_disk: its broker is a process with a data folder.
+    delivery_ms: how long it tries at all. on_disk: its broker is a process with a data folder. transactional_id: of the
+    producer that the scenario begins with.
     """
 
     name: str
@@ -221,6 +255,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
     delivery_ms: int | None = None
     request_ms: int | None = None
     on_disk: bool = False
+    transactional_id: str | None = None
     topic_config: dict[str, str] = field(default_factory=dict[str, str])
 
     def steps_for(self, client: str) -> list[AnyStep]:

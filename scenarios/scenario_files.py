@@ -42,6 +42,7 @@ class _File(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     delivery_ms: int | None = None
     request_ms: int | None = None
     on_disk: bool = False
+    transactional_id: str | None = None
     topic_config: dict[str, str] = {}
 
 

@@ -26,6 +26,8 @@ SEEN = Seen(
     cached=["A", "B"],
     verdict={"records": {"in_log": 6}},
     streamed=["A-1", "A-2", "B-1", "B-2"],
+    committed=[stored("A", 0)],
+    ends=["NONE", "PRODUCER_FENCED"],
 )
 
 
@@ -95,3 +97,10 @@ def test_a_stream_is_complete_once_and_in_order() -> None:
     assert only(Expectation(streamed_once=True), whole).passed
     assert not only(Expectation(streamed_once=True), turned).passed
     assert not only(Expectation(streamed_once=True)).passed
+
+
+def test_committed_batches_and_the_ends_of_transactions_are_compared_in_order() -> None:
+    assert only(Expectation(committed={"0": ["A"]})).passed
+    assert not only(Expectation(committed={"0": ["A", "B", "B"]})).passed
+    assert only(Expectation(ends=["NONE", "PRODUCER_FENCED"])).passed
+    assert not only(Expectation(ends=["PRODUCER_FENCED", "NONE"])).passed

@@ -10,6 +10,7 @@ from .runs import run_scenario, told
 ROWS = {
     "success", "lost-ack", "hang", "lost-request", "overtaken", "cache-missed", "producer-restart", "other-partition",
     "gap", "whole-batch", "epoch-bump", "idle-expiry", "unknown-producer", "crash", "not-idempotent", "sequence-wrap",
+    "zombie", "aborted-transaction",
 }  # fmt: skip
 OLDER_AND_NEWER = ["0.11", "1.0", "1.1", "2.4", "2.5", "4.4", "4.5"]
 # What these show is what changes with the version of the rules.
