@@ -206,7 +206,7 @@ class ClassicGroup:
             )
         return every_offset
 
-    def check_offset_fetch(self, member_id: str, member_epoch: int) -> None:
+    def check_offset_fetch(self, member_id: str | None, member_epoch: int) -> None:
         """Let everybody read offsets."""
 
     def check_offset_delete(self) -> None:

@@ -80,7 +80,7 @@ class Group(Protocol):
         """Check who commits offsets, and return what each of them has to pass; raises KafkaError."""
         ...
 
-    def check_offset_fetch(self, member_id: str, member_epoch: int) -> None:
+    def check_offset_fetch(self, member_id: str | None, member_epoch: int) -> None:
         """Check who asks for offsets; raises KafkaError."""
         ...
 

@@ -207,6 +207,16 @@ class GroupOffsets:
 
     # -- read
 
+    def check_fetch(self, group_id: str, member_id: str | None, member_epoch: int) -> None:
+        """Check who asks for a group's offsets, if there is such a group.
+
+        Raises KafkaError for a member that is not in the group, or not in that epoch: UNKNOWN_MEMBER_ID,
+        STALE_MEMBER_EPOCH, ILLEGAL_GENERATION.
+        """
+        group = self._registry.find(group_id)
+        if group is not None:
+            group.check_offset_fetch(member_id, member_epoch)
+
     def find(self, group_id: str, topic_name: str, partition: int) -> CommittedOffset | None:
         """Return what the group committed for the partition, or None."""
         return self._store.find(group_id, topic_name, partition)

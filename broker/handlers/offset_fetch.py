@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ...protocol.error_codes import ErrorCode
+from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
@@ -78,6 +78,10 @@ class _GroupFetch:
         self._by_id = by_id
 
     def answer(self, group: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup:
+        try:
+            self._cluster.groups.offsets.check_fetch(group.group_id, group.member_id, group.member_epoch)
+        except KafkaError as error:
+            return OffsetFetchResponseGroup(group_id=group.group_id, error_code=error.code)
         topics = self._all_topics(group.group_id) if group.topics is None else group.topics
         return OffsetFetchResponseGroup(
             group_id=group.group_id,
