@@ -1,0 +1,90 @@
+"""Rules that name a transactional id or a group act on the requests of those alone; shown with confluent-kafka."""
+
+import sys
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from fauxka.testing import Broker
+
+from .piped_program import PipedProgram
+
+pytestmark = pytest.mark.clients
+
+TOPIC, GROUP = "records", "copiers"
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[Broker]:
+    with Broker() as started:
+        yield started
+
+
+@pytest.fixture
+def begin(broker: Broker) -> Iterator[Callable[[str], PipedProgram]]:
+    """Starts a producer that has begun a transaction with one record in it."""
+    started: list[PipedProgram] = []
+
+    def begin(transactional_id: str) -> PipedProgram:
+        program = (sys.executable, "-m", "tests.transactions.confluent_program")
+        producer = PipedProgram([*program, broker.bootstrap_servers, transactional_id])
+        started.append(producer)
+        producer.do("init")
+        producer.do("begin")
+        producer.do("send", topic=TOPIC, values=[transactional_id])
+        return producer
+
+    yield begin
+    for each in started:
+        each.close()
+    broker.faults.clear()
+
+
+def test_end_of_the_transaction_of_one_id_is_refused_once_and_asked_for_again(
+    broker: Broker, begin: Callable[[str], PipedProgram]
+) -> None:
+    mine, other = begin("rule-mine"), begin("rule-other")
+    rule = broker.faults.refuse("CONCURRENT_TRANSACTIONS", api="EndTxn", transactional_id="rule-mine")
+
+    other.do("commit")
+    hits_of_other = rule.hits
+    mine.do("commit")
+
+    assert (hits_of_other, rule.hits) == (0, 1)
+
+
+def test_lost_answer_to_the_end_of_a_transaction_is_asked_for_again_and_the_transaction_ends_once(
+    broker: Broker, begin: Callable[[str], PipedProgram]
+) -> None:
+    producer = begin("rule-lost")
+    rule = broker.faults.lost_ack(how="close", api="EndTxn", transactional_id="rule-lost")
+
+    producer.do("commit")
+
+    assert rule.hits == 1
+    assert producer.do("read", topic=TOPIC, isolation="read_committed").count("rule-lost") == 1
+
+
+def test_offsets_of_one_group_are_refused_once_and_committed_with_the_transaction_all_the_same(
+    broker: Broker, begin: Callable[[str], PipedProgram]
+) -> None:
+    producer = begin("rule-offsets")
+    rule = broker.faults.refuse("COORDINATOR_LOAD_IN_PROGRESS", api="TxnOffsetCommit", group_id=GROUP)
+    of_nobody = broker.faults.refuse("COORDINATOR_LOAD_IN_PROGRESS", api="TxnOffsetCommit", group_id="nobody")
+
+    producer.do("offsets", group=GROUP, topic=TOPIC, offset=4)
+    producer.do("commit")
+
+    assert (rule.hits, of_nobody.hits) == (1, 0)
+    assert producer.do("committed", group=GROUP, topic=TOPIC) == 4
+
+
+def test_writes_in_the_transaction_of_one_id_are_refused(broker: Broker, begin: Callable[[str], PipedProgram]) -> None:
+    producer = begin("rule-writes")
+    rule = broker.faults.refuse("NOT_LEADER_OR_FOLLOWER", api="Produce", transactional_id="rule-writes")
+
+    producer.do("send", topic=TOPIC, values=["again"])
+    producer.do("commit")
+
+    assert rule.hits == 1
+    assert producer.do("read", topic=TOPIC, isolation="read_committed").count("again") == 1
