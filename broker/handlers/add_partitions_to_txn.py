@@ -1,8 +1,8 @@
 """AddPartitionsToTxn (24), versions 0-5.
 
 Partitions join a transaction all together or not at all.
-v2 PRODUCER_FENCED; v3 flexible; v4 several transactions, and partitions that are only to be verified, both meant for
-brokers and allowed to anybody, as there is no authorizer; v5 TRANSACTION_ABORTABLE, transaction version 2.
+v2 PRODUCER_FENCED; v3 flexible; v4 several transactions, and partitions that are only to be verified, of transaction
+version 2; meant for brokers and allowed to anybody, as there is no authorizer; v5 TRANSACTION_ABORTABLE.
 Source: KafkaApis.handleAddPartitionsToTxnRequest, Kafka 4.3.0.
 """
 
@@ -26,8 +26,8 @@ from ..request_context import ApiHandler, Deferred, RequestContext
 
 FENCED_SINCE = 2
 SEVERAL_TRANSACTIONS_SINCE = 4
-# From this version on the client is one of transaction version 2; before, it is one that knows of none.
-NEW_CLIENT_SINCE = 5
+# From this version on the client counts as one of transaction version 2; before, as one that knows of none.
+NEW_CLIENT_SINCE = 4
 NEW_CLIENT = 2
 OLD_CLIENT = 0
 

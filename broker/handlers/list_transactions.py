@@ -1,15 +1,14 @@
 """ListTransactions (66), versions 0-2.
 
-v1 duration filter; v2 pattern of transactional ids, as Python understands it, where Kafka's is RE2/J.
+v1 duration filter; v2 pattern of transactional ids, an expression of RE2 that the whole id matches.
 Source: KafkaApis.handleListTransactionsRequest, TransactionStateManager.listTransactionStates, Kafka 4.3.0.
 """
 
 from __future__ import annotations
 
-import re
-
 from ...protocol.error_codes import ErrorCode
 from ...protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse, TransactionState
+from ..coordinators.consumer_groups.topic_regex import InvalidRegexError, TopicRegex
 from ..coordinators.transaction_metadata import STATE_NAMES, TransactionMetadata
 from ..request_context import ApiHandler, RequestContext
 
@@ -17,8 +16,8 @@ from ..request_context import ApiHandler, RequestContext
 def handle(context: RequestContext, request: ListTransactionsRequest) -> ListTransactionsResponse:
     """List the transactional ids that pass every filter."""
     try:
-        pattern = re.compile(request.transactional_id_pattern) if request.transactional_id_pattern else None
-    except re.error:
+        pattern = TopicRegex(request.transactional_id_pattern) if request.transactional_id_pattern else None
+    except InvalidRegexError:
         return ListTransactionsResponse(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION)
     now_ms = context.now_ms
     listed = [each for each in context.cluster.transactions.list_states() if _passes(each, request, pattern, now_ms)]
@@ -36,7 +35,7 @@ def handle(context: RequestContext, request: ListTransactionsRequest) -> ListTra
 
 
 def _passes(
-    known: TransactionMetadata, request: ListTransactionsRequest, pattern: re.Pattern[str] | None, now_ms: int
+    known: TransactionMetadata, request: ListTransactionsRequest, pattern: TopicRegex | None, now_ms: int
 ) -> bool:
     if request.producer_id_filters and known.producer_id not in request.producer_id_filters:
         return False
@@ -45,7 +44,7 @@ def _passes(
     # Without a transaction the start is -1, so that it passes every duration.
     if request.duration_filter >= 0 and now_ms - known.start_ms <= request.duration_filter:
         return False
-    return pattern is None or pattern.fullmatch(known.transactional_id) is not None
+    return pattern is None or pattern.matches(known.transactional_id)
 
 
 HANDLER = ApiHandler(ListTransactionsRequest.read, handle)
