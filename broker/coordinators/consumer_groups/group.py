@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 PROTOCOL_TYPE = "consumer"
 
-# A group that was not written yet is in this epoch; its first change makes it 2.
+# A group that was not written yet is in this epoch, and nothing is assigned in it; its first change makes it 2.
 FIRST_EPOCH = 1
-# The assignment epoch of a group whose partitions were never assigned.
+# The assignment epoch after a record that takes the assignment back.
 NEVER_ASSIGNED = -1
 
 
@@ -82,7 +82,7 @@ class ConsumerGroup:
         self.timers = timers
         self.group_epoch = FIRST_EPOCH
         self.metadata_hash = 0
-        self.assignment_epoch = NEVER_ASSIGNED
+        self.assignment_epoch = FIRST_EPOCH
         # 0: never, so that nothing puts off the next one.
         self.assignment_timestamp_ms = 0
         self.members: dict[str, ConsumerMember] = {}

@@ -49,11 +49,15 @@ def check_offset_commit(group: ConsumerGroup, committer: OffsetCommitter) -> Che
 def check_offset_fetch(group: ConsumerGroup, member_id: str | None, member_epoch: int) -> None:
     """Check who asks for offsets; anybody may who names no member.
 
-    Raises KafkaError: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH (ILLEGAL_GENERATION for a classic member).
+    Raises KafkaError: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH (ILLEGAL_GENERATION for a classic member), and
+    UNKNOWN_SERVER_ERROR for an epoch without a member.
     """
     if member_id is None and member_epoch < 0:
         return
-    member = group.member_of(member_id or "")
+    if member_id is None:
+        # Kafka looks for it all the same, and fails.
+        raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"an epoch of no member of group {group.group_id}")
+    member = group.member_of(member_id)
     if member_epoch != member.member_epoch:
         word = "generation id" if member.uses_classic_protocol else "member epoch"
         raise KafkaError(

@@ -12,6 +12,7 @@ from fauxka.broker.coordinators.consumer_groups.of_cluster import consumer_group
 from fauxka.broker.coordinators.group_coordinator import GroupCoordinator
 from fauxka.broker.coordinators.group_settings import GroupSettings
 from fauxka.broker.coordinators.internal_topics import CoordinatorType
+from fauxka.broker.coordinators.share_groups.of_cluster import share_groups_of
 from fauxka.protocol.messages.consumer_group_describe import DescribedGroup
 from fauxka.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
@@ -51,7 +52,10 @@ class ConsumerPlay:
 
     def _new_coordinator(self) -> GroupCoordinator:
         settings = GroupSettings(initial_rebalance_delay_ms=0)
-        return GroupCoordinator(settings, self.clock, self.log, consumer_groups_of(self.cluster, self.log))
+        share_groups = share_groups_of(self.cluster, self.log)
+        return GroupCoordinator(
+            settings, self.clock, self.log, consumer_groups_of(self.cluster, self.log), share_groups
+        )
 
     def crash(self) -> None:
         """Have another coordinator take over, which knows what was written."""
