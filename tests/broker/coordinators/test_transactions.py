@@ -382,3 +382,31 @@ def test_whoever_gives_another_epoch_than_the_last_one_is_told_of_a_fault(scene:
     producer_id, _ = aged(scene)
 
     assert error_of(lambda: scene.init("tx", expected=(producer_id, 32765))) == "UNKNOWN_SERVER_ERROR"
+
+
+# -- a producer that begins again, and says what it was (KIP-360)
+
+
+def test_who_repeats_its_beginning_gets_the_same_epoch(scene: TransactionScene) -> None:
+    begun = scene.init("tx")
+
+    given = [scene.init("tx", expected=(begun.producer_id, 0)).producer_epoch for _ in range(2)]
+
+    assert given == [1, 1]
+
+
+def test_who_begins_again_after_an_end_gets_the_epoch_that_the_end_gave(scene: TransactionScene) -> None:
+    producer = open_transaction(scene)
+    after = scene.end("tx", producer, is_commit=True)
+
+    again = scene.init("tx", expected=producer)
+
+    assert (again.producer_id, again.producer_epoch) == (after.producer_id, after.producer_epoch)
+
+
+def test_after_a_restart_the_epoch_before_is_an_old_one(scene: TransactionScene) -> None:
+    producer = open_transaction(scene)
+    scene.end("tx", producer, is_commit=True)
+    scene.restart()
+
+    assert error_of(lambda: scene.init("tx", expected=producer)) == "PRODUCER_FENCED"

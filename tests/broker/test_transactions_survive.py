@@ -1,0 +1,168 @@
+"""Transactional ids outlive the node that knew them: a clean stop, a crash, a reset and a snapshot, over the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fauxka.broker.clock import ManualClock
+from fauxka.protocol.api_keys import ApiKey
+from fauxka.protocol.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnTopic,
+)
+from fauxka.protocol.messages.describe_transactions import (
+    DescribeTransactionsRequest,
+    DescribeTransactionsResponse,
+    TransactionState,
+)
+from fauxka.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
+from fauxka.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from fauxka.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+
+from .asking_client import AskingClient
+from .life_scene import Node
+
+# Every append is flushed before it is answered.
+FSYNC = {"log.flush.interval.messages": "1", "transaction.state.log.num.partitions": "2"}
+TIMEOUT_MS = 60_000
+NOT_COORDINATOR = 16
+NOT_FOUND = 105
+
+
+class TransactingClient(AskingClient):
+    """A producer of "tx", one request at a time."""
+
+    def find_coordinator(self) -> int:
+        request = FindCoordinatorRequest(key_type=1, key="tx")
+        return self._connection.ask(ApiKey.FIND_COORDINATOR, 3, request, FindCoordinatorResponse.read).error_code
+
+    def init(self) -> InitProducerIdResponse:
+        request = InitProducerIdRequest(transactional_id="tx", transaction_timeout_ms=TIMEOUT_MS)
+        return self._connection.ask(ApiKey.INIT_PRODUCER_ID, 5, request, InitProducerIdResponse.read)
+
+    def add(self, producer: tuple[int, int]) -> int:
+        request = AddPartitionsToTxnRequest(
+            v3_and_below_transactional_id="tx",
+            v3_and_below_producer_id=producer[0],
+            v3_and_below_producer_epoch=producer[1],
+            v3_and_below_topics=[AddPartitionsToTxnTopic(name="events", partitions=[0])],
+        )
+        answer = self._connection.ask(ApiKey.ADD_PARTITIONS_TO_TXN, 3, request, AddPartitionsToTxnResponse.read)
+        return answer.results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code
+
+    def end(self, producer: tuple[int, int], *, is_commit: bool) -> EndTxnResponse:
+        request = EndTxnRequest(
+            transactional_id="tx", producer_id=producer[0], producer_epoch=producer[1], committed=is_commit
+        )
+        return self._connection.ask(ApiKey.END_TXN, 5, request, EndTxnResponse.read)
+
+    def state(self) -> TransactionState:
+        request = DescribeTransactionsRequest(transactional_ids=["tx"])
+        answer = self._connection.ask(ApiKey.DESCRIBE_TRANSACTIONS, 0, request, DescribeTransactionsResponse.read)
+        return answer.transaction_states[0]
+
+    def begin(self) -> tuple[int, int]:
+        """Open a transaction, and return its producer."""
+        assert self.find_coordinator() == 0
+        begun = self.init()
+        producer = (begun.producer_id, begun.producer_epoch)
+        assert (begun.error_code, self.add(producer)) == (0, 0)
+        return producer
+
+
+def connected(node: Node) -> TransactingClient:
+    return TransactingClient(node.address)
+
+
+@pytest.fixture(params=["memory", "folder"])
+def node(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Node]:
+    folder = tmp_path if request.param == "folder" else None
+    config = FSYNC if folder is not None else {}
+    with Node(folder, config=config, clock=ManualClock()) as node:
+        with node.client() as client:
+            client.create_topic("events")
+        yield node
+
+
+def test_an_open_transaction_is_open_after_a_crash_and_ends_as_its_producer_wants(node: Node) -> None:
+    with connected(node) as client:
+        producer = client.begin()
+    node.crash()
+    node.restart()
+
+    with connected(node) as client:
+        state, ended = client.state(), client.end(producer, is_commit=True)
+        after = client.state()
+
+    assert (state.transaction_state, state.producer_epoch) == ("Ongoing", 0)
+    assert (ended.error_code, ended.producer_id, ended.producer_epoch) == (0, producer[0], 1)
+    assert (after.transaction_state, after.producer_epoch, after.topics) == ("CompleteCommit", 1, [])
+
+
+def test_the_timeout_of_an_open_transaction_goes_on_after_a_crash(node: Node) -> None:
+    with connected(node) as client:
+        client.begin()
+    node.crash()
+    node.restart()
+
+    node.call(lambda: node.cluster.clock.advance(2 * TIMEOUT_MS))
+
+    with connected(node) as client:
+        assert (client.state().transaction_state, client.state().producer_epoch) == ("CompleteAbort", 1)
+
+
+def test_no_epoch_is_given_twice_over_a_crash(node: Node) -> None:
+    with connected(node) as client:
+        assert client.find_coordinator() == 0
+        first = client.init()
+    node.crash()
+    node.restart()
+
+    with connected(node) as client:
+        second = client.init()
+
+    assert (second.error_code, second.producer_id, second.producer_epoch) == (0, first.producer_id, 1)
+
+
+def test_a_clean_stop_keeps_transactions(tmp_path: Path) -> None:
+    with Node(tmp_path, config=FSYNC) as node, connected(node) as client:
+        client.create_topic("events")
+        producer = client.begin()
+
+    with Node(tmp_path, config=FSYNC) as node, connected(node) as client:
+        state, ended = client.state(), client.end(producer, is_commit=False)
+
+        assert state.transaction_state == "Ongoing"
+        assert (ended.error_code, client.state().transaction_state) == (0, "CompleteAbort")
+
+
+def test_a_reset_forgets_transactions_and_the_next_ids_are_the_first_ones() -> None:
+    with Node() as node, connected(node) as client:
+        client.create_topic("events")
+        client.begin()
+
+        node.reset()
+
+        forgotten, refused = client.state().error_code, client.init().error_code
+        assert client.find_coordinator() == 0
+        assert (forgotten, refused, client.state().error_code) == (NOT_COORDINATOR, NOT_COORDINATOR, NOT_FOUND)
+        assert client.init().producer_id == 0
+
+
+def test_a_snapshot_takes_a_transaction_back() -> None:
+    with Node() as node:
+        with connected(node) as client:
+            client.create_topic("events")
+            producer = client.begin()
+            snapshot = node.take_snapshot()
+            client.end(producer, is_commit=True)
+
+        node.restore(snapshot)
+
+        with connected(node) as client:
+            assert client.state().transaction_state == "Ongoing"
+            assert client.end(producer, is_commit=False).error_code == 0
