@@ -7,15 +7,18 @@ Source: AddPartitionsToTxnManager.addOrVerifyTransaction and its completion hand
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from ..protocol.error_codes import ErrorCode, KafkaError
 from .coordinators.internal_topics import INTERNAL_TOPICS, CoordinatorType
+from .request_context import Deferred
 
 if TYPE_CHECKING:
     from .cluster import Cluster
+
+R = TypeVar("R")
 
 _TRANSACTION_STATE = INTERNAL_TOPICS[CoordinatorType.TRANSACTION].name
 
@@ -60,3 +63,25 @@ class TransactionCheck:
         if error.code == ErrorCode.TRANSACTION_ABORTABLE and not self.knows_abortable:
             return KafkaError(ErrorCode.INVALID_TXN_STATE, error.message)
         return error
+
+
+def when_joined(cluster: Cluster, response: R | Deferred[R], refused: Callable[[], R]) -> R | Deferred[R]:
+    """Return the response once the coordinator's record of the partitions that have joined is as safe as asked for.
+
+    refused: makes the answer where it could not be flushed (flush.messages).
+    """
+    written = cluster.transactions.settled(True, lambda _: False)
+    if not isinstance(written, Deferred):
+        return response
+    deferred: Deferred[R] = Deferred(is_applied=True)
+
+    def joined(is_written: bool) -> None:
+        if not is_written:
+            deferred.complete(refused())
+        elif isinstance(response, Deferred):
+            cast("Deferred[R]", response).deliver_to(deferred.complete)
+        else:
+            deferred.complete(response)
+
+    written.deliver_to(joined)
+    return deferred

@@ -92,9 +92,34 @@ class ProduceHandler:
                 flusher.flush_soon()
             _check_unanswered(answers)
             return None
-        if unflushed:
-            return _answer_when_flushed(context, answers, unflushed)
+        if unflushed or request.transactional_id is not None:
+            return _answer_when_safe(context, request, answers, unflushed)
         return [produce_codec.encode_response(context.correlation_id, version, answers)]
+
+
+def _answer_when_safe(
+    context: RequestContext,
+    request: ProduceRequest,
+    answers: list[tuple[bytes, list[PartitionAnswer]]],
+    unflushed: list[Unflushed],
+) -> Buffers | Deferred[Buffers]:
+    """Return the answer, now or when what was appended and what the coordinator wrote is flushed."""
+    correlation_id, version = context.correlation_id, context.api_version
+    answer: Buffers | Deferred[Buffers]
+    if unflushed:
+        answer = _answer_when_flushed(context, answers, unflushed)
+    else:
+        answer = [produce_codec.encode_response(correlation_id, version, answers)]
+    if request.transactional_id is None:
+        return answer
+    # Loaded with the first batch of a transaction.
+    from ..transaction_check import when_joined
+
+    return when_joined(
+        context.cluster,
+        answer,
+        lambda: [produce_codec.encode_response(correlation_id, version, _taken_back(answers))],
+    )
 
 
 def _remember_route(context: RequestContext, head: bytes, request: ProduceRequest) -> None:
@@ -228,6 +253,15 @@ def _take_back(answer: PartitionAnswer) -> None:
     """Turn the answer to an append into that of one whose flush failed."""
     answer.error_code = ErrorCode.KAFKA_STORAGE_ERROR
     answer.base_offset = answer.log_append_time_ms = answer.log_start_offset = NO_LOG_START_OFFSET
+
+
+def _taken_back(answers: list[tuple[bytes, list[PartitionAnswer]]]) -> list[tuple[bytes, list[PartitionAnswer]]]:
+    """Return the answers where nothing is known to be part of the transaction."""
+    for _, partitions in answers:
+        for answer in partitions:
+            if not answer.error_code:
+                _take_back(answer)
+    return answers
 
 
 def _fill_in(context: RequestContext, partition: Partition, answer: PartitionAnswer, result: AppendResult) -> None:

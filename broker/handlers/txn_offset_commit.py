@@ -22,7 +22,7 @@ from ..coordinators.group import OffsetCommitter
 from ..coordinators.group_offsets import OffsetProducer, OffsetToCommit
 from ..coordinators.internal_topics import CoordinatorType, partition_of_key
 from ..request_context import ApiHandler, Deferred, RequestContext
-from ..transaction_check import TransactionCheck
+from ..transaction_check import TransactionCheck, when_joined
 
 LOAD_IN_PROGRESS_SINCE = 2
 ABORTABLE_SINCE = 4
@@ -73,7 +73,8 @@ def handle(
         error_codes = [_known_to(context.api_version, ErrorCode(error.code))] * len(commits)
     for (topic, partition), error_code in zip(commits, error_codes, strict=True):
         answers.add(topic.name, partition.partition_index, error_code)
-    return cluster.groups.settled(answers.response(), answers.refused)
+    settled = cluster.groups.settled(answers.response(), answers.refused)
+    return when_joined(cluster, settled, lambda: answers.refused(ErrorCode.NOT_COORDINATOR))
 
 
 def _existing(

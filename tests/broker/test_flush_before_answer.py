@@ -168,7 +168,7 @@ def test_failed_flush_is_a_storage_error_and_the_retried_batch_is_there_once(
         refused = client.produce(0)
         files.sync_error = None
         broker.call(lambda: clock.advance(RETRY_MS))
-        _wait_until(broker, lambda: not _log(broker).has_failed)
+        _wait_until(broker, lambda: not _log(broker).flushes.has_failed)
         retried = client.produce(0)
         following = client.produce(1)
 
