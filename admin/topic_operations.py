@@ -14,9 +14,13 @@ from .operation import Operation
 from .paging import NamePage, page_of
 
 if TYPE_CHECKING:
+    from ..protocol.messages.consumer_group_describe import Assignment
     from ..protocol.messages.describe_groups import DescribedGroup
 
 TAG = "state"
+
+# The type of groups of the consumer protocol (KIP-848), and the protocol type of their members.
+CONSUMER = "consumer"
 
 
 class ToldPartition(Struct, kw_only=True):
@@ -51,13 +55,20 @@ class TopicPage(Struct, kw_only=True):
 
 
 class ToldMember(Struct, kw_only=True):
-    """A member of a group; assignment: as the group's protocol has it."""
+    """A member of a group.
+
+    assignment: as the protocol of a classic group has it. Of a group of the consumer protocol, epoch: the member's;
+    partitions: what it has, by topic; target: what it is to have.
+    """
 
     member_id: str
     group_instance_id: str | None
     client_id: str
     client_host: str
-    assignment: bytes
+    assignment: bytes = b""
+    epoch: int | None = None
+    partitions: dict[str, list[int]] | None = None
+    target: dict[str, list[int]] | None = None
 
 
 class ToldOffset(Struct, kw_only=True):
@@ -72,9 +83,10 @@ class ToldOffset(Struct, kw_only=True):
 
 
 class ToldGroup(Struct, kw_only=True):
-    """A group; state: by Kafka's names. protocol: its assignor, of a stable one only."""
+    """A group; type and state: by Kafka's names. protocol: its assignor, of a stable one only if it is classic."""
 
     group_id: str
+    type: str
     state: str
     protocol_type: str
     protocol: str
@@ -100,8 +112,10 @@ def list_groups(control: Control, query: NamePage) -> GroupPage:
     """List the groups with their members and committed offsets."""
     # Without a coordinator there are none, and asking is no reason to have one.
     listed = control.cluster.groups.list_groups((), ()) if control.cluster.coordinators.has_groups else []
-    ids = sorted(group.group_id for group in listed if group.group_id > query.since)
-    items, token = page_of(ids, query.limit, lambda group_id: _told_group(control, group_id), str)
+    types = {group.group_id: group.group_type for group in listed if group.group_id > query.since}
+    items, token = page_of(
+        sorted(types), query.limit, lambda group_id: _told_group(control, group_id, types[group_id]), str
+    )
     return GroupPage(items=items, next=token)
 
 
@@ -131,16 +145,47 @@ def _told_partition(partition: Partition) -> ToldPartition:
     )
 
 
-def _told_group(control: Control, group_id: str) -> ToldGroup:
+def _told_group(control: Control, group_id: str, group_type: str) -> ToldGroup:
+    if group_type == CONSUMER:
+        return _told_consumer_group(control, group_id)
     group = control.cluster.groups.describe(group_id)
     return ToldGroup(
         group_id=group_id,
+        type=group_type,
         state=group.group_state,
         protocol_type=group.protocol_type,
         protocol=group.protocol_data,
         members=_told_members(group),
         offsets=_told_offsets(control, group_id),
     )
+
+
+def _told_consumer_group(control: Control, group_id: str) -> ToldGroup:
+    (group,) = control.cluster.groups.consumer_groups.describe([group_id])
+    return ToldGroup(
+        group_id=group_id,
+        type=CONSUMER,
+        state=group.group_state,
+        protocol_type=CONSUMER,
+        protocol=group.assignor_name,
+        members=[
+            ToldMember(
+                member_id=member.member_id,
+                group_instance_id=member.instance_id,
+                client_id=member.client_id,
+                client_host=member.client_host.removeprefix("/"),
+                epoch=member.member_epoch,
+                partitions=_by_topic(member.assignment),
+                target=_by_topic(member.target_assignment),
+            )
+            for member in group.members
+        ],
+        offsets=_told_offsets(control, group_id),
+    )
+
+
+def _by_topic(assignment: Assignment) -> dict[str, list[int]]:
+    return {topic.topic_name: topic.partitions for topic in assignment.topic_partitions}
 
 
 def _told_members(group: DescribedGroup) -> list[ToldMember]:

@@ -1,10 +1,14 @@
 """Topics, groups, producers and the journal over HTTP."""
 
+from contextlib import closing
 from urllib.parse import urlencode
 
 import pytest
 
+from fauxka.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+
 from ..broker.raw_client import TOPIC, RawClient
+from ..golden.capture_connection import Connection
 from ..serving_process import Serving
 from .admin_client import AdminClient
 
@@ -38,6 +42,30 @@ def test_topics_come_by_name_page_by_page(admin: AdminClient, broker: Serving) -
 
 def test_groups_are_none_where_nobody_has_joined_one(admin: AdminClient) -> None:
     assert admin.get("/v1/groups") == {"items": [], "next": None}
+
+
+def test_group_of_the_consumer_protocol_is_told_with_what_its_members_have(admin: AdminClient, broker: Serving) -> None:
+    request = ConsumerGroupHeartbeatRequest(
+        group_id="readers",
+        member_id="one",
+        rebalance_timeout_ms=60_000,
+        subscribed_topic_names=[TOPIC],
+        topic_partitions=[],
+    )
+    with closing(Connection(broker.bootstrap)) as connection:
+        connection.call(request, 1)
+
+        (group,) = admin.get("/v1/groups")["items"]
+
+    (member,) = group["members"]
+    assert (group["group_id"], group["type"], group["state"], group["protocol"]) == (
+        "readers",
+        "consumer",
+        "Stable",
+        "uniform",
+    )
+    assert (member["member_id"], member["epoch"]) == ("one", 2)
+    assert member["partitions"] == member["target"] == {TOPIC: [0]}
 
 
 def test_producer_is_told_with_the_batches_that_are_recognised(admin: AdminClient) -> None:
