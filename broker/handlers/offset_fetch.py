@@ -118,7 +118,9 @@ class _GroupFetch:
         if self._is_stable_required and offsets.is_pending(group_id, topic_name, index):
             return _no_offset(index, ErrorCode.UNSTABLE_OFFSET_COMMIT)
         committed = offsets.find(group_id, topic_name, index)
-        if committed is None:
+        topic = self._cluster.find_topic(topic_name)
+        if committed is None or (topic is not None and not committed.is_of_topic(topic.topic_id)):
+            # Nothing, or an offset of a topic that had the name before.
             return _no_offset(index, ErrorCode.NONE)
         return OffsetFetchResponsePartitions(
             partition_index=index,
