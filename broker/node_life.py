@@ -1,9 +1,9 @@
 """A node that dies as by SIGKILL, and what it finds when it is started again.
 
 What was written to the files is there, flushed or not; nothing is closed, and nothing that was on its way to the disk
-is begun any more. What was in memory only is gone: groups and their offsets, sessions, connections, waiting requests,
-timers. A node in memory keeps its files, and of the rest what a data folder would have: topics, configs, and which
-block of producer ids comes next.
+is begun any more. What was in memory only is gone: sessions, connections, waiting requests, timers; groups, offsets and
+transactional ids are read again from their topics. A node in memory keeps its files, and of the rest what a data folder
+would have: topics, configs, and which block of producer ids comes next.
 """
 
 from __future__ import annotations

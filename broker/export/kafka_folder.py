@@ -8,7 +8,7 @@ Source: LogLoader.load and KafkaRaftServer.initializeLogDirs, Kafka 4.3.0.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ...protocol.kafka_uuid import new_uuid
@@ -39,6 +39,8 @@ from .server_properties import NODE_ID, SERVER_PROPERTIES, server_properties
 
 # How many producer ids Kafka's controller gives away at a time (ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE).
 PRODUCER_ID_BLOCK = 1000
+# The feature whose level is configured, and by which key of ours.
+TRANSACTION_FEATURE, TRANSACTION_LEVEL_KEY = "transaction.version", "fauxka.transaction.version"
 # The controller gives no block any more that would end behind this.
 PRODUCER_ID_MAX = 2**63 - 1
 
@@ -124,7 +126,9 @@ class KafkaFolder:
 
 
 def _records_of(cluster: ExportedCluster, directory_id: bytes) -> Iterator[MetadataRecord]:
-    yield from FEATURES_OF_4_3
+    for feature in FEATURES_OF_4_3:
+        level = cluster.settings.get(TRANSACTION_LEVEL_KEY) if feature.name == TRANSACTION_FEATURE else None
+        yield feature if level is None else replace(feature, feature_level=int(level))
     for topic in cluster.topics:
         yield TopicRecord(name=topic.name, topic_id=topic.topic_id)
         for partition in topic.partitions:

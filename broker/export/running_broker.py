@@ -23,6 +23,7 @@ from ...protocol.messages.list_offsets import (
     ListOffsetsResponse,
     ListOffsetsTopic,
 )
+from ...protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
 from ...protocol.messages.metadata import (
     MetadataRequest,
     MetadataResponse,
@@ -44,6 +45,7 @@ ANSWER_BYTES_MAX = 128 * 1024 * 1024
 # The last versions that name topics by their names, and all brokers since Kafka 2.8 know.
 METADATA_VERSION = 10
 DESCRIBE_CONFIGS_VERSION = 4
+LIST_TRANSACTIONS_VERSION = 0
 FETCH_VERSION = 12
 LIST_OFFSETS_VERSION = 6
 
@@ -93,7 +95,7 @@ class RunningBroker:
         say: takes a line on each topic that was written. Raises ExportError, ConnectionFailed and OSError.
         """
         topics: list[ExportedTopic] = []
-        highest_producer_id = -1
+        highest_producer_id = self._highest_of_transactional_ids()
         for topic in sorted(self._metadata.topics, key=lambda topic: topic.name or ""):
             ranges = [self._offset_range(topic, partition) for partition in _partitions_of(topic)]
             if topic.is_internal and all(each.start == each.end for each in ranges):
@@ -188,6 +190,14 @@ class RunningBroker:
                 raise ExportError(f"the leader of a partition, node {partition.leader_id}, is not among the brokers")
             connection = self._connections[partition.leader_id] = self._connect(broker.host, broker.port)
         return connection
+
+    def _highest_of_transactional_ids(self) -> int:
+        """Return the highest producer id that a transactional id has, which may be in no batch of its own; or -1."""
+        request = ListTransactionsRequest()
+        answer = self._bootstrap.ask(
+            ApiKey.LIST_TRANSACTIONS, LIST_TRANSACTIONS_VERSION, request, ListTransactionsResponse.read
+        )
+        return max((each.producer_id for each in answer.transaction_states), default=-1)
 
     def _broker_settings(self) -> dict[str, str]:
         node_id = self._metadata.brokers[0].node_id

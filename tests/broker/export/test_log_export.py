@@ -11,6 +11,7 @@ from fauxka.broker.export.kafka_folder import ExportError
 from fauxka.broker.export.log_export import export
 from fauxka.protocol.metadata_records import (
     ConfigRecord,
+    FeatureLevelRecord,
     MetadataRecord,
     PartitionRecord,
     ProducerIdsRecord,
@@ -24,6 +25,7 @@ from fauxka.testing import Broker
 from ...golden.raw_batches import batch
 from ...reference.log_client import LogClient, log_client
 from ...serving_process import run, serving, stop
+from ..transacting_client import TransactingClient
 
 SEGMENT_BYTES = 1024 * 1024
 RECORD_BYTES = SEGMENT_BYTES * 2 // 5
@@ -102,6 +104,22 @@ def test_next_producer_id_is_in_a_block_behind_all_in_the_logs(tmp_path: Path) -
     folder = exported(tmp_path / "out")
 
     assert records_of(folder, ProducerIdsRecord) == [ProducerIdsRecord(broker_id=1, next_producer_id=5000)]
+
+
+def test_next_producer_id_is_behind_that_of_a_transactional_id_without_any_batch(tmp_path: Path) -> None:
+    with Broker() as broker, TransactingClient(broker.bootstrap_servers) as client:
+        client.find_coordinator()
+        client.init()
+        export_from(broker, tmp_path / "out")
+
+    assert records_of(tmp_path / "out", ProducerIdsRecord) == [ProducerIdsRecord(broker_id=1, next_producer_id=1000)]
+
+
+@pytest.mark.parametrize(("config", "level"), [({}, 2), ({"fauxka.transaction.version": "1"}, 1)])
+def test_level_of_transactions_is_handed_on(tmp_path: Path, config: dict[str, str], level: int) -> None:
+    folder = exported(tmp_path / "out", config=config)
+
+    assert FeatureLevelRecord(name="transaction.version", feature_level=level) in records_in(folder)
 
 
 def test_segments_are_rolled_before_they_grow_beyond_segment_bytes(tmp_path: Path) -> None:

@@ -1,0 +1,63 @@
+"""A client with the transactional id "tx" that asks its coordinator one question at a time."""
+
+from __future__ import annotations
+
+from fauxka.protocol.api_keys import ApiKey
+from fauxka.protocol.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnTopic,
+)
+from fauxka.protocol.messages.describe_transactions import (
+    DescribeTransactionsRequest,
+    DescribeTransactionsResponse,
+    TransactionState,
+)
+from fauxka.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
+from fauxka.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from fauxka.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+
+from .asking_client import AskingClient
+
+TIMEOUT_MS = 60_000
+
+
+class TransactingClient(AskingClient):
+    """A producer of "tx", one request at a time."""
+
+    def find_coordinator(self) -> int:
+        request = FindCoordinatorRequest(key_type=1, key="tx")
+        return self._connection.ask(ApiKey.FIND_COORDINATOR, 3, request, FindCoordinatorResponse.read).error_code
+
+    def init(self) -> InitProducerIdResponse:
+        request = InitProducerIdRequest(transactional_id="tx", transaction_timeout_ms=TIMEOUT_MS)
+        return self._connection.ask(ApiKey.INIT_PRODUCER_ID, 5, request, InitProducerIdResponse.read)
+
+    def add(self, producer: tuple[int, int]) -> int:
+        request = AddPartitionsToTxnRequest(
+            v3_and_below_transactional_id="tx",
+            v3_and_below_producer_id=producer[0],
+            v3_and_below_producer_epoch=producer[1],
+            v3_and_below_topics=[AddPartitionsToTxnTopic(name="events", partitions=[0])],
+        )
+        answer = self._connection.ask(ApiKey.ADD_PARTITIONS_TO_TXN, 3, request, AddPartitionsToTxnResponse.read)
+        return answer.results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code
+
+    def end(self, producer: tuple[int, int], *, is_commit: bool) -> EndTxnResponse:
+        request = EndTxnRequest(
+            transactional_id="tx", producer_id=producer[0], producer_epoch=producer[1], committed=is_commit
+        )
+        return self._connection.ask(ApiKey.END_TXN, 5, request, EndTxnResponse.read)
+
+    def state(self) -> TransactionState:
+        request = DescribeTransactionsRequest(transactional_ids=["tx"])
+        answer = self._connection.ask(ApiKey.DESCRIBE_TRANSACTIONS, 0, request, DescribeTransactionsResponse.read)
+        return answer.transaction_states[0]
+
+    def begin(self) -> tuple[int, int]:
+        """Open a transaction, and return its producer."""
+        assert self.find_coordinator() == 0
+        begun = self.init()
+        producer = (begun.producer_id, begun.producer_epoch)
+        assert (begun.error_code, self.add(producer)) == (0, 0)
+        return producer
