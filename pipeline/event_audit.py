@@ -8,11 +8,14 @@ its cause from what it has in common with the first:
     idempotence_off                  one of the two has no producer id, so that the broker could not know it
     not_deduplicated                 same producer, epoch and sequence: the broker should have known it
     re_sequenced_after_epoch_bump    same producer, newer epoch: the client waited too long and gave it new numbers
-    sent_again                       same producer and epoch, another sequence: the application or a task retry sent it
+    sent_again                       same producer, another sequence: the application or a task retry sent it
     producer_restarted               another producer: a restarted client, or another one, sent it
 
 Source: TransactionManager.bumpIdempotentEpochAndResetIdIfNeeded, Kafka 4.3.0: only a producer without transactions
 gives batches new numbers; a transactional one has a new epoch with each transaction, so that there it is sent again.
+A batch with new numbers keeps its records as they are (ProducerBatch.resetProducerState), their timestamps too. A copy of
+a newer epoch with a timestamp of its own was handed to the producer once more, which had given the first one up: so does
+a Spark task that is run again. Where the log sets the timestamps that cannot be told, and counts as the client's.
 """
 
 from __future__ import annotations
@@ -20,9 +23,12 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
+from ..protocol.record_batch import TimestampType
 from .finding_rule import Rule, findings_by
 from .findings import all_findings, findings_of, in_words
 from .transaction_spans import aborted_batches
+
+_LOG_SETS_TIME = TimestampType.LOG_APPEND_TIME.value
 
 # What is told of a copy and of the first one; all else of a record stays where it is read.
 _COMPARED = (
@@ -34,6 +40,7 @@ _COMPARED = (
     "sequence",
     "base_sequence",
     "is_transactional",
+    "timestamp_type",
 )
 
 
@@ -76,7 +83,9 @@ def _copies(events: DataFrame) -> DataFrame:
 def _cause() -> Column:
     first = f.col("first")
     is_same_producer = f.col("producer_id") == first["producer_id"]
-    is_bumped = ~f.col("is_transactional") & (f.col("producer_epoch") > first["producer_epoch"])
+    is_same_record = (f.col("timestamp") == first["timestamp"]) | (f.col("timestamp_type") == _LOG_SETS_TIME)
+    is_newer = f.col("producer_epoch") > first["producer_epoch"]
+    is_bumped = ~f.col("is_transactional") & is_newer & is_same_record
     is_same_sequence = (f.col("producer_epoch") == first["producer_epoch"]) & (f.col("sequence") == first["sequence"])
     return (
         f.when(f.col("partition") != first["partition"], "other_partition")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from random import Random
 
-from .planted_log import EVENTS_MAX, NO_PRODUCER, PARTITIONS, Event, Found, PlantedLog, Sender
+from .planted_log import EVENTS_MAX, NO_PRODUCER, PARTITIONS, STARTS, Event, Found, PlantedLog, Sender
 
 # Producers that are there from the beginning to the end.
 IDEMPOTENT = 7
@@ -51,13 +51,24 @@ def not_deduplicated(log: PlantedLog) -> None:
 
 
 def re_sequenced(log: PlantedLog) -> None:
-    """A producer that gives up waiting raises its epoch, begins at sequence 0 and sends all again."""
+    """A producer that gives up waiting raises its epoch, begins at sequence 0 and sends all again as it is."""
+    timestamp_ms = log.next_timestamp_ms
+    events, first = _first_copies(log, IDEMPOTENT)
+    _pause(log)
+    log.epochs[IDEMPOTENT] = log.epochs.get(IDEMPOTENT, 0) + 1
+    partition = events[0].partition
+    copy = log.append(partition, events, Sender(IDEMPOTENT, timestamp_ms=timestamp_ms))
+    _owe_copies(log, events, "re_sequenced_after_epoch_bump", partition, (first, copy))
+
+
+def given_up_and_sent_again(log: PlantedLog) -> None:
+    """A producer gives a batch up and raises its epoch, and the application sends the events anew."""
     events, first = _first_copies(log, IDEMPOTENT)
     _pause(log)
     log.epochs[IDEMPOTENT] = log.epochs.get(IDEMPOTENT, 0) + 1
     partition = events[0].partition
     copy = log.append(partition, events, Sender(IDEMPOTENT))
-    _owe_copies(log, events, "re_sequenced_after_epoch_bump", partition, (first, copy))
+    _owe_copies(log, events, "sent_again", partition, (first, copy))
 
 
 def sent_again(log: PlantedLog) -> None:
@@ -105,6 +116,16 @@ def lost(log: PlantedLog) -> None:
     log.acknowledge(events, partition, offset)
     for delta, event in enumerate(events):
         log.owe_of_ledger("lost", event, offset + delta)
+
+
+def expired(log: PlantedLog) -> None:
+    """Acknowledged in what retention has taken since."""
+    partition = max(range(PARTITIONS), key=STARTS.__getitem__)
+    events = log.new_events(partition)
+    offset = log.random.randrange(STARTS[partition] - len(events) + 1)
+    log.acknowledge(events, partition, offset)
+    for delta, event in enumerate(events):
+        log.owe_of_ledger("expired", event, offset + delta, cause="retention")
 
 
 def failed_and_absent(log: PlantedLog) -> None:
@@ -230,9 +251,9 @@ def open_transaction(log: PlantedLog) -> None:
 
 
 PLANTS: tuple[Callable[[PlantedLog], None], ...] = (
-    *(not_deduplicated, re_sequenced, sent_again, producer_restarted, other_partition, idempotence_off),
-    *(lost, failed_and_absent, failed_and_stored, offset_differs, unknown, reordered),
-    *(damaged, sequence_gap, committed, aborted, aborted_and_acknowledged, open_transaction),
+    *(not_deduplicated, re_sequenced, given_up_and_sent_again, sent_again, producer_restarted, other_partition),
+    *(idempotence_off, lost, failed_and_absent, failed_and_stored, offset_differs, unknown, reordered),
+    *(expired, damaged, sequence_gap, committed, aborted, aborted_and_acknowledged, open_transaction),
 )
 
 

@@ -15,6 +15,8 @@ from .logs_on_disk import write_segment
 
 TOPIC = "t"
 PARTITIONS = 2
+# Where the partitions' logs begin: retention has been in one of them.
+STARTS = (0, 40)
 HEADER = "event-id"
 EVENTS_MAX = 4
 SEGMENTS_MAX = 3
@@ -54,11 +56,12 @@ class Event:
 
 @dataclass(frozen=True)
 class Sender:
-    """Who appends, with the sequence that is next for the partition, or another."""
+    """Who appends, with the sequence and the timestamp that are next, or others."""
 
     producer_id: int
     sequence: int | None = None
     is_transactional: bool = False
+    timestamp_ms: int | None = None
 
 
 @dataclass
@@ -69,7 +72,7 @@ class PlantedLog:
     expected: Counter[Found] = field(default_factory=Counter[Found])
     ledger: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
     batches: list[list[bytes]] = field(default_factory=lambda: [[] for _ in range(PARTITIONS)])
-    offsets: list[int] = field(default_factory=lambda: [0] * PARTITIONS)
+    offsets: list[int] = field(default_factory=lambda: list(STARTS))
     epochs: dict[int, int] = field(default_factory=dict[int, int])
     sequences: dict[tuple[int, int, int], int] = field(default_factory=dict[tuple[int, int, int], int])
     event_count: int = 0
@@ -99,6 +102,11 @@ class PlantedLog:
         self.producer_count += 1
         return NEW_ID + self.producer_count
 
+    @property
+    def next_timestamp_ms(self) -> int:
+        """Of the batch that is appended next."""
+        return START_MS + self.batch_count
+
     def append(self, partition: int, events: Sequence[Event], sender: Sender) -> int:
         """Append a batch, each in the next codec, and return its base offset."""
         producer_id = sender.producer_id
@@ -116,7 +124,7 @@ class PlantedLog:
             is_transactional=sender.is_transactional,
             base_offset=base_offset,
         )
-        timestamp = START_MS + self.batch_count
+        timestamp = self.next_timestamp_ms if sender.timestamp_ms is None else sender.timestamp_ms
         records = [
             Record(
                 b"value of " + event.event_id.encode(),
@@ -135,7 +143,7 @@ class PlantedLog:
             EndTransactionMarker(is_commit, 0),
             producer_id=producer_id,
             producer_epoch=self.epochs.get(producer_id, 0),
-            timestamp=START_MS + self.batch_count,
+            timestamp=self.next_timestamp_ms,
         )
         offset = self.offsets[partition]
         self._store(partition, stamped_prefix(offset, len(built) - 12, 0) + built[16:], 1)

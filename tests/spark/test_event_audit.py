@@ -35,8 +35,19 @@ SITUATIONS = {
         [record(0, "a", 0), record(9, "a", 0)], [("a", "not_deduplicated", 0, 9, 0)]
     ),
     "a copy with a newer epoch was given new numbers": Situation(
-        [record(0, "a", 0), record(9, "a", 0, producer_epoch=1), record(10, "a", 4, producer_epoch=2)],
+        [
+            record(0, "a", 0),
+            record(9, "a", 0, producer_epoch=1, timestamp=at(0)),
+            record(10, "a", 4, producer_epoch=2, timestamp=at(0)),
+        ],
         [("a", RE_SEQUENCED, 0, 9, 0), ("a", RE_SEQUENCED, 0, 10, 0)],
+    ),
+    "a copy with a newer epoch and a timestamp of its own was sent again": Situation(
+        [record(0, "a", 0), record(9, "a", 0, producer_epoch=1)], [("a", "sent_again", 0, 9, 0)]
+    ),
+    "timestamps that the log sets tell nothing of a copy with a newer epoch": Situation(
+        [record(0, "a", 0, timestamp_type=1), record(9, "a", 0, producer_epoch=1, timestamp_type=1)],
+        [("a", RE_SEQUENCED, 0, 9, 0)],
     ),
     "a copy with another sequence was sent again": Situation(
         [record(0, "a", 0), record(9, "a", 5)], [("a", "sent_again", 0, 9, 0)]
