@@ -7,7 +7,8 @@ anew with the same checkpoint, it goes on where it was.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pyspark.errors import AnalysisException
@@ -39,6 +40,7 @@ POLL_SECONDS = 1
 STOP_SECONDS_MAX = 60
 STOP_POLL_SECONDS = 0.05
 
+_V1_FORMATS_KEY = "spark.sql.sources.useV1SourceList"
 _READ = "read"
 _KEPT = "kept"
 
@@ -111,8 +113,24 @@ def run_batch(spark: SparkSession, job: DedupJob) -> DedupCounts:
     if job.to_bootstrap is None:
         write_new_folder(copies, job.to)
     else:
-        write_to_topic(copies, job.to_bootstrap, job.to)
+        with newer_kafka_sink(spark):
+            write_to_topic(copies, job.to_bootstrap, job.to)
     return counts_in(read.get, kept.get)
+
+
+@contextmanager
+def newer_kafka_sink(spark: SparkSession) -> Generator[None, None, None]:
+    """Let batches go to topics by the newer of the two ways that the format has, for the length of the block.
+
+    The older one, which is Spark's choice, runs the query as another one, of which no observation is ever told: who
+    waits for it waits for ever.
+    """
+    before = spark.conf.get(_V1_FORMATS_KEY) or ""
+    spark.conf.set(_V1_FORMATS_KEY, ",".join(name for name in before.split(",") if name != "kafka"))
+    try:
+        yield
+    finally:
+        spark.conf.set(_V1_FORMATS_KEY, before)
 
 
 def copies_by_cause(spark: SparkSession, job: DedupJob) -> dict[str, int]:

@@ -110,4 +110,4 @@ def write_to_topic(kept: DataFrame, bootstrap: str, topic: str) -> None:
     ordered = kept.repartition("topic", "partition").sortWithinPartitions("topic", "partition", "offset")
     rows = ordered.select(f.lit(topic).alias("topic"), "key", "value", "headers")
     options = {"kafka.bootstrap.servers": bootstrap, "kafka.acks": "all", "kafka.enable.idempotence": "true"}
-    rows.write.format("kafka").options(**options).save()
+    rows.write.format("kafka").mode("append").options(**options).save()

@@ -125,6 +125,18 @@ def test_a_batch_keeps_one_copy_and_wants_a_new_folder(session: SparkSession, br
         run_batch(session, job)
 
 
+def test_a_batch_into_a_topic_keeps_one_copy_and_says_so(session: SparkSession, broker: Broker) -> None:
+    topic, target = new_topic(broker), new_topic(broker)
+    job = job_of(broker, topic, target, to_bootstrap=broker.bootstrap_servers)
+    send(session, broker, topic, 0, 30, 3)
+
+    counts = run_batch(session, job)
+
+    assert counts == DedupCounts(records_read=90, kept=30)
+    verdict = broker.verdict(target, "key")
+    assert (verdict.records.in_log, verdict.records.distinct) == (30, 30)
+
+
 def test_a_stream_into_a_topic_keeps_keys_values_and_headers(
     session: SparkSession, broker: Broker, tmp_path: Path
 ) -> None:
