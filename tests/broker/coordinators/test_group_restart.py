@@ -1,0 +1,113 @@
+"""Groups of a whole broker after a stop, a crash, and without their topic; and records that nobody can read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fauxka.broker.coordinators.group import OffsetCommitter
+from fauxka.broker.coordinators.group_offsets import OffsetToCommit
+from fauxka.broker.coordinators.state_log import StateRecord
+from fauxka.protocol.group_log_records import GroupMetadataKey, OffsetCommitKey, OffsetCommitValue
+from fauxka.testing import Broker
+
+from .group_play import GROUP, GroupPlay
+
+PARTITIONS = {"offsets.topic.num.partitions": "1"}
+NEWER_TYPE = b"\x7f\xff"
+
+
+def commit(broker: Broker, offset: int, *topics: str) -> None:
+    offsets = [OffsetToCommit(topic_name=topic, partition=0, offset=offset) for topic in topics]
+    broker.call(lambda: broker.cluster.groups.offsets.commit(OffsetCommitter(group_id="g", api_version=9), offsets))
+
+
+def committed(broker: Broker, topic: str) -> int | None:
+    found = broker.call(lambda: broker.cluster.groups.offsets.find("g", topic, 0))
+    return None if found is None else found.offset
+
+
+def test_offsets_in_a_data_folder_are_there_after_a_stop(tmp_path: Path) -> None:
+    with Broker(PARTITIONS, data_dir=tmp_path) as broker:
+        commit(broker, 5, "events", "others")
+
+    with Broker(PARTITIONS, data_dir=tmp_path) as broker:
+        assert (committed(broker, "events"), committed(broker, "others")) == (5, 5)
+
+
+@pytest.mark.parametrize("is_on_disk", [False, True])
+def test_offsets_are_there_after_a_crash(*, is_on_disk: bool, tmp_path: Path) -> None:
+    with Broker(PARTITIONS, data_dir=tmp_path if is_on_disk else None) as broker:
+        commit(broker, 5, "events")
+        commit(broker, 6, "events")
+
+        broker.crash()
+        broker.restart()
+
+        assert committed(broker, "events") == 6
+
+
+def test_offsets_of_a_deleted_topic_are_gone_after_a_crash_too() -> None:
+    with Broker(PARTITIONS) as broker:
+        topic = broker.call(lambda: broker.cluster.create_topic("events", 1))
+        commit(broker, 5, "events", "others")
+        broker.call(lambda: broker.cluster.delete_topic(topic))
+
+        broker.crash()
+        broker.restart()
+
+        assert (committed(broker, "events"), committed(broker, "others")) == (None, 5)
+
+
+def test_without_its_topic_a_coordinator_knows_no_group() -> None:
+    with Broker(PARTITIONS) as broker:
+        commit(broker, 5, "events")
+
+        broker.call(lambda: broker.cluster.delete_topic(broker.cluster.topics["__consumer_offsets"]))
+
+        assert committed(broker, "events") is None
+        commit(broker, 1, "events")
+        assert committed(broker, "events") == 1
+
+
+def test_a_reset_broker_has_no_group_and_no_record_of_any() -> None:
+    with Broker(PARTITIONS) as broker:
+        commit(broker, 5, "events")
+
+        broker.reset()
+        broker.crash()
+        broker.restart()
+
+        assert broker.call(lambda: broker.cluster.groups.list_groups((), ())) == []
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        StateRecord(NEWER_TYPE, b"whatever"),
+        StateRecord(b"", b"no key"),
+        StateRecord(GroupMetadataKey(GROUP).encode(), b"\x00\x63 of version 99"),
+        StateRecord(GroupMetadataKey(GROUP).encode(), b"\x00\x03"),
+    ],
+    ids=["another type", "no type", "another version", "cut short"],
+)
+def test_a_record_that_cannot_be_read_is_passed_over(record: StateRecord) -> None:
+    play = GroupPlay()
+    play.commit(1)
+    play.log.append(GROUP, [record])
+    play.commit(2)
+
+    play.crash()
+
+    assert play.committed() == 2
+
+
+def test_offsets_of_the_oldest_kafka_are_read() -> None:
+    play = GroupPlay()
+    key = OffsetCommitKey(GROUP, "t", 0).encode()
+    play.log.append(GROUP, [StateRecord(b"\0\0" + key[2:], OffsetCommitValue(offset=3, commit_timestamp=1).encode())])
+
+    play.crash()
+
+    assert play.committed() == 3
