@@ -153,7 +153,7 @@ class Simulation:
         before = state_of(log)
         base_offset = model.log_end_offset
         taken = TakenBatch(base_offset, base_offset + sent.count - 1, partition.leader_epoch, sent.data[CHECKED_FROM:])
-        has_failed = log.has_failed
+        has_failed = log.flushes.has_failed
         model.in_doubt = taken
         try:
             result = log.append(memoryview(sent.data), now_ms=self.now_ms, leader_epoch=partition.leader_epoch)
