@@ -1,0 +1,124 @@
+"""flush.messages and groups: what was written is answered when it is flushed, and refused where it cannot be."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+
+import pytest
+
+from fauxka.protocol.error_codes import ErrorCode
+from fauxka.protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
+from fauxka.protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+)
+from fauxka.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
+from fauxka.storage.memory_file_system import MemoryFileSystem
+from fauxka.testing import Broker
+
+from ...golden.capture_connection import Connection
+from ...golden.group_client import JOIN_LATEST, SYNC_LATEST, protocols_of
+from ..steered_file_system import SteeredFileSystem, os_error
+
+CONFIG = {
+    "log.flush.interval.messages": "1",
+    "offsets.topic.num.partitions": "1",
+    "group.initial.rebalance.delay.ms": "0",
+}
+COMMIT_VERSION = 9
+
+
+@pytest.fixture
+def files() -> SteeredFileSystem:
+    return SteeredFileSystem(MemoryFileSystem())
+
+
+@pytest.fixture
+def broker(files: SteeredFileSystem) -> Iterator[Broker]:
+    with Broker(CONFIG, file_system=files) as broker:
+        broker.call(lambda: broker.cluster.create_topic("events", 1))
+        yield broker
+
+
+@pytest.fixture
+def connection(broker: Broker) -> Iterator[Connection]:
+    """A client whose first commit has made the topic of groups."""
+    connection = Connection(broker.bootstrap_servers)
+    assert commit(connection, "first", 1) == ErrorCode.NONE
+    yield connection
+    connection.close()
+
+
+def commit(connection: Connection, group_id: str, offset: int) -> int:
+    partition = OffsetCommitRequestPartition(partition_index=0, committed_offset=offset)
+    request = OffsetCommitRequest(
+        group_id=group_id, topics=[OffsetCommitRequestTopic(name="events", partitions=[partition])]
+    )
+    response = connection.call(request, COMMIT_VERSION)
+    assert isinstance(response, OffsetCommitResponse)
+    return response.topics[0].partitions[0].error_code
+
+
+def joined(connection: Connection) -> JoinGroupResponse:
+    """Return the answer to a static member, which needs no second request."""
+    request = JoinGroupRequest(
+        group_id="g",
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=10_000,
+        group_instance_id="i",
+        protocol_type="consumer",
+        protocols=protocols_of("range"),
+    )
+    response = connection.call(request, JOIN_LATEST)
+    assert isinstance(response, JoinGroupResponse)
+    return response
+
+
+def assignment(connection: Connection, member: JoinGroupResponse) -> SyncGroupResponse:
+    request = SyncGroupRequest(
+        group_id="g",
+        generation_id=member.generation_id,
+        member_id=member.member_id,
+        group_instance_id="i",
+        protocol_type="consumer",
+        protocol_name="range",
+        assignments=[SyncGroupRequestAssignment(member_id=member.member_id, assignment=b"part")],
+    )
+    response = connection.call(request, SYNC_LATEST)
+    assert isinstance(response, SyncGroupResponse)
+    return response
+
+
+def test_a_commit_is_flushed_before_it_is_answered(connection: Connection, files: SteeredFileSystem) -> None:
+    before = files.syncs
+
+    error_code = commit(connection, "g", 1)
+
+    assert (error_code, files.syncs - before) == (ErrorCode.NONE, 1)
+
+
+def test_a_commit_that_cannot_be_flushed_is_refused(connection: Connection, files: SteeredFileSystem) -> None:
+    files.sync_error = os_error(errno.EIO)
+
+    assert commit(connection, "g", 1) == ErrorCode.NOT_COORDINATOR
+
+
+def test_an_assignment_is_flushed_before_anybody_is_told(connection: Connection, files: SteeredFileSystem) -> None:
+    member = joined(connection)
+    before = files.syncs
+
+    told = assignment(connection, member)
+
+    assert (told.error_code, told.assignment, files.syncs - before) == (ErrorCode.NONE, b"part", 1)
+
+
+def test_an_assignment_that_cannot_be_flushed_is_told_nobody(connection: Connection, files: SteeredFileSystem) -> None:
+    member = joined(connection)
+    files.sync_error = os_error(errno.EIO)
+
+    told = assignment(connection, member)
+
+    assert (told.error_code, told.assignment) == (ErrorCode.NOT_COORDINATOR, b"")
