@@ -6,6 +6,7 @@ a line of JSON. Exit code 0 if Spark says that the job succeeded, 1 if not, 2 if
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 import time
@@ -37,6 +38,10 @@ SETTINGS = {
 STREAM_SECONDS_MAX = 240
 # What Spark says in front of what went wrong in a stream.
 _STREAM_FAILED = "terminated with exception: "
+# What it says behind that.
+_STREAM_STATE = re.compile(r"\s*(?:SQLSTATE: |=== Streaming Query ===)")
+# A few sentences.
+REASON_CHARACTERS_MAX = 1000
 
 
 class JobOutcome(Struct, kw_only=True):
@@ -161,9 +166,10 @@ def outcome_of(job: Callable[[SparkSession], int | None], attempts: int) -> JobO
 
 
 def in_one_line(text: str) -> str:
-    """Return what went wrong, of all that Spark says of it."""
-    first = text.partition("\n")[0]
-    return first.partition(_STREAM_FAILED)[2] or first or "Spark does not say why"
+    """Return what went wrong, of all that Spark says of it: of a stream all that is said before its state is shown."""
+    stream_failure = text.partition(_STREAM_FAILED)[2]
+    told = _STREAM_STATE.split(stream_failure, maxsplit=1)[0] if stream_failure else text.partition("\n")[0]
+    return " ".join(told.split())[:REASON_CHARACTERS_MAX] or "Spark does not say why"
 
 
 def options_of(assignments: tuple[str, ...]) -> dict[str, str]:
