@@ -141,7 +141,7 @@ def test_a_static_member_that_comes_back_has_what_it_had(
         other.poll()
         return sorted(len(owned) for owned in partitions_told(bootstrap, group).values())
 
-    assert eventually(shares, [1, 2])
+    assert eventually(shares, [1, 2]) == [1, 2]
     before, epoch = partitions_told(bootstrap, group), described(bootstrap, group).group_epoch
     first.close()
     away = partitions_told(bootstrap, group)
@@ -171,7 +171,7 @@ def test_a_member_goes_on_where_the_last_one_has_committed(client: Client, boots
         read.extend(stored.offset for stored in first.poll())
         return len(read)
 
-    assert eventually(count_read, len(records))
+    assert eventually(count_read, len(records)) == len(records)
     first.commit()
     first.close()
     client.produce(topic, records[:3])
@@ -182,7 +182,7 @@ def test_a_member_goes_on_where_the_last_one_has_committed(client: Client, boots
         seen.extend(stored.offset for stored in second.poll())
         return len(seen)
 
-    assert eventually(count_seen, 3)
+    assert eventually(count_seen, 3) == 3
     second.close()
 
 
@@ -205,7 +205,8 @@ def test_a_java_member_subscribes_by_a_regular_expression(bootstrap: str) -> Non
                 for index in topic.partitions
             }
 
-        assert eventually(told, {(f"{prefix}-a", 0), (f"{prefix}-a", 1), (f"{prefix}-b", 0)})
+        expected = {(f"{prefix}-a", 0), (f"{prefix}-a", 1), (f"{prefix}-b", 0)}
+        assert eventually(told, expected) == expected
         member.close()
 
 
@@ -222,17 +223,18 @@ def test_a_classic_and_a_consumer_member_share_a_topic(bootstrap: str) -> None:
             classic.poll(0.1)
             return len(classic.assignment())
 
-        assert eventually(classic_count, CHURN_PARTITIONS)
+        assert eventually(classic_count, CHURN_PARTITIONS) == CHURN_PARTITIONS
         modern = client.join(group, topic)
 
         def counts() -> tuple[int, int]:
             modern.poll()
             return classic_count(), len(modern.assigned_partitions())
 
-        assert eventually(counts, (CHURN_PARTITIONS // 2, CHURN_PARTITIONS // 2))
+        half = CHURN_PARTITIONS // 2
+        assert eventually(counts, (half, half)) == (half, half)
         assert sorted(member.member_type for member in described(bootstrap, group).members) == [0, 1]
         modern.close()
-        assert eventually(classic_count, CHURN_PARTITIONS)
+        assert eventually(classic_count, CHURN_PARTITIONS) == CHURN_PARTITIONS
         assert described(bootstrap, group).error_code
         classic.close()
 
@@ -249,7 +251,7 @@ def test_kafka_consumer_groups_describes_state_and_members(bootstrap: str) -> No
             member.poll()
             return len(member.assigned_partitions())
 
-        assert eventually(owned, PARTITION_COUNT)
+        assert eventually(owned, PARTITION_COUNT) == PARTITION_COUNT
         state = tools.output_of(GROUPS, "--describe", "--group", group, "--state", "--verbose")
         members = tools.output_of(GROUPS, "--describe", "--group", group, "--members", "--verbose")
         listed = tools.output_of(GROUPS, "--list", "--state", "--type")

@@ -1,0 +1,41 @@
+"""What real Kafka answered about groups of the consumer protocol, and kept of them: fauxka does the same."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from fauxka.testing import Broker
+
+from ...golden.capture_consumer_groups import CONSUMER_GROUP_CONFIG, GOLDEN, capture
+
+Line = dict[str, object]
+
+GOLDEN_LINES: list[Line] = [json.loads(line) for line in GOLDEN.read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def lines() -> Iterator[list[Line]]:
+    """The lines of the same program, run against fauxka."""
+    output = io.StringIO()
+    with Broker(CONSUMER_GROUP_CONFIG) as broker:
+        capture(broker.bootstrap_servers, output)
+    yield [json.loads(line) for line in output.getvalue().splitlines()]
+
+
+def _names() -> list[str]:
+    return [f"{line['case']} v{line.get('version', '')}" for line in GOLDEN_LINES]
+
+
+def test_the_program_asks_the_same_questions(lines: list[Line]) -> None:
+    asked = [{**line, "answer": None, "records": None} for line in lines]
+
+    assert asked == [{**line, "answer": None, "records": None} for line in GOLDEN_LINES]
+
+
+@pytest.mark.parametrize("number", range(len(GOLDEN_LINES)), ids=_names())
+def test_the_answer_is_kafkas(lines: list[Line], number: int) -> None:
+    assert lines[number] == GOLDEN_LINES[number]
