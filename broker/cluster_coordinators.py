@@ -34,11 +34,15 @@ class ClusterCoordinators:
         from .coordinators.group_coordinator import GroupCoordinator
         from .coordinators.group_settings import GroupSettings
         from .coordinators.internal_topics import CoordinatorType
+        from .coordinators.share_groups.of_cluster import share_groups_of
         from .coordinators.state_log import StateLog
 
         log = StateLog(self._cluster, CoordinatorType.GROUP)
         new_consumer_groups = consumer_groups_of(self._cluster, log)
-        return GroupCoordinator(GroupSettings.of(self._cluster.config), self._cluster.clock, log, new_consumer_groups)
+        new_share_groups = share_groups_of(self._cluster, log)
+        return GroupCoordinator(
+            GroupSettings.of(self._cluster.config), self._cluster.clock, log, new_consumer_groups, new_share_groups
+        )
 
     @property
     def has_groups(self) -> bool:
@@ -69,6 +73,8 @@ class ClusterCoordinators:
 
         if not StateLog(self._cluster, CoordinatorType.TRANSACTION).is_empty:
             self.transactions.load()
+        if not StateLog(self._cluster, CoordinatorType.SHARE).is_empty:
+            self.groups.share_groups.load()
         if not StateLog(self._cluster, CoordinatorType.GROUP).is_empty:
             self.groups.load()
 
@@ -84,6 +90,8 @@ class ClusterCoordinators:
             groups.unload()
         else:
             self.groups.offsets.forget_topics([(topic.name, topic.topic_id) for topic in topics])
+            if self.groups.has_share_groups:
+                self.groups.share_groups.forget_topics([topic.topic_id for topic in topics])
 
     def unload(self) -> None:
         """Forget everything: who waits is answered, and no timer runs any more. Nothing may be asked of them then."""

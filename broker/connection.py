@@ -110,6 +110,8 @@ class Connection(asyncio.BufferedProtocol):
             self._drip.stop()
         self._dispatcher.connection_closed(self)
         self._owed.abandon()
+        if self._context.connection.on_closed is not None:
+            self._context.connection.on_closed()
 
     def pause_writing(self) -> None:
         """Answer no more: the client does not read."""

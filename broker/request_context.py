@@ -37,12 +37,14 @@ class ConnectionInfo:
     """Which connection it is, and who is at its other end.
 
     client_host: "" until it is known. client_software: name and version, "" until the client tells them.
+    on_closed: is called when the connection is no more, by whom something is kept for it.
     """
 
     connection_id: int
     listener: Listener
     client_host: str = ""
     client_software: str = ""
+    on_closed: Callable[[], None] | None = None
 
     @property
     def listener_name(self) -> str:

@@ -38,8 +38,10 @@ if TYPE_CHECKING:
     from .consumer_groups.consumer_groups import ConsumerGroups
     from .group import Group
     from .group_log import GroupLog
+    from .share_groups.share_groups import ShareGroups
 
     NewConsumerGroups = Callable[[GroupRegistry, Rebalance], ConsumerGroups]
+    NewShareGroups = Callable[[GroupRegistry], ShareGroups]
 
 logger = logging.getLogger(__name__)
 
@@ -60,11 +62,13 @@ class GroupCoordinator:
         clock: Clock,
         log: GroupLog,
         new_consumer_groups: NewConsumerGroups,
+        new_share_groups: NewShareGroups,
         new_member_suffix: Callable[[], str] = new_uuid_text,
     ) -> None:
         """Start without groups; log keeps them.
 
         new_consumer_groups: returns what coordinates groups of the consumer protocol, when there is the first one.
+        new_share_groups: the same for share groups.
         new_member_suffix: returns what makes a new member's id unique.
         """
         self._settings = settings
@@ -76,6 +80,7 @@ class GroupCoordinator:
         self._join = GroupJoin(settings, self._rebalance, log, new_member_suffix)
         self._membership = GroupMembership(self._rebalance)
         self._new_consumer_groups = new_consumer_groups
+        self._new_share_groups = new_share_groups
         self.offsets = GroupOffsets(
             settings, self._registry, log, now_ms=clock.now_ms, extend_session=self._extend_session
         )
@@ -85,12 +90,27 @@ class GroupCoordinator:
         """The groups of the consumer protocol, and what they can do beyond all groups."""
         return self._new_consumer_groups(self._registry, self._rebalance)
 
+    @cached_property
+    def share_groups(self) -> ShareGroups:
+        """The share groups, and what they can do beyond all groups."""
+        return self._new_share_groups(self._registry)
+
+    @property
+    def has_share_groups(self) -> bool:
+        """Whether anybody has asked for them."""
+        return "share_groups" in vars(self)
+
     def load(self) -> None:
         """Have the groups and offsets that are in the log, whose members' sessions begin anew."""
         # Loaded where there is something to read only.
         from .group_replay import GroupReplay
 
-        replay = GroupReplay(self._registry, self.offsets, lambda record: self.consumer_groups.replay(record))
+        replay = GroupReplay(
+            self._registry,
+            self.offsets,
+            lambda record: self.consumer_groups.replay(record),
+            lambda record: self.share_groups.replay(record),
+        )
         self._log.replay(replay.apply)
         for group in self._registry.all():
             if isinstance(group, ClassicGroup):
@@ -98,6 +118,8 @@ class GroupCoordinator:
                 group.finish_step()
             elif group.group_type is GroupType.CONSUMER:
                 self.consumer_groups.begin_sessions(group.group_id)
+            elif group.group_type is GroupType.SHARE:
+                self.share_groups.begin_sessions(group.group_id)
         if len(self._registry):
             logger.info("%d groups are known again", len(self._registry))
 
@@ -237,6 +259,8 @@ class GroupCoordinator:
         """
         group = self._registry.group_of(group_id)
         group.check_delete()
+        if group.group_type is GroupType.SHARE:
+            self.share_groups.delete(group_id)
         self._delete(group, self.offsets.all_of_group(group_id))
 
     def unload(self) -> None:
@@ -247,6 +271,8 @@ class GroupCoordinator:
         """
         if self._expiry is not None:
             self._expiry.cancel()
+        if self.has_share_groups:
+            self.share_groups.unload()
         groups = self._registry.all()
         for group in groups:
             group.refuse_waiting()
@@ -278,6 +304,9 @@ class GroupCoordinator:
             self._schedule_expiry()
 
     def _expire_of(self, group: Group) -> None:
+        if group.group_type is GroupType.SHARE:
+            # It has no offsets that could expire, and stays.
+            return
         expired = self.offsets.expired_of(group)
         if group.is_empty and len(expired) == len(self.offsets.all_of_group(group.group_id)):
             self._delete(group, expired)

@@ -21,6 +21,7 @@ from ...protocol.group_log_records import (
     record_type_of,
 )
 from ...protocol.record_batch import NO_PRODUCER_ID
+from ...protocol.share_group_records import ShareGroupRecord, ShareRecordType
 from .group_records import restored_group, restored_offset
 from .offset_store import OffsetPlace
 
@@ -42,17 +43,23 @@ class GroupReplay:
         registry: GroupRegistry,
         offsets: GroupOffsets,
         apply_consumer_record: Callable[[ConsumerGroupRecord], None],
+        apply_share_record: Callable[[ShareGroupRecord], None],
     ) -> None:
-        """Apply nothing yet; apply_consumer_record: is told records of groups of the consumer protocol."""
+        """Apply nothing yet.
+
+        apply_consumer_record: is told records of groups of the consumer protocol. apply_share_record: of share groups.
+        """
         self._registry = registry
         self._offsets = offsets
         self._apply_consumer_record = apply_consumer_record
+        self._apply_share_record = apply_share_record
         self._unknown_types: set[int] = set()
         self._appliers: dict[int, ApplyGroupRecord] = {
             GroupRecordType.LEGACY_OFFSET_COMMIT: self._apply_offset,
             GroupRecordType.OFFSET_COMMIT: self._apply_offset,
             GroupRecordType.GROUP_METADATA: self._apply_group,
             **dict.fromkeys(ConsumerRecordType, self._apply_consumer_group),
+            **dict.fromkeys(ShareRecordType, self._apply_share_group),
         }
 
     def apply(self, log_partition: int, record: ReplayedRecord) -> None:
@@ -86,6 +93,9 @@ class GroupReplay:
 
     def _apply_consumer_group(self, log_partition: int, record: ReplayedRecord, key: bytes) -> None:
         self._apply_consumer_record(ConsumerGroupRecord.read(key, record.value))
+
+    def _apply_share_group(self, log_partition: int, record: ReplayedRecord, key: bytes) -> None:
+        self._apply_share_record(ShareGroupRecord.read(key, record.value))
 
     def _apply_offset(self, log_partition: int, record: ReplayedRecord, key: bytes) -> None:
         read = OffsetCommitKey.read(key)

@@ -12,6 +12,7 @@ from . import (
     capture_list_offsets,
     capture_metadata,
     capture_records,
+    capture_share_groups,
     capture_topics,
 )
 from .capture_recorder import Recorder
@@ -27,6 +28,7 @@ CAPTURES: dict[str, Callable[[Recorder], None]] = {
     "list_offsets": capture_list_offsets.capture,
     "metadata": capture_metadata.capture,
     "records": capture_records.capture,
+    "share_groups": capture_share_groups.capture,
     "topics": capture_topics.capture,
 }
 
@@ -47,7 +49,7 @@ REFERENCE_CONFIG = {
 }
 
 # What a program needs besides, where it needs something.
-CONFIG_OF = {"configured": capture_configured.CONFIG}
+CONFIG_OF = {"configured": capture_configured.CONFIG, "share_groups": capture_share_groups.CONFIG}
 
 
 def golden_file(name: str) -> Path:

@@ -15,6 +15,7 @@ from fauxka.broker.coordinators.group_join import JoinAttempt
 from fauxka.broker.coordinators.group_offsets import OffsetProducer, OffsetToCommit
 from fauxka.broker.coordinators.group_settings import GroupSettings
 from fauxka.broker.coordinators.internal_topics import CoordinatorType, partition_of_key
+from fauxka.broker.coordinators.share_groups.of_cluster import share_groups_of
 from fauxka.broker.coordinators.state_log import StateLog, StateRecord
 from fauxka.broker.request_context import Deferred
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
@@ -64,9 +65,13 @@ class GroupPlay:
         self.coordinator = self._new_coordinator()
 
     def _new_coordinator(self) -> GroupCoordinator:
-        new_consumer_groups = consumer_groups_of(self.cluster, self.log)
         return GroupCoordinator(
-            self.settings, self.clock, self.log, new_consumer_groups, lambda: str(next(self._numbers))
+            self.settings,
+            self.clock,
+            self.log,
+            consumer_groups_of(self.cluster, self.log),
+            share_groups_of(self.cluster, self.log),
+            lambda: str(next(self._numbers)),
         )
 
     def crash(self) -> None:

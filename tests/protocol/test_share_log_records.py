@@ -1,0 +1,67 @@
+"""The records of share groups: a real Kafka's bytes both ways, and whatever bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fauxka.protocol.frames import FrameError
+from fauxka.protocol.share_group_records import ShareGroupRecord, ShareRecordType
+from fauxka.protocol.share_state_records import ShareStateType, ShareStateValue, read_share_key
+
+from ..golden.offsets_log import records_of
+
+GOLDEN = Path(__file__).parent.parent / "golden"
+# What a Kafka 4.3.0 had written when capture_share_groups was through.
+GROUPS = GOLDEN / "share_groups-consumer_offsets-4.3.0.log"
+STATES = GOLDEN / "share_groups-share_group_state-4.3.0.log"
+
+
+def test_every_record_of_a_group_is_written_as_kafka_does() -> None:
+    types: set[ShareRecordType] = set()
+    for record in records_of(GROUPS.read_bytes()):
+        assert record.key is not None
+        read = ShareGroupRecord.read(record.key, record.value)
+        types.add(read.record_type)
+
+        assert (read.encode_key(), read.encode_value()) == (record.key, record.value)
+    assert types == set(ShareRecordType)
+
+
+def test_every_record_of_a_state_is_written_as_kafka_does() -> None:
+    types: set[ShareStateType] = set()
+    for record in records_of(STATES.read_bytes()):
+        assert record.key is not None
+        record_type, key = read_share_key(record.key)
+
+        assert key.encode(record_type) == record.key
+        if record.value is not None:
+            types.add(record_type)
+            assert ShareStateValue.read(record_type, record.value).encode(record_type) == record.value
+    assert types == set(ShareStateType)
+
+
+@given(st.binary(max_size=60), st.none() | st.binary(max_size=60))
+def test_any_bytes_are_read_or_refused(key: bytes, value: bytes | None) -> None:
+    try:
+        ShareGroupRecord.read(b"\x00\x0b" + key, value)
+    except FrameError:
+        return
+
+
+@given(st.sampled_from(ShareStateType), st.binary(max_size=80))
+def test_any_bytes_of_a_state_are_read_or_refused(record_type: ShareStateType, value: bytes) -> None:
+    try:
+        ShareStateValue.read(record_type, b"\x00\x00" + value)
+    except FrameError:
+        return
+
+
+def test_a_later_version_is_refused() -> None:
+    with pytest.raises(FrameError, match="version 1"):
+        ShareStateValue.read(ShareStateType.UPDATE, b"\x00\x01")
+    with pytest.raises(FrameError, match="version 1"):
+        ShareGroupRecord.read(b"\x00\x0b\x00\x01g", b"\x00\x01")
