@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from ...protocol.api_keys import ApiKey
 from ...protocol.error_codes import ErrorCode
+from ...protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from ...protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -192,7 +193,13 @@ class RunningBroker:
         return connection
 
     def _highest_of_transactional_ids(self) -> int:
-        """Return the highest producer id that a transactional id has, which may be in no batch of its own; or -1."""
+        """Return the highest producer id that a transactional id has, which may be in no batch of its own; or -1.
+
+        It is not known of a Kafka before 3.0.
+        """
+        served = self._bootstrap.ask(ApiKey.API_VERSIONS, 0, ApiVersionsRequest(), ApiVersionsResponse.read)
+        if all(each.api_key != ApiKey.LIST_TRANSACTIONS for each in served.api_keys):
+            return -1
         request = ListTransactionsRequest()
         answer = self._bootstrap.ask(
             ApiKey.LIST_TRANSACTIONS, LIST_TRANSACTIONS_VERSION, request, ListTransactionsResponse.read
