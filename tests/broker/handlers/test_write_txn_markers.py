@@ -1,0 +1,75 @@
+"""WriteTxnMarkers as an administrator sends it: it ends what is open in a partition, pending offsets included."""
+
+from __future__ import annotations
+
+import pytest
+
+from fauxka.broker.coordinators.group import OffsetCommitter
+from fauxka.broker.coordinators.group_offsets import OffsetProducer, OffsetToCommit
+from fauxka.broker.coordinators.internal_topics import CoordinatorType, partition_of_key
+from fauxka.broker.handlers import write_txn_markers
+from fauxka.broker.request_context import Deferred
+from fauxka.protocol.error_codes import ErrorCode
+from fauxka.protocol.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+    WriteTxnMarkersResponse,
+)
+
+from .admin_scene import AdminScene
+
+GROUP, TOPIC = "copiers", "events"
+PRODUCER_ID = 9
+
+
+def send(scene: AdminScene, topic: str, partition: int, *, commit: bool) -> WriteTxnMarkersResponse:
+    marker = WritableTxnMarker(
+        producer_id=PRODUCER_ID,
+        producer_epoch=0,
+        transaction_result=commit,
+        topics=[WritableTxnMarkerTopic(name=topic, partition_indexes=[partition])],
+    )
+    response = write_txn_markers.handle(scene.context(1), WriteTxnMarkersRequest(markers=[marker]))
+    assert not isinstance(response, Deferred), "in memory nothing waits"
+    return response
+
+
+@pytest.mark.parametrize(("commit", "offset"), [(True, 7), (False, None)])
+def test_pending_offsets_count_by_the_marker_in_their_partition(commit: bool, offset: int | None) -> None:
+    scene = AdminScene()
+    scene.topic(TOPIC)
+    offsets = scene.cluster.groups.offsets
+    offsets.commit_pending(
+        OffsetCommitter(group_id=GROUP, api_version=3, is_transactional=True),
+        [OffsetToCommit(topic_name=TOPIC, partition=0, offset=7)],
+        OffsetProducer(PRODUCER_ID, 0),
+    )
+    partition = partition_of_key(scene.cluster, CoordinatorType.GROUP, GROUP)
+
+    before = offsets.is_pending(GROUP, TOPIC, 0)
+    send(scene, partition.topic_name, partition.index, commit=commit)
+
+    committed = offsets.find(GROUP, TOPIC, 0)
+    assert (before, offsets.is_pending(GROUP, TOPIC, 0)) == (True, False)
+    assert (None if committed is None else committed.offset) == offset
+
+
+def test_waiting_fetch_is_woken_by_a_marker() -> None:
+    scene = AdminScene()
+    partition = scene.topic(TOPIC).partitions[0]
+    woken: list[int] = []
+    partition.wait(object(), lambda: woken.append(partition.log.last_stable_offset))
+
+    send(scene, TOPIC, 0, commit=True)
+
+    assert woken == [1]
+
+
+def test_partition_that_is_not_there_is_told_beside_one_that_is() -> None:
+    scene = AdminScene()
+    scene.topic(TOPIC)
+
+    answers = [send(scene, TOPIC, index, commit=True).markers[0].topics[0].partitions[0] for index in (0, 1)]
+
+    assert [answer.error_code for answer in answers] == [ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
