@@ -11,6 +11,7 @@ from .client import (
     HEARTBEAT_MS,
     PATIENCE_MS,
     REQUEST_BYTES_MAX,
+    SESSION_MS,
     STEP_SECONDS_MAX,
     UNKNOWN_TOPIC_OR_PARTITION,
     ClientError,
@@ -317,6 +318,7 @@ class AiokafkaClient:
             auto_offset_reset="earliest",
             enable_auto_commit=False,
             heartbeat_interval_ms=HEARTBEAT_MS,
+            session_timeout_ms=SESSION_MS,
             request_timeout_ms=REQUEST_TIMEOUT_MS,
         )
         return consumer

@@ -14,6 +14,10 @@ STEP_SECONDS_MAX = 30.0
 # How often a member of a group asks whether it has to join again: the shortest rebalance waits for the next time.
 HEARTBEAT_MS = 200
 
+# How long a group waits for a member that says nothing any more: the shortest that Kafka allows. A consumer that is
+# closed while it joins cannot leave, as its connection waits for the answer; it may even lead the others.
+SESSION_MS = 6_000
+
 # How long a producer looks for its topic before it gives up: long, and short where the topic is known to be missing.
 PATIENCE_MS = 20_000
 UNKNOWN_TOPIC_MS = 1_000

@@ -17,7 +17,15 @@ from confluent_kafka import (
     TopicPartition,
 )
 
-from .client import HEARTBEAT_MS, PATIENCE_MS, REQUEST_BYTES_MAX, STEP_SECONDS_MAX, ClientError, GroupMember
+from .client import (
+    HEARTBEAT_MS,
+    PATIENCE_MS,
+    REQUEST_BYTES_MAX,
+    SESSION_MS,
+    STEP_SECONDS_MAX,
+    ClientError,
+    GroupMember,
+)
 from .records import Record, StoredRecord
 
 T = TypeVar("T")
@@ -135,7 +143,8 @@ class ConfluentClient:
 
     def join(self, group: str, topic: str) -> GroupMember:
         """Subscribe with a new consumer."""
-        return ConfluentMember({**self._common, "group.id": group, "heartbeat.interval.ms": HEARTBEAT_MS}, topic)
+        times = {"heartbeat.interval.ms": HEARTBEAT_MS, "session.timeout.ms": SESSION_MS}
+        return ConfluentMember({**self._common, **times, "group.id": group}, topic)
 
     def create_topic(self, topic: str, partition_count: int, configs: Mapping[str, str]) -> None:
         """Create a topic with one replica."""

@@ -9,6 +9,7 @@ from .client import (
     PATIENCE_MS,
     REQUEST_BYTES_MAX,
     REQUEST_TIMED_OUT,
+    SESSION_MS,
     STEP_SECONDS_MAX,
     ClientError,
     GroupMember,
@@ -25,7 +26,7 @@ class JavaClient:
 
     def __init__(self, bootstrap: str) -> None:
         """bootstrap: "host:port"."""
-        limits = [REQUEST_BYTES_MAX, int(STEP_SECONDS_MAX * 1000), HEARTBEAT_MS]
+        limits = [REQUEST_BYTES_MAX, int(STEP_SECONDS_MAX * 1000), HEARTBEAT_MS, SESSION_MS]
         self._program = JavaProgram("ClientDriver", bootstrap, *map(str, limits))
 
     def close(self) -> None:

@@ -15,6 +15,7 @@ from .client import (
     PATIENCE_MS,
     REQUEST_BYTES_MAX,
     REQUEST_TIMED_OUT,
+    SESSION_MS,
     STEP_SECONDS_MAX,
     ClientError,
     GroupMember,
@@ -257,6 +258,7 @@ class KafkaPythonClient:
             auto_offset_reset="earliest",
             enable_auto_commit=False,
             heartbeat_interval_ms=HEARTBEAT_MS,
+            session_timeout_ms=SESSION_MS,
         )
         return consumer
 

@@ -50,6 +50,7 @@ public final class ClientDriver {
     private final String requestBytesMax;
     private final Duration step;
     private final String heartbeatMs;
+    private final String sessionMs;
     private final Admin admin;
     private final Map<Integer, KafkaConsumer<byte[], byte[]>> members = new HashMap<>();
 
@@ -58,6 +59,7 @@ public final class ClientDriver {
         requestBytesMax = args[1];
         step = Duration.ofMillis(Long.parseLong(args[2]));
         heartbeatMs = args[3];
+        sessionMs = args[4];
         admin = Admin.create(Map.of("bootstrap.servers", bootstrap));
     }
 
@@ -238,8 +240,7 @@ public final class ClientDriver {
         config.put("enable.auto.commit", "false");
         if (!"consumer".equals(config.get("group.protocol"))) {
             config.put("heartbeat.interval.ms", heartbeatMs);
-            // A consumer that is closed while it joins does not leave: the others wait for its session to end.
-            config.put("session.timeout.ms", "6000");
+            config.put("session.timeout.ms", sessionMs);
         }
         return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
