@@ -201,21 +201,21 @@ def deletes(recorder: GroupRecorder) -> None:
     """OffsetDelete."""
     recorder.case("a commit", 9, commit_of("deleting", 0))
     recorder.case("another commit", 9, commit_of("deleting", 1))
-    recorder.case("one offset", 0, _delete_of("deleting", (TOPIC, [0])))
+    recorder.case("one offset", 0, delete_of("deleting", (TOPIC, [0])))
     recorder.case("is left", 7, fetch_of(recorder, "deleting"))
-    recorder.case("of an offset that there is not", 0, _delete_of("deleting", (TOPIC, [2])))
-    recorder.case("of an unknown partition", 0, _delete_of("deleting", (TOPIC, [1, 3])))
-    recorder.case("of an unknown topic", 0, _delete_of("deleting", ("no-such-topic", [0]), (TOPIC, [0])))
-    recorder.case("of an unknown topic only", 0, _delete_of("deleting", ("no-such-topic", [0])))
-    recorder.case("of no topic", 0, _delete_of("deleting"))
-    recorder.case("of a group without an id", 0, _delete_of("", (TOPIC, [0])))
-    recorder.case("of a group that there is not", 0, _delete_of("nothing", (TOPIC, [0])))
+    recorder.case("of an offset that there is not", 0, delete_of("deleting", (TOPIC, [2])))
+    recorder.case("of an unknown partition", 0, delete_of("deleting", (TOPIC, [1, 3])))
+    recorder.case("of an unknown topic", 0, delete_of("deleting", ("no-such-topic", [0]), (TOPIC, [0])))
+    recorder.case("of an unknown topic only", 0, delete_of("deleting", ("no-such-topic", [0])))
+    recorder.case("of no topic", 0, delete_of("deleting"))
+    recorder.case("of a group without an id", 0, delete_of("", (TOPIC, [0])))
+    recorder.case("of a group that there is not", 0, delete_of("nothing", (TOPIC, [0])))
     recorder.case(
         "of a group that there is not and an unknown topic",
         0,
-        _delete_of("nothing", ("no-such-topic", [0]), (TOPIC, [0])),
+        delete_of("nothing", ("no-such-topic", [0]), (TOPIC, [0])),
     )
-    recorder.case("last offset", 0, _delete_of("deleting", (TOPIC, [1])))
+    recorder.case("last offset", 0, delete_of("deleting", (TOPIC, [1])))
     recorder.case("all topics of a group without offsets", 7, fetch_of(recorder, "deleting"))
     _delete_from_members(recorder)
 
@@ -225,23 +225,24 @@ def _delete_from_members(recorder: GroupRecorder) -> None:
         recorder, "deleting-consumer", "a", protocols=protocols_of("range", metadata=subscription(TOPIC))
     )
     consumer.join_alone()
-    recorder.case("before the assignment", 0, _delete_of("deleting-consumer", ("group-other", [0])))
+    recorder.case("before the assignment", 0, delete_of("deleting-consumer", ("group-other", [0])))
     consumer.assign("assigns", consumer)
-    recorder.case("of a topic that members consume", 0, _delete_of("deleting-consumer", (TOPIC, [0])))
-    recorder.case("of one that they do not", 0, _delete_of("deleting-consumer", ("group-other", [0]), (TOPIC, [0])))
+    recorder.case("of a topic that members consume", 0, delete_of("deleting-consumer", (TOPIC, [0])))
+    recorder.case("of one that they do not", 0, delete_of("deleting-consumer", ("group-other", [0]), (TOPIC, [0])))
     odd = GroupClient(recorder, "deleting-odd", "a", protocols=protocols_of("range", metadata=b"x"))
     odd.join_alone()
     odd.assign("assigns", odd)
-    recorder.case("where subscriptions cannot be read", 0, _delete_of("deleting-odd", ("group-other", [0])))
+    recorder.case("where subscriptions cannot be read", 0, delete_of("deleting-odd", ("group-other", [0])))
     worker = GroupClient(recorder, "deleting-worker", "a", protocol_type="connect")
     worker.join_alone()
     worker.assign("assigns", worker)
-    recorder.case("from members that are not consumers", 0, _delete_of("deleting-worker", (TOPIC, [0])))
+    recorder.case("from members that are not consumers", 0, delete_of("deleting-worker", (TOPIC, [0])))
     worker.leave("leaves")
-    recorder.case("after they have left", 0, _delete_of("deleting-worker", (TOPIC, [0])))
+    recorder.case("after they have left", 0, delete_of("deleting-worker", (TOPIC, [0])))
 
 
-def _delete_of(group_id: str, *topics: tuple[str, list[int]]) -> OffsetDeleteRequest:
+def delete_of(group_id: str, *topics: tuple[str, list[int]]) -> OffsetDeleteRequest:
+    """Return a request to forget the offsets of some partitions."""
     return OffsetDeleteRequest(
         group_id=group_id,
         topics=[
