@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import assert_never
 
+from ...protocol.record_batch import increment_sequence
 from ..client import ClientOptions, ScenarioClient, events_of
 from ..clients import NamedClient
 from ..engine import DELIVERY_MS, RAW_REQUEST_MS, REAL_REQUEST_MS
 from ..in_process_stage import InProcessStage
 from ..notes import Note, Who
-from ..scenario import RAW, Arm, Lift
+from ..scenario import RAW, Arm, Batch, Lift
 from ..stage import EVENT_ID, create_topic, delete_topic
 from ..timeline import RuleInWords
 from .job_process import AuditVerdict, JobOutcome, run_audit, run_dedup, run_job
@@ -65,6 +66,7 @@ class JobPerformer:
         self._armed: dict[str, int] = {}
         self._clients: dict[str, ScenarioClient] = {}
         self._acked: dict[str, list[str]] = {}
+        self._next_sequences: dict[str, int] = {}
         for topic in cast.scenario.topics:
             self._create(topic)
 
@@ -102,6 +104,11 @@ class JobPerformer:
         client = self._client_of(step.topic)
         for name in step.batches:
             batch = self._cast.scenario.batches[name]
+            if step.again:
+                # The raw client takes its sequences from the batch: the same ones would be a retry.
+                first = self._next_sequences[step.topic]
+                batch = Batch(name, first, increment_sequence(first, batch.count - 1))
+            self._next_sequences[step.topic] = increment_sequence(batch.last_sequence, 1)
             client.send(batch, 0)
             client.settle(retries=True)
             if client.deliveries[-1].offset is not None:

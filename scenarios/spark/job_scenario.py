@@ -126,4 +126,9 @@ class JobScenario(Struct, frozen=True, kw_only=True):
     @property
     def has_application(self) -> bool:
         """Whether a client sends, and not Spark alone."""
-        return any(isinstance(step, Send) for step in self.steps)
+        return bool(self.topics_of_application)
+
+    @property
+    def topics_of_application(self) -> set[str]:
+        """The topics that the application sends to."""
+        return {step.topic for step in self.steps if isinstance(step, Send)}
