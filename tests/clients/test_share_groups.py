@@ -1,0 +1,87 @@
+"""Share groups as the Java client and Kafka's tools use them."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from .client import eventually, unique_name
+from .console_tools import CONFIGS, STEP_MS_MAX, TOPICS, ConsoleTools
+from .java_program import JavaProgram
+from .records import PARTITION_COUNT
+from .stored_batches import is_served
+
+pytestmark = pytest.mark.java
+
+SHARE_CONSUMER = "org.apache.kafka.tools.consumer.ConsoleShareConsumer"
+SHARE_GROUPS = "org.apache.kafka.tools.consumer.group.ShareGroupCommand"
+RECORDS = 60
+LINES = [f"number:{number}\tkey-{number}\tvalue {number}" for number in range(RECORDS)]
+VALUES = sorted(line.rpartition("\t")[2] for line in LINES)
+
+
+@pytest.fixture(scope="module")
+def program() -> Iterator[JavaProgram]:
+    runner = JavaProgram("ToolRunner")
+    yield runner
+    runner.close()
+
+
+@pytest.fixture
+def tools(program: JavaProgram, bootstrap: str) -> ConsoleTools:
+    return ConsoleTools(program, bootstrap)
+
+
+@pytest.fixture
+def topic(tools: ConsoleTools, bootstrap: str) -> Iterator[str]:
+    name = unique_name("shared")
+    tools.output_of(TOPICS, "--create", "--topic", name, "--partitions", str(PARTITION_COUNT))
+    assert eventually(lambda: is_served(bootstrap, name, PARTITION_COUNT), True)
+    tools.produce(name, LINES)
+    yield name
+    tools.output_of(TOPICS, "--delete", "--topic", name)
+
+
+@pytest.fixture
+def group(tools: ConsoleTools) -> str:
+    """A group that begins with the first record there is."""
+    name = unique_name("share")
+    configs = ["--add-config", "share.auto.offset.reset=earliest"]
+    tools.output_of(CONFIGS, "--alter", "--entity-type", "groups", "--entity-name", name, *configs)
+    return name
+
+
+def consume(tools: ConsoleTools, topic: str, group: str, *arguments: str) -> list[str]:
+    """Return the values that the console share consumer prints, sorted."""
+    limits = ["--max-messages", str(RECORDS), "--timeout-ms", STEP_MS_MAX]
+    output = tools.output_of(SHARE_CONSUMER, "--topic", topic, "--group", group, *limits, *arguments)
+    return sorted(output.splitlines())
+
+
+def test_every_record_comes_once_and_the_group_is_done_with_it(tools: ConsoleTools, topic: str, group: str) -> None:
+    assert consume(tools, topic, group) == VALUES
+
+    lags = [row[-1] for row in rows(tools, group, "--offsets")]
+    assert lags == ["0"] * PARTITION_COUNT
+
+
+def test_released_records_come_again(tools: ConsoleTools, topic: str, group: str) -> None:
+    assert consume(tools, topic, group, "--release") == VALUES
+    assert consume(tools, topic, group) == VALUES
+
+
+def test_the_tool_lists_describes_resets_and_deletes(tools: ConsoleTools, topic: str, group: str) -> None:
+    consume(tools, topic, group)
+
+    assert group in tools.output_of(SHARE_GROUPS, "--list").split()
+    assert [row[0] for row in rows(tools, group, "--state")] == [group]
+    to = ["--reset-offsets", "--to-earliest", "--topic", topic, "--execute"]
+    tools.output_of(SHARE_GROUPS, "--group", group, *to)
+    assert consume(tools, topic, group) == VALUES
+    tools.output_of(SHARE_GROUPS, "--delete", "--group", group)
+    assert group not in tools.output_of(SHARE_GROUPS, "--list").split()
+
+
+def rows(tools: ConsoleTools, group: str, what: str) -> list[list[str]]:
+    """Return the words of the lines that the tool prints of the group."""
+    output = tools.output_of(SHARE_GROUPS, "--describe", "--group", group, what)
+    return [line.split() for line in output.splitlines() if line.startswith(group)]
