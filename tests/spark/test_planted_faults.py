@@ -10,6 +10,7 @@ from fauxka.pipeline.event_audit import audit_events
 from fauxka.pipeline.event_id import event_id_column
 from fauxka.pipeline.findings import all_findings
 from fauxka.pipeline.ledger_audit import audit_ledger
+from fauxka.pipeline.log_bounds import read_bounds
 from fauxka.pipeline.log_frame import read_log
 from fauxka.pipeline.sent_ledger import read_sent
 from fauxka.pipeline.sequence_audit import audit_sequences
@@ -36,7 +37,7 @@ def findings(spark: SparkSession, log: PlantedLog, folder: Path) -> Counter[Foun
     found = all_findings(
         audit_sequences(batches),
         audit_events(records, event_id, batches),
-        audit_ledger(records, sent, event_id, batches),
+        audit_ledger(records, sent, event_id, batches, read_bounds(spark, {"path": str(folder)})),
     )
     columns = ("check", "kind", "cause", "partition", "offset", "other_offset", "event_id", "count")
     return Counter(Found(**row.asDict()) for row in found.select(*columns).collect())
