@@ -99,6 +99,9 @@ def find_unicode_set(name: str, *, folds_case: bool) -> int | None:
         return ALL
     if name in _CATEGORIES:
         found = set_of(lambda code: unicodedata.category(chr(code)).startswith(name))
+        if name == "Ll" and folds_case:
+            # All that RE2/J's table has of the other case of small letters.
+            return found | _ranges("K", "S")
         return _folded(found, folds_case=folds_case)
     if name in _SCRIPTS:
         letters = _POSIX_SETS["alpha"]

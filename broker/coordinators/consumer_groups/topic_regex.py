@@ -8,7 +8,7 @@ Source: Compiler and Machine of RE2/J 1.8, which Kafka 4.3.0 matches with.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from .regex_characters import is_word
@@ -17,12 +17,12 @@ from .regex_tree import Alternatives, Characters, Node, Position, Repeat, Sequen
 
 __all__ = ["InvalidRegexError", "TopicRegex"]
 
-# Counts multiply ({1000} within {1000}); RE2/J takes the memory, and the time. A program of this size is a second.
-STEPS_MAX = 100_000
+# Counts multiply ({1000} within {1000}); RE2/J takes the memory, and the time. What people write has a hundred steps.
+STEPS_MAX = 5_000
 TOO_LARGE = "expression too large"
 
-# How many transitions are remembered; forgotten all at once, as they are quickly found again.
-TRANSITIONS_MAX = 10_000
+# How many states the remembered places have in all; forgotten all at once, as they are quickly found again.
+STATES_MAX = 200_000
 
 
 class _Before(Enum):
@@ -45,6 +45,17 @@ class _Step:
     next: list[int]
 
 
+@dataclass(slots=True, eq=False)
+class _Place:
+    """How far a name has matched: all states that the program may be in; after: the places behind a character."""
+
+    states: frozenset[int]
+    before: _Before
+    after: dict[str, _Place] = field(default_factory=dict[str, "_Place"])
+    # Whether a name may end here; None: not asked yet.
+    is_end: bool | None = None
+
+
 class TopicRegex:
     """A compiled expression."""
 
@@ -53,28 +64,40 @@ class TopicRegex:
         self._steps: list[_Step] = []
         self._end = self._add(_Step(None, None, []))
         self._start = self._compile(parse_regex(text), self._end)
-        self._transitions: dict[tuple[frozenset[int], _Before, str], frozenset[int]] = {}
+        self._places: dict[tuple[frozenset[int], _Before], _Place] = {}
+        self._state_count = 0
 
     def matches(self, name: str) -> bool:
         """Whether the whole name matches."""
-        states, before = frozenset({self._start}), _Before.NOTHING
+        place = self._place(frozenset({self._start}), _Before.NOTHING)
         for character in name:
-            states = self._after(states, before, character)
-            if not states:
-                return False
-            before = _Before.WORD if is_word(ord(character)) else _Before.OTHER
-        return self._end in self._reached(states, before, None)
+            place = place.after.get(character) or self._step(place, character)
+        return self._is_end(place)
 
     # -- matching
 
-    def _after(self, states: frozenset[int], before: _Before, character: str) -> frozenset[int]:
-        key = (states, before, character)
-        found = self._transitions.get(key)
-        if found is None:
-            if len(self._transitions) >= TRANSITIONS_MAX:
-                self._transitions.clear()
-            found = self._transitions[key] = self._take(self._reached(states, before, character), ord(character))
-        return found
+    def _place(self, states: frozenset[int], before: _Before) -> _Place:
+        place = self._places.get((states, before))
+        if place is None:
+            self._state_count += len(states)
+            if self._state_count > STATES_MAX:
+                self._places.clear()
+                self._state_count = len(states)
+            place = self._places[states, before] = _Place(states, before)
+        return place
+
+    def _step(self, place: _Place, character: str) -> _Place:
+        """Return the place behind a character, and remember it."""
+        code = ord(character)
+        states = self._take(self._reached(place.states, place.before, character), code)
+        after = self._place(states, _Before.WORD if is_word(code) else _Before.OTHER)
+        place.after[character] = after
+        return after
+
+    def _is_end(self, place: _Place) -> bool:
+        if place.is_end is None:
+            place.is_end = self._end in self._reached(place.states, place.before, None)
+        return place.is_end
 
     def _take(self, states: Iterable[int], code: int) -> frozenset[int]:
         steps = (self._steps[state] for state in states)
