@@ -28,7 +28,7 @@ from fauxka.protocol.share_state_records import ShareKey
 
 from .share_partition_model import ACQUIRED, ShareModel
 
-LOCK_MS, DELIVERIES_MAX, BATCH = 1000, 4, 3
+LOCK_MS, BATCH = 1000, 3
 KEY = ShareKey("group", bytes(range(16)), 0)
 members = st.sampled_from(["a", "b", "c"])
 offsets = st.integers(0, 20)
@@ -37,15 +37,16 @@ offsets = st.integers(0, 20)
 class Sharing(RuleBasedStateMachine):
     """Every rule asks both."""
 
-    @initialize(updates=st.sampled_from([0, 2, 500]))
-    def begin(self, updates: int) -> None:
+    @initialize(updates=st.sampled_from([0, 2, 500]), deliveries_max=st.sampled_from([2, 3, 5]))
+    def begin(self, updates: int, deliveries_max: int) -> None:
+        self.limits = ShareLimits(deliveries_max, LOCK_MS, 1000)
         self.clock = ManualClock()
         config = {"share.coordinator.snapshot.update.records.per.snapshot": str(updates)}
         self.cluster = Cluster(BrokerConfig.from_entries(config), clock=self.clock)
         self.states = self._states()
         self.states.begin(KEY, 1, 0)
         self.partition = self._led()
-        self.model = ShareModel(DELIVERIES_MAX, LOCK_MS)
+        self.model = ShareModel(deliveries_max, LOCK_MS)
         # Deliveries as they were written last.
         self.written: dict[int, int] = {}
         self.log_end = 0
@@ -56,9 +57,13 @@ class Sharing(RuleBasedStateMachine):
     def _led(self) -> SharePartition:
         state = self.states.find(KEY)
         assert state is not None
-        limits = ShareLimits(DELIVERIES_MAX, LOCK_MS, 1000)
-        write = partial(self.states.update, KEY)
-        return SharePartition(state.start_offset, state.batches, limits=lambda: limits, clock=self.clock, write=write)
+        return SharePartition(
+            state.start_offset,
+            state.batches,
+            limits=lambda: self.limits,
+            clock=self.clock,
+            write=partial(self.states.update, KEY),
+        )
 
     @rule(batches=st.integers(1, 2))
     def produce(self, batches: int) -> None:
@@ -106,9 +111,20 @@ class Sharing(RuleBasedStateMachine):
     def _note_written(self, first: int, last: int) -> None:
         self.written |= {offset: self.model.records[offset].deliveries for offset in range(first, last + 1)}
 
+    @rule(member=members)
+    def leave(self, member: str) -> None:
+        self.partition.release(member)
+        for offset in self._acquired():
+            if self.model.records[offset].member == member:
+                self.model.released(offset, offset)
+                self._note_written(offset, offset)
+
+    def _acquired(self) -> list[int]:
+        return [offset for offset, record in self.model.records.items() if record.state == ACQUIRED]
+
     @rule(ms=st.sampled_from([1, 400, LOCK_MS]))
     def wait(self, ms: int) -> None:
-        acquired = [offset for offset, record in self.model.records.items() if record.state == ACQUIRED]
+        acquired = self._acquired()
         self.clock.advance(ms)
         self.model.passed(self.clock.now_ms())
         for offset in acquired:
