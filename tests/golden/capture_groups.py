@@ -1,20 +1,23 @@
-"""What a broker answers to the APIs of classic groups.
+"""What a broker answers to the APIs of classic groups, before and after it is started again, and what it keeps of it.
 
-python -m tests.golden.capture_groups HOST:PORT > FILE   asks that broker, which must be fresh and have GROUP_CONFIG
-python -m tests.golden.capture_groups                    writes groups-4.3.0.jsonl anew from a real Kafka
+python -m tests.golden.capture_groups writes both files from a real Kafka: groups-4.3.0.jsonl, and
+consumer_offsets-4.3.0.log, which is the segment of __consumer_offsets as it was when the broker was stopped.
 """
 
-import sys
+import shutil
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from ..reference.kafka_process import running_kafka
+from ..reference.kafka_process import kafka_process
 from .group_recorder import GroupRecorder
-from .group_scenes import administration, joining, members, offsets, static_members
+from .group_scenes import administration, joining, members, offsets, restart, static_members
 
 GOLDEN = Path(__file__).parent / "groups-4.3.0.jsonl"
+GOLDEN_LOG = Path(__file__).parent / "consumer_offsets-4.3.0.log"
+SEGMENT = Path("__consumer_offsets-0", "00000000000000000000.log")
 
 # Small enough that scenes can wait for a session to end, and that a group can be full.
 GROUP_CONFIG = {
@@ -70,8 +73,16 @@ SCENES: dict[str, Callable[[GroupRecorder], None]] = {
 }
 
 
-def capture(bootstrap: str, output: TextIO) -> None:
-    """Ask the broker at "host:port"; lines go to output."""
+@dataclass(frozen=True)
+class Captured:
+    """What is left when all questions have been asked, for those that follow when the broker is started again."""
+
+    recorder: GroupRecorder
+    members: restart.Members
+
+
+def capture(bootstrap: str, output: TextIO) -> Captured:
+    """Ask the broker at "host:port", which must be fresh and have GROUP_CONFIG; lines go to output."""
     recorder = GroupRecorder(bootstrap, output)
     recorder.create_topic(offsets.TOPIC, offsets.PARTITION_COUNT)
     recorder.create_topic("group-other")
@@ -79,20 +90,34 @@ def capture(bootstrap: str, output: TextIO) -> None:
         recorder.scene = scene
         play(recorder)
         recorder.close_others()
+    recorder.scene = "before the end"
+    kept = restart.before(recorder)
+    recorder.close_others()
+    recorder.connection.close()
+    return Captured(recorder, kept)
+
+
+def capture_again(bootstrap: str, output: TextIO, captured: Captured) -> None:
+    """Ask the same broker when it was started again, maybe at another address."""
+    recorder = GroupRecorder(bootstrap, output, normal_form=captured.recorder.normal_form)
+    recorder.topic_ids = captured.recorder.topic_ids
+    recorder.scene = "started again"
+    recorder.expect_coordinator(0, "kept-stable")
+    # Kafka answers NOT_COORDINATOR and COORDINATOR_LOAD_IN_PROGRESS before it has them.
+    recorder.expect_that(lambda: recorder.describe("kept-stable").error_code == 0, "groups to be loaded")
+    restart.after(recorder, captured.members)
     recorder.connection.close()
 
 
 def main() -> None:
-    """Ask the broker that is named, or a real Kafka."""
-    if len(sys.argv) > 1:
-        capture(sys.argv[1], sys.stdout)
-        return
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        running_kafka(Path(folder) / "kafka.log", GROUP_CONFIG) as bootstrap,
-        GOLDEN.open("w") as output,
-    ):
-        capture(bootstrap, output)
+    """Ask a real Kafka."""
+    with tempfile.TemporaryDirectory() as folder, GOLDEN.open("w") as output:
+        data = Path(folder) / "data"
+        with kafka_process(Path(folder) / "first.log", GROUP_CONFIG, data) as kafka:
+            captured = capture(kafka.address, output)
+        shutil.copy(data / SEGMENT, GOLDEN_LOG)
+        with kafka_process(Path(folder) / "second.log", GROUP_CONFIG, data) as kafka:
+            capture_again(kafka.address, output, captured)
 
 
 if __name__ == "__main__":
