@@ -13,9 +13,10 @@ its cause from what it has in common with the first:
 
 Source: TransactionManager.bumpIdempotentEpochAndResetIdIfNeeded, Kafka 4.3.0: only a producer without transactions
 gives batches new numbers; a transactional one has a new epoch with each transaction, so that there it is sent again.
-A batch with new numbers keeps its records as they are (ProducerBatch.resetProducerState), their timestamps too. A copy of
-a newer epoch with a timestamp of its own was handed to the producer once more, which had given the first one up: so does
-a Spark task that is run again. Where the log sets the timestamps that cannot be told, and counts as the client's.
+A batch with new numbers keeps its records as they are (ProducerBatch.resetProducerState), their timestamps too. A
+copy of a newer epoch with a timestamp of its own was handed to the producer once more, which had given the first one
+up: so does a Spark task that is run again. Where the log sets the timestamps that cannot be told, and counts as the
+client's.
 """
 
 from __future__ import annotations
