@@ -343,6 +343,11 @@ class Cluster:
         if self.storage is not None:
             self.storage.changed()
 
+    @property
+    def is_saved(self) -> bool:
+        """Whether what was changed is on disk, as far as it is to be; see when_saved."""
+        return self.storage is None or self.storage.is_saved
+
     def when_saved(self, answer: Callable[[KafkaError | None], Response]) -> Response | Deferred[Response]:
         """Return the answer to a change, now or when what was changed is on disk; at once in memory.
 

@@ -52,12 +52,17 @@ class ClusterStorage:
         self._change += 1
         self._write_later(0)
 
+    @property
+    def is_saved(self) -> bool:
+        """Whether all changes so far are in the file."""
+        return self._saved_change == self._change
+
     def when_saved(self, answer: Callable[[KafkaError | None], Response]) -> Response | Deferred[Response]:
         """Return answer(None) when all changes so far are in the file.
 
         Where the file cannot be written it is answer(KAFKA_STORAGE_ERROR).
         """
-        if self._saved_change == self._change:
+        if self.is_saved:
             return answer(None)
         deferred: Deferred[Response] = Deferred()
         self._waiting.append((self._change, lambda error: deferred.complete(answer(_storage_error(error)))))
@@ -67,7 +72,7 @@ class ClusterStorage:
 
     def write(self) -> None:
         """Begin to write the file if it is behind."""
-        if self._is_busy or self._saved_change == self._change:
+        if self._is_busy or self.is_saved:
             return
         self._is_busy = True
         state = metadata_of(self._cluster)

@@ -93,7 +93,7 @@ ApplyRecord = Callable[[int, ReplayedRecord], None]
 class StateLog:
     """The topic of one kind of coordinator, as that one writes and reads it."""
 
-    __slots__ = ("_cluster", "_home", "_type", "_unsettled")
+    __slots__ = ("_cluster", "_home", "_is_unsaved", "_type", "_unsettled")
 
     def __init__(self, cluster: Cluster, coordinator_type: CoordinatorType) -> None:
         """Touch nothing yet: the topic comes into being with the first record."""
@@ -102,6 +102,8 @@ class StateLog:
         self._type = coordinator_type
         # What is to be flushed before it is answered: up to which offset, by what flushes it.
         self._unsettled: dict[PartitionFlusher, int] = {}
+        # Whether the cluster's metadata is not on disk yet, of which the topic itself may be.
+        self._is_unsaved = False
 
     @property
     def is_current(self) -> bool:
@@ -140,6 +142,7 @@ class StateLog:
         flusher = partition.flusher
         if flusher is not None and flusher.must_wait():
             self._unsettled[flusher] = result.last_offset + 1
+        self._is_unsaved |= not self._cluster.is_saved
         return result.base_offset
 
     def settled(self, response: R, refused: Callable[[ErrorCode], R]) -> R | Deferred[R]:
@@ -148,22 +151,30 @@ class StateLog:
         refused: makes the answer where it could not be flushed (flush.messages).
         """
         unsettled, self._unsettled = self._unsettled, {}
-        if not unsettled:
+        is_unsaved, self._is_unsaved = self._is_unsaved, False
+        if not unsettled and not is_unsaved:
             return response
         deferred: Deferred[R] = Deferred(is_applied=True)
-        left = len(unsettled)
+        left = len(unsettled) + is_unsaved
         answer = response
 
-        def flushed(error: OSError | None) -> None:
+        def settled(*, is_safe: bool) -> None:
             nonlocal left, answer
-            if error is not None:
+            if not is_safe:
                 answer = refused(_TRANSLATED[ErrorCode.KAFKA_STORAGE_ERROR])
             left -= 1
             if not left:
                 deferred.complete(answer)
 
         for flusher, end_offset in unsettled.items():
-            flusher.when_flushed(end_offset, flushed)
+            flusher.when_flushed(end_offset, lambda error: settled(is_safe=error is None))
+        if is_unsaved:
+            # A start would not know the topic that has come into being for this.
+            saved = self._cluster.when_saved(lambda error: error is None)
+            if isinstance(saved, Deferred):
+                saved.deliver_to(lambda is_safe: settled(is_safe=is_safe))
+            else:
+                settled(is_safe=saved)
         return deferred
 
     # -- read

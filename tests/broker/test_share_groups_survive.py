@@ -1,0 +1,166 @@
+"""What a share group is done with outlives the node: a crash, over the wire, in memory and in a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fauxka.broker.clock import ManualClock
+from fauxka.protocol.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+from fauxka.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from fauxka.protocol.messages.share_acknowledge import (
+    AcknowledgementBatch,
+    AcknowledgePartition,
+    AcknowledgeTopic,
+    ShareAcknowledgeRequest,
+    ShareAcknowledgeResponse,
+)
+from fauxka.protocol.messages.share_fetch import FetchPartition, FetchTopic, ShareFetchRequest, ShareFetchResponse
+from fauxka.protocol.messages.share_group_describe import ShareGroupDescribeRequest, ShareGroupDescribeResponse
+from fauxka.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
+
+from ..golden.capture_batches import FIRST_TIMESTAMP, batch
+from ..golden.capture_connection import Connection
+from .life_scene import Node
+
+GROUP, MEMBER, TOPIC = "group", "AQEBAQEBAQEBAQEBAQEBAQ", "events"
+ACCEPT, RELEASE = 1, 2
+GROUP_RESOURCE = 32
+FSYNC = {"log.flush.interval.messages": "1"}
+
+
+class ShareMemberClient:
+    """One member, over a connection of its own."""
+
+    def __init__(self, node: Node) -> None:
+        self._connection = Connection(node.address)
+        topic = node.cluster.find_topic(TOPIC)
+        assert topic is not None
+        self._topic_id = topic.topic_id
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def begin_at_the_earliest(self) -> None:
+        entry = AlterableConfig(name="share.auto.offset.reset", config_operation=0, value="earliest")
+        resource = AlterConfigsResource(resource_type=GROUP_RESOURCE, resource_name=GROUP, configs=[entry])
+        self._connection.call(IncrementalAlterConfigsRequest(resources=[resource]), 1)
+
+    def beat(self, epoch: int) -> ShareGroupHeartbeatResponse:
+        names = [TOPIC] if epoch == 0 else None
+        request = ShareGroupHeartbeatRequest(
+            group_id=GROUP, member_id=MEMBER, member_epoch=epoch, subscribed_topic_names=names
+        )
+        response = self._connection.call(request, 1)
+        assert isinstance(response, ShareGroupHeartbeatResponse)
+        return response
+
+    def fetch(self, epoch: int) -> list[tuple[int, int, int]]:
+        """Return what was acquired: first and last offset, and how often it was delivered."""
+        topic = FetchTopic(topic_id=self._topic_id, partitions=[FetchPartition(partition_index=0)])
+        request = ShareFetchRequest(
+            group_id=GROUP,
+            member_id=MEMBER,
+            share_session_epoch=epoch,
+            max_bytes=1_000_000,
+            max_records=500,
+            batch_size=500,
+            topics=[topic],
+        )
+        response = self._connection.call(request, 2)
+        assert isinstance(response, ShareFetchResponse) and response.error_code == 0, response
+        return [
+            (each.first_offset, each.last_offset, each.delivery_count)
+            for answer in response.responses
+            for each in answer.partitions[0].acquired_records
+        ]
+
+    def acknowledge(self, epoch: int, first: int, last: int, how: int) -> None:
+        batches = [AcknowledgementBatch(first_offset=first, last_offset=last, acknowledge_types=[how])]
+        partition = AcknowledgePartition(partition_index=0, acknowledgement_batches=batches)
+        topic = AcknowledgeTopic(topic_id=self._topic_id, partitions=[partition])
+        request = ShareAcknowledgeRequest(group_id=GROUP, member_id=MEMBER, share_session_epoch=epoch, topics=[topic])
+        response = self._connection.call(request, 2)
+        assert isinstance(response, ShareAcknowledgeResponse)
+        assert response.responses[0].partitions[0].error_code == 0, response
+
+    def described(self) -> ShareGroupDescribeResponse:
+        response = self._connection.call(ShareGroupDescribeRequest(group_ids=[GROUP]), 1)
+        assert isinstance(response, ShareGroupDescribeResponse)
+        return response
+
+
+@pytest.fixture(params=["memory", "folder"])
+def node(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Node]:
+    is_folder = request.param == "folder"
+    with Node(tmp_path if is_folder else None, config=FSYNC if is_folder else {}, clock=ManualClock()) as node:
+        with node.client() as client:
+            client.create_topic(TOPIC)
+        _produce_ten(node)
+        yield node
+
+
+def _produce_ten(node: Node) -> None:
+    data = PartitionProduceData(index=0, records=batch([FIRST_TIMESTAMP] * 10))
+    connection = Connection(node.address)
+    request = ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[TopicProduceData(name=TOPIC, partition_data=[data])])
+    connection.call(request, 9)
+    connection.close()
+
+
+def test_accepted_records_stay_done_with_and_others_come_again(node: Node) -> None:
+    before = ShareMemberClient(node)
+    before.begin_at_the_earliest()
+    before.beat(0)
+    assert before.fetch(0) == [(0, 9, 1)]
+    before.acknowledge(1, 0, 3, ACCEPT)
+    before.acknowledge(2, 6, 6, RELEASE)
+    before.acknowledge(3, 8, 8, ACCEPT)
+    node.crash()
+    before.close()
+    node.restart()
+
+    after = ShareMemberClient(node)
+    # What was acquired when the node died was written nowhere, and counts as never delivered.
+    assert after.fetch(0) == [(4, 5, 1), (6, 6, 2), (7, 7, 1), (9, 9, 1)]
+    after.close()
+
+
+def test_members_are_known_after_a_crash_and_gone_after_their_session(node: Node) -> None:
+    before = ShareMemberClient(node)
+    assert before.beat(0).member_epoch == 2
+    node.call(lambda: node.cluster.clock.advance(2000))
+    assert before.beat(2).member_epoch == 3
+    node.crash()
+    before.close()
+    node.restart()
+
+    after = ShareMemberClient(node)
+    assert after.beat(3).error_code == 0
+    assert [member.member_epoch for member in after.described().groups[0].members] == [3]
+    node.call(lambda: node.cluster.clock.advance(60_000))
+    assert after.described().groups[0].group_state == "Empty"
+    after.close()
+
+
+def test_a_connection_that_closes_gives_back_what_its_members_had(node: Node) -> None:
+    first = ShareMemberClient(node)
+    first.begin_at_the_earliest()
+    assert first.fetch(0) == [(0, 9, 1)]
+    first.close()
+    second = ShareMemberClient(node)
+
+    acquired = second.fetch(0)
+    for epoch in range(1, 200):
+        if acquired:
+            break
+        acquired = second.fetch(epoch)
+
+    assert acquired == [(0, 9, 2)]
+    second.close()
