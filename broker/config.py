@@ -292,10 +292,18 @@ def compression_of(name: str) -> Compression | None:
             return Compression[name.upper()]
 
 
-# Read by properties above, or before a broker is made.
+# Each with a least and a greatest value for single groups; read by coordinators.share_groups.settings.
+_SHARE_GROUP_NAMES = (
+    "assignment.interval.ms", "delivery.count.limit", "heartbeat.interval.ms", "partition.max.record.locks",
+    "record.lock.duration.ms", "session.timeout.ms",
+)  # fmt: skip
+# Read by properties above, by coordinators, or before a broker is made.
 READ_ELSEWHERE = {
     "advertised.listeners", "broker.id", "broker.rack", "group.consumer.assignors",
     "group.coordinator.rebalance.protocols", "listeners", "log.dir", "log.dirs",
+    *(f"group.share.{bound}{name}" for name in _SHARE_GROUP_NAMES for bound in ("", "min.", "max.")),
+    "group.share.max.share.sessions", "group.share.max.size",
+    "share.coordinator.snapshot.update.records.per.snapshot",
 }  # fmt: skip
 # Topic keys that change nothing here: no log is replicated, and none is in remote storage.
 TOPIC_KEYS_WITHOUT_EFFECT = frozenset({
