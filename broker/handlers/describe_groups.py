@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from ...protocol.error_codes import ErrorCode
 from ...protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse
+from ..authorized_operations import GROUP_OPERATIONS
 from ..request_context import ApiHandler, RequestContext
 
 GROUP_ID_NOT_FOUND_SINCE = 6
-
-# What may be done to a group, a bit each: read 3, delete 6, describe 8, describe configs 10, alter configs 11.
-# Without an authorizer everybody may do everything.
-GROUP_OPERATIONS = 1 << 3 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11
 
 
 def handle(context: RequestContext, request: DescribeGroupsRequest) -> DescribeGroupsResponse:
