@@ -117,9 +117,7 @@ def test_topics_configs_and_producer_ids_are_what_they_were(node: Node) -> None:
 
 
 def test_committed_offsets_are_what_they_were_and_their_groups_are_empty(node: Node) -> None:
-    node.call(
-        lambda: node.cluster.groups.offsets.commit(OffsetCommitter(group_id="group", api_version=9), [COMMITTED])
-    )
+    node.call(lambda: node.cluster.groups.offsets.commit(OffsetCommitter(group_id="group", api_version=9), [COMMITTED]))
     committed = node.cluster.groups.offsets.find("group", "events", 0)
     snapshot = node.take_snapshot()
     node.call(lambda: node.cluster.groups.delete_group("group"))
