@@ -233,17 +233,22 @@ class ConsumerGroupRecorder(GroupRecorder):
 
 
 def _without_hash_order(records: list[Json]) -> list[Json]:
-    """Return the records with those sorted that stand together and tell of all members."""
-    runs = [list(together) for _, together in itertools.groupby(records, _of_all_members)]
-    return [record for run in runs for record in (sorted(run, key=json.dumps) if _of_all_members(run[0]) else run)]
+    """Return the records with those sorted by member that stand together and come for one member after the other."""
+    runs = [list(together) for _, together in itertools.groupby(records, _run_of)]
+    return [record for run in runs for record in (sorted(run, key=_name_of) if _run_of(run[0]) else run)]
 
 
-def _of_all_members(record: Json) -> str:
-    """Return the type of a record that comes for one member after the other; "" for others."""
+def _run_of(record: Json) -> str:
+    """Return what a record stands together with: what each member is to have, or what is gone; "" for others."""
     assert isinstance(record, dict)
-    record_type = str(record["type"])
-    is_target = record_type == ConsumerRecordType.TARGET_ASSIGNMENT_MEMBER.name
-    return record_type if is_target or record["value"] is None else ""
+    if record["value"] is None:
+        return "gone"
+    return "target" if record["type"] == ConsumerRecordType.TARGET_ASSIGNMENT_MEMBER.name else ""
+
+
+def _name_of(record: Json) -> str:
+    assert isinstance(record, dict)
+    return str(record.get("name", ""))
 
 
 def _moment(timestamp_ms: int) -> Json:
