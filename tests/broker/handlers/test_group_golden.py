@@ -32,15 +32,9 @@ READY_AT_ONCE = (
     "Kafka creates a coordinator's topic when it is first asked for it, and answers COORDINATOR_NOT_AVAILABLE until "
     "it is there; ours is there at once, and no client has to retry"
 )
-STILL_LOADING = "Kafka had not loaded its groups yet, and answered NOT_COORDINATOR or COORDINATOR_LOAD_IN_PROGRESS"
 DIFFERENCES = {
     "first coordinator: of groups": READY_AT_ONCE,
     "first coordinator: of transactions": READY_AT_ONCE,
-    **{
-        f"started again: {asked}": STILL_LOADING
-        for group_id in ("kept-simple", "kept-stable", "kept-left", "kept-static")
-        for asked in (f"{group_id} is described", f"offsets of {group_id}")
-    },
 }
 
 
