@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-from collections.abc import Iterator
 
 import pytest
 
@@ -10,9 +9,8 @@ from ..reference.kafka_process import SCRIPT
 from .client import STEP_SECONDS_MAX, eventually, unique_name
 from .client_contract import batches_of
 from .console_tools import CONFIGS, GROUPS, OFFSETS, PRODUCER, TOPICS, ConsoleTools, by_partition, number_of
-from .java_program import JavaProgram
 from .records import KEY_COUNT, PARTITION_COUNT, RECORD_COUNT
-from .stored_batches import COMPRESSIONS, is_served
+from .stored_batches import COMPRESSIONS
 
 pytestmark = pytest.mark.java
 
@@ -20,25 +18,9 @@ pytestmark = pytest.mark.java
 LINES = [f"number:{number},tool:console\tkey-{number % KEY_COUNT}\tvalue {number}" for number in range(RECORD_COUNT)]
 
 
-@pytest.fixture(scope="module")
-def program() -> Iterator[JavaProgram]:
-    runner = JavaProgram("ToolRunner")
-    yield runner
-    runner.close()
-
-
 @pytest.fixture
-def tools(program: JavaProgram, bootstrap: str) -> ConsoleTools:
-    return ConsoleTools(program, bootstrap)
-
-
-@pytest.fixture
-def topic(tools: ConsoleTools, bootstrap: str) -> Iterator[str]:
-    name = unique_name("console")
-    tools.output_of(TOPICS, "--create", "--topic", name, "--partitions", str(PARTITION_COUNT))
-    assert eventually(lambda: is_served(bootstrap, name, PARTITION_COUNT), True)
-    yield name
-    tools.output_of(TOPICS, "--delete", "--topic", name)
+def topic(tool_topic: str) -> str:
+    return tool_topic
 
 
 def test_a_tool_of_its_own_process_asks_for_the_versions_the_broker_speaks(bootstrap: str) -> None:

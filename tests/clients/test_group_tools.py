@@ -1,14 +1,10 @@
 """What Kafka's tools do to groups: kafka-consumer-groups and kafka-groups, as their scripts call them."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from .client import eventually, unique_name
-from .console_tools import GROUPS, TOPICS, ConsoleTools
-from .java_program import JavaProgram
+from .client import unique_name
+from .console_tools import GROUPS, ConsoleTools
 from .records import PARTITION_COUNT
-from .stored_batches import is_served
 
 pytestmark = pytest.mark.java
 
@@ -17,26 +13,10 @@ RECORDS = 30
 LINES = [f"number:{number}\tkey-{number}\tvalue {number}" for number in range(RECORDS)]
 
 
-@pytest.fixture(scope="module")
-def program() -> Iterator[JavaProgram]:
-    runner = JavaProgram("ToolRunner")
-    yield runner
-    runner.close()
-
-
 @pytest.fixture
-def tools(program: JavaProgram, bootstrap: str) -> ConsoleTools:
-    return ConsoleTools(program, bootstrap)
-
-
-@pytest.fixture
-def topic(tools: ConsoleTools, bootstrap: str) -> Iterator[str]:
-    name = unique_name("grouped")
-    tools.output_of(TOPICS, "--create", "--topic", name, "--partitions", str(PARTITION_COUNT))
-    assert eventually(lambda: is_served(bootstrap, name, PARTITION_COUNT), True)
-    tools.produce(name, LINES)
-    yield name
-    tools.output_of(TOPICS, "--delete", "--topic", name)
+def topic(tools: ConsoleTools, tool_topic: str) -> str:
+    tools.produce(tool_topic, LINES)
+    return tool_topic
 
 
 @pytest.fixture
