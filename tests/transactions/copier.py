@@ -4,13 +4,17 @@ What it has read is committed with what it has written, in one transaction; so w
 transactional id goes on where the last committed transaction ended.
 """
 
+import faulthandler
 import sys
 from contextlib import suppress
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 INPUT, OUTPUT, GROUP = "input", "output", "copiers"
-SECONDS_MAX = 30.0
+SECONDS_MAX = 10.0
+# librdkafka 2.16.0 may hang in send_offsets_to_transaction for longer than it is told: where AddOffsetsToTxn was sent
+# again after a lost connection it sends no TxnOffsetCommit. Then the process ends; the next one aborts what is open.
+STUCK_SECONDS_MAX = 20.0
 POLL_SECONDS = 0.05
 RECORDS_MAX = 20
 
@@ -36,6 +40,7 @@ class Copier:
         self._producer.init_transactions(SECONDS_MAX)
         self._rewind()
         while True:
+            faulthandler.dump_traceback_later(STUCK_SECONDS_MAX, exit=True)
             self._copy_some()
 
     def _rewind(self) -> None:

@@ -26,7 +26,8 @@ PARTITION_COUNT = 2
 RECORDS_OF_A_ROUND = 40
 # How long copiers and broker live between two kills.
 LIFE_SECONDS = (0.1, 1.2)
-COPIED_SECONDS_MAX = 60.0
+# Longer than a copier waits whose broker was killed at the worst of moments, and the one that takes its place needs.
+COPIED_SECONDS_MAX = 120.0
 SECONDS_MAX = 30.0
 POLL_SECONDS = 0.2
 COPIER, BROKER, BOTH = "copier", "broker", "both"
