@@ -16,11 +16,13 @@ from .paging import NamePage, page_of
 if TYPE_CHECKING:
     from ..protocol.messages.consumer_group_describe import Assignment
     from ..protocol.messages.describe_groups import DescribedGroup
+    from ..protocol.messages.share_group_describe import Assignment as ShareAssignment
 
 TAG = "state"
 
-# The type of groups of the consumer protocol (KIP-848), and the protocol type of their members.
+# The types of groups of the consumer protocol (KIP-848) and of share groups, and the protocol types of their members.
 CONSUMER = "consumer"
+SHARE = "share"
 
 
 class ToldPartition(Struct, kw_only=True):
@@ -57,8 +59,8 @@ class TopicPage(Struct, kw_only=True):
 class ToldMember(Struct, kw_only=True):
     """A member of a group.
 
-    assignment: as the protocol of a classic group has it. Of a group of the consumer protocol, epoch: the member's;
-    partitions: what it has, by topic; target: what it is to have.
+    assignment: as the protocol of a classic group has it. Of a group of another kind, epoch: the member's; partitions:
+    what it has, by topic; target: what it is to have, in a group of the consumer protocol.
     """
 
     member_id: str
@@ -72,7 +74,10 @@ class ToldMember(Struct, kw_only=True):
 
 
 class ToldOffset(Struct, kw_only=True):
-    """An offset that a group has committed; lag: the records behind it, null where the partition is gone."""
+    """An offset that a group has committed; of a share group, the first record that it is not done with.
+
+    lag: the records behind it, null where the partition is gone; of a share group, those that it is not done with.
+    """
 
     topic: str
     partition: int
@@ -148,6 +153,8 @@ def _told_partition(partition: Partition) -> ToldPartition:
 def _told_group(control: Control, group_id: str, group_type: str) -> ToldGroup:
     if group_type == CONSUMER:
         return _told_consumer_group(control, group_id)
+    if group_type == SHARE:
+        return _told_share_group(control, group_id)
     group = control.cluster.groups.describe(group_id)
     return ToldGroup(
         group_id=group_id,
@@ -184,7 +191,44 @@ def _told_consumer_group(control: Control, group_id: str) -> ToldGroup:
     )
 
 
-def _by_topic(assignment: Assignment) -> dict[str, list[int]]:
+def _told_share_group(control: Control, group_id: str) -> ToldGroup:
+    share_groups = control.cluster.groups.share_groups
+    group = share_groups.describe(group_id)
+    offsets = [
+        ToldOffset(
+            topic=name,
+            partition=key.partition,
+            offset=found.start_offset,
+            leader_epoch=found.leader_epoch,
+            metadata="",
+            lag=found.lag,
+        )
+        for key in share_groups.states.keys_of(group_id)
+        if (name := control.cluster.topic_name_of(key.topic_id)) is not None
+        and (found := share_groups.offset_of(key)) is not None
+    ]
+    return ToldGroup(
+        group_id=group_id,
+        type=SHARE,
+        state=group.group_state,
+        protocol_type=SHARE,
+        protocol=group.assignor_name,
+        members=[
+            ToldMember(
+                member_id=member.member_id,
+                group_instance_id=None,
+                client_id=member.client_id,
+                client_host=member.client_host.removeprefix("/"),
+                epoch=member.member_epoch,
+                partitions=_by_topic(member.assignment),
+            )
+            for member in group.members
+        ],
+        offsets=offsets,
+    )
+
+
+def _by_topic(assignment: Assignment | ShareAssignment) -> dict[str, list[int]]:
     return {topic.topic_name: topic.partitions for topic in assignment.topic_partitions}
 
 

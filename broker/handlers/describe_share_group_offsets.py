@@ -64,17 +64,11 @@ def _asked(
 
 
 def _partition(context: RequestContext, group_id: str, topic_id: bytes, index: int) -> PartitionAnswer:
-    """Return how far the group is: what was written last, which may be behind what it has done with."""
-    answer = PartitionAnswer(partition_index=index, start_offset=NO_OFFSET)
-    state = context.cluster.groups.share_groups.states.find(ShareKey(group_id, topic_id, index))
-    topic = context.cluster.find_topic_by_id(topic_id)
-    partition = None if topic is None else topic.find_partition(index)
-    if state is None or partition is None or state.start_offset == NO_OFFSET:
-        return answer
-    answer.start_offset = state.start_offset
-    answer.leader_epoch = state.leader_epoch
-    answer.lag = partition.log.high_watermark - state.start_offset - max(0, state.delivery_complete_count)
-    return answer
+    found = context.cluster.groups.share_groups.offset_of(ShareKey(group_id, topic_id, index))
+    if found is None:
+        return PartitionAnswer(partition_index=index, start_offset=NO_OFFSET)
+    start_offset, leader_epoch, lag = found
+    return PartitionAnswer(partition_index=index, start_offset=start_offset, leader_epoch=leader_epoch, lag=lag)
 
 
 HANDLER = ApiHandler(DescribeShareGroupOffsetsRequest.read, handle)

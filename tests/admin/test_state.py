@@ -1,11 +1,18 @@
 """Topics, groups, producers and the journal over HTTP."""
 
 from contextlib import closing
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
+from fauxka.protocol.messages.alter_share_group_offsets import (
+    AlterShareGroupOffsetsRequest,
+    AlterShareGroupOffsetsRequestPartition,
+    AlterShareGroupOffsetsRequestTopic,
+)
 from fauxka.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from fauxka.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 
 from ..broker.raw_client import TOPIC, RawClient
 from ..golden.capture_connection import Connection
@@ -66,6 +73,38 @@ def test_group_of_the_consumer_protocol_is_told_with_what_its_members_have(admin
     )
     assert (member["member_id"], member["epoch"]) == ("one", 2)
     assert member["partitions"] == member["target"] == {TOPIC: [0]}
+
+
+def test_share_group_is_told_with_its_members_and_how_far_it_is(admin: AdminClient, broker: Serving) -> None:
+    def told() -> dict[str, Any]:
+        (group,) = [each for each in admin.get("/v1/groups")["items"] if each["group_id"] == "sharers"]
+        return group
+
+    request = ShareGroupHeartbeatRequest(
+        group_id="sharers", member_id="one", member_epoch=0, subscribed_topic_names=[TOPIC]
+    )
+    with closing(Connection(broker.bootstrap)) as connection:
+        connection.call(request, 1)
+        start = AlterShareGroupOffsetsRequestPartition(partition_index=0, start_offset=1)
+        topics = [AlterShareGroupOffsetsRequestTopic(topic_name=TOPIC, partitions=[start])]
+        connection.call(AlterShareGroupOffsetsRequest(group_id="others", topics=topics), 0)
+        request.member_epoch = -1
+
+        group = told()
+        connection.call(request, 1)
+        connection.call(AlterShareGroupOffsetsRequest(group_id="sharers", topics=topics), 0)
+        empty = told()
+
+    assert (group["group_id"], group["type"], group["state"], group["protocol"]) == (
+        "sharers",
+        "share",
+        "Stable",
+        "simple",
+    )
+    assert [(member["member_id"], member["epoch"]) for member in group["members"]] == [("one", 2)]
+    assert group["offsets"] == []
+    assert empty["state"] == "Empty"
+    assert [(each["partition"], each["offset"]) for each in empty["offsets"]] == [(0, 1)]
 
 
 def test_producer_is_told_with_the_batches_that_are_recognised(admin: AdminClient) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.share_group_describe import Assignment, DescribedGroup, Member, TopicPartitions
@@ -40,6 +40,14 @@ R = TypeVar("R")
 
 # The epoch of the state of a group that nobody has joined yet.
 FIRST_ALTERED_EPOCH = 1
+
+
+class ShareOffset(NamedTuple):
+    """How far a group is in a partition; lag: how many records it is not done with."""
+
+    start_offset: int
+    leader_epoch: int
+    lag: int
 
 
 class ShareGroups:
@@ -188,6 +196,19 @@ class ShareGroups:
                 key = ShareKey(group_id, topic.topic_id, index)
                 if self.states.find(key) is None:
                     self.states.begin(key, group_epoch)
+
+    def offset_of(self, key: ShareKey) -> ShareOffset | None:
+        """Return how far a group is: what was written last, which may be behind what it has done with.
+
+        None where it has not begun, or the partition is gone.
+        """
+        state = self.states.find(key)
+        topic = self._cluster.find_topic_by_id(key.topic_id)
+        partition = None if topic is None else topic.find_partition(key.partition)
+        if state is None or partition is None or state.start_offset == NO_OFFSET:
+            return None
+        done = state.start_offset + max(0, state.delivery_complete_count)
+        return ShareOffset(state.start_offset, state.leader_epoch, partition.log.high_watermark - done)
 
     def alter_start(self, group_id: str, topic_id: bytes, index: int, start_offset: int) -> None:
         """Have a group without members go on at start_offset. Raises KafkaError NON_EMPTY_GROUP, and of writing."""
