@@ -77,7 +77,8 @@ def test_group_of_the_consumer_protocol_is_told_with_what_its_members_have(admin
 
 def test_share_group_is_told_with_its_members_and_how_far_it_is(admin: AdminClient, broker: Serving) -> None:
     def told() -> dict[str, Any]:
-        (group,) = [each for each in admin.get("/v1/groups")["items"] if each["group_id"] == "sharers"]
+        groups: list[dict[str, Any]] = admin.get("/v1/groups")["items"]
+        (group,) = [each for each in groups if each["group_id"] == "sharers"]
         return group
 
     request = ShareGroupHeartbeatRequest(
