@@ -48,7 +48,7 @@ def test_json_has_the_timeline_the_verdict_and_the_checks() -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["nix"], "there is no scenario 'nix'; there are app-dedup, cache-missed, "),
+        (["nix"], "there is no scenario 'nix'; there are aborted-transaction, app-dedup, "),
         (["gap", "--client", "franz"], "there is no client 'franz'; there are raw, confluent, aiokafka, kafka-python"),
         (["gap", "--as-version", "9"], "not a Kafka version: '9'"),
         (["lost-ack", "--as-version", "0.11"], "lost-ack is about Kafka 1.0..4.5, not 0.11"),
