@@ -30,6 +30,7 @@ from .state_log import ReplayedRecord, StateLog, StateRecord
 from .transaction_markers import MarkersGivenUp, write_markers
 from .transaction_metadata import (
     EPOCH_BUMP_SINCE,
+    LAST_PRODUCER_EPOCH,
     OLD_CLIENT,
     TopicPartition,
     TransactionMetadata,
@@ -312,10 +313,18 @@ class TransactionCoordinator:
         self._begin_upkeep()
 
     def _abort_by_broker(self, known: TransactionMetadata) -> None:
-        """Abort an open transaction in an epoch that nobody was given."""
+        """Abort an open transaction in an epoch that nobody was given.
+
+        Raises KafkaError, see _keep; UNKNOWN_SERVER_ERROR where there is no such epoch any more, at a level that has no
+        next producer id for that (TransactionMetadata.prepareFenceProducerEpoch fails there too).
+        """
         level = self._cluster.config.transaction_version
         # At level 1 it is written as of a client of version 0 (TransactionCoordinator.endTransactionWithTV1).
         version = level if rules.raises_epoch(level) else OLD_CLIENT
+        if not rules.raises_epoch(version) and known.producer_epoch > LAST_PRODUCER_EPOCH:
+            raise KafkaError(
+                ErrorCode.UNKNOWN_SERVER_ERROR, f"no epoch is left to fence producer {known.producer_id} by"
+            )
         is_next_needed = rules.raises_epoch(version) and known.is_epoch_exhausted
         next_producer_id = self._new_producer_id() if is_next_needed else NO_PRODUCER_ID
         now_ms = self._cluster.clock.now_ms()

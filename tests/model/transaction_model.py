@@ -76,8 +76,8 @@ class CoordinatorModel:
         elif expected is not None and not self._may_be(known, expected):
             return FENCED
         elif known.state == ONGOING:
-            self.abort_by_broker(known, now_ms)
-            return CONCURRENT
+            error = self.abort_by_broker(known, now_ms)
+            return CONCURRENT if error == OK else error
         else:
             error = self._next_epoch(known, expected)
             if error != OK:
@@ -168,12 +168,15 @@ class CoordinatorModel:
             return OK
         return INVALID_STATE
 
-    def abort_by_broker(self, known: IdModel, now_ms: int) -> None:
+    def abort_by_broker(self, known: IdModel, now_ms: int) -> str:
         if self.level >= 2:
             self._raise_and_finish(known, is_commit=False, now_ms=now_ms)
+        elif known.epoch > LAST:
+            return FAILED
         else:
             known.epoch, known.last = known.epoch + 1, -1
             self._finish(known, known.epoch, is_commit=False, now_ms=now_ms)
+        return OK
 
     def _raise_and_finish(self, known: IdModel, *, is_commit: bool, now_ms: int) -> None:
         is_exhausted = known.epoch >= LAST
