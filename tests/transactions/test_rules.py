@@ -1,32 +1,40 @@
-"""Rules that name a transactional id or a group act on the requests of those alone; shown with confluent-kafka."""
+"""Rules that name a transactional id or a group act on the requests of those alone, whichever client sends them."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
 from fauxka.testing import Broker
 
+from ..clients.java_program import FOLDER
+from ..reference.kafka_process import reference_jars
 from .piped_program import PipedProgram
-
-pytestmark = pytest.mark.clients
 
 TOPIC, GROUP = "records", "copiers"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def broker() -> Iterator[Broker]:
     with Broker() as started:
         yield started
 
 
+@pytest.fixture(
+    params=[pytest.param("confluent", marks=pytest.mark.clients), pytest.param("java", marks=pytest.mark.java)]
+)
+def program(request: pytest.FixtureRequest) -> Sequence[str]:
+    if request.param == "java":
+        return ("java", "-cp", f"{reference_jars()}/*", str(FOLDER / "TransactionalProgram.java"))
+    return (sys.executable, "-m", "tests.transactions.confluent_program")
+
+
 @pytest.fixture
-def begin(broker: Broker) -> Iterator[Callable[[str], PipedProgram]]:
+def begin(broker: Broker, program: Sequence[str]) -> Iterator[Callable[[str], PipedProgram]]:
     """Starts a producer that has begun a transaction with one record in it."""
     started: list[PipedProgram] = []
 
     def begin(transactional_id: str) -> PipedProgram:
-        program = (sys.executable, "-m", "tests.transactions.confluent_program")
         producer = PipedProgram([*program, broker.bootstrap_servers, transactional_id])
         started.append(producer)
         producer.do("init")
@@ -37,7 +45,6 @@ def begin(broker: Broker) -> Iterator[Callable[[str], PipedProgram]]:
     yield begin
     for each in started:
         each.close()
-    broker.faults.clear()
 
 
 def test_end_of_the_transaction_of_one_id_is_refused_once_and_asked_for_again(
