@@ -62,6 +62,7 @@ FETCH_VERSION = 2
 GROUP_RESOURCE = 32
 UNKNOWN_ID = bytes(range(16))
 LOCK_MS = 1000
+GIVEN_BACK_MS_MAX = 15_000
 ACCEPT, RELEASE, REJECT, RENEW, GAP = 1, 2, 3, 4, 0
 ACQUIRE_BY_LIMIT = 1
 
@@ -441,11 +442,14 @@ def _two_members(recorder: Recorder) -> None:
     story.fetch("the second nothing", 1, number=2)
     story.acknowledge("the second has no right", 2, (0, 3, [ACCEPT]), number=2)
     story.fetch("the first ends its session", -1, number=1)
-    # What it had is given back, which the broker does not wait for.
-    time.sleep(1.0)
-    story.fetch("the second gets all", 3, number=2)
+    story.fetch("the second gets all", 3, number=2, change=_waiting)
     story.acknowledge("the second accepts and ends", -1, (0, 3, [ACCEPT]), number=2)
     story.offsets("all are accepted", {story.topic: [0]})
+
+
+def _waiting(request: ShareFetchRequest) -> None:
+    """Wait until records are given back, which the broker does beside its requests."""
+    request.max_wait_ms, request.min_bytes = GIVEN_BACK_MS_MAX, 1
 
 
 def _lock_ends(recorder: Recorder) -> None:
@@ -456,7 +460,7 @@ def _lock_ends(recorder: Recorder) -> None:
     story.fetch("two are locked", 1)
     time.sleep(LOCK_MS / 1000 + 1.0)
     story.acknowledge("too late", 2, (0, 1, [ACCEPT]))
-    story.fetch("the same two", 3)
+    story.fetch("the same two", 3, change=_waiting)
 
 
 def _renewal(recorder: Recorder) -> None:
