@@ -193,8 +193,8 @@ class Groups:
 class ComingAndGoing:
     """Groups whose members come and go."""
 
-    # A member that a busy machine has kept from its heartbeats still says that it has what another was given. That is no
-    # fault of the broker; a real one, which takes its part of the machine, brings it about now and then.
+    # A member that a busy machine has kept from its heartbeats still says that it has what another was given.
+    # That is no fault of the broker; a real one, which takes its part of the machine, brings it about now and then.
     @pytest.mark.parametrize("bootstrap", ["fauxka"], indirect=True)
     def test_one_to_eight_members_come_and_go(self, client: Client, bootstrap: str) -> None:
         topic = create_topic(client, bootstrap, "churn", CHURN_PARTITIONS)
