@@ -6,19 +6,20 @@ the new consumer protocol; v10 topic ids.
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.messages.offset_commit import (
     OffsetCommitRequest,
-    OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
     OffsetCommitResponse,
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
 )
-from ..cluster import Topic
 from ..coordinators.group import OffsetCommitter
-from ..coordinators.group_offsets import OffsetToCommit
+from ..coordinators.offset_requests import existing_partitions, offset_of, refuse_accepted
 from ..request_context import ApiHandler, Deferred, RequestContext
+from ..topic import Topic
 
 TOPIC_IDS_SINCE = 10
 
@@ -40,10 +41,7 @@ class _Answers:
 
     def refused(self, error_code: ErrorCode) -> OffsetCommitResponse:
         """Return the answer where what was accepted could not be made safe."""
-        for topic in self._topics.values():
-            for partition in topic.partitions:
-                if partition.error_code == ErrorCode.NONE:
-                    partition.error_code = error_code
+        refuse_accepted((topic.partitions for topic in self._topics.values()), error_code)
         return self.response()
 
 
@@ -52,15 +50,19 @@ def handle(
 ) -> OffsetCommitResponse | Deferred[OffsetCommitResponse]:
     """Keep the offsets of the partitions that there are; if none of them is, the group is not looked at."""
     answers = _Answers()
+    by_id = context.api_version >= TOPIC_IDS_SINCE
+    unknown_topic = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     commits = [
         (found, topic, partition)
         for topic in request.topics
-        for found, partition in _existing_partitions(context, topic, answers)
+        for found, partition in existing_partitions(
+            _find_topic(context, topic), topic.partitions, partial(answers.add, topic), unknown_topic
+        )
     ]
     if not commits:
         return answers.response()
     groups = context.cluster.groups
-    offsets = [_offset_of(found, partition) for found, _, partition in commits]
+    offsets = [offset_of(found, partition) for found, _, partition in commits]
     try:
         committer = _committer_of(request, context.api_version)
         error_codes = groups.offsets.commit(committer, offsets, retention_time_ms=request.retention_time_ms)
@@ -71,36 +73,10 @@ def handle(
     return groups.settled(answers.response(), answers.refused)
 
 
-def _existing_partitions(
-    context: RequestContext, topic: OffsetCommitRequestTopic, answers: _Answers
-) -> list[tuple[Topic, OffsetCommitRequestPartition]]:
-    """Return the partitions of the topic that exist; the others are answered."""
-    by_id = context.api_version >= TOPIC_IDS_SINCE
-    cluster = context.cluster
-    found = cluster.find_topic_by_id(topic.topic_id) if by_id else cluster.find_topic(topic.name)
-    if found is None:
-        error_code = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        for partition in topic.partitions:
-            answers.add(topic, partition.partition_index, error_code)
-        return []
-    existing: list[tuple[Topic, OffsetCommitRequestPartition]] = []
-    for partition in topic.partitions:
-        if found.find_partition(partition.partition_index) is None:
-            answers.add(topic, partition.partition_index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-        else:
-            existing.append((found, partition))
-    return existing
-
-
-def _offset_of(topic: Topic, partition: OffsetCommitRequestPartition) -> OffsetToCommit:
-    return OffsetToCommit(
-        topic_name=topic.name,
-        topic_id=topic.topic_id,
-        partition=partition.partition_index,
-        offset=partition.committed_offset,
-        leader_epoch=partition.committed_leader_epoch,
-        metadata=partition.committed_metadata,
-    )
+def _find_topic(context: RequestContext, topic: OffsetCommitRequestTopic) -> Topic | None:
+    if context.api_version >= TOPIC_IDS_SINCE:
+        return context.cluster.find_topic_by_id(topic.topic_id)
+    return context.cluster.find_topic(topic.name)
 
 
 def _committer_of(request: OffsetCommitRequest, api_version: int) -> OffsetCommitter:

@@ -8,19 +8,19 @@ tests/golden/golden-4.3.0.jsonl (O01 to O15, U40 to U43).
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
-    TxnOffsetCommitRequestPartition,
-    TxnOffsetCommitRequestTopic,
     TxnOffsetCommitResponse,
     TxnOffsetCommitResponsePartition,
     TxnOffsetCommitResponseTopic,
 )
-from ..cluster import Cluster, Topic
 from ..coordinators.group import OffsetCommitter
-from ..coordinators.group_offsets import OffsetProducer, OffsetToCommit
+from ..coordinators.group_offsets import OffsetProducer
 from ..coordinators.internal_topics import CoordinatorType, partition_of_key
+from ..coordinators.offset_requests import existing_partitions, offset_of, refuse_accepted
 from ..request_context import ApiHandler, Deferred, RequestContext
 from ..transaction_check import TransactionCheck, when_joined
 
@@ -46,10 +46,7 @@ class _Answers:
 
     def refused(self, error_code: ErrorCode) -> TxnOffsetCommitResponse:
         """Return the answer where what was accepted could not be made safe."""
-        for topic in self._topics.values():
-            for partition in topic.partitions:
-                if partition.error_code == ErrorCode.NONE:
-                    partition.error_code = error_code
+        refuse_accepted((topic.partitions for topic in self._topics.values()), error_code)
         return self.response()
 
 
@@ -59,11 +56,18 @@ def handle(
     """Keep the offsets of the partitions that there are until the producer's transaction ends."""
     answers, cluster = _Answers(), context.cluster
     commits = [
-        (found, partition) for topic in request.topics for found, partition in _existing(cluster, topic, answers)
+        commit
+        for topic in request.topics
+        for commit in existing_partitions(
+            cluster.find_topic(topic.name),
+            topic.partitions,
+            partial(answers.add, topic.name),
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        )
     ]
     if not commits:
         return answers.response()
-    offsets = [_offset_of(topic, partition) for topic, partition in commits]
+    offsets = [offset_of(topic, partition) for topic, partition in commits]
     try:
         _check_transaction(context, request)
         error_codes = cluster.groups.offsets.commit_pending(
@@ -75,20 +79,6 @@ def handle(
         answers.add(topic.name, partition.partition_index, error_code)
     settled = cluster.groups.settled(answers.response(), answers.refused)
     return when_joined(cluster, settled, lambda: answers.refused(ErrorCode.NOT_COORDINATOR))
-
-
-def _existing(
-    cluster: Cluster, topic: TxnOffsetCommitRequestTopic, answers: _Answers
-) -> list[tuple[Topic, TxnOffsetCommitRequestPartition]]:
-    """Return the partitions of the topic that exist; the others are answered."""
-    found = cluster.find_topic(topic.name)
-    existing: list[tuple[Topic, TxnOffsetCommitRequestPartition]] = []
-    for partition in topic.partitions:
-        if found is None or found.find_partition(partition.partition_index) is None:
-            answers.add(topic.name, partition.partition_index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-        else:
-            existing.append((found, partition))
-    return existing
 
 
 def _check_transaction(context: RequestContext, request: TxnOffsetCommitRequest) -> None:
@@ -121,17 +111,6 @@ def _committer_of(context: RequestContext, request: TxnOffsetCommitRequest) -> O
         generation_id=request.generation_id,
         api_version=context.api_version,
         is_transactional=True,
-    )
-
-
-def _offset_of(topic: Topic, partition: TxnOffsetCommitRequestPartition) -> OffsetToCommit:
-    return OffsetToCommit(
-        topic_name=topic.name,
-        topic_id=topic.topic_id,
-        partition=partition.partition_index,
-        offset=partition.committed_offset,
-        leader_epoch=partition.committed_leader_epoch,
-        metadata=partition.committed_metadata,
     )
 
 
