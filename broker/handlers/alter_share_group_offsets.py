@@ -13,18 +13,15 @@ from ...protocol.messages.alter_share_group_offsets import (
 )
 from ...protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsResponsePartition as PartitionAnswer
 from ...protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsResponseTopic as TopicAnswer
+from ..coordinators.share_groups.share_groups import UNKNOWN_MESSAGE
 from ..request_context import ApiHandler, Deferred, RequestContext
 from ..topic import Topic
-
-UNKNOWN_MESSAGE = "This server does not host this topic-partition."
 
 
 def handle(
     context: RequestContext, request: AlterShareGroupOffsetsRequest
 ) -> AlterShareGroupOffsetsResponse | Deferred[AlterShareGroupOffsetsResponse]:
     """Have a group without members go on elsewhere."""
-    if not request.group_id:
-        return _refused(ErrorCode.INVALID_GROUP_ID, "The group id is invalid.")
     groups = context.cluster.groups
     try:
         groups.share_groups.check_empty(request.group_id)

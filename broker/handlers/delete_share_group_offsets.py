@@ -11,17 +11,14 @@ from ...protocol.messages.delete_share_group_offsets import (
     DeleteShareGroupOffsetsResponse,
 )
 from ...protocol.messages.delete_share_group_offsets import DeleteShareGroupOffsetsResponseTopic as TopicAnswer
+from ..coordinators.share_groups.share_groups import UNKNOWN_MESSAGE
 from ..request_context import ApiHandler, Deferred, RequestContext
-
-UNKNOWN_MESSAGE = "This server does not host this topic-partition."
 
 
 def handle(
     context: RequestContext, request: DeleteShareGroupOffsetsRequest
 ) -> DeleteShareGroupOffsetsResponse | Deferred[DeleteShareGroupOffsetsResponse]:
     """Forget how far a group without members is in topics."""
-    if not request.group_id:
-        return _refused(ErrorCode.INVALID_GROUP_ID, "The group id is invalid.")
     groups = context.cluster.groups
     try:
         groups.share_groups.check_empty(request.group_id)

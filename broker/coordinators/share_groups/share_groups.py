@@ -38,6 +38,8 @@ logger = logging.getLogger(__name__)
 
 R = TypeVar("R")
 
+# What is said of a topic or partition that there is not.
+UNKNOWN_MESSAGE = "This server does not host this topic-partition."
 # The epoch of the state of a group that nobody has joined yet.
 FIRST_ALTERED_EPOCH = 1
 
@@ -227,7 +229,12 @@ class ShareGroups:
                 self._forget(key)
 
     def check_empty(self, group_id: str) -> None:
-        """Check that the group, if there is one, has no members; raises NON_EMPTY_GROUP, GROUP_ID_NOT_FOUND."""
+        """Check that the group, if there is one, has no members.
+
+        Raises KafkaError: INVALID_GROUP_ID, NON_EMPTY_GROUP; GROUP_ID_NOT_FOUND for one of another kind.
+        """
+        if not group_id:
+            raise KafkaError(ErrorCode.INVALID_GROUP_ID, "The group id is invalid.")
         self._empty_group_of(group_id)
 
     def _empty_group_of(self, group_id: str) -> ShareGroup | None:
