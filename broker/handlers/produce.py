@@ -81,11 +81,7 @@ class ProduceHandler:
             if accepted:
                 unflushed = _append_all(context, request.acks, accepted)
         except RequestRefused as error:
-            answers = [
-                (key, [_refuse(PartitionAnswer(index), error) for index, _ in partitions])
-                for key, partitions in request.topics
-                if partitions
-            ]
+            answers = _refuse_all(request, error)
         _note_refused(context, request, answers)
         if request.acks == ACKS_NONE:
             for _, _, flusher, _ in unflushed:
@@ -95,6 +91,14 @@ class ProduceHandler:
         if unflushed or request.transactional_id is not None:
             return _answer_when_safe(context, request, answers, unflushed)
         return [produce_codec.encode_response(context.correlation_id, version, answers)]
+
+
+def _refuse_all(request: ProduceRequest, error: RequestRefused) -> list[tuple[bytes, list[PartitionAnswer]]]:
+    return [
+        (key, [_refuse(PartitionAnswer(index), error) for index, _ in partitions])
+        for key, partitions in request.topics
+        if partitions
+    ]
 
 
 def _answer_when_safe(
