@@ -2,8 +2,8 @@
 
 An event on several lines of the ledger was sent several times; one acknowledgement among them is enough. What stands
 in an aborted transaction is no copy, as no reader of committed data sees it. What was acknowledged where the log holds
-nothing any more, before its start or where it was cleaned, is not lost but expired. One shuffle by event and one by
-key, whatever is found; nothing is brought to the driver.
+nothing any more, before its start or where it was cleaned, is not lost but expired. Only the events that their numbers
+leave in doubt (ledger_screening.py) are sorted with all that is told of them; to the driver come numbers of buckets.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
 from .findings import findings_of, in_words
+from .ledger_screening import entries_in_doubt, has_all, hash_of
 from .sent_ledger import SENT_KINDS
 from .transaction_spans import aborted_batches
 
@@ -39,7 +40,7 @@ def audit_ledger(
     if bounds is not None:
         ledger = _with_what_is_gone(ledger, bounds, [name for name in place if name != "offset"])
     entries = _entries_of_log(records, event_id, batches).unionByName(ledger, allowMissingColumns=True)
-    return _findings(_with_overtakers(_events(_places(entries, place))))
+    return _findings(_with_overtakers(_events(_places(entries_in_doubt(entries, place), place))))
 
 
 def _entries_of_log(records: DataFrame, event_id: Column, batches: DataFrame | None) -> DataFrame:
@@ -91,19 +92,17 @@ def _with_what_is_gone(ledger: DataFrame, bounds: DataFrame, partition: list[str
 
 def _places(entries: DataFrame, place: list[str]) -> DataFrame:
     """Return one row for each event and place: whether it is there, and whether that was acknowledged."""
-    has_place = f.lit(True)
-    for name in place:
-        has_place &= f.col(name).isNotNull()
     # By the event alone: both groupings find their rows together then.
     return (
         entries.repartition("event_id")
         .groupBy("event_id", *place)
         .agg(
             *(f.min(name).alias(name) for name in _PLACE if name not in place),
-            *(f.min(name).alias(name) for name in ("timestamp", "key", "ordinal", "error", "gone", "log_start")),
+            *(f.min(name).alias(name) for name in ("timestamp", "ordinal", "error", "gone", "log_start")),
+            _key(),
             *(f.max(name).alias(name) for name in ("is_stored", "is_aborted", "is_sent", "is_acked")),
         )
-        .withColumn("has_place", has_place)
+        .withColumn("has_place", has_all(*place))
     )
 
 
@@ -123,13 +122,19 @@ def _events(places: DataFrame) -> DataFrame:
         f.min(f.when(is_told & is_gone, f.struct(*_PLACE, "gone", "log_start"))).alias("expired"),
         f.max("is_sent").alias("is_sent"),
         f.coalesce(f.max("is_acked"), f.lit(False)).alias("is_acked"),
-        *(f.min(name).alias(name) for name in ("key", "ordinal", "error")),
+        *(f.min(name).alias(name) for name in ("ordinal", "error")),
+        _key(),
     )
+
+
+def _key() -> Column:
+    """Return the one key of an event's lines: the one that the screening takes where they have several."""
+    return f.min_by("key", hash_of("key")).alias("key")
 
 
 def _with_overtakers(events: DataFrame) -> DataFrame:
     """Add the event in front of each that was sent last, if it was sent later."""
-    has_order = f.col("key").isNotNull() & f.col("ordinal").isNotNull() & f.col("first").isNotNull()
+    has_order = has_all("key", "ordinal", "first")
     # What has no order is a group each, so that no task gets all of it.
     group = f.when(~has_order, f.col("event_id"))
     window = Window.partitionBy("first.topic", "first.partition", "key", group).orderBy("first.offset")
