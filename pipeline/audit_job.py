@@ -50,7 +50,8 @@ class AuditRequest:
 
     event_id: as event_id_column reads it; without it events are not told apart. sent: as read_sent reads it.
     journal, journal_token: as read_journal reads it. as_of_ms: against what time an open transaction is a hanging one;
-    without it the one of default_as_of.
+    without it the one of default_as_of. has_aborts: whether a transaction may have been aborted; an audit that knows of
+    none need not look at each record whether its was.
     """
 
     options: Mapping[str, str]
@@ -59,6 +60,7 @@ class AuditRequest:
     journal: str | None = None
     journal_token: str | None = None
     as_of_ms: int | None = None
+    has_aborts: bool = True
 
     @property
     def checks(self) -> tuple[str, ...]:
@@ -172,15 +174,16 @@ def audit(spark: SparkSession, request: AuditRequest) -> DataFrame:
     found = audit_sequences(batches, f.timestamp_millis(f.lit(as_of_ms)))
     has_ledger = request.sent is not None or request.journal is not None
     bounds = read_bounds(spark, request.options) if has_ledger else None
+    with_aborted = batches if request.has_aborts else None
     if request.event_id is not None:
         event_id = event_id_column(request.event_id)
-        found = all_findings(found, audit_events(records, event_id, batches))
+        found = all_findings(found, audit_events(records, event_id, with_aborted))
         if request.sent is not None:
             sent = read_sent(spark, request.sent)
-            found = all_findings(found, audit_ledger(records, sent, event_id, batches, bounds))
+            found = all_findings(found, audit_ledger(records, sent, event_id, with_aborted, bounds))
     if request.journal is not None:
         journal = read_journal(spark, request.journal, request.journal_token)
-        found = all_findings(found, audit_journal(records, journal, batches, bounds))
+        found = all_findings(found, audit_journal(records, journal, with_aborted, bounds))
     return found
 
 
@@ -190,13 +193,18 @@ def newest_timestamp(batches: DataFrame) -> int | None:
     return None if found is None else found["newest"]
 
 
-# The columns of the batches view that newest_ms reads.
-TIME_COLUMNS = ("max_timestamp", "valid_crc")
+# The columns of the batches view that newest_ms and has_aborts read.
+LOOKED_AT_COLUMNS = ("max_timestamp", "valid_crc", "control_type")
 
 
 def newest_ms() -> Column:
     """Return the newest timestamp of batches as an aggregate, in milliseconds; the damaged ones may have any."""
     return f.max(f.when(f.col("valid_crc"), f.unix_millis("max_timestamp")))
+
+
+def has_aborts() -> Column:
+    """Return whether a marker among batches ends a transaction that was aborted, as an aggregate."""
+    return f.coalesce(f.max(f.col("control_type") == "abort"), f.lit(False))
 
 
 def default_as_of(options: Mapping[str, str], newest: Callable[[], int | None]) -> int:

@@ -6,6 +6,7 @@ Spark's own log goes into a file while it runs, which is kept where the audit fa
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import sys
@@ -17,16 +18,16 @@ from pathlib import Path
 from typing import IO, TextIO
 
 from pyspark import StorageLevel
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession
 
 from .audit_job import (
-    TIME_COLUMNS,
+    LOOKED_AT_COLUMNS,
     AuditRequest,
     CheckedRequest,
     audit,
     checked,
     default_as_of,
+    has_aborts,
     has_event_ids,
     newest_ms,
     read_view,
@@ -37,6 +38,7 @@ from .bad_option import BadOption
 from .html_report import report_page
 from .progress import Progress, running_stages
 from .report_pictures import BATCH_COLUMNS, Rows, pictures_of
+from .spark_errors import SPARK_ERRORS
 from .spark_session import start_session
 from .verdict_text import verdict_text
 
@@ -47,9 +49,11 @@ EXIT_FINDINGS = 1
 NO_EVENT_ID = "no_event_id"
 
 # What is observed of the batches while they are counted.
-_TIMES = "newest"
+_NEWEST, _HAS_ABORTS = "newest", "has_aborts"
 
 _SHUFFLE_TASKS_KEY = "spark.sql.shuffle.partitions"
+
+_HEAP_IS_FULL = "java.lang.OutOfMemoryError"
 
 # Our own words, in what Spark makes of an exception in one of its workers.
 _OURS = re.compile(r"^(?:[\w.]+\.)?(?:BadOption|BrokerError|PassingError|LostOffsets): (.+)$", re.MULTILINE)
@@ -81,9 +85,10 @@ def run_audit(order: AuditOrder, stderr: TextIO) -> int:
     # Not deleted by itself: it is kept where Spark failed.
     with tempfile.NamedTemporaryFile(prefix="fauxka-audit-", suffix=".log", delete=False) as log:
         try:
-            summary = _summary_by_spark(order, log_to_read, (log.file, stderr))
-        except PySparkException as error:
-            raise BadOption(f"{_words_of(error)} (Spark's log: {log.name})") from error
+            with _logging_into(log.name):
+                summary = _summary_by_spark(order, log_to_read, (log.file, stderr))
+        except SPARK_ERRORS as error:
+            raise BadOption(f"{_words_of(error, Path(log.name))} (Spark's log: {log.name})") from error
         except BaseException:
             os.unlink(log.name)
             raise
@@ -108,11 +113,12 @@ def _summary_by_spark(order: AuditOrder, log_to_read: CheckedRequest, streams: t
 
 def _summary(spark: SparkSession, request: AuditRequest, order: AuditOrder) -> Summary:
     log = request.options.get("path") or request.options["bootstrap"]
-    times = Observation(_TIMES)
-    counted = read_view(spark, request.options, "batches", (*TOTALS_COLUMNS, *TIME_COLUMNS))
-    totals = topic_totals(counted.observe(times, newest_ms().alias(_TIMES)))
+    observed = Observation("batches")
+    counted = read_view(spark, request.options, "batches", (*TOTALS_COLUMNS, *LOOKED_AT_COLUMNS))
+    totals = topic_totals(counted.observe(observed, newest_ms().alias(_NEWEST), has_aborts().alias(_HAS_ABORTS)))
+    request = replace(request, has_aborts=observed.get[_HAS_ABORTS])
     if request.as_of_ms is None:
-        request = replace(request, as_of_ms=default_as_of(request.options, lambda: times.get[_TIMES]))
+        request = replace(request, as_of_ms=default_as_of(request.options, lambda: observed.get[_NEWEST]))
     # Read several times, and as large as what was found.
     findings: DataFrame = audit(spark, request).persist(StorageLevel.DISK_ONLY)
     groups = finding_groups(findings)
@@ -157,10 +163,26 @@ def _write(name: str, file: str, content: str) -> None:
         raise BadOption(f"{name}: {file}: {error.strerror}") from error
 
 
-def _words_of(error: PySparkException) -> str:
-    """Return our own words of a failed job, else the first line of Spark's."""
+def _words_of(error: Exception, log: Path) -> str:
+    """Return our own words of a failed job, else the first line of Spark's; log: what it wrote on standard error."""
+    if _HEAP_IS_FULL in log.read_text(errors="replace"):
+        return "Spark ran out of memory; -c spark.driver.memory=2g gives it more, spark.executor.memory on a cluster"
+    if isinstance(error, ConnectionError):
+        return "Spark's virtual machine has ended"
     ours = _OURS.findall(str(error))
     return ours[-1] if ours else str(error).partition("\n")[0]
+
+
+@contextmanager
+def _logging_into(file: str) -> Generator[None, None, None]:
+    """Have written into a file what is logged, such as py4j's tracebacks of what it raises as well."""
+    handler = logging.FileHandler(file)
+    logging.getLogger().addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(handler)
+        handler.close()
 
 
 @contextmanager

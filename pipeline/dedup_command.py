@@ -88,10 +88,9 @@ def dedup(
         installed_series()
     except BadOption as error:
         raise click.ClickException(str(error)) from error
-    from pyspark.errors import PySparkException
-
     from .dedup import check_window
     from .dedup_job import DedupJob, copies_by_cause, run_batch
+    from .spark_errors import SPARK_ERRORS
 
     try:
         job = DedupJob(
@@ -113,7 +112,7 @@ def dedup(
                 click.echo(causes_in_words(copies_by_cause(spark, job), job))
     except (BadOption, BrokerError) as error:
         raise click.ClickException(str(error)) from error
-    except PySparkException as error:
+    except SPARK_ERRORS as error:
         raise click.ClickException(told(str(error))) from error
 
 

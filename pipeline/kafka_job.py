@@ -142,9 +142,7 @@ def run(job: Callable[[SparkSession], int | None], attempts: int) -> None:
 def outcome_of(job: Callable[[SparkSession], int | None], attempts: int) -> JobOutcome:
     """Run a job in a session of its own, each task as often as attempts says; return how it went. Raises BadOption."""
     installed_series()
-    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs]
-    from pyspark.errors import PySparkException
-
+    from .spark_errors import SPARK_ERRORS
     from .spark_session import start_session
 
     with tempfile.TemporaryDirectory(prefix="fauxka-job-") as name:
@@ -155,7 +153,7 @@ def outcome_of(job: Callable[[SparkSession], int | None], attempts: int) -> JobO
         rows, reason = None, ""
         try:
             rows = job(spark)
-        except (PySparkException, Py4JJavaError) as error:
+        except SPARK_ERRORS as error:
             reason = in_one_line(str(error))
         finally:
             seconds = time.monotonic() - started

@@ -17,6 +17,8 @@ from typing import Protocol, Self, TextIO, cast
 
 from pyspark.sql import SparkSession
 
+from .spark_errors import SPARK_ERRORS
+
 # How often Spark is asked; a question takes milliseconds.
 POLL_SECONDS = 0.5
 # How often a line is written where nobody sees it being overwritten.
@@ -149,7 +151,11 @@ def running_stages(spark: SparkSession) -> Callable[[], Sequence[Stage]]:
     active = cast(Callable[[], _Stages], getattr(store, "activeStages"))  # noqa: B009
 
     def stages() -> Sequence[Stage]:
-        found = active()
+        try:
+            found = active()
+        except SPARK_ERRORS:
+            # What has ended is told where a job waits for it.
+            return []
         return [_stage(found.apply(index)) for index in range(found.size())]
 
     return stages

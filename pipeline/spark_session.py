@@ -25,6 +25,9 @@ SETTINGS = {
     "spark.log.level": "ERROR",
     # A bar of its own would be written over that of the command.
     "spark.ui.showConsoleProgress": "false",
+    # What does not fit into a task's memory goes to its disk in pieces, all of which are read at once: to read ahead in
+    # each takes two megabytes of the heap, of which small tasks on large partitions then ran out.
+    "spark.unsafe.sorter.spill.read.ahead.enabled": "false",
 }
 LOCAL_SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",

@@ -2,12 +2,14 @@
 
 import json
 import os
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from ..pipeline.logs_on_disk import GOLDEN, batches, write_segment
-from ..serving_process import COMMAND, run
+from ..serving_process import COMMAND, environment, run
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
@@ -93,3 +95,33 @@ def test_an_event_id_that_no_record_has_is_told() -> None:
 
     assert (ended.exit_code, ended.output) == (2, "")
     assert ended.log.splitlines()[-1] == f"fauxka: event-id: no record of {GOLDEN} has json:$.no.such"
+
+
+def test_a_virtual_machine_that_dies_is_told_in_one_line(tmp_path: Path) -> None:
+    write_segment(tmp_path / "t-0", batches(0, 10))
+    command = [*COMMAND, "audit", "--path", str(tmp_path), *QUICK]
+
+    with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        assert run.stderr is not None
+        # The first word of its progress: Spark is at work then.
+        words = [run.stderr.readline()]
+        os.kill(virtual_machine_of(run.pid), signal.SIGKILL)
+        _, rest = run.communicate(timeout=AUDIT_SECONDS_MAX)
+        words += rest.splitlines()
+
+    assert run.returncode == 2
+    assert words[-1].startswith("fauxka: ")
+    assert "Spark's log: " in words[-1]
+    assert not any("Traceback" in word for word in words)
+
+
+def virtual_machine_of(process_id: int) -> int:
+    """Return the process that runs Java, of those that a process has started."""
+    (found,) = [one for one in descendants(process_id) if Path(f"/proc/{one}/comm").read_text() == "java\n"]
+    return found
+
+
+def descendants(process_id: int) -> list[int]:
+    files = Path(f"/proc/{process_id}/task").glob("*/children")
+    children = [int(child) for file in files for child in file.read_text().split()]
+    return [*children, *(further for child in children for further in descendants(child))]
