@@ -1,7 +1,8 @@
-"""The pipeline: its decoder on one core, and the data source on local[2] beside Spark's own kafka format.
+"""The pipeline: its decoder on one core; on local[2] the data source beside Spark's kafka format, and a ledger's audit.
 
 A record has a key of 8 bytes and a value of 92 that no codec makes smaller by much; a batch has 160 records (16 KB)
-where nothing else is said. The decoder's figures are CPU time, which other programs do not take; Spark's are wall time.
+where nothing else is said. The decoder's figures are CPU time, which other programs do not take; Spark's are wall time,
+in a session that has run the same a few times, so that its virtual machine has compiled what it runs.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import random
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,11 +23,11 @@ from fauxka.protocol.records import BatchOptions, Record, build_batch
 from .measurement import Figures
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
     from fauxka.pipeline.views import ViewName
 
-PARTS = ("decoder", "spark")
+PARTS = ("decoder", "spark", "ledger")
 
 RECORD_COUNT = 1_000_000
 # A part of the records is enough for the decoder: it works through pieces of this size.
@@ -36,12 +38,24 @@ PARTITIONS = 4
 DECODER_GOAL = 2.5e6
 SOURCE_GOAL = 1.2e6
 CONNECTOR_FACTOR_GOAL = 3
+LEDGER_SECONDS_GOAL = 5.0
+
+# Not counted. What is measured first is compiled later than what is measured last, so that one is not enough.
+WARMING_ROUNDS = 3
 
 # What the kafka format gives, which has no fewer columns for fewer being asked for.
 KAFKA_COLUMNS = (
     "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, timestamp_type int"
 )
 SAME_COLUMNS = "data source, path, its columns"
+BATCHES = "data source, path, batches"
+LEDGER_KEYS = 10_000
+# What the audit of a ledger needs of a record whose key is its event id.
+LEDGER_COLUMNS = (
+    "topic string, partition int, offset bigint, timestamp timestamp, key binary, batch_base_offset bigint, "
+    "is_control boolean, damage string"
+)
+LEDGER = "ledger of 1 M events, log of 1 M records"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +83,12 @@ def main(names: Sequence[str], round_count: int) -> dict[str, Figures]:
     results: dict[str, Figures] = {}
     if not names or "decoder" in names:
         results |= {case.name: _measure_decoder(case, round_count) for case in DECODER_CASES}
-    if not names or "spark" in names:
-        results |= _measure_spark(round_count)
+    by_spark = {"spark": _measure_source, "ledger": _measure_ledger}
+    chosen = [measure for part, measure in by_spark.items() if not names or part in names]
+    if chosen:
+        with _log_in_spark() as log:
+            for measure in chosen:
+                results |= measure(log, round_count)
     return results
 
 
@@ -112,46 +130,97 @@ def _tell(name: str, rate: float, goal: float | None) -> None:
     print(f"{name:40} {rate / 1e6:6.2f} M records/s{verdict}")
 
 
-def _measure_spark(round_count: int) -> dict[str, Figures]:
-    """Measure in one session, in turn, what each gives of the same topic."""
+@dataclass(frozen=True, slots=True)
+class _Log:
+    """The topic in a folder, served by a broker, and a session that can read both."""
+
+    spark: SparkSession
+    folder: str
+    bootstrap: str
+
+    def frame(self, view: ViewName, schema: str | None = None, **options: str) -> DataFrame:
+        """Return the topic, by its folder if no broker is named."""
+        options = options or {"path": self.folder}
+        reader = self.spark.read.format("fauxka-log").options(topics="t", view=view, **options)
+        return (reader if schema is None else reader.schema(schema)).load()
+
+
+@contextmanager
+def _log_in_spark() -> Generator[_Log]:
     from fauxka.pipeline.spark_session import start_session
     from fauxka.testing import Broker
 
     with TemporaryDirectory(prefix="fauxka-bench-") as folder:
-        _write_log(Path(folder))
-        with Broker(data_dir=folder) as broker:
+        _write_log(Path(folder, "log"))
+        with Broker(data_dir=Path(folder, "log")) as broker:
             spark = start_session("local[2]", with_kafka=True, settings={"spark.driver.memory": "2g"})
             try:
-                ours = spark.read.format("fauxka-log").option("topics", "t")
-                same = spark.read.format("fauxka-log").option("topics", "t").schema(KAFKA_COLUMNS)
-                kafka = spark.read.format("kafka").option("kafka.bootstrap.servers", broker.bootstrap_servers)
-                frames = {
-                    SAME_COLUMNS: same.load(folder),
-                    "data source, path, all columns": ours.load(folder),
-                    "data source, path, batches": ours.option("view", "batches").load(folder),
-                    "data source, bootstrap": same.option("bootstrap", broker.bootstrap_servers).load(),
-                    "kafka format": kafka.option("subscribe", "t").load(),
-                }
-                return _measure_frames(frames, round_count)
+                yield _Log(spark, f"{folder}/log", broker.bootstrap_servers)
             finally:
                 spark.stop()
 
 
-def _measure_frames(frames: dict[str, DataFrame], round_count: int) -> dict[str, Figures]:
-    rates: dict[str, list[float]] = {name: [] for name in frames}
-    for _ in range(round_count + 1):
-        for name, frame in frames.items():
-            begin = time.perf_counter()
-            # Makes every column of every row, and writes none.
-            frame.write.format("noop").mode("overwrite").save()
-            rates[name].append(RECORD_COUNT / (time.perf_counter() - begin))
-    medians = {name: statistics.median(measured[1:]) for name, measured in rates.items()}
+def _measure_source(log: _Log, round_count: int) -> dict[str, Figures]:
+    """Measure in one session, in turn, what each gives of the same topic."""
+    kafka = log.spark.read.format("kafka").option("kafka.bootstrap.servers", log.bootstrap)
+    frames = {
+        SAME_COLUMNS: log.frame("records", KAFKA_COLUMNS),
+        "data source, path, all columns": log.frame("records"),
+        BATCHES: log.frame("batches"),
+        "data source, bootstrap": log.frame("records", KAFKA_COLUMNS, bootstrap=log.bootstrap),
+        "kafka format": kafka.option("subscribe", "t").load(),
+    }
+    medians = {name: RECORD_COUNT / seconds for name, seconds in _seconds_of(frames, round_count).items()}
     connector = medians["kafka format"]
+    goals = {SAME_COLUMNS: SOURCE_GOAL, BATCHES: DECODER_GOAL}
     for name, rate in medians.items():
-        _tell(f"spark, {name}", rate, SOURCE_GOAL if name == SAME_COLUMNS else None)
+        _tell(f"spark, {name}", rate, goals.get(name))
     factor = medians[SAME_COLUMNS] / connector
     print(f"the data source is {factor:.1f} times as fast as the kafka format; goal {CONNECTOR_FACTOR_GOAL}")
     return {name: {"records/s": rate} for name, rate in medians.items()}
+
+
+def _measure_ledger(log: _Log, round_count: int) -> dict[str, Figures]:
+    """Measure the audit of a ledger that has each record once, from reading both to the findings, of which are none."""
+    from fauxka.pipeline.event_id import event_id_column
+    from fauxka.pipeline.ledger_audit import audit_ledger
+
+    log.spark.conf.set("spark.sql.shuffle.partitions", str(PARTITIONS))
+    file = f"{log.folder}-sent.parquet"
+    _write_ledger(log.spark, file)
+    records = log.frame("records", LEDGER_COLUMNS)
+    found = audit_ledger(records, log.spark.read.parquet(file), event_id_column("key"))
+    assert found.isEmpty(), "all is there as the ledger says"
+    seconds = _seconds_of({LEDGER: found}, round_count)[LEDGER]
+    verdict = "reached" if seconds <= LEDGER_SECONDS_GOAL else "MISSED"
+    print(f"{LEDGER:40} {seconds:6.2f} s   goal {LEDGER_SECONDS_GOAL:.0f} s: {verdict}")
+    return {LEDGER: {"seconds": seconds}}
+
+
+def _seconds_of(frames: dict[str, DataFrame], round_count: int) -> dict[str, float]:
+    """Return the medians of making every column of every row; none is written."""
+    seconds: dict[str, list[float]] = {name: [] for name in frames}
+    for _ in range(round_count + WARMING_ROUNDS):
+        for name, frame in frames.items():
+            begin = time.perf_counter()
+            frame.write.format("noop").mode("overwrite").save()
+            seconds[name].append(time.perf_counter() - begin)
+    return {name: statistics.median(measured[WARMING_ROUNDS:]) for name, measured in seconds.items()}
+
+
+def _write_ledger(spark: SparkSession, file: str) -> None:
+    from pyspark.sql import functions as f
+
+    number = f.col("id")
+    spark.range(0, RECORD_COUNT, 1, PARTITIONS).select(
+        f.lpad(number.cast("string"), 8, "0").alias("event_id"),
+        f.concat(f.lit("key-"), (number % LEDGER_KEYS).cast("string")).alias("key"),
+        number.alias("ordinal"),
+        f.lit("t").alias("topic"),
+        (number % PARTITIONS).cast("int").alias("partition"),
+        f.floor(number / PARTITIONS).alias("offset"),
+        f.lit(None).cast("string").alias("error"),
+    ).write.parquet(file)
 
 
 def _write_log(folder: Path) -> None:

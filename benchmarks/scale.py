@@ -65,9 +65,7 @@ class AuditRun:
 def main(record_counts: Sequence[int]) -> dict[str, Figures]:
     """Measure the audits of a log of each size, print the figures, and return them."""
     results: dict[str, Figures] = {}
-    print(
-        f"{'audit':22} {'records':>12} {'GB':>6} {'seconds':>8} {'M records/s':>12} {'driver MiB':>16} {'workers':>8}"
-    )
+    print(_HEAD, flush=True)
     for record_count in record_counts:
         with TemporaryDirectory(prefix="fauxka-scale-") as folder:
             log = generate_log(Path(folder) / "log", record_count)
