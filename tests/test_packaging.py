@@ -24,6 +24,9 @@ NOT_SHIPPED = {"tests", "tools", "benchmarks", "docs"}
 NOT_COPIED = (".git", ".venv", "__pycache__", "*.egg-info", "build", "dist", ".*_cache", ".hypothesis")
 # A build and an installation, both with downloads.
 STEP_SECONDS_MAX = 240
+# pyspark is 450 MB, and a session of it takes its time where much else runs.
+SPARK_SECONDS_MAX = 900
+KAFKA_LOGS = ROOT / "tests" / "golden" / "kafka-4.3.0-data-dir"
 
 
 def linked() -> list[Path]:
@@ -166,3 +169,24 @@ def test_installed_command_brings_the_jars_of_spark(installed: Path, tmp_path: P
 
     assert (ended.exit_code, ended.output) == (0, f"{tmp_path}\n"), ended.log
     assert len(list(tmp_path.glob("*.jar"))) == 4
+
+
+@pytest.mark.spark_versions
+@pytest.mark.timeout(2400)
+def test_the_extra_spark_and_the_jars_are_all_that_an_audit_needs(distributions: Distributions, tmp_path: Path) -> None:
+    programs = tmp_path / "fresh" / "bin"
+    venv.create(programs.parent, with_pip=True)
+    install = [str(programs / "python"), "-m", "pip", "install", "--quiet", f"{distributions.wheel}[spark]"]
+    subprocess.run(install, env=environment(), check=True, timeout=SPARK_SECONDS_MAX)
+    command = [str(programs / "fauxka")]
+
+    jars = run("spark-jars", "--dest", str(tmp_path / "jars"), command=command, seconds_max=STEP_SECONDS_MAX)
+    ended = run(
+        *("audit", "--path", str(KAFKA_LOGS), "--event-id", "key", "--json", "-", "--master", "local[2]"),
+        command=command,
+        seconds_max=SPARK_SECONDS_MAX,
+    )
+
+    assert (jars.exit_code, jars.output) == (0, f"{tmp_path}/jars\n"), jars.log
+    assert ended.exit_code == 1, ended.log
+    assert json.loads(ended.output)["verdict"] == "findings"

@@ -1,5 +1,6 @@
 """Faults planted in segment files and a ledger: the audits find exactly those, and none else."""
 
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -18,11 +19,13 @@ from fauxka.protocol.record_batch import Compression
 
 from ..pipeline.planted_faults import committed, failed_and_absent, planted_log
 from ..pipeline.planted_log import HEADER, Found, PlantedLog
+from ..serving_process import run
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
 # Pieces so small that many batches are at an edge of one.
 SPLIT_BYTES = "4096"
+COMMAND_SECONDS_MAX = 400
 
 
 def read(spark: SparkSession, folder: Path, view: str) -> DataFrame:
@@ -51,6 +54,20 @@ def test_what_is_planted_is_found_and_nothing_else(spark: SparkSession, tmp_path
 
     assert found - log.expected == Counter(), f"seed {seed}: found, and not planted"
     assert log.expected - found == Counter(), f"seed {seed}: planted, and not found"
+
+
+def test_the_command_finds_as_much_of_each_kind(tmp_path: Path) -> None:
+    log = planted_log(0)
+    sent = log.write(tmp_path)
+    what = ("--path", str(tmp_path), "--event-id", f"header:{HEADER}", "--sent", sent)
+
+    ended = run("audit", "--master", "local[2]", "--json", "-", *what, seconds_max=COMMAND_SECONDS_MAX)
+
+    assert ended.exit_code == 1, ended.log
+    groups = json.loads(ended.output)["groups"]
+    assert {(group["check"], group["kind"], group["cause"]): group["findings"] for group in groups} == Counter(
+        (found.check, found.kind, found.cause) for found in log.expected.elements()
+    )
 
 
 def test_a_log_without_faults_has_no_findings(spark: SparkSession, tmp_path: Path) -> None:
