@@ -7,14 +7,14 @@ takes batches away: what a producer's sequences lack is no gap as far as the log
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from .finding_rule import Rule, findings_by
 from .findings import in_words
-from .log_order import in_log_order, with_missing_offsets
+from .log_order import by_producer, in_log_order, with_missing_offsets
 from .sequence_steps import SEQUENCES, with_sequence_steps
-from .transaction_spans import with_transactions
+from .transaction_spans import with_producer_past, with_transactions
 
 # What a broker allows a producer at most before its transaction is aborted (transaction.max.timeout.ms): one that is
 # open for longer, nobody will end.
@@ -37,9 +37,9 @@ def audit_sequences(batches: DataFrame, as_of: Column | None = None) -> DataFram
     as_of: the time against which an open transaction is a hanging one; without it the newest timestamp of its
     partition, so that the same log has the same findings.
     """
-    rows = with_transactions(with_sequence_steps(with_missing_offsets(in_log_order(batches))))
-    newest = f.max(f.when(f.col("is_trusted"), f.col("max_timestamp"))).over(Window.partitionBy("topic", "partition"))
-    rows = rows.withColumn("as_of", newest if as_of is None else as_of)
+    rows = with_missing_offsets(in_log_order(batches))
+    rows = rows.withColumn("as_of", f.col("newest_timestamp") if as_of is None else as_of)
+    rows = with_transactions(with_sequence_steps(with_producer_past(by_producer(rows))))
     of_batch = {name: name for name in ("topic", "partition", "producer_id", "producer_epoch", "base_sequence")}
     place = {"offset": f.col("base_offset"), "timestamp": f.when(f.col("is_trusted"), f.col("base_timestamp"))}
     return findings_by(rows, [*_log_rules(), *_sequence_rules(), *_transaction_rules()], {**of_batch, **place})

@@ -10,48 +10,38 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
+from .log_order import PRODUCER
+
 # After 2147483647 comes 0.
 SEQUENCES = 2**31
 
 
 def with_sequence_steps(rows: DataFrame) -> DataFrame:
-    """Add how each batch follows those of its producer; rows come from with_missing_offsets.
+    """Add how each batch follows those of its producer; rows come from with_producer_past.
 
-    epoch_before: the greatest one of the producer's batches before. is_sequenced: records of an idempotent producer.
+    is_sequenced: records of an idempotent producer; the others have nothing of what is added.
     sequence_from, sequence_to: its sequences, counted on over the wrap. reached: how far the epoch's batches before had
     come (sequence), where that was (offset), and how many offsets the log lacked up to there (holes).
     first_offset: where the same sequences of the same epoch stand for the first time.
     """
-    in_epoch = Window.partitionBy("topic", "partition", "producer_id", "producer_epoch", "is_sequenced")
-    in_order = in_epoch.orderBy("log_order")
+    # What is not sequenced is a group each, so that no task holds all of it.
+    epoch = (*PRODUCER, "sequenced_epoch", "unsequenced")
+    in_order = Window.partitionBy(*epoch).orderBy("log_order")
     so_far = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     before = in_order.rowsBetween(Window.unboundedPreceding, -1)
-    same_sequences = Window.partitionBy(
-        "topic", "partition", "producer_id", "producer_epoch", "is_sequenced", "sequence_from", "sequence_to"
-    ).orderBy("log_order")
+    same_sequences = Window.partitionBy(*epoch, "sequence_from", "sequence_to").orderBy("log_order")
     is_sequenced = f.col("is_trusted") & ~f.col("is_control") & (f.col("producer_id") >= 0)
     length = f.col("last_offset_delta").cast("bigint") + 1
     place = f.struct(f.col("sequence_to").alias("sequence"), f.col("last_offset").alias("offset"), f.col("holes"))
     return (
-        _with_epochs(rows)
-        .withColumn("is_sequenced", f.coalesce(is_sequenced & (f.col("base_sequence") >= 0), f.lit(False)))
+        rows.withColumn("is_sequenced", f.coalesce(is_sequenced & (f.col("base_sequence") >= 0), f.lit(False)))
+        .withColumn("sequenced_epoch", f.when(f.col("is_sequenced"), f.col("producer_epoch")))
+        .withColumn("unsequenced", f.when(~f.col("is_sequenced"), f.col("log_order")))
         .withColumn("sequence_before", f.lag("last_sequence").over(in_order))
         .withColumn("sequence_to", f.sum(_step() + length).over(so_far) - 1)
         .withColumn("sequence_from", f.col("sequence_to") - length + 1)
         .withColumn("reached", f.coalesce(f.max(place).over(before), _start()))
         .withColumn("first_offset", f.first("base_offset").over(same_sequences))
-    )
-
-
-def _with_epochs(rows: DataFrame) -> DataFrame:
-    before = (
-        Window.partitionBy("topic", "partition", "producer_id")
-        .orderBy("log_order")
-        .rowsBetween(Window.unboundedPreceding, -1)
-    )
-    epoch = f.when(f.col("is_trusted") & (f.col("producer_id") >= 0), f.col("producer_epoch"))
-    return rows.withColumn("epoch_before", f.max(epoch).over(before)).withColumn(
-        "has_older_epoch", f.coalesce(f.min(epoch).over(before) < f.col("producer_epoch"), f.lit(False))
     )
 
 
