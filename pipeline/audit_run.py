@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import re
 import sys
 import tempfile
 from collections.abc import Generator, Mapping
@@ -38,7 +37,7 @@ from .bad_option import BadOption
 from .html_report import report_page
 from .progress import Progress, running_stages
 from .report_pictures import BATCH_COLUMNS, Rows, pictures_of
-from .spark_errors import SPARK_ERRORS
+from .spark_errors import SPARK_ERRORS, words_of
 from .spark_session import start_session
 from .verdict_text import verdict_text
 
@@ -54,9 +53,6 @@ _NEWEST, _HAS_ABORTS = "newest", "has_aborts"
 _SHUFFLE_TASKS_KEY = "spark.sql.shuffle.partitions"
 
 _HEAP_IS_FULL = "java.lang.OutOfMemoryError"
-
-# Our own words, in what Spark makes of an exception in one of its workers.
-_OURS = re.compile(r"^(?:[\w.]+\.)?(?:BadOption|BrokerError|PassingError|LostOffsets): (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,13 +160,10 @@ def _write(name: str, file: str, content: str) -> None:
 
 
 def _words_of(error: Exception, log: Path) -> str:
-    """Return our own words of a failed job, else the first line of Spark's; log: what it wrote on standard error."""
+    """Return why a job failed in one line; log: what Spark wrote on standard error, which tells of a full heap."""
     if _HEAP_IS_FULL in log.read_text(errors="replace"):
         return "Spark ran out of memory; -c spark.driver.memory=2g gives it more, spark.executor.memory on a cluster"
-    if isinstance(error, ConnectionError):
-        return "Spark's virtual machine has ended"
-    ours = _OURS.findall(str(error))
-    return ours[-1] if ours else str(error).partition("\n")[0]
+    return words_of(error)
 
 
 @contextmanager

@@ -90,7 +90,7 @@ def dedup(
         raise click.ClickException(str(error)) from error
     from .dedup import check_window
     from .dedup_job import DedupJob, copies_by_cause, run_batch
-    from .spark_errors import SPARK_ERRORS
+    from .spark_errors import SPARK_ERRORS, words_of
 
     try:
         job = DedupJob(
@@ -113,7 +113,7 @@ def dedup(
     except (BadOption, BrokerError) as error:
         raise click.ClickException(str(error)) from error
     except SPARK_ERRORS as error:
-        raise click.ClickException(told(str(error))) from error
+        raise click.ClickException(words_of(error)) from error
 
 
 def source_options(topic: str, bootstrap: str | None, path: str | None) -> dict[str, str]:
@@ -215,13 +215,3 @@ def causes_in_words(causes: dict[str, int], job: DedupJob) -> str:
     """Return how the copies came to be, for the terminal; the causes are those of the audit of events."""
     head = f"further copies of events in {job.source['topics']}: {sum(causes.values())}"
     return "\n".join([head, *(f"  {copies} {cause}" for cause, copies in causes.items())])
-
-
-def told(text: str) -> str:
-    """Return of all that Spark says of a failure the line that tells the cause."""
-    lines = text.splitlines()
-    for line in reversed(lines):
-        for name in ("BadOption: ", "BrokerError: "):
-            if name in line:
-                return line.partition(name)[2]
-    return lines[0] if lines else "Spark failed and does not say why"
