@@ -1,7 +1,9 @@
 """An audit of logs of different sizes: how long it takes, and how much memory its driver has at most.
 
-With local[2] the driver's virtual machine does the tasks' work as well, in a heap that is the same for all sizes; the
-Python workers, which decode, are processes of their own. The logs are generated and deleted again, one at a time.
+With local[2] the driver's virtual machine does the tasks' work as well, in a heap that is the same for all sizes and
+taken whole at the start: an audit that needs more of it ends in an OutOfMemoryError, and one that needs more beside it
+is seen. The Python workers, which decode, are processes of their own. The logs are generated and deleted again, one at
+a time.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from .measurement import Figures
 from .process_tree import own_cpu_seconds, peak_memory_mib, process_ids
 
 RECORD_COUNTS = (1_000_000, 3_000_000, 10_000_000)
-# Small, so that what grows with the log would be seen, or end in an OutOfMemoryError.
+# Small, so that what grows with the log does not fit.
 HEAP = "512m"
 # The audits that are measured, by the options that they have beside the log.
 AUDITS = {"sequences": (), "sequences and events": ("--event-id", "key")}
@@ -88,7 +90,12 @@ def main(record_counts: Sequence[int]) -> dict[str, Figures]:
 def run_audit(log: Path, options: Sequence[str], heap: str = HEAP) -> AuditRun:
     """Run `fauxka audit` in processes of its own, with two tasks at a time."""
     verdict = log.parent / "verdict.json"
-    settings = ("--master", "local[2]", "-c", f"spark.driver.memory={heap}", "-c", f"spark.local.dir={log.parent}")
+    keys = {
+        "spark.driver.memory": heap,
+        "spark.driver.extraJavaOptions": f"-Xms{heap} -XX:+AlwaysPreTouch",
+        "spark.local.dir": str(log.parent),
+    }
+    settings = ("--master", "local[2]", *(word for key, value in keys.items() for word in ("-c", f"{key}={value}")))
     command = [sys.executable, "-m", "fauxka", "audit", "--path", str(log), *settings, "--json", str(verdict), *options]
     memory, begin = Memory(), time.perf_counter()
     # Of those that have ended too.
