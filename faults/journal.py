@@ -16,6 +16,7 @@ from ..protocol.frames import FrameError
 from ..storage.append_result import AppendResult
 from .kept_request import (
     ANSWERED,
+    APPEND_NUMBERS,
     ERROR_KIND,
     KEPT_BACK,
     WAITING,
@@ -47,6 +48,7 @@ WAITING_MAX = 100_000
 # As many batches as the evidence keeps the offsets of, for one producer of a partition.
 _TRIMMED_EVERY = 65_536
 
+_pack_numbers = APPEND_NUMBERS.pack
 _EVERYWHERE: frozenset[tuple[str, int]] = frozenset()
 
 
@@ -76,7 +78,7 @@ class Journal:
         self.topic_name_of = topic_name_of
         self.last_id = 0
         self.outcomes = LaterOutcomes(max(capacity, OUTCOMES_MIN))
-        self._requests: deque[RawRequest] = deque(maxlen=capacity)
+        self._requests: deque[RawRequest | PlainAppend] = deque(maxlen=capacity)
         self._keep = self._requests.append
         # The two of the evidence that are asked with every batch; there with the first.
         self._appended: dict[tuple[str, int, int], array[int]] = {}
@@ -103,39 +105,27 @@ class Journal:
         size: of its frame; state: ANSWERED, WAITING or NOT_OWED. context.batches stays the journal's from then on.
         """
         request_id = self.last_id = self.last_id + 1
+        if request_id >= self._trim_id:
+            self._trim()
         batches = context.batches
-        plain = None
         if batches is not None:
-            if state == ANSWERED and len(batches) == 1:
-                plain = self._count_plain(batches[0])
-            if plain is None:
-                self._count(context, request_id, batches, state)
-        # Not by a function, as below: it is done with every request.
-        raw: RawRequest = (
-            context.connection,
-            context.client_id,
-            context.api_key,
-            context.api_version,
-            context.correlation_id,
-            size,
-            context.now_ms,
-            context.error_code,
-            plain or batches,
-            state,
-            context.body if batches is None else None,
-        )
+            if state == ANSWERED and len(batches) == 1 and self._keep_plain(context, size, batches[0]):
+                return request_id
+            self._count(context, request_id, batches, state)
+        raw = _raw(context, size, state)
         self._keep(raw)
         if state == WAITING:
             self._waiting[request_id] = raw
-        if request_id >= self._trim_id:
-            self._trim()
         return request_id
 
-    def _count_plain(self, batch: Decision) -> PlainAppend | None:
-        """Count what nearly every batch is, and return its numbers; None for one that needs a closer look."""
+    def _keep_plain(self, context: HandledRequest, size: int, batch: Decision) -> bool:
+        """Keep and count what nearly every Produce is; False for one that needs a closer look.
+
+        Not made of smaller functions, as it is done with every request.
+        """
         topic, partition, decision = batch
         if type(decision) is not AppendResult or decision.is_duplicate or self._missing.watched:
-            return None
+            return False
         header = decision.header
         base_offset = decision.base_offset
         producer_id = header.producer_id
@@ -145,15 +135,28 @@ class Journal:
             self.evidence.counts.first_of(key, base_offset)
         else:
             offsets.append(base_offset)
-        return (
-            topic,
-            partition,
+        numbers = _pack_numbers(
+            context.correlation_id,
+            size,
+            context.now_ms,
             base_offset,
             decision.last_offset,
             producer_id,
             header.producer_epoch,
             header.base_sequence,
         )
+        self._keep(
+            (
+                context.connection,
+                context.client_id,
+                context.api_key,
+                context.api_version,
+                topic,
+                partition,
+                numbers,
+            )
+        )
+        return True
 
     def _count(self, context: HandledRequest, request_id: int, batches: Sequence[Decision], state: int) -> None:
         appended = self.evidence.counts.appended
@@ -305,6 +308,7 @@ class Journal:
 
     def find(self, request_id: int) -> KeptRequest | None:
         """Return what is known of a request; None if it was dropped and does not wait."""
+        raw: RawRequest | PlainAppend | None
         raw = self._waiting.get(request_id) or self.outcomes.find_handled(request_id)
         if raw is None:
             position = request_id - self.last_id + len(self._requests) - 1
@@ -346,5 +350,6 @@ def _raw(context: HandledRequest, size: int, state: int) -> RawRequest:
         context.error_code,
         context.batches,
         state,
-        context.body,
+        # It may be that of a request before.
+        context.body if context.batches is None else None,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ..protocol.record_batch import MAGIC_V2, NO_PARTITION_LEADER_EPOCH, NO_TIMESTAMP, BatchHeader
@@ -53,16 +54,17 @@ class SeenConnection:
     client_software: str
 
 
-# A batch that was simply appended, alone in its request and answered at once: topic, partition, base_offset,
-# last_offset, producer_id, producer_epoch, base_sequence. Nearly every batch is one, and what a log says of it is ten
-# times as large: kept as it is, it would push what the broker works with out of the processor's cache.
-PlainAppend = tuple[str, int, int, int, int, int, int]
-
 # The fields of KeptRequest. On the path of every request a bare tuple is made, which is three times as cheap.
 RawRequest = tuple[
-    "HandledConnection", "str | None", int, int, int, int, int, int, "Sequence[Decision] | PlainAppend | None", int,
-    "bytes | None",
-]  # fmt: skip
+    "HandledConnection", "str | None", int, int, int, int, int, int, "Sequence[Decision] | None", int, "bytes | None"
+]
+
+# A Produce of one batch that was simply appended and answered at once: connection, client_id, api_key, api_version,
+# topic, partition, and APPEND_NUMBERS. Nearly every Produce is one. Two objects are kept of it: as many as it has
+# numbers, each in a place of its own, would push what the broker works with out of the processor's cache.
+PlainAppend = tuple["HandledConnection", "str | None", int, int, str, int, bytes]
+# correlation_id, size, at_ms, base_offset, last_offset, producer_id, producer_epoch, base_sequence.
+APPEND_NUMBERS = Struct("=iiqqqqhi")
 
 
 class KeptRequest(NamedTuple):
@@ -84,20 +86,23 @@ class KeptRequest(NamedTuple):
     body: bytes | None
 
 
-def kept_request(raw: RawRequest) -> KeptRequest:
+def kept_request(raw: RawRequest | PlainAppend) -> KeptRequest:
     """Return what was kept as it is read."""
-    return KeptRequest(*raw[:8], batches_of(raw), *raw[9:])
-
-
-def batches_of(raw: RawRequest) -> Sequence[Decision]:
-    """Return what the log said of each batch of a request; none where it has none."""
-    batches = raw[8]
-    if batches is None:
-        return ()
-    if not isinstance(batches, tuple):
-        return batches
-    plain = cast(PlainAppend, batches)
-    topic, partition, base_offset, last_offset, producer_id, producer_epoch, base_sequence = plain
+    # Told apart by their length, which a type checker does not do for a union of this kind.
+    if len(raw) == len(KeptRequest._fields):
+        request = KeptRequest(*cast(RawRequest, raw))
+        return request if request.batches is not None else request._replace(batches=())
+    connection, client_id, api_key, api_version, topic, partition, numbers = cast(PlainAppend, raw)
+    (
+        correlation_id,
+        size,
+        at_ms,
+        base_offset,
+        last_offset,
+        producer_id,
+        producer_epoch,
+        base_sequence,
+    ) = APPEND_NUMBERS.unpack(numbers)
     count = last_offset - base_offset + 1
     header = BatchHeader(
         base_offset=0,
@@ -115,7 +120,10 @@ def batches_of(raw: RawRequest) -> Sequence[Decision]:
         records_count=count,
     )
     result = AppendResult(base_offset, last_offset, NO_TIMESTAMP, NO_LOG_START_OFFSET, False, header, ())
-    return [(topic, partition, result)]
+    batches = [(topic, partition, result)]
+    return KeptRequest(
+        connection, client_id, api_key, api_version, correlation_id, size, at_ms, 0, batches, ANSWERED, None
+    )
 
 
 def not_applied_batches(request: ReceivedRequest, fault: ActingFault) -> list[Decision]:
@@ -145,7 +153,7 @@ def not_applied_batches(request: ReceivedRequest, fault: ActingFault) -> list[De
 
 def merged(kept_back: KeptRequest, handled: RawRequest) -> RawRequest:
     """Return what is known of a request that was kept back, all or in part, and then handled after all."""
-    decided = list(batches_of(handled))
+    decided = list(handled[8] or ())
     places = {(topic, partition) for topic, partition, _ in decided}
     left = [decision for decision in kept_back.batches or () if decision[:2] not in places]
     return (*handled[:6], kept_back.at_ms, handled[7], [*decided, *left] or None, *handled[9:])
