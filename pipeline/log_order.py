@@ -60,9 +60,9 @@ def in_log_order(batches: DataFrame) -> DataFrame:
 def with_missing_offsets(rows: DataFrame) -> DataFrame:
     """Add what is missing between the batches; rows come from in_log_order.
 
-    hole: how many offsets are missing before this batch.
-    holes: how many are missing from the log's first batch up to here. hole_untold: hole, where no damaged batch is in
-    it, since damage is told by itself. holes_untold: their sum up to here, partition_holes_untold: in the partition.
+    hole: how many offsets are missing before this batch. holes: how many from the log's first batch up to here.
+    hole_untold: hole, where no damaged batch is in it, since damage is told by itself. holes_untold: their sum up to
+    here, partition_holes_untold: in the partition.
     is_compacted: some batch of the partition has fewer records than offsets, as only cleaning leaves them.
     log_start_offset: of the partition's first batch. newest_timestamp: of the partition.
     """

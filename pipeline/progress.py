@@ -153,10 +153,10 @@ def running_stages(spark: SparkSession) -> Callable[[], Sequence[Stage]]:
     def stages() -> Sequence[Stage]:
         try:
             found = active()
+            return [_stage(found.apply(index)) for index in range(found.size())]
         except SPARK_ERRORS:
             # What has ended is told where a job waits for it.
             return []
-        return [_stage(found.apply(index)) for index in range(found.size())]
 
     return stages
 

@@ -25,17 +25,16 @@ def with_sequence_steps(rows: DataFrame) -> DataFrame:
     first_offset: where the same sequences of the same epoch stand for the first time.
     """
     # What is not sequenced is a group each, so that no task holds all of it.
-    epoch = (*PRODUCER, "sequenced_epoch", "unsequenced")
+    epoch = (*PRODUCER, "producer_epoch", "unsequenced")
     in_order = Window.partitionBy(*epoch).orderBy("log_order")
     so_far = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     before = in_order.rowsBetween(Window.unboundedPreceding, -1)
     same_sequences = Window.partitionBy(*epoch, "sequence_from", "sequence_to").orderBy("log_order")
-    is_sequenced = f.col("is_trusted") & ~f.col("is_control") & (f.col("producer_id") >= 0)
+    is_sequenced = f.col("apart").isNull() & ~f.col("is_control") & (f.col("base_sequence") >= 0)
     length = f.col("last_offset_delta").cast("bigint") + 1
     place = f.struct(f.col("sequence_to").alias("sequence"), f.col("last_offset").alias("offset"), f.col("holes"))
     return (
-        rows.withColumn("is_sequenced", f.coalesce(is_sequenced & (f.col("base_sequence") >= 0), f.lit(False)))
-        .withColumn("sequenced_epoch", f.when(f.col("is_sequenced"), f.col("producer_epoch")))
+        rows.withColumn("is_sequenced", f.coalesce(is_sequenced, f.lit(False)))
         .withColumn("unsequenced", f.when(~f.col("is_sequenced"), f.col("log_order")))
         .withColumn("sequence_before", f.lag("last_sequence").over(in_order))
         .withColumn("sequence_to", f.sum(_step() + length).over(so_far) - 1)

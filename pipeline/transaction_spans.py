@@ -18,11 +18,10 @@ def with_producer_past(rows: DataFrame) -> DataFrame:
     epoch_before: the greatest one. has_older_epoch: whether any has an older one. markers_before: how many are markers.
     """
     before = Window.partitionBy(*PRODUCER).orderBy("log_order").rowsBetween(Window.unboundedPreceding, -1)
-    epoch = f.when(f.col("is_trusted") & (f.col("producer_id") >= 0), f.col("producer_epoch"))
     return rows.withColumns(
         {
-            "epoch_before": f.max(epoch).over(before),
-            "has_older_epoch": f.coalesce(f.min(epoch).over(before) < f.col("producer_epoch"), f.lit(False)),
+            "epoch_before": f.max("producer_epoch").over(before),
+            "has_older_epoch": f.coalesce(f.min("producer_epoch").over(before) < f.col("producer_epoch"), f.lit(False)),
             "markers_before": f.count(f.when(_is_marker(), 1)).over(before),
         }
     )

@@ -108,15 +108,15 @@ def test_an_audit_finds_what_one_finds_that_looks_at_everything(
 
 def entries(spark: SparkSession, *rows: dict[str, object]) -> DataFrame:
     """Entries as ledger_audit makes them: of the log where they are stored, else of the ledger and acknowledged."""
-    names = [*SENT_KINDS, "is_stored", "is_sent", "is_acked"]
-    kinds = {**SENT_KINDS, "is_stored": "boolean", "is_sent": "boolean", "is_acked": "boolean"}
-    defaults = {"topic": "t", "partition": 0, "is_stored": False, "is_sent": True, "is_acked": True}
+    names = [*SENT_KINDS, "is_stored", "is_acked"]
+    kinds = {**SENT_KINDS, "is_stored": "boolean", "is_acked": "boolean"}
+    defaults = {"topic": "t", "partition": 0, "is_stored": False, "is_acked": True}
     schema = ", ".join(f"{name} {kinds[name]}" for name in names)
     return spark.createDataFrame([tuple((defaults | row).get(name) for name in names) for row in rows], schema)
 
 
 def stored(event: str, offset: int, **others: object) -> dict[str, object]:
-    return {"event_id": event, "offset": offset, "is_stored": True, "is_sent": False, "is_acked": None} | others
+    return {"event_id": event, "offset": offset, "is_stored": True, "is_acked": None} | others
 
 
 def sent(event: str, offset: int, ordinal: int, key: str = "k") -> dict[str, object]:
