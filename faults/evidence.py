@@ -21,6 +21,7 @@ from .kept_request import (
     KeptRequest,
     NotApplied,
     RawRequest,
+    batches_of,
     kept_request,
     not_applied_batches,
     release,
@@ -105,7 +106,7 @@ class Evidence:
 
     def answered(self, request_id: int, request: RawRequest, lie: Lie | None) -> None:
         """The answer to a request that had waited for it was written; lie: how it was not the truth."""
-        for topic, partition, decision in request[8] or ():
+        for topic, partition, decision in batches_of(request):
             if lie is not None and lie.error_code and lie.is_about(topic, partition):
                 continue
             if isinstance(decision, AppendResult) and decision.is_duplicate:
@@ -191,7 +192,7 @@ class Evidence:
         lost = self.counts.truncate(topic, partition, end_after)
         if lost:
             results = _results_at(requests.kept(), topic, partition, end_after)
-            unanswered = {place for _, request in requests.waiting() for place in _appended_places(request[8] or ())}
+            unanswered = {place for _, request in requests.waiting() for place in _appended_places(batches_of(request))}
             last_offsets = [offset - 1 for offset, _ in lost[1:]] + [end_before - 1]
             acknowledged = [
                 _lost_batch((topic, partition, offset), (last_offset, end_after), producer_id, results.get(offset))

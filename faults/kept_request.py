@@ -90,8 +90,8 @@ def kept_request(raw: RawRequest | PlainAppend) -> KeptRequest:
     """Return what was kept as it is read."""
     # Told apart by their length, which a type checker does not do for a union of this kind.
     if len(raw) == len(KeptRequest._fields):
-        request = KeptRequest(*cast(RawRequest, raw))
-        return request if request.batches is not None else request._replace(batches=())
+        whole = cast(RawRequest, raw)
+        return KeptRequest(*whole[:8], batches_of(whole), *whole[9:])
     connection, client_id, api_key, api_version, topic, partition, numbers = cast(PlainAppend, raw)
     (
         correlation_id,
@@ -126,6 +126,11 @@ def kept_request(raw: RawRequest | PlainAppend) -> KeptRequest:
     )
 
 
+def batches_of(raw: RawRequest) -> Sequence[Decision]:
+    """Return what the log said of each batch of a request; none where it has none."""
+    return raw[8] or ()
+
+
 def not_applied_batches(request: ReceivedRequest, fault: ActingFault) -> list[Decision]:
     """Return the batches of the request that the fault keeps from their logs; raises FrameError.
 
@@ -153,7 +158,7 @@ def not_applied_batches(request: ReceivedRequest, fault: ActingFault) -> list[De
 
 def merged(kept_back: KeptRequest, handled: RawRequest) -> RawRequest:
     """Return what is known of a request that was kept back, all or in part, and then handled after all."""
-    decided = list(handled[8] or ())
+    decided = list(batches_of(handled))
     places = {(topic, partition) for topic, partition, _ in decided}
     left = [decision for decision in kept_back.batches or () if decision[:2] not in places]
     return (*handled[:6], kept_back.at_ms, handled[7], [*decided, *left] or None, *handled[9:])
