@@ -167,6 +167,10 @@ class Dispatcher:
         """Tell the observer of a request that was handled, and return its answer; later where files were slow."""
         is_late = self._file_faults.is_late
         observer = self.observer
+        if type(answer) is list and not is_late:
+            if observer is not None:
+                context.request_id = observer.handled(context, size, ANSWERED)
+            return answer
         if observer is not None:
             is_waiting = is_late or isinstance(answer, Deferred)
             state = NOT_OWED if answer is None else WAITING if is_waiting else ANSWERED

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..protocol.error_codes import ErrorCode, KafkaError
-from ..storage.append_refused import AppendRefused
 
 if TYPE_CHECKING:
     from ..storage.append_result import AppendResult
@@ -22,12 +21,10 @@ NO_EPOCH = -1
 
 
 class Partition:
-    """One partition that this node leads.
-
-    log: made when it is first asked for, where none was given: most of the partitions that tests have are never used.
-    """
+    """One partition that this node leads."""
 
     __slots__ = (
+        "_log",
         "_make_log",
         "_waiting",
         "failing",
@@ -36,13 +33,10 @@ class Partition:
         "is_deleted",
         "leader_epoch",
         "leader_id",
-        "log",
         "replicas",
         "topic_id",
         "topic_name",
     )
-
-    log: PartitionLog
 
     def __init__(
         self,
@@ -56,11 +50,8 @@ class Partition:
         self.topic_name = topic_name
         self.topic_id = topic_id
         self.index = index
-        self._make_log: Callable[[Partition], PartitionLog] | None = None
-        if callable(log):
-            self._make_log = log
-        else:
-            self.log = log
+        self._log = None if callable(log) else log
+        self._make_log = log if callable(log) else None
         self.leader_id = leader_id
         self.leader_epoch = 0
         self.is_deleted = False
@@ -71,28 +62,35 @@ class Partition:
         self.failing: frozenset[str] = frozenset()
         self._waiting: dict[object, Callable[[], None]] = {}
 
-    if not TYPE_CHECKING:
+    @property
+    def log(self) -> PartitionLog:
+        """The log, made when it is first asked for, where none was given: most partitions of tests are never used.
 
-        def __getattr__(self, name: str) -> PartitionLog:
-            """Make the log; called only for an attribute that is not there, so that later it costs nobody anything."""
-            if name != "log" or self._make_log is None:
-                raise AttributeError(name)
-            try:
-                self.log = self._make_log(self)
-            except OSError as error:
-                message = f"cannot create the files of {self.topic_name}-{self.index}: {error.strerror or error}"
-                raise AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR, message) from error
-            self._make_log = None
-            return self.log
+        Raises AppendRefused where its files cannot be made.
+        """
+        return self._log or self._made_log()
+
+    def _made_log(self) -> PartitionLog:
+        assert self._make_log is not None, "a partition has a log, or what makes it"
+        try:
+            self._log = self._make_log(self)
+        except OSError as error:
+            from ..storage.append_refused import AppendRefused
+
+            message = f"cannot create the files of {self.topic_name}-{self.index}: {error.strerror or error}"
+            raise AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR, message) from error
+        self._make_log = None
+        return self._log
 
     def find_log(self) -> PartitionLog | None:
         """Return the log, None where nobody has asked for it yet: it is empty, and as it was made."""
-        return self.log if self._make_log is None else None
+        return self._log
 
     def append(self, records: memoryview, now_ms: int) -> AppendResult:
         """Append one batch and wake who waits for it; raises KafkaError, see PartitionLog.append."""
         try:
-            result = self.log.append(records, now_ms=now_ms, leader_epoch=self.leader_epoch)
+            log = self._log or self._made_log()
+            result = log.append(records, now_ms=now_ms, leader_epoch=self.leader_epoch)
         except KafkaError as error:
             self._append_failed(error)
             raise

@@ -28,7 +28,6 @@ from .kept_request import (
     kept_request,
     merged,
 )
-from .later_outcomes import OUTCOMES_MIN, LaterOutcomes
 
 if TYPE_CHECKING:
     from array import array
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from ..protocol.observed_request import ActingFault, ReceivedRequest
     from .evidence import Evidence
     from .journal_entries import JournalEntry
+    from .later_outcomes import LaterOutcomes
     from .match import Match
     from .missing_batches import MissingBatches
     from .observed_requests import HandledRequest
@@ -77,7 +77,6 @@ class Journal:
         self.node_id = node_id
         self.topic_name_of = topic_name_of
         self.last_id = 0
-        self.outcomes = LaterOutcomes(max(capacity, OUTCOMES_MIN))
         self._requests: deque[RawRequest | PlainAppend] = deque(maxlen=capacity)
         self._keep = self._requests.append
         # The two of the evidence that are asked with every batch; there with the first.
@@ -86,6 +85,13 @@ class Journal:
         self._waiting: dict[int, RawRequest] = {}
         self._cleared_id = 0
         self._trim_id = _TRIMMED_EVERY
+
+    @cached_property
+    def outcomes(self) -> LaterOutcomes:
+        """What became known of requests later; loaded with the first of it."""
+        from .later_outcomes import OUTCOMES_MIN, LaterOutcomes
+
+        return LaterOutcomes(max(self.capacity, OUTCOMES_MIN))
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -124,10 +130,11 @@ class Journal:
         Not made of smaller functions, as it is done with every request.
         """
         topic, partition, decision = batch
-        if type(decision) is not AppendResult or decision.is_duplicate or self._missing.watched:
+        if type(decision) is not AppendResult or self._missing.watched:
             return False
-        header = decision.header
-        base_offset = decision.base_offset
+        base_offset, last_offset, _, _, is_duplicate, header, _ = decision
+        if is_duplicate:
+            return False
         producer_id = header.producer_id
         key = (topic, partition, producer_id)
         offsets = self._appended.get(key)
@@ -140,7 +147,7 @@ class Journal:
             size,
             context.now_ms,
             base_offset,
-            decision.last_offset,
+            last_offset,
             producer_id,
             header.producer_epoch,
             header.base_sequence,

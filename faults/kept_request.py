@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ..protocol.record_batch import MAGIC_V2, NO_PARTITION_LEADER_EPOCH, NO_TIMESTAMP, BatchHeader
-from ..storage.append_refused import NO_LOG_START_OFFSET
-from ..storage.append_result import AppendResult
+from ..storage.append_result import NO_LOG_START_OFFSET, AppendResult
 
 if TYPE_CHECKING:
     from ..protocol.error_codes import KafkaError
@@ -27,8 +25,7 @@ KEPT_BACK = 3
 ERROR_KIND = "error"
 
 
-@dataclass(frozen=True, slots=True)
-class NotApplied:
+class NotApplied(NamedTuple):
     """A batch that did not come to its log, because of a fault; its numbers, -1 where it has none."""
 
     producer_id: int
@@ -44,8 +41,7 @@ class NotApplied:
 Decision = tuple[str, int, "AppendResult | KafkaError | NotApplied"]
 
 
-@dataclass(frozen=True, slots=True)
-class SeenConnection:
+class SeenConnection(NamedTuple):
     """The connection of a request that did not come to its handler."""
 
     connection_id: int

@@ -136,12 +136,17 @@ def find_single_transactional_batch(
 
 def find_single_records(frame: memoryview, position: int, end: int) -> memoryview | None:
     """Return the records whose size is at position, if they are a plain batch and end a request of a single one."""
+    records_end = end - _NO_TAGGED_FIELDS_BYTES
     size = frame[position]
     position += 1
     if size > 127:
-        size, position = decode_unsigned_varint(frame, position - 1, end)
-    records_end = position + size - 1
-    if records_end != end - _NO_TAGGED_FIELDS_BYTES or frame[records_end:end] != _NO_TAGGED_FIELDS:
+        high = frame[position]
+        if high <= 127:
+            size += high * 128 - 128
+            position += 1
+        else:
+            size, position = decode_unsigned_varint(frame, position - 1, end)
+    if position + size - 1 != records_end or frame[records_end:end] != _NO_TAGGED_FIELDS:
         return None
     records = frame[position:records_end]
     return records if is_plain_batch(records) else None

@@ -122,8 +122,10 @@ class BatchHeader(NamedTuple):
         return TimestampType.LOG_APPEND_TIME if self.attributes & TIMESTAMP_TYPE_BIT else TimestampType.CREATE_TIME
 
 
-# Makes a header of the unpacked tuple as it is: a third faster than BatchHeader(*fields), on the path of every batch.
-_header_of: Callable[[tuple[int, ...]], BatchHeader] = partial(
+# Returns the fields of the header that begins at a position (0), where HEADER_SIZE bytes must be left, as a bare tuple.
+unpack_header = _HEADER.unpack_from
+# Makes a header of that tuple: a third faster than BatchHeader(*fields), on the path of every batch.
+batch_header: Callable[[tuple[int, ...]], BatchHeader] = partial(
     tuple.__new__,  # pyright: ignore[reportUnknownMemberType]
     BatchHeader,
 )
@@ -131,7 +133,7 @@ _header_of: Callable[[tuple[int, ...]], BatchHeader] = partial(
 
 def parse_header(buffer: bytes | bytearray | memoryview, position: int = 0) -> BatchHeader:
     """Read the header at position, where at least HEADER_SIZE bytes must be left; nothing in it is checked."""
-    return _header_of(_HEADER.unpack_from(buffer, position))
+    return batch_header(unpack_header(buffer, position))
 
 
 def is_whole(header: BatchHeader, bytes_left: int) -> bool:

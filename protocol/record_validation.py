@@ -9,6 +9,8 @@ Source: DefaultRecord.readFrom and readPartiallyFrom, DefaultRecordBatch.uncompr
 
 from __future__ import annotations
 
+from struct import Struct
+
 # Wider than any delta that a varlong holds, so that the first record always sets both bounds.
 _BEYOND_LONG = 2**64
 
@@ -26,6 +28,9 @@ _SIZES = tuple(0 if raw & 1 else raw >> 1 for raw in range(_TWO_BYTES_MAX + 1))
 
 # The length, the attributes, timestamp and offset delta, the sizes of key and value, the count of headers: a byte each.
 _RECORD_BYTES_MIN = 7
+# Up to the size of the key, with a length of one byte and of two.
+_HEAD_OF_SHORT = Struct(">5B").unpack_from
+_HEAD = Struct(">6B").unpack_from
 
 # The offset deltas 0, 1, 2... as varints: those of one byte, and the first and second bytes of all that have two. (The
 # entries below 64 of the latter are never used.)
@@ -106,27 +111,39 @@ def find_single_timestamp(batch: memoryview, position: int) -> int | None:
     smallest of batches.
     """
     size = len(batch)
-    if size < position + _RECORD_BYTES_MIN:
+    timestamp: int
+    offset: int
+    key: int
+    # What each size must be, as it is written: twice the bytes that follow.
+    length = 2 * (size - position - 1)
+    if length <= 127:
+        if size < position + _RECORD_BYTES_MIN:
+            return None
+        told, _, timestamp, offset, key = _HEAD_OF_SHORT(batch, position)
+        position += 5
+        if told != length:
+            return None
+    else:
+        length -= 2
+        low, high, _, timestamp, offset, key = _HEAD(batch, position)
+        position += 6
+        if low != length & 127 | 128 or high != length >> 7 or length > _TWO_BYTES_MAX:
+            return None
+    if timestamp > 127 or offset or key > 127:
         return None
-    length = batch[position]
-    if length > 127:
-        length += batch[position + 1] * 128 - 128
-        position += 1
-    if length > _TWO_BYTES_MAX or length & 1 or position + 1 + (length >> 1) != size:
-        return None
-    if size < position + _RECORD_BYTES_MIN:
-        return None
-    timestamp, offset, key = batch[position + 2 : position + 5]
-    position += 5 + _SIZES[key]
-    if timestamp > 127 or offset or key > 127 or position > size - 2:
-        return None
-    value = batch[position]
-    if value > 127:
-        value += batch[position + 1] * 128 - 128
-        position += 1
-    if value > _TWO_BYTES_MAX or position + 2 + _SIZES[value] != size or batch[size - 1]:
-        return None
-    return (timestamp >> 1) ^ -(timestamp & 1)
+    position += _SIZES[key]
+    value = 2 * (size - position - 2)
+    if 0 < value <= 127:
+        is_right = batch[position] == value
+    elif value > 127:
+        value -= 2
+        is_right = (
+            batch[position] == value & 127 | 128 and batch[position + 1] == value >> 7 and value <= _TWO_BYTES_MAX
+        )
+    else:
+        # Null, or empty.
+        is_right = not value and batch[position] <= 1
+    return (timestamp >> 1) ^ -(timestamp & 1) if is_right and not batch[size - 1] else None
 
 
 def _scan_rows(data: bytes, summary: RecordsSummary, records_count: int, are_lengths_checked: bool) -> None:

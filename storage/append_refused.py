@@ -7,10 +7,8 @@ from enum import Enum
 
 from ..protocol.error_codes import ErrorCode, KafkaError
 from ..protocol.record_batch import BatchHeader
+from .append_result import NO_LOG_START_OFFSET
 from .producer_state_entry import CachedBatch
-
-# What the answer carries as log_start_offset when Kafka leaves the real one out.
-NO_LOG_START_OFFSET = -1
 
 
 @dataclass(frozen=True, slots=True)

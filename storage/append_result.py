@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..protocol.record_batch import NO_SEQUENCE, BatchHeader, increment_sequence
-from .producer_state_entry import CachedBatch, ProducerStateEntry, recognised
+
+if TYPE_CHECKING:
+    from .producer_state_entry import CachedBatch
+
+# What the answer carries as log_start_offset when Kafka leaves the real one out.
+NO_LOG_START_OFFSET = -1
 
 
-@dataclass(slots=True)
-class AppendResult:
+class AppendResult(NamedTuple):
     """The answer of a log that has the batch; what the journal needs of it is worked out when it is asked for.
+
+    A tuple, because one is made for every batch.
 
     base_offset, last_offset: of the batch; of the original one for a duplicate.
     log_append_time_ms: -1 on a CreateTime topic; for a duplicate the timestamp of the original, on any topic.
@@ -54,13 +62,11 @@ class AppendResult:
         return self.last_offset - self.base_offset + 1
 
 
-def repeated_result(
-    header: BatchHeader, duplicate: CachedBatch, entry: ProducerStateEntry | None, log_start_offset: int
-) -> AppendResult:
-    """Return the answer to a batch that repeats another one.
-
-    header: of the batch as it came; entry: of its producer.
-    """
-    cached = recognised(entry.batches) if entry is not None else ()
-    offsets = (duplicate.base_offset, duplicate.last_offset, duplicate.timestamp)
-    return AppendResult(*offsets, log_start_offset, True, header, cached)
+# Makes an AppendResult of the tuple of its fields, as with cached_batch.
+append_result: Callable[
+    [tuple[int, int, int, int, bool, BatchHeader, tuple[CachedBatch, ...]]],
+    AppendResult,
+] = partial(
+    tuple.__new__,  # pyright: ignore[reportUnknownMemberType]
+    AppendResult,
+)

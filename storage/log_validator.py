@@ -7,7 +7,6 @@ Source: UnifiedLog.analyzeAndValidateRecords and append, LogValidator.validateMe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from struct import Struct
 
 from ..protocol import compression, records
@@ -23,8 +22,10 @@ from ..protocol.record_batch import (
     BatchHeader,
     Compression,
     TimestampType,
+    batch_header,
     is_crc_right,
     parse_header,
+    unpack_header,
 )
 from ..protocol.record_validation import (
     InvalidRecords,
@@ -46,19 +47,11 @@ _PLAIN_BOUND_MAX_MS = LONG_MAX - 2**43
 _NO_BOUND_MS = 2**70
 
 
-@dataclass(slots=True)
-class ValidatedBatch:
-    """A batch that may go into the log.
-
-    header, batch: as they came, or of the batch as it was compressed anew; offsets and leader epoch are not set.
-    max_timestamp: what the log must have in the header.
-    is_rewritten: whether the header must be written anew, because the timestamp or its type is not what came.
-    """
-
-    header: BatchHeader
-    batch: memoryview
-    max_timestamp: int
-    is_rewritten: bool
+# A batch that may go into the log; a bare tuple, because one is made for every batch, and taken apart at once.
+# header, batch: as they came, or of the batch as it was compressed anew; offsets and leader epoch are not set.
+# max_timestamp: what the log must have in the header.
+# is_rewritten: whether the header must be written anew, because the timestamp or its type is not what came.
+ValidatedBatch = tuple[BatchHeader, memoryview, int, bool]
 
 
 class LogValidator:
@@ -102,8 +95,12 @@ class LogValidator:
         size = len(batch)
         if size < HEADER_SIZE:
             raise _refusal_of_short(batch, log_start_offset)
-        header = parse_header(batch)
-        base_offset, length, _, _, crc, attributes, delta, _, _, producer_id, _, base_sequence, count = header
+        # A bare tuple is taken apart in a third of the time that a named one takes.
+        bare = unpack_header(batch)
+        base_offset, length, _, _, crc, attributes, delta, _, told_timestamp, producer_id, _, base_sequence, count = (
+            bare
+        )
+        header = batch_header(bare)
         if base_offset:
             raise _refused_base_offset(base_offset, log_start_offset)
         if size > self._max_message_bytes:
@@ -122,11 +119,18 @@ class LogValidator:
         target = self._target
         if target is not None and target != codec:
             return self._recompressed(header, batch, target, now_ms, log_start_offset)
-        max_timestamp = self._max_timestamp_in_place(header, batch, now_ms, log_start_offset)
+        max_timestamp: int | None = None
+        if self._is_batch_trusted:
+            if self._is_header_enough(header, now_ms):
+                max_timestamp = told_timestamp
+        elif count == 1 and not codec:
+            max_timestamp = self._find_timestamp_of_single(header, batch, now_ms)
+        if max_timestamp is None:
+            max_timestamp = self._max_timestamp_in_place(header, batch, now_ms, log_start_offset)
         if not self._is_create_time:
-            return ValidatedBatch(header, batch, now_ms, True)
-        is_rewritten = max_timestamp != header.max_timestamp or attributes & TIMESTAMP_TYPE_BIT != 0
-        return ValidatedBatch(header, batch, max_timestamp, is_rewritten)
+            return header, batch, now_ms, True
+        is_rewritten = max_timestamp != told_timestamp or attributes & TIMESTAMP_TYPE_BIT != 0
+        return header, batch, max_timestamp, is_rewritten
 
     def _too_large(self, size: int) -> AppendRefused:
         limit = self._max_message_bytes
@@ -137,12 +141,6 @@ class LogValidator:
     ) -> int:
         """Check the records of a batch that is stored with the codec it came with; return their greatest timestamp."""
         codec = header.attributes & COMPRESSION_MASK
-        if self._is_batch_trusted and self._is_header_enough(header, now_ms):
-            return header.max_timestamp
-        if header.records_count == 1 and not codec:
-            timestamp = self._find_timestamp_of_single(header, batch, now_ms)
-            if timestamp is not None:
-                return timestamp
         data = _decompressed(batch, codec, log_start_offset) if codec else bytes(batch)
         position = 0 if codec else HEADER_SIZE
         try:
@@ -218,7 +216,7 @@ class LogValidator:
         if len(rebuilt) > self._max_message_bytes:
             raise self._too_large(len(rebuilt))
         stored_timestamp = max_timestamp if self._is_create_time else now_ms
-        return ValidatedBatch(parse_header(rebuilt), memoryview(rebuilt), stored_timestamp, True)
+        return parse_header(rebuilt), memoryview(rebuilt), stored_timestamp, True
 
     def _compression_level(self, target: Compression) -> int:
         config = self._config

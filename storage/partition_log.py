@@ -18,7 +18,7 @@ from ..protocol.record_batch import (
     stamped_prefix,
 )
 from .append_refused import AppendRefused
-from .append_result import AppendResult, repeated_result
+from .append_result import AppendResult, append_result
 from .coordinator_batch import CoordinatorBatch
 from .deleted_files import DeletedFiles
 from .leader_epoch_cache import EpochEndOffset
@@ -31,7 +31,7 @@ from .log_retention import count_before, count_too_many_bytes, count_too_old, st
 from .log_segment import LogSegment
 from .log_segments import FetchedRecords, TimestampOffset
 from .log_validator import LogValidator, ValidatedBatch
-from .producer_append_info import check_producer, entry_after, is_next_in_order
+from .producer_append_info import check_producer, entry_after, is_next_in_order, repeated_result
 from .producer_replay import aborted_transaction
 from .producer_state_entry import CachedBatch, ProducerStateEntry, cached_batch
 
@@ -127,17 +127,18 @@ class PartitionLog:
         """
         if self.flushes.has_failed:
             raise AppendRefused(ErrorCode.KAFKA_STORAGE_ERROR, f"{self.topic_partition} could not be flushed")
-        validated = self._validator.validate(records, now_ms, self.log_start_offset)
-        header = validated.header
+        log_start_offset = self.log_start_offset
+        validated = self._validator.validate(records, now_ms, log_start_offset)
+        header, batch, max_timestamp, _ = validated
         config = self._config
-        size = len(validated.batch)
+        size = len(batch)
         if size > config.segment_bytes:
             limit = config.segment_bytes
             raise AppendRefused(ErrorCode.RECORD_LIST_TOO_LARGE, f"a batch of {size} bytes, segment.bytes is {limit}")
         base_offset = self.log_end_offset
         last_offset = base_offset + header.last_offset_delta
         segments = self.segments
-        if segments.active.should_roll(size, last_offset, validated.max_timestamp, config, now_ms):
+        if segments.active.should_roll(size, last_offset, max_timestamp, config, now_ms):
             try:
                 self._roll(now_ms)
             except OSError as error:
@@ -152,13 +153,13 @@ class PartitionLog:
             if entry is None or producers.unverified.is_any or not is_next_in_order(entry, header):
                 duplicate = self._check_producer(entry, header, last_sequence)
                 if duplicate is not None:
-                    return repeated_result(header, duplicate, entry, self.log_start_offset)
+                    return repeated_result(header, duplicate, entry, log_start_offset)
             self._write(validated, last_offset, now_ms, leader_epoch)
-            batch = (header.base_sequence, last_sequence, base_offset, last_offset, validated.max_timestamp)
-            producers.commit(entry_after(entry, header, cached_batch(batch), self._batches_remembered))
+            written = cached_batch((header.base_sequence, last_sequence, base_offset, last_offset, max_timestamp))
+            producers.commit(entry_after(entry, header, written, self._batches_remembered))
             cached = entry.batches if entry is not None else ()
         log_append_time_ms = now_ms if self._is_append_time else _NO_LOG_APPEND_TIME
-        return AppendResult(base_offset, last_offset, log_append_time_ms, self.log_start_offset, False, header, cached)
+        return append_result((base_offset, last_offset, log_append_time_ms, log_start_offset, False, header, cached))
 
     def append_coordinated(self, coordinated: CoordinatorBatch, *, now_ms: int, leader_epoch: int) -> AppendResult:
         """Append what a coordinator writes for a transaction, its end perhaps, and return where it went.
@@ -181,9 +182,7 @@ class PartitionLog:
         except OSError as error:
             raise self._refused_by_files(error) from error
         try:
-            self._write(
-                ValidatedBatch(header, batch, timestamp, self._is_append_time), last_offset, now_ms, leader_epoch
-            )
+            self._write((header, batch, timestamp, self._is_append_time), last_offset, now_ms, leader_epoch)
         except AppendRefused:
             index.take_back(base_offset)
             raise
@@ -221,8 +220,9 @@ class PartitionLog:
 
     def _write(self, validated: ValidatedBatch, last_offset: int, now_ms: int, leader_epoch: int) -> None:
         """Put the batch behind all others, stamped with its offset and the leader's epoch."""
-        header, batch, base_offset = validated.header, validated.batch, self.log_end_offset
-        if validated.is_rewritten:
+        header, batch, max_timestamp, is_rewritten = validated
+        base_offset = self.log_end_offset
+        if is_rewritten:
             body = batch[HEADER_SIZE:]
             head = rewritten_header(
                 header,
@@ -230,7 +230,7 @@ class PartitionLog:
                 base_offset=base_offset,
                 partition_leader_epoch=leader_epoch,
                 timestamp_type=self._config.message_timestamp_type,
-                max_timestamp=validated.max_timestamp,
+                max_timestamp=max_timestamp,
             )
         else:
             head = stamped_prefix(base_offset, header.length, leader_epoch)
@@ -239,7 +239,7 @@ class PartitionLog:
         try:
             if leader_epoch != self.leader_epochs.latest_epoch or not self._is_latest_epoch_stored:
                 self.assign_leader_epoch(leader_epoch)
-            segment.append(head, body, last_offset, validated.max_timestamp)
+            segment.append(head, body, last_offset, max_timestamp)
         except OSError as error:
             raise self._refused_by_files(error) from error
         segment.modified_ms = now_ms

@@ -11,6 +11,7 @@ from ..protocol.error_codes import ErrorCode
 from ..protocol.record_batch import MAX_SEQUENCE, NO_PRODUCER_EPOCH, TRANSACTIONAL_BIT, BatchHeader, increment_sequence
 from .append_decision import refusal_in_words
 from .append_refused import AppendRefused, SequenceRefusal, SequenceRule
+from .append_result import AppendResult
 from .emulated_version import EmulatedVersion, UnknownProducerRule
 from .producer_state_entry import NO_COORDINATOR_EPOCH, CachedBatch, ProducerStateEntry, recognised
 from .unverified_producers import UnverifiedProducer
@@ -206,3 +207,15 @@ def entry_after_marker(
     return ProducerStateEntry(
         header.producer_id, header.producer_epoch, batches, header.max_timestamp, coordinator_epoch, None
     )
+
+
+def repeated_result(
+    header: BatchHeader, duplicate: CachedBatch, entry: ProducerStateEntry | None, log_start_offset: int
+) -> AppendResult:
+    """Return the answer to a batch that repeats another one.
+
+    header: of the batch as it came; entry: of its producer.
+    """
+    cached = recognised(entry.batches) if entry is not None else ()
+    offsets = (duplicate.base_offset, duplicate.last_offset, duplicate.timestamp)
+    return AppendResult(*offsets, log_start_offset, True, header, cached)

@@ -17,8 +17,8 @@ from ...protocol.kafka_uuid import uuid_text
 from ...protocol.produce_codec import PartitionAnswer, ProduceRequest
 from ...protocol.produced_records import RequestRefused
 from ...protocol.record_batch import HEADER_SIZE, MAGIC_V2, BatchHeader, parse_header
-from ...storage.append_refused import NO_LOG_START_OFFSET, AppendRefused
-from ...storage.append_result import AppendResult
+from ...storage.append_refused import AppendRefused
+from ...storage.append_result import NO_LOG_START_OFFSET, AppendResult
 from ..cluster import Topic, is_internal_name
 from ..partition import Partition
 from ..produce_route import PRODUCE_ROUTES_MAX, ProduceRoute, RepeatedProduce, TransactionalProduceRoute

@@ -227,7 +227,8 @@ def test_wrong_max_timestamp_is_corrected_with_its_crc() -> None:
 
     stored = read_all(log)
     assert parse_header(stored).max_timestamp == NOW_MS + 500
-    assert LogValidator("topic-0", LogConfig()).validate(memoryview(stored), NOW_MS, 0).max_timestamp == NOW_MS + 500
+    _, _, max_timestamp, _ = LogValidator("topic-0", LogConfig()).validate(memoryview(stored), NOW_MS, 0)
+    assert max_timestamp == NOW_MS + 500
 
 
 def test_timestamp_type_of_the_client_is_cleared_on_a_create_time_topic() -> None:
