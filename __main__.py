@@ -8,6 +8,7 @@ imported only to serve.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -149,6 +150,8 @@ def serve(
 
     Kafka's keys come from --config, then from KAFKA_* variables of the environment, then from -c; the later wins.
     """
+    # Importing makes no garbage; serving collects again.
+    gc.disable()
     from .admin.options import AdminOptionsError, parse_admin_options
     from .admin.second_door import SecondDoor
     from .broker import foreground, log_output

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-from dataclasses import dataclass
 from typing import NamedTuple
 
 DEFAULT_HOST = "127.0.0.1"
@@ -24,8 +23,7 @@ class AdminOptionsError(ValueError):
     """What was asked for cannot be; the message is one line for the user."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdminOptions:
+class AdminOptions(NamedTuple):
     """Where to listen, and what every call has to bring.
 
     port: 0 takes any free one.

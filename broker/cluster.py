@@ -15,10 +15,7 @@ from .clock import AdjustableClock
 from .cluster_coordinators import ClusterCoordinators
 from .config import BrokerConfig
 from .dynamic_configs import DynamicConfigs
-from .fetch_sessions import FetchSessions
-from .log_configs import LogConfigs
 from .partition import Partition
-from .produce_route import ProduceRoute
 from .producer_id_manager import ProducerIdManager
 from .topic import BrokerNode as BrokerNode
 from .topic import Topic as Topic
@@ -37,9 +34,12 @@ if TYPE_CHECKING:
     from .cluster_storage import ClusterStorage
     from .coordinators.group_coordinator import GroupCoordinator
     from .coordinators.transaction_coordinator import TransactionCoordinator
+    from .fetch_sessions import FetchSessions
     from .file_faults import FileFaults, MakeFileFaults
     from .interception import RequestObserver
+    from .log_configs import LogConfigs
     from .loop_thread import LoopThread
+    from .produce_route import ProduceRoute
     from .request_context import Deferred
 
 logger = logging.getLogger(__name__)
@@ -84,7 +84,6 @@ class Cluster:
         self.observer: RequestObserver | None = None
         self.produce_routes: dict[tuple[int, bytes], ProduceRoute] = {}
         self._topics_by_id: dict[bytes, Topic] = {}
-        self._log_configs = LogConfigs(config)
         # Where the logs are kept, and the same with what goes wrong there on purpose.
         self.inner_files: FileSystem = file_system or MemoryFileSystem()
         self.file_system = self.inner_files
@@ -102,18 +101,28 @@ class Cluster:
         self.file_faults = make_faults(self.clock.now_ms, self.loop_thread)
         self.file_system = self.file_faults.wrap(self.file_system)
 
+    # What is loaded on its first use: a broker that starts has no clients and no topics yet, and is to start soon.
+
     @cached_property
     def fetch_sessions(self) -> FetchSessions:
         """The sessions of the clients that fetch."""
+        from .fetch_sessions import FetchSessions
+
         return FetchSessions(self.config.max_incremental_fetch_session_cache_slots)
 
     @cached_property
     def logs(self) -> LogManager:
         """All logs of the topics."""
-        # Loaded with the first topic: a broker that starts has no log yet, and its start is to be short.
         from ..storage.log_manager import LogManager
 
         return LogManager(self.file_system, self._emulated_version)
+
+    @cached_property
+    def _log_configs(self) -> LogConfigs:
+        """What the logs of topics keep to."""
+        from .log_configs import LogConfigs
+
+        return LogConfigs(self.config)
 
     @cached_property
     def steps(self) -> BlockingSteps:

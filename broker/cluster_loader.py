@@ -27,12 +27,13 @@ from .clock import AdjustableClock
 from .cluster import Cluster, Topic
 from .cluster_metadata import ClusterMetadata, ConfigsMetadata, TopicMetadata
 from .cluster_storage import ClusterStorage, metadata_of
-from .config import BrokerConfig, ConfigError, log_config_of, validate_topic_configs
+from .config import BrokerConfig, ConfigError
 from .data_directory import DataDirectory, DataDirectoryError, Owner
 from .file_faults import MakeFileFaults
 from .log_import import ImportedLogs, compacted_topics, delete_unfinished_imports
 from .producer_id_manager import ProducerIdManager
 from .stored_topics import belongs_to, describe, topics_of
+from .topic_config import log_config_of, validate_topic_configs
 
 logger = logging.getLogger(__name__)
 

@@ -13,12 +13,12 @@ from typing import Protocol, TypeVar
 
 from ..protocol.error_codes import ErrorCode, KafkaError
 from .cluster import Cluster
-from .config import validate_topic_configs
 from .config_keys import BROKER_KEYS, TOPIC_KEYS, ConfigKey
 from .config_operations import Change, Operation
 from .config_resources import ResourceType, broker_id_of
 from .config_types import ConfigError, ConfigType
 from .dynamic_broker_rules import check_broker_configs, check_client_metrics, check_group_configs
+from .topic_config import validate_topic_configs
 from .topic_names import find_topic_name_error
 
 

@@ -11,10 +11,11 @@ from itertools import dropwhile
 
 from ..protocol.messages.describe_configs import DescribeConfigsResourceResult, DescribeConfigsSynonym
 from . import broker_loggers
-from .config import BrokerConfig, topic_value_of
+from .config import BrokerConfig
 from .config_keys import BROKER_KEYS, DEFAULTS_OF_OURS, GROUP_KEYS, TOPIC_KEYS, ConfigKey
 from .config_types import ConfigType, ConfigValue, text_of
 from .dynamic_configs import UNITS_OF, DynamicConfigs
+from .topic_config import topic_value_of
 
 
 class ConfigSource(IntEnum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .config import BrokerConfig, keys_with_effect
 from .config_keys import BROKER_KEYS, TOPIC_KEYS, ConfigError, UnknownConfigKey
@@ -23,8 +23,7 @@ FREE_PREFIXES = ("listener.name.", "config.providers.", "rlmm.config.", "rsm.con
 UNDERSCORES_MEAN = {1: ".", 2: "_", 3: "-"}
 
 
-@dataclass(frozen=True, slots=True)
-class GatheredConfig:
+class GatheredConfig(NamedTuple):
     """A configuration, and what the user should be told about how it came to be, a line each."""
 
     config: BrokerConfig

@@ -9,8 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..storage.emulated_version import EmulatedVersion
 from .cluster import Cluster
@@ -45,14 +44,13 @@ class StartError(Exception):
     """The broker cannot start as asked; the message is one line for the user."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServeOptions:
+class ServeOptions(NamedTuple):
     """What the command line and the environment said.
 
     port: None where it was not given, so that the keys may say it.
     """
 
-    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    environment: Mapping[str, str]
     config_file: str | None = None
     assignments: Sequence[str] = ()
     host: str = DEFAULT_HOST
@@ -67,8 +65,7 @@ class ServeOptions:
     fsync: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(NamedTuple):
     """A node that is ready to be started, and what to log about how it was made."""
 
     cluster: Cluster
@@ -86,6 +83,7 @@ def serve(options: ServeOptions, companion: Companion) -> None:
     # What was imported lives as long as the process: the collector need not look at it again.
     gc.freeze()
     gc.set_threshold(COLLECTED_EVERY)
+    gc.enable()
     if prepared.cluster.is_on_disk:
         sys.setswitchinterval(THREAD_TURN_SECONDS)
     try:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from .config import BrokerConfig
 from .config_keys import ConfigError
@@ -82,7 +81,7 @@ def with_advertised(listener: ListenerConfig, address: tuple[str, int] | None) -
     if address is None:
         return listener
     host, port = address
-    return replace(listener, advertised_host=host or None, advertised_port=port or None)
+    return listener._replace(advertised_host=host or None, advertised_port=port or None)
 
 
 def check_listeners(listeners: Sequence[ListenerConfig], config: BrokerConfig) -> None:

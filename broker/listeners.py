@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 # A test broker is for its own machine, unless told otherwise; the port is Kafka's.
 DEFAULT_HOST = "127.0.0.1"
@@ -12,8 +12,7 @@ DEFAULT_PORT = 9092
 WILDCARD_HOSTS = frozenset({"", "0.0.0.0", "::"})
 
 
-@dataclass(frozen=True, slots=True)
-class ListenerConfig:
+class ListenerConfig(NamedTuple):
     """A listener as it is asked for.
 
     host, port: where to bind; port 0 takes any free one.
@@ -32,8 +31,7 @@ class ListenerConfig:
         return Listener(self.name, self.host, port, self.advertised_host or host, self.advertised_port or port)
 
 
-@dataclass(frozen=True, slots=True)
-class Listener:
+class Listener(NamedTuple):
     """A listener that accepts connections: where it is bound, and what its clients are told."""
 
     name: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .cluster import Cluster
 from .config import ConfigError
@@ -13,8 +13,7 @@ from .topic_names import find_topic_name_error
 SEED_PARTITIONS_MAX = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class SeedTopic:
+class SeedTopic(NamedTuple):
     """A topic to create; partition_count None is num.partitions."""
 
     name: str

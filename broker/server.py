@@ -7,7 +7,6 @@ import itertools
 import logging
 import socket
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .busy_poll import BusyPoll
@@ -193,7 +192,7 @@ class Server:
             self._release_ports()
             ports = [listener.port for listener in self.listeners]
             try:
-                configs = [replace(config, port=port) for config, port in zip(self._configs, ports, strict=True)]
+                configs = [config._replace(port=port) for config, port in zip(self._configs, ports, strict=True)]
                 self.listeners = [await self._bind(config) for config in configs]
             except OSError:
                 self._stop_listening()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from .partition import Partition
 
@@ -34,8 +35,7 @@ class Topic:
         return self.partitions[index] if 0 <= index < len(self.partitions) else None
 
 
-@dataclass(frozen=True, slots=True)
-class BrokerNode:
+class BrokerNode(NamedTuple):
     """A broker as Metadata tells it."""
 
     node_id: int

@@ -5,8 +5,8 @@ which takes a metrics reporter. Versions that are not released (InitProducerId 6
 Source: tests/golden/api_versions-4.3.0.json, and ApiKeys of Kafka 4.3.0 for the first version of Produce.
 """
 
-from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 # Above every version: such an API has no compact lengths and no tagged fields.
 NEVER_FLEXIBLE = 2**15
@@ -111,9 +111,8 @@ class ApiKey(IntEnum):
 FIRST_ADVERTISED = {ApiKey.PRODUCE: 0}
 
 
-@dataclass(frozen=True, slots=True)
-class Api:
-    """One API.
+class Api(NamedTuple):
+    """One API; a tuple, because all of them are made while a broker starts.
 
     name: as Kafka writes it; its messages are called nameRequest and nameResponse.
     module: the module of protocol.messages, and the one of broker.handlers.

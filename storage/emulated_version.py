@@ -7,8 +7,8 @@ KIP-360; KAFKA-15591 for 4.5.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from ..protocol.error_codes import ErrorCode
 
@@ -26,8 +26,7 @@ class UnknownProducerRule(Enum):
     ANY_SEQUENCE_UNLESS_EMPTY = "any sequence, but sequence 0 where nothing was ever written"
 
 
-@dataclass(frozen=True, slots=True)
-class EmulatedVersion:
+class EmulatedVersion(NamedTuple):
     """The producer rules of one Kafka version.
 
     batches_remembered: how many of a producer's newest batches are recognised when they come again.

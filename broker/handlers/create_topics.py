@@ -21,11 +21,11 @@ from ...protocol.messages.create_topics import (
     CreateTopicsResponse,
 )
 from ..cluster import Cluster
-from ..config import validate_topic_configs
 from ..config_entries import effective_topic_configs
 from ..config_types import ConfigError
 from ..replica_assignment import PARTITIONS_PER_REQUEST_MAX, check_assignment, refusal
 from ..request_context import ApiHandler, Deferred, RequestContext
+from ..topic_config import validate_topic_configs
 from ..topic_names import collision_key_of, find_topic_name_error
 
 # What a client sends for "as the broker is configured", and where it assigns the replicas itself.

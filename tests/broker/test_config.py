@@ -11,12 +11,10 @@ from fauxka.broker.config import (
     ConfigError,
     UnknownConfigKey,
     keys_with_effect,
-    log_config_of,
-    topic_value_of,
-    validate_topic_configs,
 )
 from fauxka.broker.config_keys import TOPIC_KEYS
 from fauxka.broker.config_setting import Setting
+from fauxka.broker.topic_config import log_config_of, topic_value_of, validate_topic_configs
 from fauxka.protocol.record_batch import Compression, TimestampType
 from fauxka.storage.log_config import CleanupPolicy, LogConfig, RecordValidation
 
@@ -155,10 +153,11 @@ def test_topic_settings_that_kafka_takes_pass() -> None:
 
 
 def product_source() -> str:
-    """Return the text of everything that may read a configuration, but for the module that makes it."""
+    """Return the text of everything that may read a configuration, but for the modules that make it."""
     root = Path(__file__).resolve().parent.parent.parent
     paths = [path for part in ("admin", "broker", "storage") for path in (root / part).rglob("*.py")]
-    return "".join(path.read_text() for path in paths if path.name not in ("config.py", "log_config.py"))
+    makers = ("config.py", "log_config.py", "topic_config.py")
+    return "".join(path.read_text() for path in paths if path.name not in makers)
 
 
 SOURCE = product_source()
