@@ -32,13 +32,15 @@ from .audit_job import (
     read_view,
     shuffle_tasks,
 )
-from .audit_summary import TOTALS_COLUMNS, Summary, finding_groups, topic_totals
+from .audit_summary import TOTALS_COLUMNS, finding_groups, topic_totals
 from .bad_option import BadOption
 from .html_report import report_page
-from .progress import Progress, running_stages
+from .progress import Progress
 from .report_pictures import BATCH_COLUMNS, Rows, pictures_of
+from .running_stages import running_stages
 from .spark_errors import SPARK_ERRORS, words_of
 from .spark_session import start_session
+from .summary import Summary
 from .verdict_text import verdict_text
 
 EXIT_CLEAN = 0

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
-
-from pyspark.sql import DataFrame, SparkSession
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..protocol.api_keys import ApiKey
 from ..protocol.messages.describe_configs import (
@@ -30,6 +28,9 @@ from .log_splits import open_log
 from .options import LogOptions, parse_options
 from .row_source import OFFSET_MAX
 from .segment_files import PartitionSegments
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 # Of a DescribeConfigs: a topic's, and which of its keys.
 _TOPIC_RESOURCE = 2

@@ -3,7 +3,7 @@
 Bytes are those of shuffles: a data source in Python tells Spark its rows alone.
 
 Spark plans a query anew after each stage, so nobody knows how many stages are to come; the time left is told of those
-that run. The numbers are those of Spark's own listener, which is there without its web pages too.
+that run. Nothing here needs Spark; running_stages.py asks it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Protocol, Self, TextIO, cast
-
-from pyspark.sql import SparkSession
-
-from .spark_errors import SPARK_ERRORS
+from typing import Self, TextIO
 
 # How often Spark is asked; a question takes milliseconds.
 POLL_SECONDS = 0.5
@@ -124,48 +120,3 @@ class Meter:
         if not stage.tasks_done:
             return None
         return (now - self._first_seen[stage.number]) / stage.tasks_done * (stage.tasks - stage.tasks_done)
-
-
-class _StageData(Protocol):
-    """org.apache.spark.status.api.v1.StageData."""
-
-    def stageId(self) -> int: ...
-    def numTasks(self) -> int: ...
-    def numCompleteTasks(self) -> int: ...
-    def inputRecords(self) -> int: ...
-    def shuffleReadRecords(self) -> int: ...
-    def shuffleWriteBytes(self) -> int: ...
-
-
-class _Stages(Protocol):
-    """A Seq of Scala."""
-
-    def size(self) -> int: ...
-    def apply(self, index: int) -> _StageData: ...
-
-
-def running_stages(spark: SparkSession) -> Callable[[], Sequence[Stage]]:
-    """Return what tells the stages that the session runs now; it tells none where it cannot ask."""
-    # The listener's numbers are behind no public call of pyspark but the one for tasks alone.
-    store: object = getattr(spark.sparkContext, "_jsc").sc().statusStore()  # noqa: B009
-    active = cast(Callable[[], _Stages], getattr(store, "activeStages"))  # noqa: B009
-
-    def stages() -> Sequence[Stage]:
-        try:
-            found = active()
-            return [_stage(found.apply(index)) for index in range(found.size())]
-        except SPARK_ERRORS:
-            # What has ended is told where a job waits for it.
-            return []
-
-    return stages
-
-
-def _stage(data: _StageData) -> Stage:
-    return Stage(
-        number=data.stageId(),
-        tasks=data.numTasks(),
-        tasks_done=data.numCompleteTasks(),
-        rows=data.inputRecords() + data.shuffleReadRecords(),
-        bytes_shuffled=data.shuffleWriteBytes(),
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from .audit_summary import Example, FindingGroup, Summary
+from .summary import Example, FindingGroup, Summary
 
 _HEADINGS = ("check", "found", "cause", "findings", "records")
 

@@ -1,6 +1,6 @@
 """The verdict of an audit as it stands on a terminal."""
 
-from fauxka.pipeline.audit_summary import Example, FindingGroup, Summary, TopicTotals
+from fauxka.pipeline.summary import Example, FindingGroup, Summary, TopicTotals
 from fauxka.pipeline.verdict_text import verdict_text
 
 TOTALS = TopicTotals(topic="orders", partitions=1, batches=3, records=1200, bytes=9_000, producers=2)
