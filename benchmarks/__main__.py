@@ -1,11 +1,11 @@
-"""Measure all targets, or those named; or what a part of fauxka costs: its disk, rules and journal, or fixture."""
+"""Measure all targets, or those named; or what a part of fauxka costs: its disk, instruments, fixture, instructions."""
 
 import argparse
 import json
 import os
 from pathlib import Path
 
-from . import disk, fixture, instruments, pipeline, report, scale
+from . import disk, fixture, instructions, instruments, pipeline, report, scale
 from .load_program import LoadError
 from .measurement import Figures, measure, medians
 from .targets import TARGETS, Target, running
@@ -22,6 +22,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="a file for the figures")
     parser.add_argument("--disk", action="store_true", help="the log on disk; names are parts then")
     parser.add_argument("--instruments", action="store_true", help="the rules and the journal of a broker")
+    parser.add_argument("--instructions", action="store_true", help="what valgrind counts: of a start, of a Produce")
     parser.add_argument("--fixture", action="store_true", help="a broker for tests: ready, and reset")
     parser.add_argument("--pipeline", action="store_true", help="the decoder and the data source; names are parts then")
     parser.add_argument(
@@ -45,6 +46,8 @@ def main() -> None:
         results = scale.main(arguments.records)
     elif arguments.pipeline:
         results = pipeline.main(arguments.names, arguments.rounds)
+    elif arguments.instructions:
+        results = instructions.main()
     elif arguments.fixture:
         results = fixture.main(arguments.rounds)
     else:
