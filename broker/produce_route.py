@@ -57,12 +57,11 @@ class ProduceRoute:
             context.decide(partition.topic_name, partition.index, refused)
             return [self._answer.encode_refused(context.correlation_id, _STORAGE_ERROR)]
         context.batches = [(partition.topic_name, partition.index, result)]
-        if result.is_duplicate:
+        base_offset, last_offset, log_append_time_ms, log_start_offset, is_duplicate, _, _ = result
+        if is_duplicate:
             cluster.report(partition, result)
         correlation_id = context.correlation_id
-        answer = self._answer.encode(
-            correlation_id, result.base_offset, result.log_append_time_ms, result.log_start_offset
-        )
+        answer = self._answer.encode(correlation_id, base_offset, log_append_time_ms, log_start_offset)
         flusher = partition.flusher
         if flusher is None or not flusher.must_wait():
             return [answer]
@@ -74,7 +73,7 @@ class ProduceRoute:
                 cluster.report_unflushed(deferred.request_id, partition)
             deferred.complete([answer if refused is None else refused])
 
-        flusher.when_flushed(result.last_offset + 1, flushed)
+        flusher.when_flushed(last_offset + 1, flushed)
         return deferred
 
 
@@ -102,15 +101,17 @@ class TransactionalProduceRoute(ProduceRoute):
 class RepeatedProduce:
     """The request that a connection sent last, to be recognised by its first bytes when only the batch is new."""
 
-    __slots__ = ("_api_and_version", "_api_version", "_find_records", "_head", "_head_bytes", "_route")
+    __slots__ = ("_api_and_version", "_api_version", "_find_records", "_head", "_head_bytes", "_route", "_unpack_head")
 
     def __init__(self, frame: memoryview, start: int, records_start: int, route: ProduceRoute) -> None:
         """frame[start:records_start] is the request up to the size of its records, header included."""
         self._api_and_version, _ = _HEADER_START.unpack_from(frame, start)
         self._api_version = self._api_and_version & 0xFFFF
         # A copy: the frame is the receive buffer.
-        self._head = memoryview(bytes(frame[start + _HEADER_START.size : records_start]))
+        self._head = bytes(frame[start + _HEADER_START.size : records_start])
         self._head_bytes = records_start - start
+        # In one step, and compared as bytes: half the price of a view of the frame.
+        self._unpack_head = Struct(f"{_HEADER_START.format}{len(self._head)}s").unpack_from
         self._route = route
         self._find_records = route.find_records
 
@@ -121,8 +122,8 @@ class RepeatedProduce:
         records_start = start + self._head_bytes
         if records_start >= end or self._route.partition.is_deleted:
             return None
-        api_and_version, correlation_id = _HEADER_START.unpack_from(frame, start)
-        if api_and_version != self._api_and_version or frame[start + _HEADER_START.size : records_start] != self._head:
+        api_and_version, correlation_id, head = self._unpack_head(frame, start)
+        if head != self._head or api_and_version != self._api_and_version:
             return None
         records = self._find_records(frame, records_start, end)
         if records is None:

@@ -30,7 +30,8 @@ TOPIC_ID_BYTES = 16
 _SINGLE_BYTES_MIN = 15 + 61
 # Of the partition, the topic and the request.
 _NO_TAGGED_FIELDS_BYTES = 3
-_NO_TAGGED_FIELDS = memoryview(bytes(_NO_TAGGED_FIELDS_BYTES))
+# No record errors, no message, no tagged fields of partition and topic, throttle_time_ms, none of the answer.
+_END_OF_SINGLE = b"\1\0\0\0\0\0\0\0\0"
 
 _INT16 = Struct(">h")
 _INT32 = Struct(">i")
@@ -146,7 +147,7 @@ def find_single_records(frame: memoryview, position: int, end: int) -> memoryvie
             position += 1
         else:
             size, position = decode_unsigned_varint(frame, position - 1, end)
-    if position + size - 1 != records_end or frame[records_end:end] != _NO_TAGGED_FIELDS:
+    if position + size - 1 != records_end or frame[end - 1] or frame[end - 2] or frame[end - 3]:
         return None
     records = frame[position:records_end]
     return records if is_plain_batch(records) else None
@@ -156,7 +157,7 @@ def find_single_transactional_records(frame: memoryview, position: int, end: int
     """Return the records whose size is at position, if they are a transaction's batch and end a request of one."""
     size, position = decode_unsigned_varint(frame, position, end)
     records_end = position + size - 1
-    if records_end != end - _NO_TAGGED_FIELDS_BYTES or frame[records_end:end] != _NO_TAGGED_FIELDS:
+    if records_end != end - _NO_TAGGED_FIELDS_BYTES or frame[end - 1] or frame[end - 2] or frame[end - 3]:
         return None
     records = frame[position:records_end]
     return None if find_transaction(records) is None else records
@@ -165,26 +166,25 @@ def find_single_transactional_records(frame: memoryview, position: int, end: int
 class SingleAnswer:
     """The answer to a request of one topic and partition, packed in one step."""
 
-    __slots__ = ("_index", "_key", "_pack", "_size")
+    __slots__ = ("_head", "_pack", "_size")
 
     def __init__(self, version: int, key: bytes, index: int) -> None:
         """version: 9 to 13; key: the topic's name, or the 16 bytes of its id from version 13 on."""
         key = key if version >= TOPIC_IDS_SINCE else encode_unsigned_varint(len(key) + 1) + key
-        answer = Struct(f">iibb{len(key)}sbihqqqbbbbib")
+        # No tagged fields, one topic, its key, one partition, its index.
+        self._head = b"\0\2" + key + b"\2" + _INT32.pack(index)
+        answer = Struct(f">ii{len(self._head)}shqqq{len(_END_OF_SINGLE)}s")
         self._pack = answer.pack
         self._size = answer.size - FRAME_SIZE_BYTES
-        self._key = key
-        self._index = index
 
     def encode(self, correlation_id: int, base_offset: int, log_append_time_ms: int, log_start_offset: int) -> bytes:
         """Return the whole answer, size and response header included."""
-        head = (self._size, correlation_id, 0, 2, self._key, 2, self._index, 0)
-        return self._pack(*head, base_offset, log_append_time_ms, log_start_offset, 1, 0, 0, 0, 0, 0)
+        offsets = (base_offset, log_append_time_ms, log_start_offset)
+        return self._pack(self._size, correlation_id, self._head, 0, *offsets, _END_OF_SINGLE)
 
     def encode_refused(self, correlation_id: int, error_code: int) -> bytes:
         """Return the whole answer that the batch was refused, for an error that tells no more than its code."""
-        head = (self._size, correlation_id, 0, 2, self._key, 2, self._index, error_code)
-        return self._pack(*head, -1, -1, -1, 1, 0, 0, 0, 0, 0)
+        return self._pack(self._size, correlation_id, self._head, error_code, -1, -1, -1, _END_OF_SINGLE)
 
 
 def _decode_plain(frame: memoryview, position: int, end: int) -> tuple[ProduceRequest, int]:
