@@ -1,8 +1,8 @@
 """Instructions of the broker's process, as valgrind counts them: `python -m benchmarks --instructions`.
 
 On a machine that others share, time says little of a step that saves a twentieth; instructions are the same each time,
-to one in a hundred, or two where a read brings more or fewer requests at once. Those of the kernel are not among them, and
-one that waits for memory counts like any other.
+to one in a hundred, or two where a read brings more or fewer requests at once. Those of the kernel are not among them,
+and one that waits for memory counts like any other.
 """
 
 from __future__ import annotations
