@@ -35,8 +35,12 @@ class Goal:
         if value is None:
             return f"- not measured: {self.target}: {self.figure}: {wanted}"
         is_reached = value >= self.bound if self.is_at_least else value <= self.bound
-        word = "reached" if is_reached else "MISSED"
-        return f"- {word}: {self.target}: {self.figure}: {wanted}, is {value:.3g}"
+        return f"- {word_of(is_reached)}: {self.target}: {self.figure}: {wanted}, is {value:.3g}"
+
+
+def word_of(is_reached: bool) -> str:
+    """Say whether a goal was reached so that a miss is seen."""
+    return "reached" if is_reached else "MISSED"
 
 
 def _at_least(target: str, case: Case, quantity: str, ratio: float) -> Goal:

@@ -20,6 +20,8 @@ from fauxka.protocol.record_batch import BatchHeader
 from fauxka.storage.append_result import AppendResult
 from fauxka.storage.producer_state_entry import CachedBatch
 
+from .goals import word_of
+
 ROUNDS = 9
 REQUESTS = 50_000
 # A twentieth of what the server spends on a small request (docs/performance.md).
@@ -88,7 +90,7 @@ def added_us(run: Callable[[Journal | None], None]) -> float:
 def main() -> None:
     """Measure and print."""
     of_produce = added_us(produce)
-    verdict = "reached" if of_produce <= HANDLED_US_MAX else "missed"
+    verdict = word_of(of_produce <= HANDLED_US_MAX)
     print(f"the journal adds {of_produce:.2f} us to a Produce (goal: at most {HANDLED_US_MAX} us): {verdict}")
     print(f"and {added_us(poll):.2f} us to a Fetch that waits")
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from fauxka.protocol.record_batch import Compression, parse_header, stamped_prefix
 from fauxka.protocol.records import BatchOptions, Record, build_batch
 
+from .goals import word_of
 from .measurement import Figures
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def _measure_decoder(case: DecoderCase, round_count: int) -> Figures:
 
 
 def _tell(name: str, rate: float, goal: float | None) -> None:
-    verdict = "" if goal is None else f"   goal {goal / 1e6:.1f} M: {'reached' if rate >= goal else 'MISSED'}"
+    verdict = "" if goal is None else f"   goal {goal / 1e6:.1f} M: {word_of(rate >= goal)}"
     print(f"{name:40} {rate / 1e6:6.2f} M records/s{verdict}")
 
 
@@ -176,7 +177,8 @@ def _measure_source(log: _Log, round_count: int) -> dict[str, Figures]:
     for name, rate in medians.items():
         _tell(f"spark, {name}", rate, goals.get(name))
     factor = medians[SAME_COLUMNS] / connector
-    print(f"the data source is {factor:.1f} times as fast as the kafka format; goal {CONNECTOR_FACTOR_GOAL}")
+    verdict = word_of(factor >= CONNECTOR_FACTOR_GOAL)
+    print(f"the data source is {factor:.1f} times as fast as the kafka format; goal {CONNECTOR_FACTOR_GOAL}: {verdict}")
     return {name: {"records/s": rate} for name, rate in medians.items()}
 
 
@@ -192,7 +194,7 @@ def _measure_ledger(log: _Log, round_count: int) -> dict[str, Figures]:
     found = audit_ledger(records, log.spark.read.parquet(file), event_id_column("key"))
     assert found.isEmpty(), "all is there as the ledger says"
     seconds = _seconds_of({LEDGER: found}, round_count)[LEDGER]
-    verdict = "reached" if seconds <= LEDGER_SECONDS_GOAL else "MISSED"
+    verdict = word_of(seconds <= LEDGER_SECONDS_GOAL)
     print(f"{LEDGER:40} {seconds:6.2f} s   goal {LEDGER_SECONDS_GOAL:.0f} s: {verdict}")
     return {LEDGER: {"seconds": seconds}}
 
