@@ -128,6 +128,13 @@ class LogClient:
             assert answer.integer("error_code") in NOT_LED_YET and time.monotonic() < deadline, answer
             time.sleep(0.05)
 
+    def wait_for_end(self, topic: str, offset: int, partition: int = 0) -> None:
+        """Return when the log ends there: a Kafka says that a transaction is over before it writes the marker."""
+        deadline = time.monotonic() + STARTED_SECONDS_MAX
+        while (end := self._offset(topic, partition, LATEST)) != offset:
+            assert time.monotonic() < deadline, f"{topic}-{partition} ends at {end}"
+            time.sleep(0.05)
+
     def _offset(self, topic: str, partition: int, timestamp: int) -> int:
         result = self._listed(topic, partition, timestamp)
         assert result.integer("error_code") == NO_ERROR, result

@@ -15,7 +15,7 @@ from fauxka.pipeline.audit_job import AuditRequest, audit
 from fauxka.pipeline.spark_session import register
 
 from ..reference.kafka_process import kafka_process
-from ..reference.log_client import log_client
+from ..reference.log_client import LogClient, log_client
 
 pytestmark = [pytest.mark.spark, pytest.mark.reference, pytest.mark.timeout(600)]
 
@@ -77,7 +77,7 @@ def scene(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iter
                 client.create_topic(topic)
                 client.wait_until_led(topic)
             application = Application(kafka.address)
-            still_open = send_all(application)
+            still_open = send_all(application, client)
             client.delete_records("old", 3)
         sent = application.write(folder / "sent.jsonl")
         on_broker = {"bootstrap": kafka.address, "topics": "orders,old"}
@@ -88,7 +88,7 @@ def scene(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iter
     yield Scene(str(folder / "data"), sent, found, later)
 
 
-def send_all(application: Application) -> Producer:
+def send_all(application: Application, client: LogClient) -> Producer:
     """Send what the findings below are of; return a producer that has a transaction open."""
     idempotent = application.producer(enable_idempotence=True)
     application.send(idempotent, "a", "b", "c")  # offsets 0 to 2
@@ -106,6 +106,7 @@ def send_all(application: Application) -> Producer:
     transactional.begin_transaction()
     application.send(transactional, "t3")  # 12, and nobody sends t4 again
     transactional.commit_transaction(SECONDS_MAX)  # 13
+    client.wait_for_end("orders", 14)
     application.send(idempotent, "d", "unknown", "told-an-error")  # 14 to 16
     application.send(idempotent, *(f"old-{number}" for number in range(5)), topic="old")
     lines = {str(line["event_id"]): line for line in application.lines}
