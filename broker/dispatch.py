@@ -172,8 +172,7 @@ class Dispatcher:
                 context.request_id = observer.handled(context, size, ANSWERED)
             return answer
         if observer is not None:
-            is_waiting = is_late or isinstance(answer, Deferred)
-            state = NOT_OWED if answer is None else WAITING if is_waiting else ANSWERED
+            state = NOT_OWED if answer is None else WAITING
             context.request_id = request_id = observer.handled(context, size, state)
             if isinstance(answer, Deferred):
                 answer.request_id = request_id

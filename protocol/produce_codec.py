@@ -141,9 +141,8 @@ def find_single_records(frame: memoryview, position: int, end: int) -> memoryvie
     size = frame[position]
     position += 1
     if size > 127:
-        high = frame[position]
-        if high <= 127:
-            size += high * 128 - 128
+        if position < end and frame[position] <= 127:
+            size += frame[position] * 128 - 128
             position += 1
         else:
             size, position = decode_unsigned_varint(frame, position - 1, end)

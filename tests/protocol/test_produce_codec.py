@@ -166,3 +166,11 @@ def generated(answer: produce_codec.PartitionAnswer) -> PartitionProduceResponse
             for batch_index, message in answer.record_errors
         ],
     )
+
+
+@pytest.mark.parametrize("behind", [b"", b"\1"])
+def test_a_size_of_records_that_the_frame_cuts_off_is_told_as_such(behind: bytes) -> None:
+    frame = memoryview(b"\xff" + behind)
+
+    with pytest.raises(FrameError):
+        produce_codec.find_single_records(frame, 0, 1)
