@@ -11,7 +11,12 @@ from struct import Struct
 
 from ..protocol.api_keys import ApiKey
 from ..protocol.error_codes import ErrorCode
-from ..protocol.produce_codec import SingleAnswer, find_single_records, find_single_transactional_records
+from ..protocol.produce_codec import (
+    SingleAnswer,
+    SingleBatchShape,
+    find_single_records,
+    find_single_transactional_records,
+)
 from ..protocol.produced_records import find_transaction
 from ..protocol.record_batch import parse_header
 from ..storage.append_refused import AppendRefused
@@ -33,6 +38,8 @@ class ProduceRoute:
 
     __slots__ = ("_answer", "partition")
 
+    # Whether its batches are those that SingleBatchShape knows.
+    are_batches_plain = True
     # Finds the records behind the head in a frame, if they are of the kind that append takes.
     find_records: Callable[[memoryview, int, int], memoryview | None] = staticmethod(find_single_records)
 
@@ -82,6 +89,7 @@ class TransactionalProduceRoute(ProduceRoute):
 
     __slots__ = ()
 
+    are_batches_plain = False
     find_records = staticmethod(find_single_transactional_records)
 
     def append(self, context: RequestContext, records: memoryview) -> Buffers | Deferred[Buffers] | None:
@@ -99,9 +107,22 @@ class TransactionalProduceRoute(ProduceRoute):
 
 
 class RepeatedProduce:
-    """The request that a connection sent last, to be recognised by its first bytes when only the batch is new."""
+    """The request that a connection sent last, to be recognised by its first bytes when only the batch is new.
 
-    __slots__ = ("_api_and_version", "_api_version", "_find_records", "_head", "_head_bytes", "_route", "_unpack_head")
+    One of the size of those before is recognised in one step, with all that makes its batch a plain one.
+    """
+
+    __slots__ = (
+        "_api_and_version",
+        "_api_version",
+        "_find_records",
+        "_head",
+        "_head_bytes",
+        "_route",
+        "_shape",
+        "_size",
+        "_unpack_head",
+    )
 
     def __init__(self, frame: memoryview, start: int, records_start: int, route: ProduceRoute) -> None:
         """frame[start:records_start] is the request up to the size of its records, header included."""
@@ -114,13 +135,27 @@ class RepeatedProduce:
         self._unpack_head = Struct(f"{_HEADER_START.format}{len(self._head)}s").unpack_from
         self._route = route
         self._find_records = route.find_records
+        # Of the request that came last; and what one of that size is recognised by, if two came.
+        self._size = 0
+        self._shape: SingleBatchShape | None = None
 
     def answer(
         self, context: RequestContext, frame: memoryview, start: int, end: int
     ) -> Buffers | Deferred[Buffers] | None:
         """Answer the request in frame[start:end] if it is the same again but for its batch, else return None."""
+        route = self._route
+        if route.partition.is_deleted:
+            return None
+        size, shape = end - start, self._shape
+        if shape is not None and size == shape.request_bytes:
+            api_and_version, correlation_id, *told = shape.unpack(frame, start)
+            if told == shape.told and api_and_version == self._api_and_version:
+                context.correlation_id = correlation_id
+                context.api_key = _PRODUCE
+                context.api_version = self._api_version
+                return route.append(context, frame[start + shape.records_start : end - shape.bytes_behind])
         records_start = start + self._head_bytes
-        if records_start >= end or self._route.partition.is_deleted:
+        if records_start >= end:
             return None
         api_and_version, correlation_id, head = self._unpack_head(frame, start)
         if head != self._head or api_and_version != self._api_and_version:
@@ -128,7 +163,11 @@ class RepeatedProduce:
         records = self._find_records(frame, records_start, end)
         if records is None:
             return None
+        # Learned when a size comes again, and once: that takes longer than to look at a request.
+        if size == self._size and (shape is None or shape.request_bytes != size) and route.are_batches_plain:
+            self._shape = SingleBatchShape(frame[start:end], len(records))
+        self._size = size
         context.correlation_id = correlation_id
         context.api_key = _PRODUCE
         context.api_version = self._api_version
-        return self._route.append(context, records)
+        return route.append(context, records)

@@ -7,7 +7,7 @@ of a newer epoch by another client, it has a leader that never saw the older bat
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, assert_never
 
@@ -124,7 +124,7 @@ def _change(change: ProducerChange, producers: ProducerStateManager, entry: Prod
             producers.forget(entry.producer_id)
         case ProducerChange.BUMP_EPOCH:
             # As after a marker of the next epoch (ProducerAppendInfo.appendEndTxnMarker, Kafka 4.3.0).
-            producers.commit(replace(entry, producer_epoch=entry.producer_epoch + 1, batches=()))
+            producers.commit(entry._replace(producer_epoch=entry.producer_epoch + 1, batches=()))
         case ProducerChange.EVICT_CACHE:
             producers.commit(without_batches(entry))
         case _:

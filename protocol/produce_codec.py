@@ -21,6 +21,7 @@ from .hand_decoding import (
     skip_tagged_fields,
 )
 from .produced_records import find_transaction, is_plain_batch
+from .record_batch import ATTRIBUTES_POSITION, LOG_OVERHEAD
 
 FLEXIBLE_SINCE = 9
 TOPIC_IDS_SINCE = 13
@@ -37,6 +38,7 @@ _INT16 = Struct(">h")
 _INT32 = Struct(">i")
 _ACKS_AND_TIMEOUT = Struct(">hi")
 _SIZE_AND_CORRELATION_ID = Struct(">ii")
+_API_AND_CORRELATION_ID = Struct(">Ii")
 # index, error code, base offset, log append time; with log start offset; with no record errors and no message.
 _PARTITION_3 = Struct(">ihqq")
 _PARTITION_5 = Struct(">ihqqq")
@@ -160,6 +162,31 @@ def find_single_transactional_records(frame: memoryview, position: int, end: int
         return None
     records = frame[position:records_end]
     return None if find_transaction(records) is None else records
+
+
+class SingleBatchShape:
+    """What a request that find_single_batch takes shares with the next one of its size: all but the batch's content.
+
+    unpack: given a buffer and where a request of request_bytes begins in it, returns api key and version together, the
+    correlation id, and what told is of the request that was learned: what stands in front of the batch, with its base
+    offset and length; its magic and its attributes; what stands behind it. Where these are the same, the request is as
+    right as the first one was.
+    records_start, bytes_behind: how much of the request is in front of the batch, and behind it.
+    """
+
+    __slots__ = ("bytes_behind", "records_start", "request_bytes", "told", "unpack")
+
+    def __init__(self, request: memoryview, records_bytes: int) -> None:
+        """Learn from a request, header included, whose records find_single_records has found."""
+        self.request_bytes = len(request)
+        self.bytes_behind = _NO_TAGGED_FIELDS_BYTES
+        self.records_start = self.request_bytes - self.bytes_behind - records_bytes
+        # To the end of the batch's length; leader epoch and CRC are its own.
+        same_bytes = self.records_start + LOG_OVERHEAD - _API_AND_CORRELATION_ID.size
+        content_bytes = records_bytes - ATTRIBUTES_POSITION - _INT16.size
+        shape = Struct(f"{_API_AND_CORRELATION_ID.format}{same_bytes}s4xb4xh{content_bytes}x{_NO_TAGGED_FIELDS_BYTES}s")
+        self.unpack = shape.unpack_from
+        _, _, *self.told = shape.unpack(request)
 
 
 class SingleAnswer:

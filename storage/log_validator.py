@@ -31,6 +31,7 @@ from ..protocol.record_validation import (
     InvalidRecords,
     OverlongRecordLength,
     RecordsSummary,
+    SingleRecordShape,
     find_single_timestamp,
     summarize_records,
 )
@@ -65,6 +66,8 @@ class LogValidator:
         "_is_create_time",
         "_max_message_bytes",
         "_needs_keys",
+        "_shape",
+        "_single_bytes",
         "_target",
         "_topic_partition",
     )
@@ -81,6 +84,9 @@ class LogValidator:
         self._is_create_time = config.message_timestamp_type is TimestampType.CREATE_TIME
         self._max_message_bytes = config.max_message_bytes
         self._needs_keys = config.is_compacted
+        # Of the single record that came last: how large its batch was, and what it looked like if that came twice.
+        self._single_bytes = 0
+        self._shape: SingleRecordShape | None = None
         self._before_max_ms = self._after_max_ms = _NO_BOUND_MS
         if self._is_create_time:
             self._before_max_ms = min(config.message_timestamp_before_max_ms, _PLAIN_BOUND_MAX_MS)
@@ -161,13 +167,27 @@ class LogValidator:
 
     def _find_timestamp_of_single(self, header: BatchHeader, batch: memoryview, now_ms: int) -> int | None:
         """Return the timestamp of a single plain record that is right; None where that takes a closer look."""
-        delta = find_single_timestamp(batch, HEADER_SIZE)
+        shape = self._shape
+        if shape is not None and len(batch) == shape.batch_bytes and shape.unpack(batch) == shape.right:
+            delta: int | None = shape.timestamp_delta
+        else:
+            delta = self._look_at_single(batch)
         if delta is None or self._needs_keys or header.attributes & TIMESTAMP_TYPE_BIT:
             return None
         timestamp = header.base_timestamp + delta
         if timestamp > now_ms + self._after_max_ms or timestamp < now_ms - self._before_max_ms:
             return None
         return timestamp if timestamp > NO_TIMESTAMP else NO_TIMESTAMP
+
+    def _look_at_single(self, batch: memoryview) -> int | None:
+        """Return the timestamp delta of a single plain record, as find_single_timestamp does, and learn its shape."""
+        delta = find_single_timestamp(batch, HEADER_SIZE)
+        size, shape = len(batch), self._shape
+        # Learned when a size comes again, and once: to learn a shape takes longer than to look at a record.
+        if delta is not None and size == self._single_bytes and (shape is None or shape.batch_bytes != size):
+            self._shape = SingleRecordShape(batch, HEADER_SIZE, delta)
+        self._single_bytes = size
+        return delta
 
     def _is_header_enough(self, header: BatchHeader, now_ms: int) -> bool:
         """Whether a trusted header answers all that is asked of the records."""

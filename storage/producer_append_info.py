@@ -13,7 +13,13 @@ from .append_decision import refusal_in_words
 from .append_refused import AppendRefused, SequenceRefusal, SequenceRule
 from .append_result import AppendResult
 from .emulated_version import EmulatedVersion, UnknownProducerRule
-from .producer_state_entry import NO_COORDINATOR_EPOCH, CachedBatch, ProducerStateEntry, recognised
+from .producer_state_entry import (
+    NO_COORDINATOR_EPOCH,
+    CachedBatch,
+    ProducerStateEntry,
+    producer_state_entry,
+    recognised,
+)
 from .unverified_producers import UnverifiedProducer
 
 
@@ -190,8 +196,8 @@ def entry_after(
         coordinator_epoch, txn_first_offset = entry.coordinator_epoch, entry.current_txn_first_offset
     if txn_first_offset is None and header.attributes & TRANSACTIONAL_BIT:
         txn_first_offset = batch.base_offset
-    return ProducerStateEntry(
-        header.producer_id, header.producer_epoch, batches, batch.timestamp, coordinator_epoch, txn_first_offset
+    return producer_state_entry(
+        (header.producer_id, header.producer_epoch, batches, batch.timestamp, coordinator_epoch, txn_first_offset)
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
@@ -115,7 +114,7 @@ def test_producer_with_an_open_transaction_does_not_expire_and_nothing_is_change
     producers = cluster.topics["orders"].partitions[1].log.producers
     entry = producers.find(1)
     assert entry is not None
-    producers.commit(replace(entry, current_txn_first_offset=0))
+    producers.commit(entry._replace(current_txn_first_offset=0))
 
     with pytest.raises(ProducerChangeError, match="transaction"):
         change(cluster, ProducerChange.EXPIRE, partition=None)

@@ -4,7 +4,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fauxka.protocol.record_batch import HEADER_SIZE
-from fauxka.protocol.record_validation import find_single_timestamp, summarize_records
+from fauxka.protocol.record_validation import SingleRecordShape, find_single_timestamp, summarize_records
 
 from ..golden.raw_batches import RecordFields, record
 
@@ -48,3 +48,33 @@ def test_any_bytes_give_a_delta_or_none(payload: bytes) -> None:
     delta = found(payload)
 
     assert delta is None or summarize_records(payload, 0, 1, True).greatest_timestamp_delta == delta
+
+
+@given(
+    st.none() | st.binary(max_size=300),
+    st.none() | st.binary(max_size=63),
+    st.integers(-64, 63),
+    st.lists(st.tuples(st.integers(0), st.integers(0, 255)), max_size=3),
+)
+def test_a_record_of_the_shape_of_a_right_one_is_right(
+    value: bytes | None, key: bytes | None, timestamp_delta: int, changes: list[tuple[int, int]]
+) -> None:
+    payload = record(value, key=key, timestamp_delta=timestamp_delta)
+    shape = SingleRecordShape(memoryview(HEADER + payload), HEADER_SIZE, timestamp_delta)
+    other = bytearray(payload)
+    for position, byte in changes:
+        other[position % len(other)] = byte
+
+    is_of_shape = shape.unpack(HEADER + other) == shape.right
+    delta = found(bytes(other))
+
+    assert shape.batch_bytes == len(HEADER + payload)
+    assert not is_of_shape or delta == timestamp_delta
+    assert shape.unpack(HEADER + payload) == shape.right
+
+
+def test_a_shape_is_all_but_key_and_value() -> None:
+    shape = SingleRecordShape(memoryview(HEADER + record(b"value", key=b"key")), HEADER_SIZE, 0)
+
+    assert shape.unpack(HEADER + record(b"VALUE", key=b"KEY")) == shape.right
+    assert shape.unpack(HEADER + record(b"valu", key=b"key+")) != shape.right

@@ -22,6 +22,20 @@ from fauxka.storage.emulated_version import EmulatedVersion
 PRODUCE = 0
 FLEXIBLE_SINCE = 9
 TOPIC_IDS_SINCE = 13
+CORRELATION_ID = 7
+
+
+def frame_of(request: ProduceRequest, version: int) -> bytes:
+    """A request with its header, without its size."""
+    writer = Writer()
+    writer.int16(PRODUCE)
+    writer.int16(version)
+    writer.int32(CORRELATION_ID)
+    writer.nullable_string("scene")
+    if version >= FLEXIBLE_SINCE:
+        writer.unsigned_varint(0)
+    request.write(writer, version)
+    return bytes(writer.buffer)
 
 
 def batch(producer_id: int = -1, producer_epoch: int = -1, base_sequence: int = -1, records: int = 1) -> bytes:
@@ -62,25 +76,31 @@ class ProduceScene:
 
     def exchange(self, request: ProduceRequest, version: int) -> ProduceResponse | None:
         """Send the request as a frame; None where no answer is owed."""
-        writer = Writer()
-        writer.int16(PRODUCE)
-        writer.int16(version)
-        writer.int32(7)
-        writer.nullable_string("scene")
-        if version >= FLEXIBLE_SINCE:
-            writer.unsigned_varint(0)
-        request.write(writer, version)
-        frame = memoryview(bytes(writer.buffer))
-        pieces = self._dispatcher.answer(self._context, frame, 0, len(frame))
-        if pieces is None:
+        answer = self.answer(frame_of(request, version))
+        if answer is None:
             return None
-        assert isinstance(pieces, list)
-        reader = Reader(b"".join(pieces))
+        reader = Reader(answer)
         reader.int32()
-        assert reader.int32() == 7
+        assert reader.int32() == CORRELATION_ID
         if version >= FLEXIBLE_SINCE:
             reader.skip_tagged_fields()
         return ProduceResponse.read(reader, version)
+
+    def answer(self, frame: bytes) -> bytes | None:
+        """Send a frame, which is without its size, and return the bytes of the answer; None where none is owed."""
+        # As a connection has it: in the midst of other bytes.
+        buffer = memoryview(b"\0\0\0\0" + frame + bytes(8))
+        pieces = self._dispatcher.answer(self._context, buffer, 4, 4 + len(frame))
+        if pieces is None:
+            return None
+        assert isinstance(pieces, list)
+        return b"".join(pieces)
+
+    def forget_last_request(self) -> None:
+        """Have the connection and the log know no more what the last request and its batch were like."""
+        self._context.repeated = None
+        log = self.topic.partitions[0].log
+        log.config = log.config
 
     @property
     def log_end_offset(self) -> int:
