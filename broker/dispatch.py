@@ -136,17 +136,14 @@ class Dispatcher:
         Raises FrameError where it does not decode, or asks for an API or a version that is not served: the connection
         is closed then, as Kafka does it.
         """
-        position = start + _HEADER.size
-        if position > end:
-            raise FrameError(f"a request header of {end - start} bytes; {_HEADER.size} are the least")
         context.now_ms = context.cluster.clock.now_ms()
         context.batches = None
-        context.request_id = 0
         context.error_code = 0
         if context.repeated is not None and not self._plan.is_armed:
             answer = context.repeated.answer(context, frame, start, end)
             if answer is not None:
                 return self._observed(context, end - start, answer)
+        context.request_id = 0
         route, position = self._read_header(context, frame, start, end)
         if self.observer is not None:
             is_kept = route.api_key != _PRODUCE and end - position <= OBSERVED_BODY_BYTES_MAX
@@ -181,6 +178,8 @@ class Dispatcher:
     def _read_header(self, context: RequestContext, frame: memoryview, start: int, end: int) -> tuple[Route, int]:
         """Fill the context from the header of the request; return where the request goes, and where its body begins."""
         position = start + _HEADER.size
+        if position > end:
+            raise FrameError(f"a request header of {end - start} bytes; {_HEADER.size} are the least")
         api_and_version, context.correlation_id, client_id_bytes = _HEADER.unpack_from(frame, start)
         route = self._routes.get(api_and_version) or self._load_route(api_and_version)
         context.request_start = start

@@ -29,59 +29,57 @@ class MemoryFile:
     may begin in one block and end in the next.
     """
 
-    __slots__ = ("_blocks", "_free", "_last", "_readable", "_size", "_starts", "_used")
+    # _last_start: where the last block begins in the file; _used: how much of it is written.
+    __slots__ = ("_blocks", "_last", "_last_bytes", "_last_start", "_readable", "_starts", "_used")
 
     def __init__(self) -> None:
         """Start empty, without any block."""
-        self._size = 0
         self._blocks: list[memoryview] = []
         self._readable: list[memoryview] = []
         self._starts: list[int] = []
         self._last = memoryview(bytearray())
+        self._last_bytes = 0
+        self._last_start = 0
         self._used = 0
-        self._free = 0
 
     @property
     def size(self) -> int:
         """See File."""
-        return self._size
+        return self._last_start + self._used
 
     def append(self, head: bytes, body: memoryview | bytes) -> int:
         """See File."""
-        position = self._size
-        head_size = len(head)
-        size = head_size + len(body)
-        if size <= self._free:
+        used = self._used
+        position = self._last_start + used
+        middle = used + len(head)
+        end = middle + len(body)
+        if end <= self._last_bytes:
             block = self._last
-            middle = self._used + head_size
-            end = self._used + size
-            block[self._used : middle] = head
+            block[used:middle] = head
             block[middle:end] = body
             self._used = end
-            self._free -= size
         else:
             self._append_across(memoryview(head))
             self._append_across(memoryview(body))
-        self._size = position + size
         return position
 
     def _append_across(self, data: memoryview) -> None:
         """Fill the last block, and as many new ones as data needs."""
         while len(data):
-            if not self._free:
+            if self._used == self._last_bytes:
                 self._add_block()
-            size = min(len(data), self._free)
+            size = min(len(data), self._last_bytes - self._used)
             self._last[self._used : self._used + size] = data[:size]
             self._used += size
-            self._free -= size
             data = data[size:]
 
     def _add_block(self) -> None:
         size = min(_BLOCK_BYTES_FIRST * _BLOCK_GROWTH ** len(self._blocks), _BLOCK_BYTES_MAX)
-        start = self._starts[-1] + len(self._last) if self._starts else 0
+        start = self._last_start + self._last_bytes
         self._last = _new_block(size)
+        self._last_bytes = size
+        self._last_start = start
         self._used = 0
-        self._free = size
         self._starts.append(start)
         self._blocks.append(self._last)
         self._readable.append(self._last.toreadonly())
@@ -95,7 +93,7 @@ class MemoryFile:
 
     def views(self, position: int, size: int) -> list[memoryview]:
         """See File."""
-        assert position >= 0 and position + size <= self._size, f"{size} bytes at {position} of {self._size}"
+        assert position >= 0 and position + size <= self.size, f"{size} bytes at {position} of {self.size}"
         pieces: list[memoryview] = []
         index = bisect_right(self._starts, position) - 1
         while size > 0:
@@ -115,14 +113,13 @@ class MemoryFile:
 
         The last block that is kept is copied, so that pieces handed out before keep what they were.
         """
-        assert size <= self._size, f"cut to {size} of {self._size}"
-        if size == self._size:
+        assert size <= self.size, f"cut to {size} of {self.size}"
+        if size == self.size:
             return
         kept = bisect_left(self._starts, size)
         del self._starts[kept:], self._blocks[kept:], self._readable[kept:]
-        self._size = size
         if not kept:
-            self._last, self._used, self._free = memoryview(bytearray()), 0, 0
+            self._last, self._last_bytes, self._last_start, self._used = memoryview(bytearray()), 0, 0, 0
             return
         self._copy_last_block(size - self._starts[-1])
 
@@ -132,7 +129,6 @@ class MemoryFile:
         Full blocks are never written to again, and are shared; the last one is copied.
         """
         other = MemoryFile()
-        other._size = self._size
         other._blocks = list(self._blocks)
         other._readable = list(self._readable)
         other._starts = list(self._starts)
@@ -145,8 +141,9 @@ class MemoryFile:
         before = self._blocks[-1]
         self._last = _new_block(len(before))
         self._last[:used] = before[:used]
+        self._last_bytes = len(before)
+        self._last_start = self._starts[-1]
         self._used = used
-        self._free = len(before) - used
         self._blocks[-1] = self._last
         self._readable[-1] = self._last.toreadonly()
 
