@@ -13,9 +13,13 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-import click
+# Importing makes no garbage, and what the command line is made with is not small.
+gc.disable()
+import click  # noqa: E402
 
-from . import __version__
+gc.enable()
+
+from . import __version__  # noqa: E402
 
 if TYPE_CHECKING:
     from .admin.scenario_operations import Scenarios

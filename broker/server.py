@@ -252,7 +252,12 @@ class Server:
 
         loop = asyncio.get_running_loop()
         host = config.host or None
-        server = await loop.create_server(connection, host, config.port, backlog=LISTEN_BACKLOG, start_serving=False)
+        bound = _bound_by_number(host, config.port)
+        if bound is None:
+            where = (host, config.port)
+            server = await loop.create_server(connection, *where, backlog=LISTEN_BACKLOG, start_serving=False)
+        else:
+            server = await loop.create_server(connection, sock=bound, backlog=LISTEN_BACKLOG, start_serving=False)
         self._servers.append(server)
         listener = config.bound_to(server.sockets[0].getsockname()[1])
         await server.start_serving()
@@ -263,6 +268,26 @@ class Server:
         """Run work each interval_ms of the cluster's clock, until stop; never where that is 0."""
         if interval_ms > 0:
             self._recurring.append(self.cluster.clock.call_every(interval_ms, work))
+
+
+def _bound_by_number(host: str | None, port: int) -> socket.socket | None:
+    """Return a socket that is bound to an IPv4 address, None where host is another kind of name.
+
+    Without what an event loop loads to look names up, which a start pays for. Raises OSError.
+    """
+    try:
+        socket.inet_pton(socket.AF_INET, host or "")
+    except OSError:
+        return None
+    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((host, port))
+    except OSError as error:
+        bound.close()
+        reason = (error.strerror or str(error)).lower()
+        raise OSError(error.errno, f"cannot bind {host}:{port}: {reason}") from error
+    return bound
 
 
 def _find_reserved(family: int, address: tuple[str, int]) -> socket.socket | None:
