@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import time
 from pathlib import Path
 
 from . import disk, fixture, instructions, instruments, pipeline, report, scale
@@ -12,6 +13,8 @@ from .targets import TARGETS, Target, running
 
 # The part of --pipeline that audits logs of several sizes.
 SCALE = "scale"
+# What a target leaves to the system, files of hundreds of megabytes, is not to be measured with the next one.
+SETTLE_SECONDS = 1.0
 
 
 def main() -> None:
@@ -87,6 +90,7 @@ def measure_in_turn(targets: list[Target], round_count: int) -> dict[str, Figure
     for _ in range(round_count):
         for target in targets:
             if target.name in rounds:
+                time.sleep(SETTLE_SECONDS)
                 rounds[target.name].append(_measure(target))
     return {name: medians(figures) for name, figures in rounds.items()}
 

@@ -72,7 +72,7 @@ class IndexFile:
 
     def append(self, first: int, second: int) -> None:
         """Add an entry; first is not below that of the entry before."""
-        file = self._opened()
+        file = self._file or self._opened()
         if not self._has_room:
             file.preallocate(self.count_max * self._entry.size)
             self._has_room = True

@@ -127,7 +127,9 @@ class LogValidator:
             return self._recompressed(header, batch, target, now_ms, log_start_offset)
         max_timestamp: int | None = None
         if self._is_batch_trusted:
-            if self._is_header_enough(header, now_ms):
+            is_in_bounds = now_ms - self._before_max_ms <= told_timestamp <= now_ms + self._after_max_ms
+            # Where the trusted header does not answer all that is asked of the records, they are looked at after all.
+            if is_in_bounds and not self._needs_keys and not attributes & TIMESTAMP_TYPE_BIT:
                 max_timestamp = told_timestamp
         elif count == 1 and not codec:
             max_timestamp = self._find_timestamp_of_single(header, batch, now_ms)
@@ -188,14 +190,6 @@ class LogValidator:
             self._shape = SingleRecordShape(batch, HEADER_SIZE, delta)
         self._single_bytes = size
         return delta
-
-    def _is_header_enough(self, header: BatchHeader, now_ms: int) -> bool:
-        """Whether a trusted header answers all that is asked of the records."""
-        return (
-            not self._needs_keys
-            and not header.attributes & TIMESTAMP_TYPE_BIT
-            and now_ms - self._before_max_ms <= header.max_timestamp <= now_ms + self._after_max_ms
-        )
 
     def _find_max_timestamp(self, header: BatchHeader, summary: RecordsSummary, now_ms: int) -> int | None:
         """Return the greatest timestamp of the records; None if one of them may be at fault."""

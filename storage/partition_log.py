@@ -130,13 +130,14 @@ class PartitionLog:
         log_start_offset = self.log_start_offset
         validated = self._validator.validate(records, now_ms, log_start_offset)
         header, batch, max_timestamp, _ = validated
+        _, _, _, _, _, _, last_offset_delta, _, _, producer_id, _, base_sequence, _ = header
         config = self._config
         size = len(batch)
         if size > config.segment_bytes:
             limit = config.segment_bytes
             raise AppendRefused(ErrorCode.RECORD_LIST_TOO_LARGE, f"a batch of {size} bytes, segment.bytes is {limit}")
         base_offset = self.log_end_offset
-        last_offset = base_offset + header.last_offset_delta
+        last_offset = base_offset + last_offset_delta
         segments = self.segments
         if segments.active.should_roll(size, last_offset, max_timestamp, config, now_ms):
             try:
@@ -144,18 +145,18 @@ class PartitionLog:
             except OSError as error:
                 raise self._refused_by_files(error) from error
         cached: tuple[CachedBatch, ...] = ()
-        if header.producer_id < 0:
+        if producer_id < 0:
             self._write(validated, last_offset, now_ms, leader_epoch)
         else:
-            last_sequence = (header.base_sequence + header.last_offset_delta) & MAX_SEQUENCE
+            last_sequence = (base_sequence + last_offset_delta) & MAX_SEQUENCE
             producers = self.producers
-            entry = producers.find(header.producer_id)
+            entry = producers.find(producer_id)
             if entry is None or producers.unverified.is_any or not is_next_in_order(entry, header):
                 duplicate = self._check_producer(entry, header, last_sequence)
                 if duplicate is not None:
                     return repeated_result(header, duplicate, entry, log_start_offset)
             self._write(validated, last_offset, now_ms, leader_epoch)
-            written = cached_batch((header.base_sequence, last_sequence, base_offset, last_offset, max_timestamp))
+            written = cached_batch((base_sequence, last_sequence, base_offset, last_offset, max_timestamp))
             producers.commit(entry_after(entry, header, written, self._batches_remembered))
             cached = entry.batches if entry is not None else ()
         log_append_time_ms = now_ms if self._is_append_time else _NO_LOG_APPEND_TIME

@@ -28,11 +28,11 @@ def is_next_in_order(entry: ProducerStateEntry, header: BatchHeader) -> bool:
 
     Next in order and a duplicate at once is possible only with epoch -1, whose order is never checked.
     """
-    epoch = entry.producer_epoch
-    batches = entry.batches
+    # Taken apart: half the price of the fields by their names.
+    _, epoch, batches, _, _, txn_first_offset = entry
     if header.producer_epoch != epoch or epoch < 0 or not batches:
         return False
-    if entry.current_txn_first_offset is not None and not header.attributes & TRANSACTIONAL_BIT:
+    if txn_first_offset is not None and not header.attributes & TRANSACTIONAL_BIT:
         return False
     return header.base_sequence == (batches[-1].last_sequence + 1) & MAX_SEQUENCE
 
@@ -181,23 +181,23 @@ def entry_after(
     entry: the one it was checked against; left as it is.
     header: as the batch came, for its producer; batch: as the log has it.
     """
+    producer_epoch = header.producer_epoch
     if entry is None:
         batches: tuple[CachedBatch, ...] = (batch,)
         coordinator_epoch, txn_first_offset = NO_COORDINATOR_EPOCH, None
     else:
-        batches = entry.batches
-        if entry.producer_epoch != header.producer_epoch:
+        _, epoch, batches, _, coordinator_epoch, txn_first_offset = entry
+        if epoch != producer_epoch:
             batches = (batch,)
         elif len(batches) < batches_remembered:
             # What is left of evicted batches takes none of the places.
             batches = (*recognised(batches), batch)
         else:
             batches = batches[1:] + (batch,)  # noqa: RUF005 - unpacking costs twice as much, on the path of every batch
-        coordinator_epoch, txn_first_offset = entry.coordinator_epoch, entry.current_txn_first_offset
     if txn_first_offset is None and header.attributes & TRANSACTIONAL_BIT:
         txn_first_offset = batch.base_offset
     return producer_state_entry(
-        (header.producer_id, header.producer_epoch, batches, batch.timestamp, coordinator_epoch, txn_first_offset)
+        (header.producer_id, producer_epoch, batches, batch.timestamp, coordinator_epoch, txn_first_offset)
     )
 
 

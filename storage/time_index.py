@@ -18,12 +18,14 @@ _ENTRY = Struct(">qi")
 class TimeIndex:
     """The time index of one segment."""
 
-    __slots__ = ("_base_offset", "file")
+    __slots__ = ("_base_offset", "_last", "file")
 
     def __init__(self, file_system: FileSystem, path: str, base_offset: int, index_bytes_max: int) -> None:
         """Open the index at path; index_bytes_max is segment.index.bytes."""
         self._base_offset = base_offset
         self.file = IndexFile(file_system, path, _ENTRY, index_bytes_max)
+        # How many entries there were when one was added last, and its timestamp.
+        self._last = (-1, NO_TIMESTAMP)
 
     @property
     def is_full(self) -> bool:
@@ -40,9 +42,14 @@ class TimeIndex:
 
     def append(self, timestamp: int, offset: int) -> None:
         """Add the greatest timestamp and the offset of its batch; without effect if the last entry has reached it."""
-        last_timestamp = self.file.entry(-1)[0] if self.file.count else NO_TIMESTAMP
+        file = self.file
+        count, last_timestamp = self._last
+        if count != file.count:
+            last_timestamp = file.entry(-1)[0] if file.count else NO_TIMESTAMP
         if timestamp > last_timestamp:
-            self.file.append(timestamp, offset - self._base_offset)
+            file.append(timestamp, offset - self._base_offset)
+            last_timestamp = timestamp
+        self._last = (file.count, last_timestamp)
 
     def lookup(self, timestamp: int) -> int:
         """Return the offset up to which no timestamp is known to be above timestamp; the base if none is known."""
