@@ -17,16 +17,15 @@ from tempfile import TemporaryDirectory
 from . import load_program
 from .load_program import Case
 from .measurement import MIDDLE_PIPELINED, SMALL_PIPELINED, Figures
-from .targets import FAUXKA, FAUXKA_BATCH, Target, running_in
+from .targets import BATCH_SETTING, FAUXKA, FAUXKA_BATCH, Target, running_in
 
-BATCH = "fauxka.record.validation=batch"
 # A request's share is the difference of two loads, so that what comes once is in neither.
 FEW, MANY = 200, 1_200
 CASES: tuple[tuple[str, tuple[str, ...], Case], ...] = (
     (FAUXKA, (), SMALL_PIPELINED),
-    (FAUXKA_BATCH, (BATCH,), SMALL_PIPELINED),
+    (FAUXKA_BATCH, (BATCH_SETTING,), SMALL_PIPELINED),
     (FAUXKA, (), MIDDLE_PIPELINED),
-    (FAUXKA_BATCH, (BATCH,), MIDDLE_PIPELINED),
+    (FAUXKA_BATCH, (BATCH_SETTING,), MIDDLE_PIPELINED),
 )
 START = "start and clean stop, admin API off"
 _COLLECTED = re.compile(r"Collected : (\d+)")

@@ -41,7 +41,7 @@ SOURCE_GOAL = 1.2e6
 CONNECTOR_FACTOR_GOAL = 3
 LEDGER_SECONDS_GOAL = 5.0
 
-# Not counted, but the first is told. For so many rounds the virtual machine's compiler takes a processor of two.
+# Not counted, but the first is told: the virtual machine compiles beside the first rounds.
 WARMING_ROUNDS = 12
 
 # What the kafka format gives, which has no fewer columns for fewer being asked for.

@@ -93,12 +93,13 @@ def kafka_missing() -> str | None:
 FAUXKA = "fauxka"
 FAUXKA_ON_DISK = "fauxka on disk"
 FAUXKA_BATCH = "fauxka, validation=batch"
+BATCH_SETTING = "fauxka.record.validation=batch"
 LIBRDKAFKA_MOCK = "librdkafka's mock"
 KAFKA_NAME = "Kafka 4.3"
 TARGETS = (
     Target(FAUXKA, fauxka()),
     Target(FAUXKA_ON_DISK, fauxka_on_disk()),
-    Target(FAUXKA_BATCH, fauxka("fauxka.record.validation=batch")),
+    Target(FAUXKA_BATCH, fauxka(BATCH_SETTING)),
     Target(LIBRDKAFKA_MOCK, librdkafka_mock),
     Target(KAFKA_NAME, kafka(), kafka_missing(), writes_ready_file=False),
 )

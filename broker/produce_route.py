@@ -147,27 +147,26 @@ class RepeatedProduce:
         if route.partition.is_deleted:
             return None
         size, shape = end - start, self._shape
+        records: memoryview | None = None
         if shape is not None and size == shape.request_bytes:
-            api_and_version, correlation_id, *told = shape.unpack(frame, start)
+            # The context's is set anew where the request is not this one.
+            api_and_version, context.correlation_id, *told = shape.unpack(frame, start)
             if told == shape.told and api_and_version == self._api_and_version:
-                context.correlation_id = correlation_id
-                context.api_key = _PRODUCE
-                context.api_version = self._api_version
-                return route.append(context, frame[start + shape.records_start : end - shape.bytes_behind])
-        records_start = start + self._head_bytes
-        if records_start >= end:
-            return None
-        api_and_version, correlation_id, head = self._unpack_head(frame, start)
-        if head != self._head or api_and_version != self._api_and_version:
-            return None
-        records = self._find_records(frame, records_start, end)
+                records = frame[start + shape.records_start : end - shape.bytes_behind]
         if records is None:
-            return None
-        # Learned when a size comes again, and once: that takes longer than to look at a request.
-        if size == self._size and (shape is None or shape.request_bytes != size) and route.are_batches_plain:
-            self._shape = SingleBatchShape(frame[start:end], len(records))
-        self._size = size
-        context.correlation_id = correlation_id
+            records_start = start + self._head_bytes
+            if records_start >= end:
+                return None
+            api_and_version, context.correlation_id, head = self._unpack_head(frame, start)
+            if head != self._head or api_and_version != self._api_and_version:
+                return None
+            records = self._find_records(frame, records_start, end)
+            if records is None:
+                return None
+            # Learned when a size comes again, and once: that takes longer than to look at a request.
+            if size == self._size and (shape is None or shape.request_bytes != size) and route.are_batches_plain:
+                self._shape = SingleBatchShape(frame[start:end], len(records))
+            self._size = size
         context.api_key = _PRODUCE
         context.api_version = self._api_version
         return route.append(context, records)
