@@ -17,6 +17,8 @@ _JSON_PREFIX: Final = "json:"
 _JSON_PATH = re.compile(r"""\$(\.[^.\[\]'"*\s]+|\[\d+\]|\['[^'*]+'\])+""")
 # What would be no text on a terminal, or is no text at all: bytes that are no UTF-8 become U+FFFD in the match.
 _NO_TEXT = "[\\x00-\\x1f\\x7f\ufffd]"
+# What nearly all ids are, and sooner told.
+_PLAIN_TEXT = "^[ -~]*\\z"
 
 
 def check_event_id(text: str) -> None:
@@ -53,7 +55,8 @@ def event_id_column(text: str) -> Column:
 def text_of(content: Column) -> Column:
     """Return a binary column as text; what is none as 0x and hexadecimal digits."""
     text = content.cast("string")
-    return f.when(text.rlike(_NO_TEXT), f.concat(f.lit("0x"), f.lower(f.hex(content)))).otherwise(text)
+    digits = f.concat(f.lit("0x"), f.lower(f.hex(content)))
+    return f.when(text.rlike(_PLAIN_TEXT), text).when(text.rlike(_NO_TEXT), digits).otherwise(text)
 
 
 def _header(name: str) -> Column:

@@ -12,6 +12,7 @@ from .decoder import Decoder
 from .log_splits import Split, open_log
 from .options import parse_options
 from .views import Column, check_columns, columns_of
+from .worker_process import spare_imports_from_collection
 
 _SPLIT_SCHEMA = "split binary"
 
@@ -40,6 +41,7 @@ def decode_splits(decoder: Decoder) -> Callable[[Iterable[pa.RecordBatch]], Iter
     """Return a function for mapInArrow that decodes the splits in a column of that name."""
 
     def decode(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        spare_imports_from_collection()
         for batch in batches:
             contents: list[object] = batch.to_pydict()["split"]
             for content in contents:

@@ -24,6 +24,7 @@ from .file_log import FileLog, Place
 from .log_splits import Split, open_log
 from .options import LogOptions, parse_options
 from .views import Column, check_columns, schema_of
+from .worker_process import spare_imports_from_collection
 
 # A stream's offset in Spark's checkpoint: by topic and partition where to go on.
 StreamOffset = dict[str, dict[str, dict[str, int]]]
@@ -69,6 +70,7 @@ class LogPartition(InputPartition):
 
 
 def _rows(decoder: Decoder, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+    spare_imports_from_collection()
     # Spark hands an empty partition to a source that has none.
     if isinstance(partition, LogPartition):
         yield from partition.split.read(decoder)

@@ -14,15 +14,13 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from .bad_option import BadOption
+from .java_options import ARROW_OPTIONS, options_of_one_machine
 from .spark_archive import send_archive
 from .spark_jars import fetch_jars
 
-# Of each value of an Arrow batch Spark asks itself whether it is null, and none beyond the batch: Arrow need not check
-# that once more for every one of them.
-_ARROW_OPTIONS = "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
 SETTINGS = {
-    "spark.driver.defaultJavaOptions": _ARROW_OPTIONS,
-    "spark.executor.defaultJavaOptions": _ARROW_OPTIONS,
+    "spark.driver.defaultJavaOptions": ARROW_OPTIONS,
+    "spark.executor.defaultJavaOptions": ARROW_OPTIONS,
     "spark.ui.enabled": "false",
     # Kafka's timestamps are of no zone, and days are told apart in one.
     "spark.sql.session.timeZone": "UTC",
@@ -57,7 +55,7 @@ def start_session(
     master = master or given.get("spark.master") or (None if _is_submitted() else "local[*]")
     _check_java()
     is_new = SparkSession.getActiveSession() is None
-    keys = {**(_settings_for(master) if is_new else {}), **given}
+    keys = {**(_settings_for(master, given) if is_new else {}), **given}
     if with_kafka:
         jars = [str(jar) for jar in fetch_jars()]
         keys["spark.jars"] = ",".join([*filter(None, [keys.get("spark.jars")]), *jars])
@@ -75,7 +73,7 @@ def start_session(
     return spark
 
 
-def _settings_for(master: str | None) -> dict[str, str]:
+def _settings_for(master: str | None, given: Mapping[str, str]) -> dict[str, str]:
     """Return our settings for a master; none for a job of spark-submit, which has its own."""
     if master is None:
         return {}
@@ -83,7 +81,7 @@ def _settings_for(master: str | None) -> dict[str, str]:
         return SETTINGS
     # Spark starts its workers by this name, and another Python than the driver's is refused.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    return {**SETTINGS, **LOCAL_SETTINGS}
+    return {**SETTINGS, **LOCAL_SETTINGS, "spark.driver.defaultJavaOptions": options_of_one_machine(given)}
 
 
 def _set_what_nobody_has(spark: SparkSession) -> None:

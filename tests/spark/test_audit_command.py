@@ -10,6 +10,7 @@ from confluent_kafka import Producer
 
 from fauxka.testing import Broker
 
+from ..pipeline.logs_on_disk import batches, write_segment
 from ..serving_process import Ended, run, serving
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
@@ -113,3 +114,11 @@ def test_the_journal_of_a_fauxka_tells_what_was_stored_and_not_acknowledged(tmp_
     (group,) = json.loads(ended.output)["groups"]
     assert (group["check"], group["kind"], group["records"]) == ("ledger", "ambiguous_success", EVENTS - 1)
     assert [one["offset"] for one in group["examples"]] == list(range(1, EVENTS))
+
+
+def test_the_users_collector_of_garbage_is_the_one_that_java_starts_with(tmp_path: Path) -> None:
+    write_segment(tmp_path / "orders-0", batches(0, 5))
+
+    ended = audit("--path", str(tmp_path), "-c", "spark.driver.extraJavaOptions=-XX:+UseSerialGC")
+
+    assert ended.exit_code == 0, ended.log + ended.output

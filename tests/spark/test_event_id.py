@@ -22,6 +22,12 @@ def test_a_key_is_text_and_what_is_no_text_is_hexadecimal(spark: SparkSession) -
     assert_ids(spark, "key", rows, "a-7", None, "0x0007", "0xfffe", "über")
 
 
+def test_an_end_of_line_makes_a_key_no_text_and_emptiness_does_not(spark: SparkSession) -> None:
+    rows = [record(0, "a\n"), record(1, "~\x7f"), record(2, "über\n"), record(3, "")]
+
+    assert_ids(spark, "key", rows, "0x610a", "0x7e7f", "0xc3bc6265720a", "")
+
+
 def test_the_first_header_of_the_name_counts(spark: SparkSession) -> None:
     rows = [
         record(0, None, headers=[("other", b"x"), ("id", b"1"), ("id", b"2")]),

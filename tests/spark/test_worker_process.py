@@ -1,0 +1,53 @@
+"""What a task sets in the process that runs it."""
+
+import gc
+from collections.abc import Callable, Iterator
+
+import pytest
+from pyspark.sql.datasource import InputPartition
+
+from fauxka.pipeline.decoder import Decoder
+from fauxka.pipeline.log_frame import decode_splits
+from fauxka.pipeline.log_source import LogReader
+from fauxka.pipeline.options import parse_options
+from fauxka.pipeline.views import columns_of
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_spared() -> Iterator[None]:
+    """Begin and end with a process whose objects are all looked at."""
+    gc.unfreeze()
+    yield
+    gc.unfreeze()
+
+
+def run_task_of_the_data_source() -> None:
+    reader = LogReader(parse_options({"path": "/nowhere"}), columns_of("records"))
+    assert not list(reader.read(InputPartition(None)))
+
+
+def run_task_of_map_in_arrow() -> None:
+    assert not list(decode_splits(Decoder("records", columns_of("records")))([]))
+
+
+TASKS = [run_task_of_the_data_source, run_task_of_map_in_arrow]
+
+
+@pytest.mark.parametrize("run_task", TASKS)
+def test_a_task_spares_what_is_imported_from_later_collections(run_task: Callable[[], None]) -> None:
+    run_task()
+
+    assert gc.get_freeze_count() > len(gc.get_objects())
+
+
+@pytest.mark.parametrize("run_task", TASKS)
+def test_what_a_task_leaves_behind_is_not_spared(run_task: Callable[[], None]) -> None:
+    run_task()
+    left_behind: list[object] = [[] for _ in range(10_000)]
+
+    run_task()
+
+    looked_at = {id(one) for one in gc.get_objects()}
+    assert all(id(one) in looked_at for one in left_behind)
