@@ -105,9 +105,7 @@ def dedup(
         fixed = {} if is_batch else {"spark.sql.shuffle.partitions": str(state_partitions)}
         with session_of(job, master, {**settings_of(assignments), **fixed}) as spark:
             counts = run_batch(spark, job) if is_batch else run_stream(spark, job, is_endless=not is_ending)
-            click.echo(counts_in_words(counts, job))
-            for line in open_in_words(job):
-                click.echo(line)
+            echo_outcome(counts, job)
             if why:
                 click.echo(causes_in_words(copies_by_cause(spark, job), job))
     except (BadOption, BrokerError) as error:
@@ -182,6 +180,13 @@ def stopped_by_signals() -> threading.Event:
 def say_progress(counts: DedupCounts) -> None:
     """Say what a stream has done so far."""
     click.echo(f"read {counts.records_read}, kept {counts.kept}, dropped {counts.dropped}", err=True)
+
+
+def echo_outcome(counts: DedupCounts, job: DedupJob) -> None:
+    """Say what a run did, and then what it could not read to its end."""
+    click.echo(counts_in_words(counts, job))
+    for line in open_in_words(job):
+        click.echo(line)
 
 
 def counts_in_words(counts: DedupCounts, job: DedupJob) -> str:
