@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import cast, get_args, get_type_hints
@@ -10,6 +9,7 @@ from typing import cast, get_args, get_type_hints
 import msgspec
 
 from ..protocol.api_keys import APIS, Api, ApiKey
+from ..protocol.message import Message
 from ..protocol.message_types import request_type
 from ..protocol.topic_lists import request_lists
 from .match import Match
@@ -81,18 +81,17 @@ def _field_names(api: Api) -> frozenset[str]:
     return frozenset(_names_in(request_type(api)))
 
 
-def _names_in(message: type) -> set[str]:
-    names: set[str] = set()
+def _names_in(message: type[Message]) -> set[str]:
+    names = set(message.__slots__)
     hints = get_type_hints(message)
-    for field in fields(message):
-        names.add(field.name)
-        for inner in _types_in(cast("object", hints[field.name])):
+    for name in message.__slots__:
+        for inner in _types_in(cast("object", hints[name])):
             names |= _names_in(inner)
     return names
 
 
-def _types_in(hint: object) -> list[type]:
+def _types_in(hint: object) -> list[type[Message]]:
     """Return the message classes within a type: X of list[X] and of list[X] | None."""
-    if isinstance(hint, type) and is_dataclass(hint):
+    if isinstance(hint, type) and issubclass(hint, Message):
         return [hint]
     return [inner for argument in get_args(hint) for inner in _types_in(argument)]

@@ -8,13 +8,13 @@ version 0.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from struct import pack_into
 from typing import cast
 
 from .api_keys import Api, ApiKey
 from .frames import FRAME_SIZE_BYTES
-from .message_types import Message, response_type
+from .message import Message
+from .message_types import response_type
 from .primitives import Reader, Writer
 
 THROTTLE_FIELD = "throttle_time_ms"
@@ -60,7 +60,7 @@ def _is_header_flexible(api: Api, version: int) -> bool:
 
 def has_throttle(api: Api) -> bool:
     """Whether the API's answers can tell the client to wait, at least in their later versions."""
-    return THROTTLE_FIELD in response_type(api).__dict__["__dataclass_fields__"]
+    return THROTTLE_FIELD in response_type(api).__slots__
 
 
 def with_throttle(api: Api, version: int, answer: bytes | bytearray, throttle_time_ms: int) -> bytearray:
@@ -81,13 +81,12 @@ def error_codes_in(api: Api, version: int, answer: bytes | bytearray) -> int:
 
 def error_holders(message: object) -> Iterator[tuple[object, str]]:
     """Yield every message within this one that has an error code, itself first, and what its error code is called."""
-    if not is_dataclass(message) or isinstance(message, type):
+    if not isinstance(message, Message):
         return
-    names = [each.name for each in fields(message)]
-    for name in names:
+    for name in message.__slots__:
         if name in ERROR_FIELDS:
             yield message, name
-    for name in names:
+    for name in message.__slots__:
         value = cast(object, getattr(message, name))
         for part in cast("list[object]", value) if isinstance(value, list) else (value,):
             yield from error_holders(part)

@@ -14,7 +14,8 @@ from .answer_frames import encode_answer, error_codes_in, has_throttle, with_thr
 from .api_keys import Api, ApiKey
 from .error_codes import ErrorCode
 from .error_entries import NO_NODE, add_entries, new_entry, new_owner, new_partition, new_topic, set_error, set_values
-from .message_types import Message, element_type, elements, number_in, request_type, response_type, text_in, topic_id_in
+from .message import Message
+from .message_types import element_type, elements, number_in, request_type, response_type, text_in, topic_id_in
 from .partial_errors import Chosen, can_answer_error, with_errors_added, with_errors_set, without_chosen
 from .primitives import Reader
 from .produce_codec import FLEXIBLE_SINCE

@@ -11,7 +11,8 @@ from typing import cast
 
 from .api_keys import Api, ApiKey
 from .error_messages import ERROR_MESSAGES
-from .message_types import Message, element_type, elements
+from .message import Message
+from .message_types import element_type, elements
 from .topic_lists import TopicList
 
 # The APIs whose error entries carry Kafka's text of the error; others leave it null, where they have a place for it.

@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import Field
+from functools import cache
 from importlib import import_module
-from typing import Protocol, Self, cast, get_args, get_type_hints
+from typing import cast, get_args, get_type_hints
 
 from . import messages
 from .api_keys import Api
-from .primitives import ZERO_UUID, Reader, Writer
-
-
-class Message(Protocol):
-    """What every generated class can do."""
-
-    @classmethod
-    def read(cls, reader: Reader, version: int, /) -> Self:
-        """Read one as the version lays it out; raises FrameError."""
-        ...
-
-    def write(self, writer: Writer, version: int, /) -> None:
-        """Write it as the version lays it out; raises ValueError for what does not fit."""
-        ...
+from .message import Message
+from .primitives import ZERO_UUID
 
 
 def request_type(api: Api) -> type[Message]:
@@ -40,14 +28,14 @@ def _type_named(api: Api, name: str) -> type[Message]:
 
 def element_type(message: object, list_field: str) -> type[Message]:
     """Return the class of what a message (or its class) has in a field that is a list of messages."""
-    owner = message if isinstance(message, type) else type(message)
-    # Most lists are made by list[X](), which is far cheaper to look at than annotations; not those that begin as null.
-    fields = cast("dict[str, Field[object]]", owner.__dict__["__dataclass_fields__"])
-    arguments = get_args(fields[list_field].default_factory)
-    if not arguments:
-        hint = cast(object, get_type_hints(owner)[list_field])
-        arguments = next(get_args(part) for part in (hint, *get_args(hint)) if len(get_args(part)) == 1)
-    return cast("type[Message]", arguments[0])
+    return _element_type_of(message if isinstance(message, type) else type(message), list_field)
+
+
+@cache
+def _element_type_of(owner: type[object], list_field: str) -> type[Message]:
+    hint = cast(object, get_type_hints(owner)[list_field])
+    (element,) = next(get_args(part) for part in (hint, *get_args(hint)) if len(get_args(part)) == 1)
+    return cast("type[Message]", element)
 
 
 def elements(message: object, list_field: str) -> list[object]:

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from .answer_frames import decode_answer, encode_answer, error_holders
 from .api_keys import Api, ApiKey
 from .error_entries import new_owner, new_partition, new_topic, set_error, set_values
-from .message_types import Message, elements, request_type
+from .message import Message
+from .message_types import elements, request_type
 from .primitives import Reader, Writer
 from .topic_lists import TopicList, TopicNameOf, answer_lists, request_lists
 

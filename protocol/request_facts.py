@@ -14,7 +14,8 @@ from typing import cast
 from . import produce_codec
 from .api_keys import Api, ApiKey
 from .frames import FrameError
-from .message_types import Message, elements, number_in, request_type, text_in
+from .message import Message
+from .message_types import elements, number_in, request_type, text_in
 from .primitives import Reader
 from .record_batch import HEADER_SIZE, NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE, is_whole, parse_header
 from .topic_lists import GROUP_RESOURCE, TopicList, TopicNameOf, request_lists

@@ -3,22 +3,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT32, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
 INT64_INT16 = Struct(">qh")
 
 
-@dataclass(slots=True, kw_only=True)
-class AddPartitionsToTxnTopic:
+class AddPartitionsToTxnTopic(Message):
     """Each of AddPartitionsToTxnRequest.v3_and_below_topics."""
 
-    name: str = ""
-    partitions: list[int] = field(default_factory=list[int])
+    __slots__ = ("name", "partitions")
+
+    name: str
+    partitions: list[int]
+
+    def __init__(self, *, name: str = "", partitions: list[int] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -48,15 +55,32 @@ class AddPartitionsToTxnTopic:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AddPartitionsToTxnTransaction:
+class AddPartitionsToTxnTransaction(Message):
     """Each of AddPartitionsToTxnRequest.transactions."""
 
-    transactional_id: str = ""
-    producer_id: int = 0
-    producer_epoch: int = 0
-    verify_only: bool = False
-    topics: list[AddPartitionsToTxnTopic] = field(default_factory=list[AddPartitionsToTxnTopic])
+    __slots__ = ("transactional_id", "producer_id", "producer_epoch", "verify_only", "topics")
+
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+    verify_only: bool
+    topics: list[AddPartitionsToTxnTopic]
+
+    def __init__(
+        self,
+        *,
+        transactional_id: str = "",
+        producer_id: int = 0,
+        producer_epoch: int = 0,
+        verify_only: bool = False,
+        topics: list[AddPartitionsToTxnTopic] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.transactional_id = transactional_id
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.verify_only = verify_only
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -81,15 +105,38 @@ class AddPartitionsToTxnTransaction:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AddPartitionsToTxnRequest:
+class AddPartitionsToTxnRequest(Message):
     """The request, versions 0-5, flexible from 3."""
 
-    transactions: list[AddPartitionsToTxnTransaction] = field(default_factory=list[AddPartitionsToTxnTransaction])
-    v3_and_below_transactional_id: str = ""
-    v3_and_below_producer_id: int = 0
-    v3_and_below_producer_epoch: int = 0
-    v3_and_below_topics: list[AddPartitionsToTxnTopic] = field(default_factory=list[AddPartitionsToTxnTopic])
+    __slots__ = (
+        "transactions",
+        "v3_and_below_transactional_id",
+        "v3_and_below_producer_id",
+        "v3_and_below_producer_epoch",
+        "v3_and_below_topics",
+    )
+
+    transactions: list[AddPartitionsToTxnTransaction]
+    v3_and_below_transactional_id: str
+    v3_and_below_producer_id: int
+    v3_and_below_producer_epoch: int
+    v3_and_below_topics: list[AddPartitionsToTxnTopic]
+
+    def __init__(
+        self,
+        *,
+        transactions: list[AddPartitionsToTxnTransaction] | EllipsisType = ...,
+        v3_and_below_transactional_id: str = "",
+        v3_and_below_producer_id: int = 0,
+        v3_and_below_producer_epoch: int = 0,
+        v3_and_below_topics: list[AddPartitionsToTxnTopic] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.transactions = [] if transactions is ... else transactions
+        self.v3_and_below_transactional_id = v3_and_below_transactional_id
+        self.v3_and_below_producer_id = v3_and_below_producer_id
+        self.v3_and_below_producer_epoch = v3_and_below_producer_epoch
+        self.v3_and_below_topics = [] if v3_and_below_topics is ... else v3_and_below_topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -142,12 +189,18 @@ class AddPartitionsToTxnRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AddPartitionsToTxnPartitionResult:
+class AddPartitionsToTxnPartitionResult(Message):
     """Each of AddPartitionsToTxnTopicResult.results_by_partition."""
 
-    partition_index: int = 0
-    partition_error_code: int = 0
+    __slots__ = ("partition_index", "partition_error_code")
+
+    partition_index: int
+    partition_error_code: int
+
+    def __init__(self, *, partition_index: int = 0, partition_error_code: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.partition_error_code = partition_error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -167,14 +220,20 @@ class AddPartitionsToTxnPartitionResult:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AddPartitionsToTxnTopicResult:
+class AddPartitionsToTxnTopicResult(Message):
     """Each of AddPartitionsToTxnResponse.results_by_topic_v3_and_below."""
 
-    name: str = ""
-    results_by_partition: list[AddPartitionsToTxnPartitionResult] = field(
-        default_factory=list[AddPartitionsToTxnPartitionResult]
-    )
+    __slots__ = ("name", "results_by_partition")
+
+    name: str
+    results_by_partition: list[AddPartitionsToTxnPartitionResult]
+
+    def __init__(
+        self, *, name: str = "", results_by_partition: list[AddPartitionsToTxnPartitionResult] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.results_by_partition = [] if results_by_partition is ... else results_by_partition
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -207,12 +266,20 @@ class AddPartitionsToTxnTopicResult:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AddPartitionsToTxnResult:
+class AddPartitionsToTxnResult(Message):
     """Each of AddPartitionsToTxnResponse.results_by_transaction."""
 
-    transactional_id: str = ""
-    topic_results: list[AddPartitionsToTxnTopicResult] = field(default_factory=list[AddPartitionsToTxnTopicResult])
+    __slots__ = ("transactional_id", "topic_results")
+
+    transactional_id: str
+    topic_results: list[AddPartitionsToTxnTopicResult]
+
+    def __init__(
+        self, *, transactional_id: str = "", topic_results: list[AddPartitionsToTxnTopicResult] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.transactional_id = transactional_id
+        self.topic_results = [] if topic_results is ... else topic_results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -235,16 +302,31 @@ class AddPartitionsToTxnResult:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AddPartitionsToTxnResponse:
+class AddPartitionsToTxnResponse(Message):
     """The response, versions 0-5, flexible from 3."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    results_by_topic_v3_and_below: list[AddPartitionsToTxnTopicResult] = field(
-        default_factory=list[AddPartitionsToTxnTopicResult]
-    )
-    results_by_transaction: list[AddPartitionsToTxnResult] = field(default_factory=list[AddPartitionsToTxnResult])
+    __slots__ = ("throttle_time_ms", "error_code", "results_by_topic_v3_and_below", "results_by_transaction")
+
+    throttle_time_ms: int
+    error_code: int
+    results_by_topic_v3_and_below: list[AddPartitionsToTxnTopicResult]
+    results_by_transaction: list[AddPartitionsToTxnResult]
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        results_by_topic_v3_and_below: list[AddPartitionsToTxnTopicResult] | EllipsisType = ...,
+        results_by_transaction: list[AddPartitionsToTxnResult] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.results_by_topic_v3_and_below = (
+            [] if results_by_topic_v3_and_below is ... else results_by_topic_v3_and_below
+        )
+        self.results_by_transaction = [] if results_by_transaction is ... else results_by_transaction
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

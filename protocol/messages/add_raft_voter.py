@@ -3,23 +3,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
 INT32_INT32 = Struct(">ii")
 
 
-@dataclass(slots=True, kw_only=True)
-class Listener:
+class Listener(Message):
     """Each of AddRaftVoterRequest.listeners."""
 
-    name: str = ""
-    host: str = ""
-    port: int = 0
+    __slots__ = ("name", "host", "port")
+
+    name: str
+    host: str
+    port: int
+
+    def __init__(self, *, name: str = "", host: str = "", port: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.host = host
+        self.port = port
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -39,16 +47,35 @@ class Listener:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AddRaftVoterRequest:
+class AddRaftVoterRequest(Message):
     """The request, versions 0-1, flexible from 0."""
 
-    cluster_id: str | None = ""
-    timeout_ms: int = 0
-    voter_id: int = 0
-    voter_directory_id: bytes = ZERO_UUID
-    listeners: list[Listener] = field(default_factory=list[Listener])
-    ack_when_committed: bool = True
+    __slots__ = ("cluster_id", "timeout_ms", "voter_id", "voter_directory_id", "listeners", "ack_when_committed")
+
+    cluster_id: str | None
+    timeout_ms: int
+    voter_id: int
+    voter_directory_id: bytes
+    listeners: list[Listener]
+    ack_when_committed: bool
+
+    def __init__(
+        self,
+        *,
+        cluster_id: str | None = "",
+        timeout_ms: int = 0,
+        voter_id: int = 0,
+        voter_directory_id: bytes = ZERO_UUID,
+        listeners: list[Listener] | EllipsisType = ...,
+        ack_when_committed: bool = True,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.cluster_id = cluster_id
+        self.timeout_ms = timeout_ms
+        self.voter_id = voter_id
+        self.voter_directory_id = voter_directory_id
+        self.listeners = [] if listeners is ... else listeners
+        self.ack_when_committed = ack_when_committed
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -76,13 +103,20 @@ class AddRaftVoterRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AddRaftVoterResponse:
+class AddRaftVoterResponse(Message):
     """The response, versions 0-1, flexible from 0."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    error_message: str | None = ""
+    __slots__ = ("throttle_time_ms", "error_code", "error_message")
+
+    throttle_time_ms: int
+    error_code: int
+    error_message: str | None
+
+    def __init__(self, *, throttle_time_ms: int = 0, error_code: int = 0, error_message: str | None = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

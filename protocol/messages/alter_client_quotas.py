@@ -3,18 +3,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 
-@dataclass(slots=True, kw_only=True)
-class EntityData:
+class EntityData(Message):
     """Each of ResponseEntryData.entity."""
 
-    entity_type: str = ""
-    entity_name: str | None = ""
+    __slots__ = ("entity_type", "entity_name")
+
+    entity_type: str
+    entity_name: str | None
+
+    def __init__(self, *, entity_type: str = "", entity_name: str | None = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.entity_type = entity_type
+        self.entity_name = entity_name
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -42,13 +49,20 @@ class EntityData:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class OpData:
+class OpData(Message):
     """Each of RequestEntryData.ops."""
 
-    key: str = ""
-    value: float = 0.0
-    remove: bool = False
+    __slots__ = ("key", "value", "remove")
+
+    key: str
+    value: float
+    remove: bool
+
+    def __init__(self, *, key: str = "", value: float = 0.0, remove: bool = False) -> None:
+        """Make one; a field that is left out has its default."""
+        self.key = key
+        self.value = value
+        self.remove = remove
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -75,12 +89,20 @@ class OpData:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class RequestEntryData:
+class RequestEntryData(Message):
     """Each of AlterClientQuotasRequest.entries."""
 
-    entity: list[EntityData] = field(default_factory=list[EntityData])
-    ops: list[OpData] = field(default_factory=list[OpData])
+    __slots__ = ("entity", "ops")
+
+    entity: list[EntityData]
+    ops: list[OpData]
+
+    def __init__(
+        self, *, entity: list[EntityData] | EllipsisType = ..., ops: list[OpData] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.entity = [] if entity is ... else entity
+        self.ops = [] if ops is ... else ops
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -114,12 +136,18 @@ class RequestEntryData:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AlterClientQuotasRequest:
+class AlterClientQuotasRequest(Message):
     """The request, versions 0-1, flexible from 1."""
 
-    entries: list[RequestEntryData] = field(default_factory=list[RequestEntryData])
-    validate_only: bool = False
+    __slots__ = ("entries", "validate_only")
+
+    entries: list[RequestEntryData]
+    validate_only: bool
+
+    def __init__(self, *, entries: list[RequestEntryData] | EllipsisType = ..., validate_only: bool = False) -> None:
+        """Make one; a field that is left out has its default."""
+        self.entries = [] if entries is ... else entries
+        self.validate_only = validate_only
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -147,13 +175,22 @@ class AlterClientQuotasRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ResponseEntryData:
+class ResponseEntryData(Message):
     """Each of AlterClientQuotasResponse.entries."""
 
-    error_code: int = 0
-    error_message: str | None = ""
-    entity: list[EntityData] = field(default_factory=list[EntityData])
+    __slots__ = ("error_code", "error_message", "entity")
+
+    error_code: int
+    error_message: str | None
+    entity: list[EntityData]
+
+    def __init__(
+        self, *, error_code: int = 0, error_message: str | None = "", entity: list[EntityData] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.error_message = error_message
+        self.entity = [] if entity is ... else entity
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -186,12 +223,18 @@ class ResponseEntryData:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AlterClientQuotasResponse:
+class AlterClientQuotasResponse(Message):
     """The response, versions 0-1, flexible from 1."""
 
-    throttle_time_ms: int = 0
-    entries: list[ResponseEntryData] = field(default_factory=list[ResponseEntryData])
+    __slots__ = ("throttle_time_ms", "entries")
+
+    throttle_time_ms: int
+    entries: list[ResponseEntryData]
+
+    def __init__(self, *, throttle_time_ms: int = 0, entries: list[ResponseEntryData] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.entries = [] if entries is ... else entries
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

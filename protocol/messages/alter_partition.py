@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT32, ZERO_UUID, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -16,12 +17,18 @@ INT32_INT64 = Struct(">iq")
 INT8_INT32 = Struct(">bi")
 
 
-@dataclass(slots=True, kw_only=True)
-class BrokerState:
+class BrokerState(Message):
     """Each of RequestPartitionData.new_isr_with_epochs."""
 
-    broker_id: int = 0
-    broker_epoch: int = -1
+    __slots__ = ("broker_id", "broker_epoch")
+
+    broker_id: int
+    broker_epoch: int
+
+    def __init__(self, *, broker_id: int = 0, broker_epoch: int = -1) -> None:
+        """Make one; a field that is left out has its default."""
+        self.broker_id = broker_id
+        self.broker_epoch = broker_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -37,16 +44,42 @@ class BrokerState:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class RequestPartitionData:
+class RequestPartitionData(Message):
     """Each of RequestTopicData.partitions."""
 
-    partition_index: int = 0
-    leader_epoch: int = 0
-    new_isr_with_epochs: list[BrokerState] = field(default_factory=list[BrokerState])
-    new_isr: list[int] = field(default_factory=list[int])
-    leader_recovery_state: int = 0
-    partition_epoch: int = 0
+    __slots__ = (
+        "partition_index",
+        "leader_epoch",
+        "new_isr_with_epochs",
+        "new_isr",
+        "leader_recovery_state",
+        "partition_epoch",
+    )
+
+    partition_index: int
+    leader_epoch: int
+    new_isr_with_epochs: list[BrokerState]
+    new_isr: list[int]
+    leader_recovery_state: int
+    partition_epoch: int
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        leader_epoch: int = 0,
+        new_isr_with_epochs: list[BrokerState] | EllipsisType = ...,
+        new_isr: list[int] | EllipsisType = ...,
+        leader_recovery_state: int = 0,
+        partition_epoch: int = 0,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.leader_epoch = leader_epoch
+        self.new_isr_with_epochs = [] if new_isr_with_epochs is ... else new_isr_with_epochs
+        self.new_isr = [] if new_isr is ... else new_isr
+        self.leader_recovery_state = leader_recovery_state
+        self.partition_epoch = partition_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -81,12 +114,20 @@ class RequestPartitionData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class RequestTopicData:
+class RequestTopicData(Message):
     """Each of AlterPartitionRequest.topics."""
 
-    topic_id: bytes = ZERO_UUID
-    partitions: list[RequestPartitionData] = field(default_factory=list[RequestPartitionData])
+    __slots__ = ("topic_id", "partitions")
+
+    topic_id: bytes
+    partitions: list[RequestPartitionData]
+
+    def __init__(
+        self, *, topic_id: bytes = ZERO_UUID, partitions: list[RequestPartitionData] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -107,13 +148,22 @@ class RequestTopicData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AlterPartitionRequest:
+class AlterPartitionRequest(Message):
     """The request, versions 2-3, flexible from 2."""
 
-    broker_id: int = 0
-    broker_epoch: int = -1
-    topics: list[RequestTopicData] = field(default_factory=list[RequestTopicData])
+    __slots__ = ("broker_id", "broker_epoch", "topics")
+
+    broker_id: int
+    broker_epoch: int
+    topics: list[RequestTopicData]
+
+    def __init__(
+        self, *, broker_id: int = 0, broker_epoch: int = -1, topics: list[RequestTopicData] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.broker_id = broker_id
+        self.broker_epoch = broker_epoch
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -134,17 +184,46 @@ class AlterPartitionRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ResponsePartitionData:
+class ResponsePartitionData(Message):
     """Each of ResponseTopicData.partitions."""
 
-    partition_index: int = 0
-    error_code: int = 0
-    leader_id: int = 0
-    leader_epoch: int = 0
-    isr: list[int] = field(default_factory=list[int])
-    leader_recovery_state: int = 0
-    partition_epoch: int = 0
+    __slots__ = (
+        "partition_index",
+        "error_code",
+        "leader_id",
+        "leader_epoch",
+        "isr",
+        "leader_recovery_state",
+        "partition_epoch",
+    )
+
+    partition_index: int
+    error_code: int
+    leader_id: int
+    leader_epoch: int
+    isr: list[int]
+    leader_recovery_state: int
+    partition_epoch: int
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        error_code: int = 0,
+        leader_id: int = 0,
+        leader_epoch: int = 0,
+        isr: list[int] | EllipsisType = ...,
+        leader_recovery_state: int = 0,
+        partition_epoch: int = 0,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
+        self.isr = [] if isr is ... else isr
+        self.leader_recovery_state = leader_recovery_state
+        self.partition_epoch = partition_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -170,12 +249,20 @@ class ResponsePartitionData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ResponseTopicData:
+class ResponseTopicData(Message):
     """Each of AlterPartitionResponse.topics."""
 
-    topic_id: bytes = ZERO_UUID
-    partitions: list[ResponsePartitionData] = field(default_factory=list[ResponsePartitionData])
+    __slots__ = ("topic_id", "partitions")
+
+    topic_id: bytes
+    partitions: list[ResponsePartitionData]
+
+    def __init__(
+        self, *, topic_id: bytes = ZERO_UUID, partitions: list[ResponsePartitionData] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -196,13 +283,22 @@ class ResponseTopicData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AlterPartitionResponse:
+class AlterPartitionResponse(Message):
     """The response, versions 2-3, flexible from 2."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    topics: list[ResponseTopicData] = field(default_factory=list[ResponseTopicData])
+    __slots__ = ("throttle_time_ms", "error_code", "topics")
+
+    throttle_time_ms: int
+    error_code: int
+    topics: list[ResponseTopicData]
+
+    def __init__(
+        self, *, throttle_time_ms: int = 0, error_code: int = 0, topics: list[ResponseTopicData] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,21 +3,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT32, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
 
 
-@dataclass(slots=True, kw_only=True)
-class ReassignablePartition:
+class ReassignablePartition(Message):
     """Each of ReassignableTopic.partitions."""
 
-    partition_index: int = 0
-    replicas: list[int] | None = None
+    __slots__ = ("partition_index", "replicas")
+
+    partition_index: int
+    replicas: list[int] | None
+
+    def __init__(self, *, partition_index: int = 0, replicas: list[int] | None = None) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.replicas = replicas
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -38,12 +45,18 @@ class ReassignablePartition:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ReassignableTopic:
+class ReassignableTopic(Message):
     """Each of AlterPartitionReassignmentsRequest.topics."""
 
-    name: str = ""
-    partitions: list[ReassignablePartition] = field(default_factory=list[ReassignablePartition])
+    __slots__ = ("name", "partitions")
+
+    name: str
+    partitions: list[ReassignablePartition]
+
+    def __init__(self, *, name: str = "", partitions: list[ReassignablePartition] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -64,13 +77,26 @@ class ReassignableTopic:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AlterPartitionReassignmentsRequest:
+class AlterPartitionReassignmentsRequest(Message):
     """The request, versions 0-1, flexible from 0."""
 
-    timeout_ms: int = 60000
-    allow_replication_factor_change: bool = True
-    topics: list[ReassignableTopic] = field(default_factory=list[ReassignableTopic])
+    __slots__ = ("timeout_ms", "allow_replication_factor_change", "topics")
+
+    timeout_ms: int
+    allow_replication_factor_change: bool
+    topics: list[ReassignableTopic]
+
+    def __init__(
+        self,
+        *,
+        timeout_ms: int = 60000,
+        allow_replication_factor_change: bool = True,
+        topics: list[ReassignableTopic] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.timeout_ms = timeout_ms
+        self.allow_replication_factor_change = allow_replication_factor_change
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -94,13 +120,20 @@ class AlterPartitionReassignmentsRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ReassignablePartitionResponse:
+class ReassignablePartitionResponse(Message):
     """Each of ReassignableTopicResponse.partitions."""
 
-    partition_index: int = 0
-    error_code: int = 0
-    error_message: str | None = ""
+    __slots__ = ("partition_index", "error_code", "error_message")
+
+    partition_index: int
+    error_code: int
+    error_message: str | None
+
+    def __init__(self, *, partition_index: int = 0, error_code: int = 0, error_message: str | None = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.error_message = error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -118,12 +151,18 @@ class ReassignablePartitionResponse:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ReassignableTopicResponse:
+class ReassignableTopicResponse(Message):
     """Each of AlterPartitionReassignmentsResponse.responses."""
 
-    name: str = ""
-    partitions: list[ReassignablePartitionResponse] = field(default_factory=list[ReassignablePartitionResponse])
+    __slots__ = ("name", "partitions")
+
+    name: str
+    partitions: list[ReassignablePartitionResponse]
+
+    def __init__(self, *, name: str = "", partitions: list[ReassignablePartitionResponse] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -144,15 +183,32 @@ class ReassignableTopicResponse:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AlterPartitionReassignmentsResponse:
+class AlterPartitionReassignmentsResponse(Message):
     """The response, versions 0-1, flexible from 0."""
 
-    throttle_time_ms: int = 0
-    allow_replication_factor_change: bool = True
-    error_code: int = 0
-    error_message: str | None = ""
-    responses: list[ReassignableTopicResponse] = field(default_factory=list[ReassignableTopicResponse])
+    __slots__ = ("throttle_time_ms", "allow_replication_factor_change", "error_code", "error_message", "responses")
+
+    throttle_time_ms: int
+    allow_replication_factor_change: bool
+    error_code: int
+    error_message: str | None
+    responses: list[ReassignableTopicResponse]
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        allow_replication_factor_change: bool = True,
+        error_code: int = 0,
+        error_message: str | None = "",
+        responses: list[ReassignableTopicResponse] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.allow_replication_factor_change = allow_replication_factor_change
+        self.error_code = error_code
+        self.error_message = error_message
+        self.responses = [] if responses is ... else responses
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,21 +3,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT32, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
 
 
-@dataclass(slots=True, kw_only=True)
-class AlterReplicaLogDirTopic:
+class AlterReplicaLogDirTopic(Message):
     """Each of AlterReplicaLogDir.topics."""
 
-    name: str = ""
-    partitions: list[int] = field(default_factory=list[int])
+    __slots__ = ("name", "partitions")
+
+    name: str
+    partitions: list[int]
+
+    def __init__(self, *, name: str = "", partitions: list[int] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -47,12 +54,18 @@ class AlterReplicaLogDirTopic:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AlterReplicaLogDir:
+class AlterReplicaLogDir(Message):
     """Each of AlterReplicaLogDirsRequest.dirs."""
 
-    path: str = ""
-    topics: list[AlterReplicaLogDirTopic] = field(default_factory=list[AlterReplicaLogDirTopic])
+    __slots__ = ("path", "topics")
+
+    path: str
+    topics: list[AlterReplicaLogDirTopic]
+
+    def __init__(self, *, path: str = "", topics: list[AlterReplicaLogDirTopic] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.path = path
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -83,11 +96,16 @@ class AlterReplicaLogDir:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AlterReplicaLogDirsRequest:
+class AlterReplicaLogDirsRequest(Message):
     """The request, versions 1-2, flexible from 2."""
 
-    dirs: list[AlterReplicaLogDir] = field(default_factory=list[AlterReplicaLogDir])
+    __slots__ = ("dirs",)
+
+    dirs: list[AlterReplicaLogDir]
+
+    def __init__(self, *, dirs: list[AlterReplicaLogDir] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.dirs = [] if dirs is ... else dirs
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -113,12 +131,18 @@ class AlterReplicaLogDirsRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AlterReplicaLogDirPartitionResult:
+class AlterReplicaLogDirPartitionResult(Message):
     """Each of AlterReplicaLogDirTopicResult.partitions."""
 
-    partition_index: int = 0
-    error_code: int = 0
+    __slots__ = ("partition_index", "error_code")
+
+    partition_index: int
+    error_code: int
+
+    def __init__(self, *, partition_index: int = 0, error_code: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.error_code = error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -138,12 +162,20 @@ class AlterReplicaLogDirPartitionResult:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AlterReplicaLogDirTopicResult:
+class AlterReplicaLogDirTopicResult(Message):
     """Each of AlterReplicaLogDirsResponse.results."""
 
-    topic_name: str = ""
-    partitions: list[AlterReplicaLogDirPartitionResult] = field(default_factory=list[AlterReplicaLogDirPartitionResult])
+    __slots__ = ("topic_name", "partitions")
+
+    topic_name: str
+    partitions: list[AlterReplicaLogDirPartitionResult]
+
+    def __init__(
+        self, *, topic_name: str = "", partitions: list[AlterReplicaLogDirPartitionResult] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -174,12 +206,20 @@ class AlterReplicaLogDirTopicResult:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AlterReplicaLogDirsResponse:
+class AlterReplicaLogDirsResponse(Message):
     """The response, versions 1-2, flexible from 2."""
 
-    throttle_time_ms: int = 0
-    results: list[AlterReplicaLogDirTopicResult] = field(default_factory=list[AlterReplicaLogDirTopicResult])
+    __slots__ = ("throttle_time_ms", "results")
+
+    throttle_time_ms: int
+    results: list[AlterReplicaLogDirTopicResult]
+
+    def __init__(
+        self, *, throttle_time_ms: int = 0, results: list[AlterReplicaLogDirTopicResult] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.results = [] if results is ... else results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,22 +3,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
 INT32_INT64 = Struct(">iq")
 
 
-@dataclass(slots=True, kw_only=True)
-class AlterShareGroupOffsetsRequestPartition:
+class AlterShareGroupOffsetsRequestPartition(Message):
     """Each of AlterShareGroupOffsetsRequestTopic.partitions."""
 
-    partition_index: int = 0
-    start_offset: int = 0
+    __slots__ = ("partition_index", "start_offset")
+
+    partition_index: int
+    start_offset: int
+
+    def __init__(self, *, partition_index: int = 0, start_offset: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.start_offset = start_offset
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -34,14 +41,20 @@ class AlterShareGroupOffsetsRequestPartition:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AlterShareGroupOffsetsRequestTopic:
+class AlterShareGroupOffsetsRequestTopic(Message):
     """Each of AlterShareGroupOffsetsRequest.topics."""
 
-    topic_name: str = ""
-    partitions: list[AlterShareGroupOffsetsRequestPartition] = field(
-        default_factory=list[AlterShareGroupOffsetsRequestPartition]
-    )
+    __slots__ = ("topic_name", "partitions")
+
+    topic_name: str
+    partitions: list[AlterShareGroupOffsetsRequestPartition]
+
+    def __init__(
+        self, *, topic_name: str = "", partitions: list[AlterShareGroupOffsetsRequestPartition] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -64,12 +77,20 @@ class AlterShareGroupOffsetsRequestTopic:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AlterShareGroupOffsetsRequest:
+class AlterShareGroupOffsetsRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    group_id: str = ""
-    topics: list[AlterShareGroupOffsetsRequestTopic] = field(default_factory=list[AlterShareGroupOffsetsRequestTopic])
+    __slots__ = ("group_id", "topics")
+
+    group_id: str
+    topics: list[AlterShareGroupOffsetsRequestTopic]
+
+    def __init__(
+        self, *, group_id: str = "", topics: list[AlterShareGroupOffsetsRequestTopic] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.group_id = group_id
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -90,13 +111,20 @@ class AlterShareGroupOffsetsRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AlterShareGroupOffsetsResponsePartition:
+class AlterShareGroupOffsetsResponsePartition(Message):
     """Each of AlterShareGroupOffsetsResponseTopic.partitions."""
 
-    partition_index: int = 0
-    error_code: int = 0
-    error_message: str | None = None
+    __slots__ = ("partition_index", "error_code", "error_message")
+
+    partition_index: int
+    error_code: int
+    error_message: str | None
+
+    def __init__(self, *, partition_index: int = 0, error_code: int = 0, error_message: str | None = None) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.error_message = error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -114,15 +142,26 @@ class AlterShareGroupOffsetsResponsePartition:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AlterShareGroupOffsetsResponseTopic:
+class AlterShareGroupOffsetsResponseTopic(Message):
     """Each of AlterShareGroupOffsetsResponse.responses."""
 
-    topic_name: str = ""
-    topic_id: bytes = ZERO_UUID
-    partitions: list[AlterShareGroupOffsetsResponsePartition] = field(
-        default_factory=list[AlterShareGroupOffsetsResponsePartition]
-    )
+    __slots__ = ("topic_name", "topic_id", "partitions")
+
+    topic_name: str
+    topic_id: bytes
+    partitions: list[AlterShareGroupOffsetsResponsePartition]
+
+    def __init__(
+        self,
+        *,
+        topic_name: str = "",
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[AlterShareGroupOffsetsResponsePartition] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_name = topic_name
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -147,16 +186,29 @@ class AlterShareGroupOffsetsResponseTopic:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AlterShareGroupOffsetsResponse:
+class AlterShareGroupOffsetsResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    error_message: str | None = None
-    responses: list[AlterShareGroupOffsetsResponseTopic] = field(
-        default_factory=list[AlterShareGroupOffsetsResponseTopic]
-    )
+    __slots__ = ("throttle_time_ms", "error_code", "error_message", "responses")
+
+    throttle_time_ms: int
+    error_code: int
+    error_message: str | None
+    responses: list[AlterShareGroupOffsetsResponseTopic]
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        responses: list[AlterShareGroupOffsetsResponseTopic] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.responses = [] if responses is ... else responses
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,21 +3,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 INT8_INT32 = Struct(">bi")
 
 
-@dataclass(slots=True, kw_only=True)
-class ScramCredentialDeletion:
+class ScramCredentialDeletion(Message):
     """Each of AlterUserScramCredentialsRequest.deletions."""
 
-    name: str = ""
-    mechanism: int = 0
+    __slots__ = ("name", "mechanism")
+
+    name: str
+    mechanism: int
+
+    def __init__(self, *, name: str = "", mechanism: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.mechanism = mechanism
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -35,15 +42,32 @@ class ScramCredentialDeletion:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ScramCredentialUpsertion:
+class ScramCredentialUpsertion(Message):
     """Each of AlterUserScramCredentialsRequest.upsertions."""
 
-    name: str = ""
-    mechanism: int = 0
-    iterations: int = 0
-    salt: bytes = b""
-    salted_password: bytes = b""
+    __slots__ = ("name", "mechanism", "iterations", "salt", "salted_password")
+
+    name: str
+    mechanism: int
+    iterations: int
+    salt: bytes
+    salted_password: bytes
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        mechanism: int = 0,
+        iterations: int = 0,
+        salt: bytes = b"",
+        salted_password: bytes = b"",
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.mechanism = mechanism
+        self.iterations = iterations
+        self.salt = salt
+        self.salted_password = salted_password
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -65,12 +89,23 @@ class ScramCredentialUpsertion:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AlterUserScramCredentialsRequest:
+class AlterUserScramCredentialsRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    deletions: list[ScramCredentialDeletion] = field(default_factory=list[ScramCredentialDeletion])
-    upsertions: list[ScramCredentialUpsertion] = field(default_factory=list[ScramCredentialUpsertion])
+    __slots__ = ("deletions", "upsertions")
+
+    deletions: list[ScramCredentialDeletion]
+    upsertions: list[ScramCredentialUpsertion]
+
+    def __init__(
+        self,
+        *,
+        deletions: list[ScramCredentialDeletion] | EllipsisType = ...,
+        upsertions: list[ScramCredentialUpsertion] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.deletions = [] if deletions is ... else deletions
+        self.upsertions = [] if upsertions is ... else upsertions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -94,13 +129,20 @@ class AlterUserScramCredentialsRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AlterUserScramCredentialsResult:
+class AlterUserScramCredentialsResult(Message):
     """Each of AlterUserScramCredentialsResponse.results."""
 
-    user: str = ""
-    error_code: int = 0
-    error_message: str | None = ""
+    __slots__ = ("user", "error_code", "error_message")
+
+    user: str
+    error_code: int
+    error_message: str | None
+
+    def __init__(self, *, user: str = "", error_code: int = 0, error_message: str | None = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.user = user
+        self.error_code = error_code
+        self.error_message = error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -120,12 +162,20 @@ class AlterUserScramCredentialsResult:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AlterUserScramCredentialsResponse:
+class AlterUserScramCredentialsResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    throttle_time_ms: int = 0
-    results: list[AlterUserScramCredentialsResult] = field(default_factory=list[AlterUserScramCredentialsResult])
+    __slots__ = ("throttle_time_ms", "results")
+
+    throttle_time_ms: int
+    results: list[AlterUserScramCredentialsResult]
+
+    def __init__(
+        self, *, throttle_time_ms: int = 0, results: list[AlterUserScramCredentialsResult] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.results = [] if results is ... else results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,22 +3,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 INT16_INT16 = Struct(">hh")
 INT16_INT16_INT16 = Struct(">hhh")
 
 
-@dataclass(slots=True, kw_only=True)
-class ApiVersionsRequest:
+class ApiVersionsRequest(Message):
     """The request, versions 0-4, flexible from 3."""
 
-    client_software_name: str = ""
-    client_software_version: str = ""
+    __slots__ = ("client_software_name", "client_software_version")
+
+    client_software_name: str
+    client_software_version: str
+
+    def __init__(self, *, client_software_name: str = "", client_software_version: str = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.client_software_name = client_software_name
+        self.client_software_version = client_software_version
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -45,13 +52,20 @@ class ApiVersionsRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ApiVersion:
+class ApiVersion(Message):
     """Each of ApiVersionsResponse.api_keys."""
 
-    api_key: int = 0
-    min_version: int = 0
-    max_version: int = 0
+    __slots__ = ("api_key", "min_version", "max_version")
+
+    api_key: int
+    min_version: int
+    max_version: int
+
+    def __init__(self, *, api_key: int = 0, min_version: int = 0, max_version: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.api_key = api_key
+        self.min_version = min_version
+        self.max_version = max_version
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -71,13 +85,20 @@ class ApiVersion:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class SupportedFeatureKey:
+class SupportedFeatureKey(Message):
     """Each of ApiVersionsResponse.supported_features."""
 
-    name: str = ""
-    min_version: int = 0
-    max_version: int = 0
+    __slots__ = ("name", "min_version", "max_version")
+
+    name: str
+    min_version: int
+    max_version: int
+
+    def __init__(self, *, name: str = "", min_version: int = 0, max_version: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.min_version = min_version
+        self.max_version = max_version
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -95,13 +116,20 @@ class SupportedFeatureKey:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class FinalizedFeatureKey:
+class FinalizedFeatureKey(Message):
     """Each of ApiVersionsResponse.finalized_features."""
 
-    name: str = ""
-    max_version_level: int = 0
-    min_version_level: int = 0
+    __slots__ = ("name", "max_version_level", "min_version_level")
+
+    name: str
+    max_version_level: int
+    min_version_level: int
+
+    def __init__(self, *, name: str = "", max_version_level: int = 0, min_version_level: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.max_version_level = max_version_level
+        self.min_version_level = min_version_level
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -119,17 +147,46 @@ class FinalizedFeatureKey:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ApiVersionsResponse:
+class ApiVersionsResponse(Message):
     """The response, versions 0-4, flexible from 3."""
 
-    error_code: int = 0
-    api_keys: list[ApiVersion] = field(default_factory=list[ApiVersion])
-    throttle_time_ms: int = 0
-    supported_features: list[SupportedFeatureKey] = field(default_factory=list[SupportedFeatureKey])
-    finalized_features_epoch: int = -1
-    finalized_features: list[FinalizedFeatureKey] = field(default_factory=list[FinalizedFeatureKey])
-    zk_migration_ready: bool = False
+    __slots__ = (
+        "error_code",
+        "api_keys",
+        "throttle_time_ms",
+        "supported_features",
+        "finalized_features_epoch",
+        "finalized_features",
+        "zk_migration_ready",
+    )
+
+    error_code: int
+    api_keys: list[ApiVersion]
+    throttle_time_ms: int
+    supported_features: list[SupportedFeatureKey]
+    finalized_features_epoch: int
+    finalized_features: list[FinalizedFeatureKey]
+    zk_migration_ready: bool
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        api_keys: list[ApiVersion] | EllipsisType = ...,
+        throttle_time_ms: int = 0,
+        supported_features: list[SupportedFeatureKey] | EllipsisType = ...,
+        finalized_features_epoch: int = -1,
+        finalized_features: list[FinalizedFeatureKey] | EllipsisType = ...,
+        zk_migration_ready: bool = False,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.api_keys = [] if api_keys is ... else api_keys
+        self.throttle_time_ms = throttle_time_ms
+        self.supported_features = [] if supported_features is ... else supported_features
+        self.finalized_features_epoch = finalized_features_epoch
+        self.finalized_features = [] if finalized_features is ... else finalized_features
+        self.zk_migration_ready = zk_migration_ready
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,21 +3,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
 INT32_INT64 = Struct(">iq")
 
 
-@dataclass(slots=True, kw_only=True)
-class RequestPartitionData:
+class RequestPartitionData(Message):
     """Each of RequestTopicData.partitions."""
 
-    partition_index: int = 0
+    __slots__ = ("partition_index",)
+
+    partition_index: int
+
+    def __init__(self, *, partition_index: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -33,12 +39,20 @@ class RequestPartitionData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class RequestTopicData:
+class RequestTopicData(Message):
     """Each of RequestDirectoryData.topics."""
 
-    topic_id: bytes = ZERO_UUID
-    partitions: list[RequestPartitionData] = field(default_factory=list[RequestPartitionData])
+    __slots__ = ("topic_id", "partitions")
+
+    topic_id: bytes
+    partitions: list[RequestPartitionData]
+
+    def __init__(
+        self, *, topic_id: bytes = ZERO_UUID, partitions: list[RequestPartitionData] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -59,12 +73,18 @@ class RequestTopicData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class RequestDirectoryData:
+class RequestDirectoryData(Message):
     """Each of AssignReplicasToDirsRequest.directories."""
 
-    id_: bytes = ZERO_UUID
-    topics: list[RequestTopicData] = field(default_factory=list[RequestTopicData])
+    __slots__ = ("id_", "topics")
+
+    id_: bytes
+    topics: list[RequestTopicData]
+
+    def __init__(self, *, id_: bytes = ZERO_UUID, topics: list[RequestTopicData] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.id_ = id_
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -85,13 +105,26 @@ class RequestDirectoryData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AssignReplicasToDirsRequest:
+class AssignReplicasToDirsRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    broker_id: int = 0
-    broker_epoch: int = -1
-    directories: list[RequestDirectoryData] = field(default_factory=list[RequestDirectoryData])
+    __slots__ = ("broker_id", "broker_epoch", "directories")
+
+    broker_id: int
+    broker_epoch: int
+    directories: list[RequestDirectoryData]
+
+    def __init__(
+        self,
+        *,
+        broker_id: int = 0,
+        broker_epoch: int = -1,
+        directories: list[RequestDirectoryData] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.broker_id = broker_id
+        self.broker_epoch = broker_epoch
+        self.directories = [] if directories is ... else directories
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -112,12 +145,18 @@ class AssignReplicasToDirsRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ResponsePartitionData:
+class ResponsePartitionData(Message):
     """Each of ResponseTopicData.partitions."""
 
-    partition_index: int = 0
-    error_code: int = 0
+    __slots__ = ("partition_index", "error_code")
+
+    partition_index: int
+    error_code: int
+
+    def __init__(self, *, partition_index: int = 0, error_code: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.error_code = error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -133,12 +172,20 @@ class ResponsePartitionData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ResponseTopicData:
+class ResponseTopicData(Message):
     """Each of ResponseDirectoryData.topics."""
 
-    topic_id: bytes = ZERO_UUID
-    partitions: list[ResponsePartitionData] = field(default_factory=list[ResponsePartitionData])
+    __slots__ = ("topic_id", "partitions")
+
+    topic_id: bytes
+    partitions: list[ResponsePartitionData]
+
+    def __init__(
+        self, *, topic_id: bytes = ZERO_UUID, partitions: list[ResponsePartitionData] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -159,12 +206,18 @@ class ResponseTopicData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ResponseDirectoryData:
+class ResponseDirectoryData(Message):
     """Each of AssignReplicasToDirsResponse.directories."""
 
-    id_: bytes = ZERO_UUID
-    topics: list[ResponseTopicData] = field(default_factory=list[ResponseTopicData])
+    __slots__ = ("id_", "topics")
+
+    id_: bytes
+    topics: list[ResponseTopicData]
+
+    def __init__(self, *, id_: bytes = ZERO_UUID, topics: list[ResponseTopicData] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.id_ = id_
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -185,13 +238,26 @@ class ResponseDirectoryData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AssignReplicasToDirsResponse:
+class AssignReplicasToDirsResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    directories: list[ResponseDirectoryData] = field(default_factory=list[ResponseDirectoryData])
+    __slots__ = ("throttle_time_ms", "error_code", "directories")
+
+    throttle_time_ms: int
+    error_code: int
+    directories: list[ResponseDirectoryData]
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        directories: list[ResponseDirectoryData] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.directories = [] if directories is ... else directories
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

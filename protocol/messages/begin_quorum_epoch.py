@@ -3,24 +3,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT32_INT16_INT32_INT32 = Struct(">ihii")
 INT32_INT32 = Struct(">ii")
 
 
-@dataclass(slots=True, kw_only=True)
-class RequestPartitionData:
+class RequestPartitionData(Message):
     """Each of RequestTopicData.partitions."""
 
-    partition_index: int = 0
-    voter_directory_id: bytes = ZERO_UUID
-    leader_id: int = 0
-    leader_epoch: int = 0
+    __slots__ = ("partition_index", "voter_directory_id", "leader_id", "leader_epoch")
+
+    partition_index: int
+    voter_directory_id: bytes
+    leader_id: int
+    leader_epoch: int
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        voter_directory_id: bytes = ZERO_UUID,
+        leader_id: int = 0,
+        leader_epoch: int = 0,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.voter_directory_id = voter_directory_id
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -45,12 +61,18 @@ class RequestPartitionData:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class RequestTopicData:
+class RequestTopicData(Message):
     """Each of BeginQuorumEpochRequest.topics."""
 
-    topic_name: str = ""
-    partitions: list[RequestPartitionData] = field(default_factory=list[RequestPartitionData])
+    __slots__ = ("topic_name", "partitions")
+
+    topic_name: str
+    partitions: list[RequestPartitionData]
+
+    def __init__(self, *, topic_name: str = "", partitions: list[RequestPartitionData] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -81,13 +103,20 @@ class RequestTopicData:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class LeaderEndpoint:
+class LeaderEndpoint(Message):
     """Each of BeginQuorumEpochRequest.leader_endpoints."""
 
-    name: str = ""
-    host: str = ""
-    port: int = 0
+    __slots__ = ("name", "host", "port")
+
+    name: str
+    host: str
+    port: int
+
+    def __init__(self, *, name: str = "", host: str = "", port: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.host = host
+        self.port = port
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -107,14 +136,29 @@ class LeaderEndpoint:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class BeginQuorumEpochRequest:
+class BeginQuorumEpochRequest(Message):
     """The request, versions 0-1, flexible from 1."""
 
-    cluster_id: str | None = None
-    voter_id: int = -1
-    topics: list[RequestTopicData] = field(default_factory=list[RequestTopicData])
-    leader_endpoints: list[LeaderEndpoint] = field(default_factory=list[LeaderEndpoint])
+    __slots__ = ("cluster_id", "voter_id", "topics", "leader_endpoints")
+
+    cluster_id: str | None
+    voter_id: int
+    topics: list[RequestTopicData]
+    leader_endpoints: list[LeaderEndpoint]
+
+    def __init__(
+        self,
+        *,
+        cluster_id: str | None = None,
+        voter_id: int = -1,
+        topics: list[RequestTopicData] | EllipsisType = ...,
+        leader_endpoints: list[LeaderEndpoint] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.cluster_id = cluster_id
+        self.voter_id = voter_id
+        self.topics = [] if topics is ... else topics
+        self.leader_endpoints = [] if leader_endpoints is ... else leader_endpoints
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -157,14 +201,24 @@ class BeginQuorumEpochRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ResponsePartitionData:
+class ResponsePartitionData(Message):
     """Each of ResponseTopicData.partitions."""
 
-    partition_index: int = 0
-    error_code: int = 0
-    leader_id: int = 0
-    leader_epoch: int = 0
+    __slots__ = ("partition_index", "error_code", "leader_id", "leader_epoch")
+
+    partition_index: int
+    error_code: int
+    leader_id: int
+    leader_epoch: int
+
+    def __init__(
+        self, *, partition_index: int = 0, error_code: int = 0, leader_id: int = 0, leader_epoch: int = 0
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -188,12 +242,18 @@ class ResponsePartitionData:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ResponseTopicData:
+class ResponseTopicData(Message):
     """Each of BeginQuorumEpochResponse.topics."""
 
-    topic_name: str = ""
-    partitions: list[ResponsePartitionData] = field(default_factory=list[ResponsePartitionData])
+    __slots__ = ("topic_name", "partitions")
+
+    topic_name: str
+    partitions: list[ResponsePartitionData]
+
+    def __init__(self, *, topic_name: str = "", partitions: list[ResponsePartitionData] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -224,13 +284,20 @@ class ResponseTopicData:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class NodeEndpoint:
+class NodeEndpoint(Message):
     """Each of BeginQuorumEpochResponse.node_endpoints."""
 
-    node_id: int = 0
-    host: str = ""
-    port: int = 0
+    __slots__ = ("node_id", "host", "port")
+
+    node_id: int
+    host: str
+    port: int
+
+    def __init__(self, *, node_id: int = 0, host: str = "", port: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.node_id = node_id
+        self.host = host
+        self.port = port
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -250,13 +317,26 @@ class NodeEndpoint:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class BeginQuorumEpochResponse:
+class BeginQuorumEpochResponse(Message):
     """The response, versions 0-1, flexible from 1."""
 
-    error_code: int = 0
-    topics: list[ResponseTopicData] = field(default_factory=list[ResponseTopicData])
-    node_endpoints: list[NodeEndpoint] = field(default_factory=list[NodeEndpoint])
+    __slots__ = ("error_code", "topics", "node_endpoints")
+
+    error_code: int
+    topics: list[ResponseTopicData]
+    node_endpoints: list[NodeEndpoint]
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        topics: list[ResponseTopicData] | EllipsisType = ...,
+        node_endpoints: list[NodeEndpoint] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.topics = [] if topics is ... else topics
+        self.node_endpoints = [] if node_endpoints is ... else node_endpoints
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

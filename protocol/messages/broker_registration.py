@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT16_INT16 = Struct(">hh")
@@ -14,14 +15,22 @@ INT32_INT16_INT64 = Struct(">ihq")
 UINT16_INT16 = Struct(">Hh")
 
 
-@dataclass(slots=True, kw_only=True)
-class Listener:
+class Listener(Message):
     """Each of BrokerRegistrationRequest.listeners."""
 
-    name: str = ""
-    host: str = ""
-    port: int = 0
-    security_protocol: int = 0
+    __slots__ = ("name", "host", "port", "security_protocol")
+
+    name: str
+    host: str
+    port: int
+    security_protocol: int
+
+    def __init__(self, *, name: str = "", host: str = "", port: int = 0, security_protocol: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.host = host
+        self.port = port
+        self.security_protocol = security_protocol
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -41,13 +50,20 @@ class Listener:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class Feature:
+class Feature(Message):
     """Each of BrokerRegistrationRequest.features."""
 
-    name: str = ""
-    min_supported_version: int = 0
-    max_supported_version: int = 0
+    __slots__ = ("name", "min_supported_version", "max_supported_version")
+
+    name: str
+    min_supported_version: int
+    max_supported_version: int
+
+    def __init__(self, *, name: str = "", min_supported_version: int = 0, max_supported_version: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.min_supported_version = min_supported_version
+        self.max_supported_version = max_supported_version
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -65,19 +81,54 @@ class Feature:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class BrokerRegistrationRequest:
+class BrokerRegistrationRequest(Message):
     """The request, versions 0-4, flexible from 0."""
 
-    broker_id: int = 0
-    cluster_id: str = ""
-    incarnation_id: bytes = ZERO_UUID
-    listeners: list[Listener] = field(default_factory=list[Listener])
-    features: list[Feature] = field(default_factory=list[Feature])
-    rack: str | None = ""
-    is_migrating_zk_broker: bool = False
-    log_dirs: list[bytes] = field(default_factory=list[bytes])
-    previous_broker_epoch: int = -1
+    __slots__ = (
+        "broker_id",
+        "cluster_id",
+        "incarnation_id",
+        "listeners",
+        "features",
+        "rack",
+        "is_migrating_zk_broker",
+        "log_dirs",
+        "previous_broker_epoch",
+    )
+
+    broker_id: int
+    cluster_id: str
+    incarnation_id: bytes
+    listeners: list[Listener]
+    features: list[Feature]
+    rack: str | None
+    is_migrating_zk_broker: bool
+    log_dirs: list[bytes]
+    previous_broker_epoch: int
+
+    def __init__(
+        self,
+        *,
+        broker_id: int = 0,
+        cluster_id: str = "",
+        incarnation_id: bytes = ZERO_UUID,
+        listeners: list[Listener] | EllipsisType = ...,
+        features: list[Feature] | EllipsisType = ...,
+        rack: str | None = "",
+        is_migrating_zk_broker: bool = False,
+        log_dirs: list[bytes] | EllipsisType = ...,
+        previous_broker_epoch: int = -1,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.broker_id = broker_id
+        self.cluster_id = cluster_id
+        self.incarnation_id = incarnation_id
+        self.listeners = [] if listeners is ... else listeners
+        self.features = [] if features is ... else features
+        self.rack = rack
+        self.is_migrating_zk_broker = is_migrating_zk_broker
+        self.log_dirs = [] if log_dirs is ... else log_dirs
+        self.previous_broker_epoch = previous_broker_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -124,13 +175,20 @@ class BrokerRegistrationRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class BrokerRegistrationResponse:
+class BrokerRegistrationResponse(Message):
     """The response, versions 0-4, flexible from 0."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    broker_epoch: int = -1
+    __slots__ = ("throttle_time_ms", "error_code", "broker_epoch")
+
+    throttle_time_ms: int
+    error_code: int
+    broker_epoch: int
+
+    def __init__(self, *, throttle_time_ms: int = 0, error_code: int = 0, broker_epoch: int = -1) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.broker_epoch = broker_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,21 +3,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT32, ZERO_UUID, Reader, Writer
 
 INT32_INT32 = Struct(">ii")
 
 
-@dataclass(slots=True, kw_only=True)
-class ConsumerGroupDescribeRequest:
+class ConsumerGroupDescribeRequest(Message):
     """The request, versions 0-1, flexible from 0."""
 
-    group_ids: list[str] = field(default_factory=list[str])
-    include_authorized_operations: bool = False
+    __slots__ = ("group_ids", "include_authorized_operations")
+
+    group_ids: list[str]
+    include_authorized_operations: bool
+
+    def __init__(
+        self, *, group_ids: list[str] | EllipsisType = ..., include_authorized_operations: bool = False
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.group_ids = [] if group_ids is ... else group_ids
+        self.include_authorized_operations = include_authorized_operations
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -38,13 +47,22 @@ class ConsumerGroupDescribeRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class TopicPartitions:
+class TopicPartitions(Message):
     """Each of Assignment.topic_partitions."""
 
-    topic_id: bytes = ZERO_UUID
-    topic_name: str = ""
-    partitions: list[int] = field(default_factory=list[int])
+    __slots__ = ("topic_id", "topic_name", "partitions")
+
+    topic_id: bytes
+    topic_name: str
+    partitions: list[int]
+
+    def __init__(
+        self, *, topic_id: bytes = ZERO_UUID, topic_name: str = "", partitions: list[int] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -66,11 +84,16 @@ class TopicPartitions:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class Assignment:
+class Assignment(Message):
     """The value of Member.target_assignment."""
 
-    topic_partitions: list[TopicPartitions] = field(default_factory=list[TopicPartitions])
+    __slots__ = ("topic_partitions",)
+
+    topic_partitions: list[TopicPartitions]
+
+    def __init__(self, *, topic_partitions: list[TopicPartitions] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_partitions = [] if topic_partitions is ... else topic_partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -89,21 +112,62 @@ class Assignment:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class Member:
+class Member(Message):
     """Each of DescribedGroup.members."""
 
-    member_id: str = ""
-    instance_id: str | None = None
-    rack_id: str | None = None
-    member_epoch: int = 0
-    client_id: str = ""
-    client_host: str = ""
-    subscribed_topic_names: list[str] = field(default_factory=list[str])
-    subscribed_topic_regex: str | None = None
-    assignment: Assignment = field(default_factory=Assignment)
-    target_assignment: Assignment = field(default_factory=Assignment)
-    member_type: int = -1
+    __slots__ = (
+        "member_id",
+        "instance_id",
+        "rack_id",
+        "member_epoch",
+        "client_id",
+        "client_host",
+        "subscribed_topic_names",
+        "subscribed_topic_regex",
+        "assignment",
+        "target_assignment",
+        "member_type",
+    )
+
+    member_id: str
+    instance_id: str | None
+    rack_id: str | None
+    member_epoch: int
+    client_id: str
+    client_host: str
+    subscribed_topic_names: list[str]
+    subscribed_topic_regex: str | None
+    assignment: Assignment
+    target_assignment: Assignment
+    member_type: int
+
+    def __init__(
+        self,
+        *,
+        member_id: str = "",
+        instance_id: str | None = None,
+        rack_id: str | None = None,
+        member_epoch: int = 0,
+        client_id: str = "",
+        client_host: str = "",
+        subscribed_topic_names: list[str] | EllipsisType = ...,
+        subscribed_topic_regex: str | None = None,
+        assignment: Assignment | EllipsisType = ...,
+        target_assignment: Assignment | EllipsisType = ...,
+        member_type: int = -1,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.member_id = member_id
+        self.instance_id = instance_id
+        self.rack_id = rack_id
+        self.member_epoch = member_epoch
+        self.client_id = client_id
+        self.client_host = client_host
+        self.subscribed_topic_names = [] if subscribed_topic_names is ... else subscribed_topic_names
+        self.subscribed_topic_regex = subscribed_topic_regex
+        self.assignment = Assignment() if assignment is ... else assignment
+        self.target_assignment = Assignment() if target_assignment is ... else target_assignment
+        self.member_type = member_type
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -143,19 +207,54 @@ class Member:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribedGroup:
+class DescribedGroup(Message):
     """Each of ConsumerGroupDescribeResponse.groups."""
 
-    error_code: int = 0
-    error_message: str | None = None
-    group_id: str = ""
-    group_state: str = ""
-    group_epoch: int = 0
-    assignment_epoch: int = 0
-    assignor_name: str = ""
-    members: list[Member] = field(default_factory=list[Member])
-    authorized_operations: int = -2147483648
+    __slots__ = (
+        "error_code",
+        "error_message",
+        "group_id",
+        "group_state",
+        "group_epoch",
+        "assignment_epoch",
+        "assignor_name",
+        "members",
+        "authorized_operations",
+    )
+
+    error_code: int
+    error_message: str | None
+    group_id: str
+    group_state: str
+    group_epoch: int
+    assignment_epoch: int
+    assignor_name: str
+    members: list[Member]
+    authorized_operations: int
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        error_message: str | None = None,
+        group_id: str = "",
+        group_state: str = "",
+        group_epoch: int = 0,
+        assignment_epoch: int = 0,
+        assignor_name: str = "",
+        members: list[Member] | EllipsisType = ...,
+        authorized_operations: int = -2147483648,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.error_message = error_message
+        self.group_id = group_id
+        self.group_state = group_state
+        self.group_epoch = group_epoch
+        self.assignment_epoch = assignment_epoch
+        self.assignor_name = assignor_name
+        self.members = [] if members is ... else members
+        self.authorized_operations = authorized_operations
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -188,12 +287,18 @@ class DescribedGroup:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ConsumerGroupDescribeResponse:
+class ConsumerGroupDescribeResponse(Message):
     """The response, versions 0-1, flexible from 0."""
 
-    throttle_time_ms: int = 0
-    groups: list[DescribedGroup] = field(default_factory=list[DescribedGroup])
+    __slots__ = ("throttle_time_ms", "groups")
+
+    throttle_time_ms: int
+    groups: list[DescribedGroup]
+
+    def __init__(self, *, throttle_time_ms: int = 0, groups: list[DescribedGroup] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.groups = [] if groups is ... else groups
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

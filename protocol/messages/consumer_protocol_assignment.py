@@ -3,18 +3,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT32, Reader, Writer
 
 
-@dataclass(slots=True, kw_only=True)
-class TopicPartition:
+class TopicPartition(Message):
     """Each of ConsumerProtocolAssignment.assigned_partitions."""
 
-    topic: str = ""
-    partitions: list[int] = field(default_factory=list[int])
+    __slots__ = ("topic", "partitions")
+
+    topic: str
+    partitions: list[int]
+
+    def __init__(self, *, topic: str = "", partitions: list[int] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic = topic
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -32,12 +39,20 @@ class TopicPartition:
         writer.integer_list(INT32, self.partitions)
 
 
-@dataclass(slots=True, kw_only=True)
-class ConsumerProtocolAssignment:
+class ConsumerProtocolAssignment(Message):
     """The data, versions 0-3, none flexible."""
 
-    assigned_partitions: list[TopicPartition] = field(default_factory=list[TopicPartition])
-    user_data: bytes | None = None
+    __slots__ = ("assigned_partitions", "user_data")
+
+    assigned_partitions: list[TopicPartition]
+    user_data: bytes | None
+
+    def __init__(
+        self, *, assigned_partitions: list[TopicPartition] | EllipsisType = ..., user_data: bytes | None = None
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.assigned_partitions = [] if assigned_partitions is ... else assigned_partitions
+        self.user_data = user_data
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,18 +3,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT32, Reader, Writer
 
 
-@dataclass(slots=True, kw_only=True)
-class TopicPartition:
+class TopicPartition(Message):
     """Each of ConsumerProtocolSubscription.owned_partitions."""
 
-    topic: str = ""
-    partitions: list[int] = field(default_factory=list[int])
+    __slots__ = ("topic", "partitions")
+
+    topic: str
+    partitions: list[int]
+
+    def __init__(self, *, topic: str = "", partitions: list[int] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic = topic
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -32,15 +39,32 @@ class TopicPartition:
         writer.integer_list(INT32, self.partitions)
 
 
-@dataclass(slots=True, kw_only=True)
-class ConsumerProtocolSubscription:
+class ConsumerProtocolSubscription(Message):
     """The data, versions 0-3, none flexible."""
 
-    topics: list[str] = field(default_factory=list[str])
-    user_data: bytes | None = None
-    owned_partitions: list[TopicPartition] = field(default_factory=list[TopicPartition])
-    generation_id: int = -1
-    rack_id: str | None = None
+    __slots__ = ("topics", "user_data", "owned_partitions", "generation_id", "rack_id")
+
+    topics: list[str]
+    user_data: bytes | None
+    owned_partitions: list[TopicPartition]
+    generation_id: int
+    rack_id: str | None
+
+    def __init__(
+        self,
+        *,
+        topics: list[str] | EllipsisType = ...,
+        user_data: bytes | None = None,
+        owned_partitions: list[TopicPartition] | EllipsisType = ...,
+        generation_id: int = -1,
+        rack_id: str | None = None,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topics = [] if topics is ... else topics
+        self.user_data = user_data
+        self.owned_partitions = [] if owned_partitions is ... else owned_partitions
+        self.generation_id = generation_id
+        self.rack_id = rack_id
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,17 +3,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 
-@dataclass(slots=True, kw_only=True)
-class ControlRecordTypeSchema:
+class ControlRecordTypeSchema(Message):
     """The data, version 0, none flexible."""
 
-    type_: int = 0
+    __slots__ = ("type_",)
+
+    type_: int
+
+    def __init__(self, *, type_: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.type_ = type_
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

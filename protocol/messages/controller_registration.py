@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT16_INT16 = Struct(">hh")
@@ -14,14 +15,22 @@ INT32_INT16 = Struct(">ih")
 UINT16_INT16 = Struct(">Hh")
 
 
-@dataclass(slots=True, kw_only=True)
-class Listener:
+class Listener(Message):
     """Each of ControllerRegistrationRequest.listeners."""
 
-    name: str = ""
-    host: str = ""
-    port: int = 0
-    security_protocol: int = 0
+    __slots__ = ("name", "host", "port", "security_protocol")
+
+    name: str
+    host: str
+    port: int
+    security_protocol: int
+
+    def __init__(self, *, name: str = "", host: str = "", port: int = 0, security_protocol: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.host = host
+        self.port = port
+        self.security_protocol = security_protocol
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -41,13 +50,20 @@ class Listener:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class Feature:
+class Feature(Message):
     """Each of ControllerRegistrationRequest.features."""
 
-    name: str = ""
-    min_supported_version: int = 0
-    max_supported_version: int = 0
+    __slots__ = ("name", "min_supported_version", "max_supported_version")
+
+    name: str
+    min_supported_version: int
+    max_supported_version: int
+
+    def __init__(self, *, name: str = "", min_supported_version: int = 0, max_supported_version: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.min_supported_version = min_supported_version
+        self.max_supported_version = max_supported_version
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -65,15 +81,32 @@ class Feature:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ControllerRegistrationRequest:
+class ControllerRegistrationRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    controller_id: int = 0
-    incarnation_id: bytes = ZERO_UUID
-    zk_migration_ready: bool = False
-    listeners: list[Listener] = field(default_factory=list[Listener])
-    features: list[Feature] = field(default_factory=list[Feature])
+    __slots__ = ("controller_id", "incarnation_id", "zk_migration_ready", "listeners", "features")
+
+    controller_id: int
+    incarnation_id: bytes
+    zk_migration_ready: bool
+    listeners: list[Listener]
+    features: list[Feature]
+
+    def __init__(
+        self,
+        *,
+        controller_id: int = 0,
+        incarnation_id: bytes = ZERO_UUID,
+        zk_migration_ready: bool = False,
+        listeners: list[Listener] | EllipsisType = ...,
+        features: list[Feature] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.controller_id = controller_id
+        self.incarnation_id = incarnation_id
+        self.zk_migration_ready = zk_migration_ready
+        self.listeners = [] if listeners is ... else listeners
+        self.features = [] if features is ... else features
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -103,13 +136,20 @@ class ControllerRegistrationRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ControllerRegistrationResponse:
+class ControllerRegistrationResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    error_message: str | None = ""
+    __slots__ = ("throttle_time_ms", "error_code", "error_message")
+
+    throttle_time_ms: int
+    error_code: int
+    error_message: str | None
+
+    def __init__(self, *, throttle_time_ms: int = 0, error_code: int = 0, error_message: str | None = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

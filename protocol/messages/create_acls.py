@@ -3,26 +3,56 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 INT8_INT8 = Struct(">bb")
 
 
-@dataclass(slots=True, kw_only=True)
-class AclCreation:
+class AclCreation(Message):
     """Each of CreateAclsRequest.creations."""
 
-    resource_type: int = 0
-    resource_name: str = ""
-    resource_pattern_type: int = 3
-    principal: str = ""
-    host: str = ""
-    operation: int = 0
-    permission_type: int = 0
+    __slots__ = (
+        "resource_type",
+        "resource_name",
+        "resource_pattern_type",
+        "principal",
+        "host",
+        "operation",
+        "permission_type",
+    )
+
+    resource_type: int
+    resource_name: str
+    resource_pattern_type: int
+    principal: str
+    host: str
+    operation: int
+    permission_type: int
+
+    def __init__(
+        self,
+        *,
+        resource_type: int = 0,
+        resource_name: str = "",
+        resource_pattern_type: int = 3,
+        principal: str = "",
+        host: str = "",
+        operation: int = 0,
+        permission_type: int = 0,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.resource_type = resource_type
+        self.resource_name = resource_name
+        self.resource_pattern_type = resource_pattern_type
+        self.principal = principal
+        self.host = host
+        self.operation = operation
+        self.permission_type = permission_type
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -61,11 +91,16 @@ class AclCreation:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class CreateAclsRequest:
+class CreateAclsRequest(Message):
     """The request, versions 1-3, flexible from 2."""
 
-    creations: list[AclCreation] = field(default_factory=list[AclCreation])
+    __slots__ = ("creations",)
+
+    creations: list[AclCreation]
+
+    def __init__(self, *, creations: list[AclCreation] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.creations = [] if creations is ... else creations
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -91,12 +126,18 @@ class CreateAclsRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AclCreationResult:
+class AclCreationResult(Message):
     """Each of CreateAclsResponse.results."""
 
-    error_code: int = 0
-    error_message: str | None = ""
+    __slots__ = ("error_code", "error_message")
+
+    error_code: int
+    error_message: str | None
+
+    def __init__(self, *, error_code: int = 0, error_message: str | None = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.error_message = error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -121,12 +162,18 @@ class AclCreationResult:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class CreateAclsResponse:
+class CreateAclsResponse(Message):
     """The response, versions 1-3, flexible from 2."""
 
-    throttle_time_ms: int = 0
-    results: list[AclCreationResult] = field(default_factory=list[AclCreationResult])
+    __slots__ = ("throttle_time_ms", "results")
+
+    throttle_time_ms: int
+    results: list[AclCreationResult]
+
+    def __init__(self, *, throttle_time_ms: int = 0, results: list[AclCreationResult] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.results = [] if results is ... else results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

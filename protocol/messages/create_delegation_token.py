@@ -3,21 +3,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 INT64_INT64_INT64 = Struct(">qqq")
 
 
-@dataclass(slots=True, kw_only=True)
-class CreatableRenewers:
+class CreatableRenewers(Message):
     """Each of CreateDelegationTokenRequest.renewers."""
 
-    principal_type: str = ""
-    principal_name: str = ""
+    __slots__ = ("principal_type", "principal_name")
+
+    principal_type: str
+    principal_name: str
+
+    def __init__(self, *, principal_type: str = "", principal_name: str = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.principal_type = principal_type
+        self.principal_name = principal_name
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -45,14 +52,29 @@ class CreatableRenewers:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class CreateDelegationTokenRequest:
+class CreateDelegationTokenRequest(Message):
     """The request, versions 1-3, flexible from 2."""
 
-    owner_principal_type: str | None = ""
-    owner_principal_name: str | None = ""
-    renewers: list[CreatableRenewers] = field(default_factory=list[CreatableRenewers])
-    max_lifetime_ms: int = 0
+    __slots__ = ("owner_principal_type", "owner_principal_name", "renewers", "max_lifetime_ms")
+
+    owner_principal_type: str | None
+    owner_principal_name: str | None
+    renewers: list[CreatableRenewers]
+    max_lifetime_ms: int
+
+    def __init__(
+        self,
+        *,
+        owner_principal_type: str | None = "",
+        owner_principal_name: str | None = "",
+        renewers: list[CreatableRenewers] | EllipsisType = ...,
+        max_lifetime_ms: int = 0,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.owner_principal_type = owner_principal_type
+        self.owner_principal_name = owner_principal_name
+        self.renewers = [] if renewers is ... else renewers
+        self.max_lifetime_ms = max_lifetime_ms
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -89,21 +111,62 @@ class CreateDelegationTokenRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class CreateDelegationTokenResponse:
+class CreateDelegationTokenResponse(Message):
     """The response, versions 1-3, flexible from 2."""
 
-    error_code: int = 0
-    principal_type: str = ""
-    principal_name: str = ""
-    token_requester_principal_type: str = ""
-    token_requester_principal_name: str = ""
-    issue_timestamp_ms: int = 0
-    expiry_timestamp_ms: int = 0
-    max_timestamp_ms: int = 0
-    token_id: str = ""
-    hmac: bytes = b""
-    throttle_time_ms: int = 0
+    __slots__ = (
+        "error_code",
+        "principal_type",
+        "principal_name",
+        "token_requester_principal_type",
+        "token_requester_principal_name",
+        "issue_timestamp_ms",
+        "expiry_timestamp_ms",
+        "max_timestamp_ms",
+        "token_id",
+        "hmac",
+        "throttle_time_ms",
+    )
+
+    error_code: int
+    principal_type: str
+    principal_name: str
+    token_requester_principal_type: str
+    token_requester_principal_name: str
+    issue_timestamp_ms: int
+    expiry_timestamp_ms: int
+    max_timestamp_ms: int
+    token_id: str
+    hmac: bytes
+    throttle_time_ms: int
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        principal_type: str = "",
+        principal_name: str = "",
+        token_requester_principal_type: str = "",
+        token_requester_principal_name: str = "",
+        issue_timestamp_ms: int = 0,
+        expiry_timestamp_ms: int = 0,
+        max_timestamp_ms: int = 0,
+        token_id: str = "",
+        hmac: bytes = b"",
+        throttle_time_ms: int = 0,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.principal_type = principal_type
+        self.principal_name = principal_name
+        self.token_requester_principal_type = token_requester_principal_type
+        self.token_requester_principal_name = token_requester_principal_name
+        self.issue_timestamp_ms = issue_timestamp_ms
+        self.expiry_timestamp_ms = expiry_timestamp_ms
+        self.max_timestamp_ms = max_timestamp_ms
+        self.token_id = token_id
+        self.hmac = hmac
+        self.throttle_time_ms = throttle_time_ms
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,17 +3,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT32, Reader, Writer
 
 
-@dataclass(slots=True, kw_only=True)
-class CreatePartitionsAssignment:
+class CreatePartitionsAssignment(Message):
     """Each of CreatePartitionsTopic.assignments."""
 
-    broker_ids: list[int] = field(default_factory=list[int])
+    __slots__ = ("broker_ids",)
+
+    broker_ids: list[int]
+
+    def __init__(self, *, broker_ids: list[int] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.broker_ids = [] if broker_ids is ... else broker_ids
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -38,13 +44,26 @@ class CreatePartitionsAssignment:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class CreatePartitionsTopic:
+class CreatePartitionsTopic(Message):
     """Each of CreatePartitionsRequest.topics."""
 
-    name: str = ""
-    count: int = 0
-    assignments: list[CreatePartitionsAssignment] | None = field(default_factory=list[CreatePartitionsAssignment])
+    __slots__ = ("name", "count", "assignments")
+
+    name: str
+    count: int
+    assignments: list[CreatePartitionsAssignment] | None
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        count: int = 0,
+        assignments: list[CreatePartitionsAssignment] | EllipsisType | None = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.count = count
+        self.assignments = [] if assignments is ... else assignments
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -82,13 +101,26 @@ class CreatePartitionsTopic:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class CreatePartitionsRequest:
+class CreatePartitionsRequest(Message):
     """The request, versions 0-3, flexible from 2."""
 
-    topics: list[CreatePartitionsTopic] = field(default_factory=list[CreatePartitionsTopic])
-    timeout_ms: int = 0
-    validate_only: bool = False
+    __slots__ = ("topics", "timeout_ms", "validate_only")
+
+    topics: list[CreatePartitionsTopic]
+    timeout_ms: int
+    validate_only: bool
+
+    def __init__(
+        self,
+        *,
+        topics: list[CreatePartitionsTopic] | EllipsisType = ...,
+        timeout_ms: int = 0,
+        validate_only: bool = False,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topics = [] if topics is ... else topics
+        self.timeout_ms = timeout_ms
+        self.validate_only = validate_only
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -118,13 +150,20 @@ class CreatePartitionsRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class CreatePartitionsTopicResult:
+class CreatePartitionsTopicResult(Message):
     """Each of CreatePartitionsResponse.results."""
 
-    name: str = ""
-    error_code: int = 0
-    error_message: str | None = None
+    __slots__ = ("name", "error_code", "error_message")
+
+    name: str
+    error_code: int
+    error_message: str | None
+
+    def __init__(self, *, name: str = "", error_code: int = 0, error_message: str | None = None) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.error_code = error_code
+        self.error_message = error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -154,12 +193,20 @@ class CreatePartitionsTopicResult:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class CreatePartitionsResponse:
+class CreatePartitionsResponse(Message):
     """The response, versions 0-3, flexible from 2."""
 
-    throttle_time_ms: int = 0
-    results: list[CreatePartitionsTopicResult] = field(default_factory=list[CreatePartitionsTopicResult])
+    __slots__ = ("throttle_time_ms", "results")
+
+    throttle_time_ms: int
+    results: list[CreatePartitionsTopicResult]
+
+    def __init__(
+        self, *, throttle_time_ms: int = 0, results: list[CreatePartitionsTopicResult] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.results = [] if results is ... else results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

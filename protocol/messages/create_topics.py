@@ -3,21 +3,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT32, ZERO_UUID, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
 
 
-@dataclass(slots=True, kw_only=True)
-class CreatableReplicaAssignment:
+class CreatableReplicaAssignment(Message):
     """Each of CreatableTopic.assignments."""
 
-    partition_index: int = 0
-    broker_ids: list[int] = field(default_factory=list[int])
+    __slots__ = ("partition_index", "broker_ids")
+
+    partition_index: int
+    broker_ids: list[int]
+
+    def __init__(self, *, partition_index: int = 0, broker_ids: list[int] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.broker_ids = [] if broker_ids is ... else broker_ids
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -44,12 +51,18 @@ class CreatableReplicaAssignment:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class CreatableTopicConfig:
+class CreatableTopicConfig(Message):
     """Each of CreatableTopic.configs."""
 
-    name: str = ""
-    value: str | None = ""
+    __slots__ = ("name", "value")
+
+    name: str
+    value: str | None
+
+    def __init__(self, *, name: str = "", value: str | None = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.value = value
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -77,15 +90,32 @@ class CreatableTopicConfig:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class CreatableTopic:
+class CreatableTopic(Message):
     """Each of CreateTopicsRequest.topics."""
 
-    name: str = ""
-    num_partitions: int = 0
-    replication_factor: int = 0
-    assignments: list[CreatableReplicaAssignment] = field(default_factory=list[CreatableReplicaAssignment])
-    configs: list[CreatableTopicConfig] = field(default_factory=list[CreatableTopicConfig])
+    __slots__ = ("name", "num_partitions", "replication_factor", "assignments", "configs")
+
+    name: str
+    num_partitions: int
+    replication_factor: int
+    assignments: list[CreatableReplicaAssignment]
+    configs: list[CreatableTopicConfig]
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        num_partitions: int = 0,
+        replication_factor: int = 0,
+        assignments: list[CreatableReplicaAssignment] | EllipsisType = ...,
+        configs: list[CreatableTopicConfig] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.num_partitions = num_partitions
+        self.replication_factor = replication_factor
+        self.assignments = [] if assignments is ... else assignments
+        self.configs = [] if configs is ... else configs
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -126,13 +156,22 @@ class CreatableTopic:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class CreateTopicsRequest:
+class CreateTopicsRequest(Message):
     """The request, versions 2-7, flexible from 5."""
 
-    topics: list[CreatableTopic] = field(default_factory=list[CreatableTopic])
-    timeout_ms: int = 60000
-    validate_only: bool = False
+    __slots__ = ("topics", "timeout_ms", "validate_only")
+
+    topics: list[CreatableTopic]
+    timeout_ms: int
+    validate_only: bool
+
+    def __init__(
+        self, *, topics: list[CreatableTopic] | EllipsisType = ..., timeout_ms: int = 60000, validate_only: bool = False
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topics = [] if topics is ... else topics
+        self.timeout_ms = timeout_ms
+        self.validate_only = validate_only
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -162,15 +201,32 @@ class CreateTopicsRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class CreatableTopicConfigs:
+class CreatableTopicConfigs(Message):
     """Each of CreatableTopicResult.configs."""
 
-    name: str = ""
-    value: str | None = ""
-    read_only: bool = False
-    config_source: int = -1
-    is_sensitive: bool = False
+    __slots__ = ("name", "value", "read_only", "config_source", "is_sensitive")
+
+    name: str
+    value: str | None
+    read_only: bool
+    config_source: int
+    is_sensitive: bool
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        value: str | None = "",
+        read_only: bool = False,
+        config_source: int = -1,
+        is_sensitive: bool = False,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.value = value
+        self.read_only = read_only
+        self.config_source = config_source
+        self.is_sensitive = is_sensitive
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -194,18 +250,50 @@ class CreatableTopicConfigs:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class CreatableTopicResult:
+class CreatableTopicResult(Message):
     """Each of CreateTopicsResponse.topics."""
 
-    name: str = ""
-    topic_id: bytes = ZERO_UUID
-    error_code: int = 0
-    error_message: str | None = ""
-    topic_config_error_code: int = 0
-    num_partitions: int = -1
-    replication_factor: int = -1
-    configs: list[CreatableTopicConfigs] | None = field(default_factory=list[CreatableTopicConfigs])
+    __slots__ = (
+        "name",
+        "topic_id",
+        "error_code",
+        "error_message",
+        "topic_config_error_code",
+        "num_partitions",
+        "replication_factor",
+        "configs",
+    )
+
+    name: str
+    topic_id: bytes
+    error_code: int
+    error_message: str | None
+    topic_config_error_code: int
+    num_partitions: int
+    replication_factor: int
+    configs: list[CreatableTopicConfigs] | None
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        topic_id: bytes = ZERO_UUID,
+        error_code: int = 0,
+        error_message: str | None = "",
+        topic_config_error_code: int = 0,
+        num_partitions: int = -1,
+        replication_factor: int = -1,
+        configs: list[CreatableTopicConfigs] | EllipsisType | None = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.topic_id = topic_id
+        self.error_code = error_code
+        self.error_message = error_message
+        self.topic_config_error_code = topic_config_error_code
+        self.num_partitions = num_partitions
+        self.replication_factor = replication_factor
+        self.configs = [] if configs is ... else configs
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -269,12 +357,18 @@ class CreatableTopicResult:
             writer.tagged_fields(tagged)
 
 
-@dataclass(slots=True, kw_only=True)
-class CreateTopicsResponse:
+class CreateTopicsResponse(Message):
     """The response, versions 2-7, flexible from 5."""
 
-    throttle_time_ms: int = 0
-    topics: list[CreatableTopicResult] = field(default_factory=list[CreatableTopicResult])
+    __slots__ = ("throttle_time_ms", "topics")
+
+    throttle_time_ms: int
+    topics: list[CreatableTopicResult]
+
+    def __init__(self, *, throttle_time_ms: int = 0, topics: list[CreatableTopicResult] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

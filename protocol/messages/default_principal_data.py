@@ -3,19 +3,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 
-@dataclass(slots=True, kw_only=True)
-class DefaultPrincipalData:
+class DefaultPrincipalData(Message):
     """The data, version 0, flexible from 0."""
 
-    type_: str = ""
-    name: str = ""
-    token_authenticated: bool = False
+    __slots__ = ("type_", "name", "token_authenticated")
+
+    type_: str
+    name: str
+    token_authenticated: bool
+
+    def __init__(self, *, type_: str = "", name: str = "", token_authenticated: bool = False) -> None:
+        """Make one; a field that is left out has its default."""
+        self.type_ = type_
+        self.name = name
+        self.token_authenticated = token_authenticated
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

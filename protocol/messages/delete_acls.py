@@ -3,26 +3,56 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 INT8_INT8 = Struct(">bb")
 
 
-@dataclass(slots=True, kw_only=True)
-class DeleteAclsFilter:
+class DeleteAclsFilter(Message):
     """Each of DeleteAclsRequest.filters."""
 
-    resource_type_filter: int = 0
-    resource_name_filter: str | None = ""
-    pattern_type_filter: int = 3
-    principal_filter: str | None = ""
-    host_filter: str | None = ""
-    operation: int = 0
-    permission_type: int = 0
+    __slots__ = (
+        "resource_type_filter",
+        "resource_name_filter",
+        "pattern_type_filter",
+        "principal_filter",
+        "host_filter",
+        "operation",
+        "permission_type",
+    )
+
+    resource_type_filter: int
+    resource_name_filter: str | None
+    pattern_type_filter: int
+    principal_filter: str | None
+    host_filter: str | None
+    operation: int
+    permission_type: int
+
+    def __init__(
+        self,
+        *,
+        resource_type_filter: int = 0,
+        resource_name_filter: str | None = "",
+        pattern_type_filter: int = 3,
+        principal_filter: str | None = "",
+        host_filter: str | None = "",
+        operation: int = 0,
+        permission_type: int = 0,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.resource_type_filter = resource_type_filter
+        self.resource_name_filter = resource_name_filter
+        self.pattern_type_filter = pattern_type_filter
+        self.principal_filter = principal_filter
+        self.host_filter = host_filter
+        self.operation = operation
+        self.permission_type = permission_type
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -61,11 +91,16 @@ class DeleteAclsFilter:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DeleteAclsRequest:
+class DeleteAclsRequest(Message):
     """The request, versions 1-3, flexible from 2."""
 
-    filters: list[DeleteAclsFilter] = field(default_factory=list[DeleteAclsFilter])
+    __slots__ = ("filters",)
+
+    filters: list[DeleteAclsFilter]
+
+    def __init__(self, *, filters: list[DeleteAclsFilter] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.filters = [] if filters is ... else filters
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -91,19 +126,54 @@ class DeleteAclsRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DeleteAclsMatchingAcl:
+class DeleteAclsMatchingAcl(Message):
     """Each of DeleteAclsFilterResult.matching_acls."""
 
-    error_code: int = 0
-    error_message: str | None = ""
-    resource_type: int = 0
-    resource_name: str = ""
-    pattern_type: int = 3
-    principal: str = ""
-    host: str = ""
-    operation: int = 0
-    permission_type: int = 0
+    __slots__ = (
+        "error_code",
+        "error_message",
+        "resource_type",
+        "resource_name",
+        "pattern_type",
+        "principal",
+        "host",
+        "operation",
+        "permission_type",
+    )
+
+    error_code: int
+    error_message: str | None
+    resource_type: int
+    resource_name: str
+    pattern_type: int
+    principal: str
+    host: str
+    operation: int
+    permission_type: int
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        error_message: str | None = "",
+        resource_type: int = 0,
+        resource_name: str = "",
+        pattern_type: int = 3,
+        principal: str = "",
+        host: str = "",
+        operation: int = 0,
+        permission_type: int = 0,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.error_message = error_message
+        self.resource_type = resource_type
+        self.resource_name = resource_name
+        self.pattern_type = pattern_type
+        self.principal = principal
+        self.host = host
+        self.operation = operation
+        self.permission_type = permission_type
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -149,13 +219,26 @@ class DeleteAclsMatchingAcl:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DeleteAclsFilterResult:
+class DeleteAclsFilterResult(Message):
     """Each of DeleteAclsResponse.filter_results."""
 
-    error_code: int = 0
-    error_message: str | None = ""
-    matching_acls: list[DeleteAclsMatchingAcl] = field(default_factory=list[DeleteAclsMatchingAcl])
+    __slots__ = ("error_code", "error_message", "matching_acls")
+
+    error_code: int
+    error_message: str | None
+    matching_acls: list[DeleteAclsMatchingAcl]
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        error_message: str | None = "",
+        matching_acls: list[DeleteAclsMatchingAcl] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.error_message = error_message
+        self.matching_acls = [] if matching_acls is ... else matching_acls
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -188,12 +271,20 @@ class DeleteAclsFilterResult:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DeleteAclsResponse:
+class DeleteAclsResponse(Message):
     """The response, versions 1-3, flexible from 2."""
 
-    throttle_time_ms: int = 0
-    filter_results: list[DeleteAclsFilterResult] = field(default_factory=list[DeleteAclsFilterResult])
+    __slots__ = ("throttle_time_ms", "filter_results")
+
+    throttle_time_ms: int
+    filter_results: list[DeleteAclsFilterResult]
+
+    def __init__(
+        self, *, throttle_time_ms: int = 0, filter_results: list[DeleteAclsFilterResult] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.filter_results = [] if filter_results is ... else filter_results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

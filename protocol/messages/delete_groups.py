@@ -3,17 +3,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 
-@dataclass(slots=True, kw_only=True)
-class DeleteGroupsRequest:
+class DeleteGroupsRequest(Message):
     """The request, versions 0-2, flexible from 2."""
 
-    groups_names: list[str] = field(default_factory=list[str])
+    __slots__ = ("groups_names",)
+
+    groups_names: list[str]
+
+    def __init__(self, *, groups_names: list[str] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.groups_names = [] if groups_names is ... else groups_names
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -43,12 +49,18 @@ class DeleteGroupsRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DeletableGroupResult:
+class DeletableGroupResult(Message):
     """Each of DeleteGroupsResponse.results."""
 
-    group_id: str = ""
-    error_code: int = 0
+    __slots__ = ("group_id", "error_code")
+
+    group_id: str
+    error_code: int
+
+    def __init__(self, *, group_id: str = "", error_code: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.group_id = group_id
+        self.error_code = error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -73,12 +85,18 @@ class DeletableGroupResult:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DeleteGroupsResponse:
+class DeleteGroupsResponse(Message):
     """The response, versions 0-2, flexible from 2."""
 
-    throttle_time_ms: int = 0
-    results: list[DeletableGroupResult] = field(default_factory=list[DeletableGroupResult])
+    __slots__ = ("throttle_time_ms", "results")
+
+    throttle_time_ms: int
+    results: list[DeletableGroupResult]
+
+    def __init__(self, *, throttle_time_ms: int = 0, results: list[DeletableGroupResult] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.results = [] if results is ... else results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

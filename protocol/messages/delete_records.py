@@ -3,22 +3,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 INT32_INT64 = Struct(">iq")
 INT32_INT64_INT16 = Struct(">iqh")
 
 
-@dataclass(slots=True, kw_only=True)
-class DeleteRecordsPartition:
+class DeleteRecordsPartition(Message):
     """Each of DeleteRecordsTopic.partitions."""
 
-    partition_index: int = 0
-    offset: int = 0
+    __slots__ = ("partition_index", "offset")
+
+    partition_index: int
+    offset: int
+
+    def __init__(self, *, partition_index: int = 0, offset: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.offset = offset
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -38,12 +45,18 @@ class DeleteRecordsPartition:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DeleteRecordsTopic:
+class DeleteRecordsTopic(Message):
     """Each of DeleteRecordsRequest.topics."""
 
-    name: str = ""
-    partitions: list[DeleteRecordsPartition] = field(default_factory=list[DeleteRecordsPartition])
+    __slots__ = ("name", "partitions")
+
+    name: str
+    partitions: list[DeleteRecordsPartition]
+
+    def __init__(self, *, name: str = "", partitions: list[DeleteRecordsPartition] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -74,12 +87,18 @@ class DeleteRecordsTopic:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DeleteRecordsRequest:
+class DeleteRecordsRequest(Message):
     """The request, versions 0-2, flexible from 2."""
 
-    topics: list[DeleteRecordsTopic] = field(default_factory=list[DeleteRecordsTopic])
-    timeout_ms: int = 0
+    __slots__ = ("topics", "timeout_ms")
+
+    topics: list[DeleteRecordsTopic]
+    timeout_ms: int
+
+    def __init__(self, *, topics: list[DeleteRecordsTopic] | EllipsisType = ..., timeout_ms: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topics = [] if topics is ... else topics
+        self.timeout_ms = timeout_ms
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -107,13 +126,20 @@ class DeleteRecordsRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DeleteRecordsPartitionResult:
+class DeleteRecordsPartitionResult(Message):
     """Each of DeleteRecordsTopicResult.partitions."""
 
-    partition_index: int = 0
-    low_watermark: int = 0
-    error_code: int = 0
+    __slots__ = ("partition_index", "low_watermark", "error_code")
+
+    partition_index: int
+    low_watermark: int
+    error_code: int
+
+    def __init__(self, *, partition_index: int = 0, low_watermark: int = 0, error_code: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.low_watermark = low_watermark
+        self.error_code = error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -133,12 +159,18 @@ class DeleteRecordsPartitionResult:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DeleteRecordsTopicResult:
+class DeleteRecordsTopicResult(Message):
     """Each of DeleteRecordsResponse.topics."""
 
-    name: str = ""
-    partitions: list[DeleteRecordsPartitionResult] = field(default_factory=list[DeleteRecordsPartitionResult])
+    __slots__ = ("name", "partitions")
+
+    name: str
+    partitions: list[DeleteRecordsPartitionResult]
+
+    def __init__(self, *, name: str = "", partitions: list[DeleteRecordsPartitionResult] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -169,12 +201,20 @@ class DeleteRecordsTopicResult:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DeleteRecordsResponse:
+class DeleteRecordsResponse(Message):
     """The response, versions 0-2, flexible from 2."""
 
-    throttle_time_ms: int = 0
-    topics: list[DeleteRecordsTopicResult] = field(default_factory=list[DeleteRecordsTopicResult])
+    __slots__ = ("throttle_time_ms", "topics")
+
+    throttle_time_ms: int
+    topics: list[DeleteRecordsTopicResult]
+
+    def __init__(
+        self, *, throttle_time_ms: int = 0, topics: list[DeleteRecordsTopicResult] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

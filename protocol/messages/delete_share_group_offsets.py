@@ -3,20 +3,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
 
 
-@dataclass(slots=True, kw_only=True)
-class DeleteShareGroupOffsetsRequestTopic:
+class DeleteShareGroupOffsetsRequestTopic(Message):
     """Each of DeleteShareGroupOffsetsRequest.topics."""
 
-    topic_name: str = ""
+    __slots__ = ("topic_name",)
+
+    topic_name: str
+
+    def __init__(self, *, topic_name: str = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_name = topic_name
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -32,12 +38,20 @@ class DeleteShareGroupOffsetsRequestTopic:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DeleteShareGroupOffsetsRequest:
+class DeleteShareGroupOffsetsRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    group_id: str = ""
-    topics: list[DeleteShareGroupOffsetsRequestTopic] = field(default_factory=list[DeleteShareGroupOffsetsRequestTopic])
+    __slots__ = ("group_id", "topics")
+
+    group_id: str
+    topics: list[DeleteShareGroupOffsetsRequestTopic]
+
+    def __init__(
+        self, *, group_id: str = "", topics: list[DeleteShareGroupOffsetsRequestTopic] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.group_id = group_id
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -58,14 +72,29 @@ class DeleteShareGroupOffsetsRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DeleteShareGroupOffsetsResponseTopic:
+class DeleteShareGroupOffsetsResponseTopic(Message):
     """Each of DeleteShareGroupOffsetsResponse.responses."""
 
-    topic_name: str = ""
-    topic_id: bytes = ZERO_UUID
-    error_code: int = 0
-    error_message: str | None = None
+    __slots__ = ("topic_name", "topic_id", "error_code", "error_message")
+
+    topic_name: str
+    topic_id: bytes
+    error_code: int
+    error_message: str | None
+
+    def __init__(
+        self,
+        *,
+        topic_name: str = "",
+        topic_id: bytes = ZERO_UUID,
+        error_code: int = 0,
+        error_message: str | None = None,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_name = topic_name
+        self.topic_id = topic_id
+        self.error_code = error_code
+        self.error_message = error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -87,16 +116,29 @@ class DeleteShareGroupOffsetsResponseTopic:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DeleteShareGroupOffsetsResponse:
+class DeleteShareGroupOffsetsResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    error_message: str | None = None
-    responses: list[DeleteShareGroupOffsetsResponseTopic] = field(
-        default_factory=list[DeleteShareGroupOffsetsResponseTopic]
-    )
+    __slots__ = ("throttle_time_ms", "error_code", "error_message", "responses")
+
+    throttle_time_ms: int
+    error_code: int
+    error_message: str | None
+    responses: list[DeleteShareGroupOffsetsResponseTopic]
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        responses: list[DeleteShareGroupOffsetsResponseTopic] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.responses = [] if responses is ... else responses
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,20 +3,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
 
 
-@dataclass(slots=True, kw_only=True)
-class PartitionData:
+class PartitionData(Message):
     """Each of DeleteStateData.partitions."""
 
-    partition: int = 0
+    __slots__ = ("partition",)
+
+    partition: int
+
+    def __init__(self, *, partition: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition = partition
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -32,12 +38,18 @@ class PartitionData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DeleteStateData:
+class DeleteStateData(Message):
     """Each of DeleteShareGroupStateRequest.topics."""
 
-    topic_id: bytes = ZERO_UUID
-    partitions: list[PartitionData] = field(default_factory=list[PartitionData])
+    __slots__ = ("topic_id", "partitions")
+
+    topic_id: bytes
+    partitions: list[PartitionData]
+
+    def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionData] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -58,12 +70,18 @@ class DeleteStateData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DeleteShareGroupStateRequest:
+class DeleteShareGroupStateRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    group_id: str = ""
-    topics: list[DeleteStateData] = field(default_factory=list[DeleteStateData])
+    __slots__ = ("group_id", "topics")
+
+    group_id: str
+    topics: list[DeleteStateData]
+
+    def __init__(self, *, group_id: str = "", topics: list[DeleteStateData] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.group_id = group_id
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -84,13 +102,20 @@ class DeleteShareGroupStateRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class PartitionResult:
+class PartitionResult(Message):
     """Each of DeleteStateResult.partitions."""
 
-    partition: int = 0
-    error_code: int = 0
-    error_message: str | None = None
+    __slots__ = ("partition", "error_code", "error_message")
+
+    partition: int
+    error_code: int
+    error_message: str | None
+
+    def __init__(self, *, partition: int = 0, error_code: int = 0, error_message: str | None = None) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition = partition
+        self.error_code = error_code
+        self.error_message = error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -108,12 +133,18 @@ class PartitionResult:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DeleteStateResult:
+class DeleteStateResult(Message):
     """Each of DeleteShareGroupStateResponse.results."""
 
-    topic_id: bytes = ZERO_UUID
-    partitions: list[PartitionResult] = field(default_factory=list[PartitionResult])
+    __slots__ = ("topic_id", "partitions")
+
+    topic_id: bytes
+    partitions: list[PartitionResult]
+
+    def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionResult] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -134,11 +165,16 @@ class DeleteStateResult:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DeleteShareGroupStateResponse:
+class DeleteShareGroupStateResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    results: list[DeleteStateResult] = field(default_factory=list[DeleteStateResult])
+    __slots__ = ("results",)
+
+    results: list[DeleteStateResult]
+
+    def __init__(self, *, results: list[DeleteStateResult] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.results = [] if results is ... else results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

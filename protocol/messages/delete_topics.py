@@ -3,18 +3,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import ZERO_UUID, Reader, Writer, required
 
 
-@dataclass(slots=True, kw_only=True)
-class DeleteTopicState:
+class DeleteTopicState(Message):
     """Each of DeleteTopicsRequest.topics."""
 
-    name: str | None = None
-    topic_id: bytes = ZERO_UUID
+    __slots__ = ("name", "topic_id")
+
+    name: str | None
+    topic_id: bytes
+
+    def __init__(self, *, name: str | None = None, topic_id: bytes = ZERO_UUID) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.topic_id = topic_id
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -32,13 +39,26 @@ class DeleteTopicState:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DeleteTopicsRequest:
+class DeleteTopicsRequest(Message):
     """The request, versions 1-6, flexible from 4."""
 
-    topics: list[DeleteTopicState] = field(default_factory=list[DeleteTopicState])
-    topic_names: list[str] = field(default_factory=list[str])
-    timeout_ms: int = 0
+    __slots__ = ("topics", "topic_names", "timeout_ms")
+
+    topics: list[DeleteTopicState]
+    topic_names: list[str]
+    timeout_ms: int
+
+    def __init__(
+        self,
+        *,
+        topics: list[DeleteTopicState] | EllipsisType = ...,
+        topic_names: list[str] | EllipsisType = ...,
+        timeout_ms: int = 0,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topics = [] if topics is ... else topics
+        self.topic_names = [] if topic_names is ... else topic_names
+        self.timeout_ms = timeout_ms
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -83,14 +103,29 @@ class DeleteTopicsRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DeletableTopicResult:
+class DeletableTopicResult(Message):
     """Each of DeleteTopicsResponse.responses."""
 
-    name: str | None = ""
-    topic_id: bytes = ZERO_UUID
-    error_code: int = 0
-    error_message: str | None = None
+    __slots__ = ("name", "topic_id", "error_code", "error_message")
+
+    name: str | None
+    topic_id: bytes
+    error_code: int
+    error_message: str | None
+
+    def __init__(
+        self,
+        *,
+        name: str | None = "",
+        topic_id: bytes = ZERO_UUID,
+        error_code: int = 0,
+        error_message: str | None = None,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.topic_id = topic_id
+        self.error_code = error_code
+        self.error_message = error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -129,12 +164,20 @@ class DeletableTopicResult:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DeleteTopicsResponse:
+class DeleteTopicsResponse(Message):
     """The response, versions 1-6, flexible from 4."""
 
-    throttle_time_ms: int = 0
-    responses: list[DeletableTopicResult] = field(default_factory=list[DeletableTopicResult])
+    __slots__ = ("throttle_time_ms", "responses")
+
+    throttle_time_ms: int
+    responses: list[DeletableTopicResult]
+
+    def __init__(
+        self, *, throttle_time_ms: int = 0, responses: list[DeletableTopicResult] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.responses = [] if responses is ... else responses
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,27 +3,57 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 INT32_INT16 = Struct(">ih")
 INT8_INT8 = Struct(">bb")
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeAclsRequest:
+class DescribeAclsRequest(Message):
     """The request, versions 1-3, flexible from 2."""
 
-    resource_type_filter: int = 0
-    resource_name_filter: str | None = ""
-    pattern_type_filter: int = 3
-    principal_filter: str | None = ""
-    host_filter: str | None = ""
-    operation: int = 0
-    permission_type: int = 0
+    __slots__ = (
+        "resource_type_filter",
+        "resource_name_filter",
+        "pattern_type_filter",
+        "principal_filter",
+        "host_filter",
+        "operation",
+        "permission_type",
+    )
+
+    resource_type_filter: int
+    resource_name_filter: str | None
+    pattern_type_filter: int
+    principal_filter: str | None
+    host_filter: str | None
+    operation: int
+    permission_type: int
+
+    def __init__(
+        self,
+        *,
+        resource_type_filter: int = 0,
+        resource_name_filter: str | None = "",
+        pattern_type_filter: int = 3,
+        principal_filter: str | None = "",
+        host_filter: str | None = "",
+        operation: int = 0,
+        permission_type: int = 0,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.resource_type_filter = resource_type_filter
+        self.resource_name_filter = resource_name_filter
+        self.pattern_type_filter = pattern_type_filter
+        self.principal_filter = principal_filter
+        self.host_filter = host_filter
+        self.operation = operation
+        self.permission_type = permission_type
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -62,14 +92,22 @@ class DescribeAclsRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AclDescription:
+class AclDescription(Message):
     """Each of DescribeAclsResource.acls."""
 
-    principal: str = ""
-    host: str = ""
-    operation: int = 0
-    permission_type: int = 0
+    __slots__ = ("principal", "host", "operation", "permission_type")
+
+    principal: str
+    host: str
+    operation: int
+    permission_type: int
+
+    def __init__(self, *, principal: str = "", host: str = "", operation: int = 0, permission_type: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.principal = principal
+        self.host = host
+        self.operation = operation
+        self.permission_type = permission_type
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -99,14 +137,29 @@ class AclDescription:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeAclsResource:
+class DescribeAclsResource(Message):
     """Each of DescribeAclsResponse.resources."""
 
-    resource_type: int = 0
-    resource_name: str = ""
-    pattern_type: int = 3
-    acls: list[AclDescription] = field(default_factory=list[AclDescription])
+    __slots__ = ("resource_type", "resource_name", "pattern_type", "acls")
+
+    resource_type: int
+    resource_name: str
+    pattern_type: int
+    acls: list[AclDescription]
+
+    def __init__(
+        self,
+        *,
+        resource_type: int = 0,
+        resource_name: str = "",
+        pattern_type: int = 3,
+        acls: list[AclDescription] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.resource_type = resource_type
+        self.resource_name = resource_name
+        self.pattern_type = pattern_type
+        self.acls = [] if acls is ... else acls
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -141,14 +194,29 @@ class DescribeAclsResource:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeAclsResponse:
+class DescribeAclsResponse(Message):
     """The response, versions 1-3, flexible from 2."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    error_message: str | None = ""
-    resources: list[DescribeAclsResource] = field(default_factory=list[DescribeAclsResource])
+    __slots__ = ("throttle_time_ms", "error_code", "error_message", "resources")
+
+    throttle_time_ms: int
+    error_code: int
+    error_message: str | None
+    resources: list[DescribeAclsResource]
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        resources: list[DescribeAclsResource] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.resources = [] if resources is ... else resources
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

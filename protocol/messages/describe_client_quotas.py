@@ -3,22 +3,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 INT32_INT16 = Struct(">ih")
 
 
-@dataclass(slots=True, kw_only=True)
-class ComponentData:
+class ComponentData(Message):
     """Each of DescribeClientQuotasRequest.components."""
 
-    entity_type: str = ""
-    match_type: int = 0
-    match: str | None = ""
+    __slots__ = ("entity_type", "match_type", "match")
+
+    entity_type: str
+    match_type: int
+    match: str | None
+
+    def __init__(self, *, entity_type: str = "", match_type: int = 0, match: str | None = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.entity_type = entity_type
+        self.match_type = match_type
+        self.match = match
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -48,12 +56,18 @@ class ComponentData:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeClientQuotasRequest:
+class DescribeClientQuotasRequest(Message):
     """The request, versions 0-1, flexible from 1."""
 
-    components: list[ComponentData] = field(default_factory=list[ComponentData])
-    strict: bool = False
+    __slots__ = ("components", "strict")
+
+    components: list[ComponentData]
+    strict: bool
+
+    def __init__(self, *, components: list[ComponentData] | EllipsisType = ..., strict: bool = False) -> None:
+        """Make one; a field that is left out has its default."""
+        self.components = [] if components is ... else components
+        self.strict = strict
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -81,12 +95,18 @@ class DescribeClientQuotasRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class EntityData:
+class EntityData(Message):
     """Each of EntryData.entity."""
 
-    entity_type: str = ""
-    entity_name: str | None = ""
+    __slots__ = ("entity_type", "entity_name")
+
+    entity_type: str
+    entity_name: str | None
+
+    def __init__(self, *, entity_type: str = "", entity_name: str | None = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.entity_type = entity_type
+        self.entity_name = entity_name
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -114,12 +134,18 @@ class EntityData:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ValueData:
+class ValueData(Message):
     """Each of EntryData.values."""
 
-    key: str = ""
-    value: float = 0.0
+    __slots__ = ("key", "value")
+
+    key: str
+    value: float
+
+    def __init__(self, *, key: str = "", value: float = 0.0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.key = key
+        self.value = value
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -144,12 +170,20 @@ class ValueData:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class EntryData:
+class EntryData(Message):
     """Each of DescribeClientQuotasResponse.entries."""
 
-    entity: list[EntityData] = field(default_factory=list[EntityData])
-    values: list[ValueData] = field(default_factory=list[ValueData])
+    __slots__ = ("entity", "values")
+
+    entity: list[EntityData]
+    values: list[ValueData]
+
+    def __init__(
+        self, *, entity: list[EntityData] | EllipsisType = ..., values: list[ValueData] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.entity = [] if entity is ... else entity
+        self.values = [] if values is ... else values
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -183,14 +217,29 @@ class EntryData:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeClientQuotasResponse:
+class DescribeClientQuotasResponse(Message):
     """The response, versions 0-1, flexible from 1."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    error_message: str | None = ""
-    entries: list[EntryData] | None = field(default_factory=list[EntryData])
+    __slots__ = ("throttle_time_ms", "error_code", "error_message", "entries")
+
+    throttle_time_ms: int
+    error_code: int
+    error_message: str | None
+    entries: list[EntryData] | None
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        entries: list[EntryData] | EllipsisType | None = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.entries = [] if entries is ... else entries
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,22 +3,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 INT32_INT16 = Struct(">ih")
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeClusterRequest:
+class DescribeClusterRequest(Message):
     """The request, versions 0-2, flexible from 0."""
 
-    include_cluster_authorized_operations: bool = False
-    endpoint_type: int = 1
-    include_fenced_brokers: bool = False
+    __slots__ = ("include_cluster_authorized_operations", "endpoint_type", "include_fenced_brokers")
+
+    include_cluster_authorized_operations: bool
+    endpoint_type: int
+    include_fenced_brokers: bool
+
+    def __init__(
+        self,
+        *,
+        include_cluster_authorized_operations: bool = False,
+        endpoint_type: int = 1,
+        include_fenced_brokers: bool = False,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.include_cluster_authorized_operations = include_cluster_authorized_operations
+        self.endpoint_type = endpoint_type
+        self.include_fenced_brokers = include_fenced_brokers
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -40,15 +54,26 @@ class DescribeClusterRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeClusterBroker:
+class DescribeClusterBroker(Message):
     """Each of DescribeClusterResponse.brokers."""
 
-    broker_id: int = 0
-    host: str = ""
-    port: int = 0
-    rack: str | None = None
-    is_fenced: bool = False
+    __slots__ = ("broker_id", "host", "port", "rack", "is_fenced")
+
+    broker_id: int
+    host: str
+    port: int
+    rack: str | None
+    is_fenced: bool
+
+    def __init__(
+        self, *, broker_id: int = 0, host: str = "", port: int = 0, rack: str | None = None, is_fenced: bool = False
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.broker_id = broker_id
+        self.host = host
+        self.port = port
+        self.rack = rack
+        self.is_fenced = is_fenced
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -73,18 +98,50 @@ class DescribeClusterBroker:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeClusterResponse:
+class DescribeClusterResponse(Message):
     """The response, versions 0-2, flexible from 0."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    error_message: str | None = None
-    endpoint_type: int = 1
-    cluster_id: str = ""
-    controller_id: int = -1
-    brokers: list[DescribeClusterBroker] = field(default_factory=list[DescribeClusterBroker])
-    cluster_authorized_operations: int = -2147483648
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "error_message",
+        "endpoint_type",
+        "cluster_id",
+        "controller_id",
+        "brokers",
+        "cluster_authorized_operations",
+    )
+
+    throttle_time_ms: int
+    error_code: int
+    error_message: str | None
+    endpoint_type: int
+    cluster_id: str
+    controller_id: int
+    brokers: list[DescribeClusterBroker]
+    cluster_authorized_operations: int
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        endpoint_type: int = 1,
+        cluster_id: str = "",
+        controller_id: int = -1,
+        brokers: list[DescribeClusterBroker] | EllipsisType = ...,
+        cluster_authorized_operations: int = -2147483648,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.endpoint_type = endpoint_type
+        self.cluster_id = cluster_id
+        self.controller_id = controller_id
+        self.brokers = [] if brokers is ... else brokers
+        self.cluster_authorized_operations = cluster_authorized_operations
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

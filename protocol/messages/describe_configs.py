@@ -3,19 +3,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeConfigsResource:
+class DescribeConfigsResource(Message):
     """Each of DescribeConfigsRequest.resources."""
 
-    resource_type: int = 0
-    resource_name: str = ""
-    configuration_keys: list[str] | None = field(default_factory=list[str])
+    __slots__ = ("resource_type", "resource_name", "configuration_keys")
+
+    resource_type: int
+    resource_name: str
+    configuration_keys: list[str] | None
+
+    def __init__(
+        self,
+        *,
+        resource_type: int = 0,
+        resource_name: str = "",
+        configuration_keys: list[str] | EllipsisType | None = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.resource_type = resource_type
+        self.resource_name = resource_name
+        self.configuration_keys = [] if configuration_keys is ... else configuration_keys
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -59,13 +73,26 @@ class DescribeConfigsResource:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeConfigsRequest:
+class DescribeConfigsRequest(Message):
     """The request, versions 1-4, flexible from 4."""
 
-    resources: list[DescribeConfigsResource] = field(default_factory=list[DescribeConfigsResource])
-    include_synonyms: bool = False
-    include_documentation: bool = False
+    __slots__ = ("resources", "include_synonyms", "include_documentation")
+
+    resources: list[DescribeConfigsResource]
+    include_synonyms: bool
+    include_documentation: bool
+
+    def __init__(
+        self,
+        *,
+        resources: list[DescribeConfigsResource] | EllipsisType = ...,
+        include_synonyms: bool = False,
+        include_documentation: bool = False,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.resources = [] if resources is ... else resources
+        self.include_synonyms = include_synonyms
+        self.include_documentation = include_documentation
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -96,13 +123,20 @@ class DescribeConfigsRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeConfigsSynonym:
+class DescribeConfigsSynonym(Message):
     """Each of DescribeConfigsResourceResult.synonyms."""
 
-    name: str = ""
-    value: str | None = ""
-    source: int = 0
+    __slots__ = ("name", "value", "source")
+
+    name: str
+    value: str | None
+    source: int
+
+    def __init__(self, *, name: str = "", value: str | None = "", source: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.value = value
+        self.source = source
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -132,18 +166,50 @@ class DescribeConfigsSynonym:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeConfigsResourceResult:
+class DescribeConfigsResourceResult(Message):
     """Each of DescribeConfigsResult.configs."""
 
-    name: str = ""
-    value: str | None = ""
-    read_only: bool = False
-    config_source: int = -1
-    is_sensitive: bool = False
-    synonyms: list[DescribeConfigsSynonym] = field(default_factory=list[DescribeConfigsSynonym])
-    config_type: int = 0
-    documentation: str | None = ""
+    __slots__ = (
+        "name",
+        "value",
+        "read_only",
+        "config_source",
+        "is_sensitive",
+        "synonyms",
+        "config_type",
+        "documentation",
+    )
+
+    name: str
+    value: str | None
+    read_only: bool
+    config_source: int
+    is_sensitive: bool
+    synonyms: list[DescribeConfigsSynonym]
+    config_type: int
+    documentation: str | None
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        value: str | None = "",
+        read_only: bool = False,
+        config_source: int = -1,
+        is_sensitive: bool = False,
+        synonyms: list[DescribeConfigsSynonym] | EllipsisType = ...,
+        config_type: int = 0,
+        documentation: str | None = "",
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.value = value
+        self.read_only = read_only
+        self.config_source = config_source
+        self.is_sensitive = is_sensitive
+        self.synonyms = [] if synonyms is ... else synonyms
+        self.config_type = config_type
+        self.documentation = documentation
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -197,15 +263,32 @@ class DescribeConfigsResourceResult:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeConfigsResult:
+class DescribeConfigsResult(Message):
     """Each of DescribeConfigsResponse.results."""
 
-    error_code: int = 0
-    error_message: str | None = ""
-    resource_type: int = 0
-    resource_name: str = ""
-    configs: list[DescribeConfigsResourceResult] = field(default_factory=list[DescribeConfigsResourceResult])
+    __slots__ = ("error_code", "error_message", "resource_type", "resource_name", "configs")
+
+    error_code: int
+    error_message: str | None
+    resource_type: int
+    resource_name: str
+    configs: list[DescribeConfigsResourceResult]
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        error_message: str | None = "",
+        resource_type: int = 0,
+        resource_name: str = "",
+        configs: list[DescribeConfigsResourceResult] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.error_message = error_message
+        self.resource_type = resource_type
+        self.resource_name = resource_name
+        self.configs = [] if configs is ... else configs
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -245,12 +328,18 @@ class DescribeConfigsResult:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeConfigsResponse:
+class DescribeConfigsResponse(Message):
     """The response, versions 1-4, flexible from 4."""
 
-    throttle_time_ms: int = 0
-    results: list[DescribeConfigsResult] = field(default_factory=list[DescribeConfigsResult])
+    __slots__ = ("throttle_time_ms", "results")
+
+    throttle_time_ms: int
+    results: list[DescribeConfigsResult]
+
+    def __init__(self, *, throttle_time_ms: int = 0, results: list[DescribeConfigsResult] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.results = [] if results is ... else results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

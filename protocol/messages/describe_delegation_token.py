@@ -3,21 +3,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 INT64_INT64_INT64 = Struct(">qqq")
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeDelegationTokenOwner:
+class DescribeDelegationTokenOwner(Message):
     """Each of DescribeDelegationTokenRequest.owners."""
 
-    principal_type: str = ""
-    principal_name: str = ""
+    __slots__ = ("principal_type", "principal_name")
+
+    principal_type: str
+    principal_name: str
+
+    def __init__(self, *, principal_type: str = "", principal_name: str = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.principal_type = principal_type
+        self.principal_name = principal_name
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -45,11 +52,16 @@ class DescribeDelegationTokenOwner:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeDelegationTokenRequest:
+class DescribeDelegationTokenRequest(Message):
     """The request, versions 1-3, flexible from 2."""
 
-    owners: list[DescribeDelegationTokenOwner] | None = field(default_factory=list[DescribeDelegationTokenOwner])
+    __slots__ = ("owners",)
+
+    owners: list[DescribeDelegationTokenOwner] | None
+
+    def __init__(self, *, owners: list[DescribeDelegationTokenOwner] | EllipsisType | None = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.owners = [] if owners is ... else owners
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -80,12 +92,18 @@ class DescribeDelegationTokenRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribedDelegationTokenRenewer:
+class DescribedDelegationTokenRenewer(Message):
     """Each of DescribedDelegationToken.renewers."""
 
-    principal_type: str = ""
-    principal_name: str = ""
+    __slots__ = ("principal_type", "principal_name")
+
+    principal_type: str
+    principal_name: str
+
+    def __init__(self, *, principal_type: str = "", principal_name: str = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.principal_type = principal_type
+        self.principal_name = principal_name
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -113,20 +131,58 @@ class DescribedDelegationTokenRenewer:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribedDelegationToken:
+class DescribedDelegationToken(Message):
     """Each of DescribeDelegationTokenResponse.tokens."""
 
-    principal_type: str = ""
-    principal_name: str = ""
-    token_requester_principal_type: str = ""
-    token_requester_principal_name: str = ""
-    issue_timestamp: int = 0
-    expiry_timestamp: int = 0
-    max_timestamp: int = 0
-    token_id: str = ""
-    hmac: bytes = b""
-    renewers: list[DescribedDelegationTokenRenewer] = field(default_factory=list[DescribedDelegationTokenRenewer])
+    __slots__ = (
+        "principal_type",
+        "principal_name",
+        "token_requester_principal_type",
+        "token_requester_principal_name",
+        "issue_timestamp",
+        "expiry_timestamp",
+        "max_timestamp",
+        "token_id",
+        "hmac",
+        "renewers",
+    )
+
+    principal_type: str
+    principal_name: str
+    token_requester_principal_type: str
+    token_requester_principal_name: str
+    issue_timestamp: int
+    expiry_timestamp: int
+    max_timestamp: int
+    token_id: str
+    hmac: bytes
+    renewers: list[DescribedDelegationTokenRenewer]
+
+    def __init__(
+        self,
+        *,
+        principal_type: str = "",
+        principal_name: str = "",
+        token_requester_principal_type: str = "",
+        token_requester_principal_name: str = "",
+        issue_timestamp: int = 0,
+        expiry_timestamp: int = 0,
+        max_timestamp: int = 0,
+        token_id: str = "",
+        hmac: bytes = b"",
+        renewers: list[DescribedDelegationTokenRenewer] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.principal_type = principal_type
+        self.principal_name = principal_name
+        self.token_requester_principal_type = token_requester_principal_type
+        self.token_requester_principal_name = token_requester_principal_name
+        self.issue_timestamp = issue_timestamp
+        self.expiry_timestamp = expiry_timestamp
+        self.max_timestamp = max_timestamp
+        self.token_id = token_id
+        self.hmac = hmac
+        self.renewers = [] if renewers is ... else renewers
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -183,13 +239,26 @@ class DescribedDelegationToken:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeDelegationTokenResponse:
+class DescribeDelegationTokenResponse(Message):
     """The response, versions 1-3, flexible from 2."""
 
-    error_code: int = 0
-    tokens: list[DescribedDelegationToken] = field(default_factory=list[DescribedDelegationToken])
-    throttle_time_ms: int = 0
+    __slots__ = ("error_code", "tokens", "throttle_time_ms")
+
+    error_code: int
+    tokens: list[DescribedDelegationToken]
+    throttle_time_ms: int
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        tokens: list[DescribedDelegationToken] | EllipsisType = ...,
+        throttle_time_ms: int = 0,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.tokens = [] if tokens is ... else tokens
+        self.throttle_time_ms = throttle_time_ms
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

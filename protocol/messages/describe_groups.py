@@ -3,18 +3,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeGroupsRequest:
+class DescribeGroupsRequest(Message):
     """The request, versions 0-6, flexible from 5."""
 
-    groups: list[str] = field(default_factory=list[str])
-    include_authorized_operations: bool = False
+    __slots__ = ("groups", "include_authorized_operations")
+
+    groups: list[str]
+    include_authorized_operations: bool
+
+    def __init__(self, *, groups: list[str] | EllipsisType = ..., include_authorized_operations: bool = False) -> None:
+        """Make one; a field that is left out has its default."""
+        self.groups = [] if groups is ... else groups
+        self.include_authorized_operations = include_authorized_operations
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -47,16 +54,35 @@ class DescribeGroupsRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribedGroupMember:
+class DescribedGroupMember(Message):
     """Each of DescribedGroup.members."""
 
-    member_id: str = ""
-    group_instance_id: str | None = None
-    client_id: str = ""
-    client_host: str = ""
-    member_metadata: bytes = b""
-    member_assignment: bytes = b""
+    __slots__ = ("member_id", "group_instance_id", "client_id", "client_host", "member_metadata", "member_assignment")
+
+    member_id: str
+    group_instance_id: str | None
+    client_id: str
+    client_host: str
+    member_metadata: bytes
+    member_assignment: bytes
+
+    def __init__(
+        self,
+        *,
+        member_id: str = "",
+        group_instance_id: str | None = None,
+        client_id: str = "",
+        client_host: str = "",
+        member_metadata: bytes = b"",
+        member_assignment: bytes = b"",
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.member_id = member_id
+        self.group_instance_id = group_instance_id
+        self.client_id = client_id
+        self.client_host = client_host
+        self.member_metadata = member_metadata
+        self.member_assignment = member_assignment
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -107,18 +133,50 @@ class DescribedGroupMember:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribedGroup:
+class DescribedGroup(Message):
     """Each of DescribeGroupsResponse.groups."""
 
-    error_code: int = 0
-    error_message: str | None = None
-    group_id: str = ""
-    group_state: str = ""
-    protocol_type: str = ""
-    protocol_data: str = ""
-    members: list[DescribedGroupMember] = field(default_factory=list[DescribedGroupMember])
-    authorized_operations: int = -2147483648
+    __slots__ = (
+        "error_code",
+        "error_message",
+        "group_id",
+        "group_state",
+        "protocol_type",
+        "protocol_data",
+        "members",
+        "authorized_operations",
+    )
+
+    error_code: int
+    error_message: str | None
+    group_id: str
+    group_state: str
+    protocol_type: str
+    protocol_data: str
+    members: list[DescribedGroupMember]
+    authorized_operations: int
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        error_message: str | None = None,
+        group_id: str = "",
+        group_state: str = "",
+        protocol_type: str = "",
+        protocol_data: str = "",
+        members: list[DescribedGroupMember] | EllipsisType = ...,
+        authorized_operations: int = -2147483648,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.error_message = error_message
+        self.group_id = group_id
+        self.group_state = group_state
+        self.protocol_type = protocol_type
+        self.protocol_data = protocol_data
+        self.members = [] if members is ... else members
+        self.authorized_operations = authorized_operations
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -172,12 +230,18 @@ class DescribedGroup:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeGroupsResponse:
+class DescribeGroupsResponse(Message):
     """The response, versions 0-6, flexible from 5."""
 
-    throttle_time_ms: int = 0
-    groups: list[DescribedGroup] = field(default_factory=list[DescribedGroup])
+    __slots__ = ("throttle_time_ms", "groups")
+
+    throttle_time_ms: int
+    groups: list[DescribedGroup]
+
+    def __init__(self, *, throttle_time_ms: int = 0, groups: list[DescribedGroup] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.groups = [] if groups is ... else groups
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

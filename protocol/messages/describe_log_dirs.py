@@ -3,22 +3,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT32, Reader, Writer
 
 INT32_INT64_INT64 = Struct(">iqq")
 INT64_INT64 = Struct(">qq")
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribableLogDirTopic:
+class DescribableLogDirTopic(Message):
     """Each of DescribeLogDirsRequest.topics."""
 
-    topic: str = ""
-    partitions: list[int] = field(default_factory=list[int])
+    __slots__ = ("topic", "partitions")
+
+    topic: str
+    partitions: list[int]
+
+    def __init__(self, *, topic: str = "", partitions: list[int] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic = topic
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -48,11 +55,16 @@ class DescribableLogDirTopic:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeLogDirsRequest:
+class DescribeLogDirsRequest(Message):
     """The request, versions 1-5, flexible from 2."""
 
-    topics: list[DescribableLogDirTopic] | None = field(default_factory=list[DescribableLogDirTopic])
+    __slots__ = ("topics",)
+
+    topics: list[DescribableLogDirTopic] | None
+
+    def __init__(self, *, topics: list[DescribableLogDirTopic] | EllipsisType | None = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -83,14 +95,24 @@ class DescribeLogDirsRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeLogDirsPartition:
+class DescribeLogDirsPartition(Message):
     """Each of DescribeLogDirsTopic.partitions."""
 
-    partition_index: int = 0
-    partition_size: int = 0
-    offset_lag: int = 0
-    is_future_key: bool = False
+    __slots__ = ("partition_index", "partition_size", "offset_lag", "is_future_key")
+
+    partition_index: int
+    partition_size: int
+    offset_lag: int
+    is_future_key: bool
+
+    def __init__(
+        self, *, partition_index: int = 0, partition_size: int = 0, offset_lag: int = 0, is_future_key: bool = False
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.partition_size = partition_size
+        self.offset_lag = offset_lag
+        self.is_future_key = is_future_key
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -112,12 +134,18 @@ class DescribeLogDirsPartition:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeLogDirsTopic:
+class DescribeLogDirsTopic(Message):
     """Each of DescribeLogDirsResult.topics."""
 
-    name: str = ""
-    partitions: list[DescribeLogDirsPartition] = field(default_factory=list[DescribeLogDirsPartition])
+    __slots__ = ("name", "partitions")
+
+    name: str
+    partitions: list[DescribeLogDirsPartition]
+
+    def __init__(self, *, name: str = "", partitions: list[DescribeLogDirsPartition] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -148,16 +176,35 @@ class DescribeLogDirsTopic:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeLogDirsResult:
+class DescribeLogDirsResult(Message):
     """Each of DescribeLogDirsResponse.results."""
 
-    error_code: int = 0
-    log_dir: str = ""
-    topics: list[DescribeLogDirsTopic] = field(default_factory=list[DescribeLogDirsTopic])
-    total_bytes: int = -1
-    usable_bytes: int = -1
-    is_cordoned: bool = False
+    __slots__ = ("error_code", "log_dir", "topics", "total_bytes", "usable_bytes", "is_cordoned")
+
+    error_code: int
+    log_dir: str
+    topics: list[DescribeLogDirsTopic]
+    total_bytes: int
+    usable_bytes: int
+    is_cordoned: bool
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        log_dir: str = "",
+        topics: list[DescribeLogDirsTopic] | EllipsisType = ...,
+        total_bytes: int = -1,
+        usable_bytes: int = -1,
+        is_cordoned: bool = False,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.log_dir = log_dir
+        self.topics = [] if topics is ... else topics
+        self.total_bytes = total_bytes
+        self.usable_bytes = usable_bytes
+        self.is_cordoned = is_cordoned
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -200,13 +247,26 @@ class DescribeLogDirsResult:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeLogDirsResponse:
+class DescribeLogDirsResponse(Message):
     """The response, versions 1-5, flexible from 2."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    results: list[DescribeLogDirsResult] = field(default_factory=list[DescribeLogDirsResult])
+    __slots__ = ("throttle_time_ms", "error_code", "results")
+
+    throttle_time_ms: int
+    error_code: int
+    results: list[DescribeLogDirsResult]
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        results: list[DescribeLogDirsResult] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.results = [] if results is ... else results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

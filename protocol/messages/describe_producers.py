@@ -3,22 +3,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT32, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
 INT64_INT32_INT32_INT64_INT32_INT64 = Struct(">qiiqiq")
 
 
-@dataclass(slots=True, kw_only=True)
-class TopicRequest:
+class TopicRequest(Message):
     """Each of DescribeProducersRequest.topics."""
 
-    name: str = ""
-    partition_indexes: list[int] = field(default_factory=list[int])
+    __slots__ = ("name", "partition_indexes")
+
+    name: str
+    partition_indexes: list[int]
+
+    def __init__(self, *, name: str = "", partition_indexes: list[int] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.partition_indexes = [] if partition_indexes is ... else partition_indexes
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -38,11 +45,16 @@ class TopicRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeProducersRequest:
+class DescribeProducersRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    topics: list[TopicRequest] = field(default_factory=list[TopicRequest])
+    __slots__ = ("topics",)
+
+    topics: list[TopicRequest]
+
+    def __init__(self, *, topics: list[TopicRequest] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -61,16 +73,42 @@ class DescribeProducersRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ProducerState:
+class ProducerState(Message):
     """Each of PartitionResponse.active_producers."""
 
-    producer_id: int = 0
-    producer_epoch: int = 0
-    last_sequence: int = -1
-    last_timestamp: int = -1
-    coordinator_epoch: int = 0
-    current_txn_start_offset: int = -1
+    __slots__ = (
+        "producer_id",
+        "producer_epoch",
+        "last_sequence",
+        "last_timestamp",
+        "coordinator_epoch",
+        "current_txn_start_offset",
+    )
+
+    producer_id: int
+    producer_epoch: int
+    last_sequence: int
+    last_timestamp: int
+    coordinator_epoch: int
+    current_txn_start_offset: int
+
+    def __init__(
+        self,
+        *,
+        producer_id: int = 0,
+        producer_epoch: int = 0,
+        last_sequence: int = -1,
+        last_timestamp: int = -1,
+        coordinator_epoch: int = 0,
+        current_txn_start_offset: int = -1,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.last_sequence = last_sequence
+        self.last_timestamp = last_timestamp
+        self.coordinator_epoch = coordinator_epoch
+        self.current_txn_start_offset = current_txn_start_offset
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -101,14 +139,29 @@ class ProducerState:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class PartitionResponse:
+class PartitionResponse(Message):
     """Each of TopicResponse.partitions."""
 
-    partition_index: int = 0
-    error_code: int = 0
-    error_message: str | None = None
-    active_producers: list[ProducerState] = field(default_factory=list[ProducerState])
+    __slots__ = ("partition_index", "error_code", "error_message", "active_producers")
+
+    partition_index: int
+    error_code: int
+    error_message: str | None
+    active_producers: list[ProducerState]
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        active_producers: list[ProducerState] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.error_message = error_message
+        self.active_producers = [] if active_producers is ... else active_producers
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -131,12 +184,18 @@ class PartitionResponse:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class TopicResponse:
+class TopicResponse(Message):
     """Each of DescribeProducersResponse.topics."""
 
-    name: str = ""
-    partitions: list[PartitionResponse] = field(default_factory=list[PartitionResponse])
+    __slots__ = ("name", "partitions")
+
+    name: str
+    partitions: list[PartitionResponse]
+
+    def __init__(self, *, name: str = "", partitions: list[PartitionResponse] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -157,12 +216,18 @@ class TopicResponse:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeProducersResponse:
+class DescribeProducersResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    throttle_time_ms: int = 0
-    topics: list[TopicResponse] = field(default_factory=list[TopicResponse])
+    __slots__ = ("throttle_time_ms", "topics")
+
+    throttle_time_ms: int
+    topics: list[TopicResponse]
+
+    def __init__(self, *, throttle_time_ms: int = 0, topics: list[TopicResponse] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -14,11 +15,16 @@ INT32_INT32_INT64 = Struct(">iiq")
 INT64_INT64 = Struct(">qq")
 
 
-@dataclass(slots=True, kw_only=True)
-class RequestPartitionData:
+class RequestPartitionData(Message):
     """Each of RequestTopicData.partitions."""
 
-    partition_index: int = 0
+    __slots__ = ("partition_index",)
+
+    partition_index: int
+
+    def __init__(self, *, partition_index: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -34,12 +40,18 @@ class RequestPartitionData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class RequestTopicData:
+class RequestTopicData(Message):
     """Each of DescribeQuorumRequest.topics."""
 
-    topic_name: str = ""
-    partitions: list[RequestPartitionData] = field(default_factory=list[RequestPartitionData])
+    __slots__ = ("topic_name", "partitions")
+
+    topic_name: str
+    partitions: list[RequestPartitionData]
+
+    def __init__(self, *, topic_name: str = "", partitions: list[RequestPartitionData] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -60,11 +72,16 @@ class RequestTopicData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeQuorumRequest:
+class DescribeQuorumRequest(Message):
     """The request, versions 0-2, flexible from 0."""
 
-    topics: list[RequestTopicData] = field(default_factory=list[RequestTopicData])
+    __slots__ = ("topics",)
+
+    topics: list[RequestTopicData]
+
+    def __init__(self, *, topics: list[RequestTopicData] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -83,15 +100,38 @@ class DescribeQuorumRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ReplicaState:
+class ReplicaState(Message):
     """Each of ResponsePartitionData.observers."""
 
-    replica_id: int = 0
-    replica_directory_id: bytes = ZERO_UUID
-    log_end_offset: int = 0
-    last_fetch_timestamp: int = -1
-    last_caught_up_timestamp: int = -1
+    __slots__ = (
+        "replica_id",
+        "replica_directory_id",
+        "log_end_offset",
+        "last_fetch_timestamp",
+        "last_caught_up_timestamp",
+    )
+
+    replica_id: int
+    replica_directory_id: bytes
+    log_end_offset: int
+    last_fetch_timestamp: int
+    last_caught_up_timestamp: int
+
+    def __init__(
+        self,
+        *,
+        replica_id: int = 0,
+        replica_directory_id: bytes = ZERO_UUID,
+        log_end_offset: int = 0,
+        last_fetch_timestamp: int = -1,
+        last_caught_up_timestamp: int = -1,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.replica_id = replica_id
+        self.replica_directory_id = replica_directory_id
+        self.log_end_offset = log_end_offset
+        self.last_fetch_timestamp = last_fetch_timestamp
+        self.last_caught_up_timestamp = last_caught_up_timestamp
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -119,18 +159,50 @@ class ReplicaState:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ResponsePartitionData:
+class ResponsePartitionData(Message):
     """Each of ResponseTopicData.partitions."""
 
-    partition_index: int = 0
-    error_code: int = 0
-    error_message: str | None = ""
-    leader_id: int = 0
-    leader_epoch: int = 0
-    high_watermark: int = 0
-    current_voters: list[ReplicaState] = field(default_factory=list[ReplicaState])
-    observers: list[ReplicaState] = field(default_factory=list[ReplicaState])
+    __slots__ = (
+        "partition_index",
+        "error_code",
+        "error_message",
+        "leader_id",
+        "leader_epoch",
+        "high_watermark",
+        "current_voters",
+        "observers",
+    )
+
+    partition_index: int
+    error_code: int
+    error_message: str | None
+    leader_id: int
+    leader_epoch: int
+    high_watermark: int
+    current_voters: list[ReplicaState]
+    observers: list[ReplicaState]
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        leader_id: int = 0,
+        leader_epoch: int = 0,
+        high_watermark: int = 0,
+        current_voters: list[ReplicaState] | EllipsisType = ...,
+        observers: list[ReplicaState] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.error_message = error_message
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
+        self.high_watermark = high_watermark
+        self.current_voters = [] if current_voters is ... else current_voters
+        self.observers = [] if observers is ... else observers
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -161,12 +233,18 @@ class ResponsePartitionData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ResponseTopicData:
+class ResponseTopicData(Message):
     """Each of DescribeQuorumResponse.topics."""
 
-    topic_name: str = ""
-    partitions: list[ResponsePartitionData] = field(default_factory=list[ResponsePartitionData])
+    __slots__ = ("topic_name", "partitions")
+
+    topic_name: str
+    partitions: list[ResponsePartitionData]
+
+    def __init__(self, *, topic_name: str = "", partitions: list[ResponsePartitionData] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -187,13 +265,20 @@ class ResponseTopicData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class Listener:
+class Listener(Message):
     """Each of Node.listeners."""
 
-    name: str = ""
-    host: str = ""
-    port: int = 0
+    __slots__ = ("name", "host", "port")
+
+    name: str
+    host: str
+    port: int
+
+    def __init__(self, *, name: str = "", host: str = "", port: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.host = host
+        self.port = port
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -213,12 +298,18 @@ class Listener:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class Node:
+class Node(Message):
     """Each of DescribeQuorumResponse.nodes."""
 
-    node_id: int = 0
-    listeners: list[Listener] = field(default_factory=list[Listener])
+    __slots__ = ("node_id", "listeners")
+
+    node_id: int
+    listeners: list[Listener]
+
+    def __init__(self, *, node_id: int = 0, listeners: list[Listener] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.node_id = node_id
+        self.listeners = [] if listeners is ... else listeners
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -239,14 +330,29 @@ class Node:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeQuorumResponse:
+class DescribeQuorumResponse(Message):
     """The response, versions 0-2, flexible from 0."""
 
-    error_code: int = 0
-    error_message: str | None = ""
-    topics: list[ResponseTopicData] = field(default_factory=list[ResponseTopicData])
-    nodes: list[Node] = field(default_factory=list[Node])
+    __slots__ = ("error_code", "error_message", "topics", "nodes")
+
+    error_code: int
+    error_message: str | None
+    topics: list[ResponseTopicData]
+    nodes: list[Node]
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        error_message: str | None = "",
+        topics: list[ResponseTopicData] | EllipsisType = ...,
+        nodes: list[Node] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.error_message = error_message
+        self.topics = [] if topics is ... else topics
+        self.nodes = [] if nodes is ... else nodes
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,21 +3,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT32, ZERO_UUID, Reader, Writer
 
 INT32_INT64_INT32 = Struct(">iqi")
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeShareGroupOffsetsRequestTopic:
+class DescribeShareGroupOffsetsRequestTopic(Message):
     """Each of DescribeShareGroupOffsetsRequestGroup.topics."""
 
-    topic_name: str = ""
-    partitions: list[int] = field(default_factory=list[int])
+    __slots__ = ("topic_name", "partitions")
+
+    topic_name: str
+    partitions: list[int]
+
+    def __init__(self, *, topic_name: str = "", partitions: list[int] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -37,14 +44,20 @@ class DescribeShareGroupOffsetsRequestTopic:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeShareGroupOffsetsRequestGroup:
+class DescribeShareGroupOffsetsRequestGroup(Message):
     """Each of DescribeShareGroupOffsetsRequest.groups."""
 
-    group_id: str = ""
-    topics: list[DescribeShareGroupOffsetsRequestTopic] | None = field(
-        default_factory=list[DescribeShareGroupOffsetsRequestTopic]
-    )
+    __slots__ = ("group_id", "topics")
+
+    group_id: str
+    topics: list[DescribeShareGroupOffsetsRequestTopic] | None
+
+    def __init__(
+        self, *, group_id: str = "", topics: list[DescribeShareGroupOffsetsRequestTopic] | EllipsisType | None = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.group_id = group_id
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -70,13 +83,16 @@ class DescribeShareGroupOffsetsRequestGroup:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeShareGroupOffsetsRequest:
+class DescribeShareGroupOffsetsRequest(Message):
     """The request, versions 0-1, flexible from 0."""
 
-    groups: list[DescribeShareGroupOffsetsRequestGroup] = field(
-        default_factory=list[DescribeShareGroupOffsetsRequestGroup]
-    )
+    __slots__ = ("groups",)
+
+    groups: list[DescribeShareGroupOffsetsRequestGroup]
+
+    def __init__(self, *, groups: list[DescribeShareGroupOffsetsRequestGroup] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.groups = [] if groups is ... else groups
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -95,16 +111,35 @@ class DescribeShareGroupOffsetsRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeShareGroupOffsetsResponsePartition:
+class DescribeShareGroupOffsetsResponsePartition(Message):
     """Each of DescribeShareGroupOffsetsResponseTopic.partitions."""
 
-    partition_index: int = 0
-    start_offset: int = 0
-    leader_epoch: int = 0
-    lag: int = -1
-    error_code: int = 0
-    error_message: str | None = None
+    __slots__ = ("partition_index", "start_offset", "leader_epoch", "lag", "error_code", "error_message")
+
+    partition_index: int
+    start_offset: int
+    leader_epoch: int
+    lag: int
+    error_code: int
+    error_message: str | None
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        start_offset: int = 0,
+        leader_epoch: int = 0,
+        lag: int = -1,
+        error_code: int = 0,
+        error_message: str | None = None,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.start_offset = start_offset
+        self.leader_epoch = leader_epoch
+        self.lag = lag
+        self.error_code = error_code
+        self.error_message = error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -127,15 +162,26 @@ class DescribeShareGroupOffsetsResponsePartition:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeShareGroupOffsetsResponseTopic:
+class DescribeShareGroupOffsetsResponseTopic(Message):
     """Each of DescribeShareGroupOffsetsResponseGroup.topics."""
 
-    topic_name: str = ""
-    topic_id: bytes = ZERO_UUID
-    partitions: list[DescribeShareGroupOffsetsResponsePartition] = field(
-        default_factory=list[DescribeShareGroupOffsetsResponsePartition]
-    )
+    __slots__ = ("topic_name", "topic_id", "partitions")
+
+    topic_name: str
+    topic_id: bytes
+    partitions: list[DescribeShareGroupOffsetsResponsePartition]
+
+    def __init__(
+        self,
+        *,
+        topic_name: str = "",
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[DescribeShareGroupOffsetsResponsePartition] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_name = topic_name
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -160,16 +206,29 @@ class DescribeShareGroupOffsetsResponseTopic:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeShareGroupOffsetsResponseGroup:
+class DescribeShareGroupOffsetsResponseGroup(Message):
     """Each of DescribeShareGroupOffsetsResponse.groups."""
 
-    group_id: str = ""
-    topics: list[DescribeShareGroupOffsetsResponseTopic] = field(
-        default_factory=list[DescribeShareGroupOffsetsResponseTopic]
-    )
-    error_code: int = 0
-    error_message: str | None = None
+    __slots__ = ("group_id", "topics", "error_code", "error_message")
+
+    group_id: str
+    topics: list[DescribeShareGroupOffsetsResponseTopic]
+    error_code: int
+    error_message: str | None
+
+    def __init__(
+        self,
+        *,
+        group_id: str = "",
+        topics: list[DescribeShareGroupOffsetsResponseTopic] | EllipsisType = ...,
+        error_code: int = 0,
+        error_message: str | None = None,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.group_id = group_id
+        self.topics = [] if topics is ... else topics
+        self.error_code = error_code
+        self.error_message = error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -194,14 +253,20 @@ class DescribeShareGroupOffsetsResponseGroup:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeShareGroupOffsetsResponse:
+class DescribeShareGroupOffsetsResponse(Message):
     """The response, versions 0-1, flexible from 0."""
 
-    throttle_time_ms: int = 0
-    groups: list[DescribeShareGroupOffsetsResponseGroup] = field(
-        default_factory=list[DescribeShareGroupOffsetsResponseGroup]
-    )
+    __slots__ = ("throttle_time_ms", "groups")
+
+    throttle_time_ms: int
+    groups: list[DescribeShareGroupOffsetsResponseGroup]
+
+    def __init__(
+        self, *, throttle_time_ms: int = 0, groups: list[DescribeShareGroupOffsetsResponseGroup] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.groups = [] if groups is ... else groups
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

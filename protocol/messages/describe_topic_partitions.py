@@ -3,20 +3,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT32, ZERO_UUID, Reader, Writer
 
 INT16_INT32_INT32_INT32 = Struct(">hiii")
 
 
-@dataclass(slots=True, kw_only=True)
-class TopicRequest:
+class TopicRequest(Message):
     """Each of DescribeTopicPartitionsRequest.topics."""
 
-    name: str = ""
+    __slots__ = ("name",)
+
+    name: str
+
+    def __init__(self, *, name: str = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -32,12 +38,18 @@ class TopicRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class Cursor:
+class Cursor(Message):
     """The value of DescribeTopicPartitionsResponse.next_cursor."""
 
-    topic_name: str = ""
-    partition_index: int = 0
+    __slots__ = ("topic_name", "partition_index")
+
+    topic_name: str
+    partition_index: int
+
+    def __init__(self, *, topic_name: str = "", partition_index: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_name = topic_name
+        self.partition_index = partition_index
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -55,13 +67,26 @@ class Cursor:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeTopicPartitionsRequest:
+class DescribeTopicPartitionsRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    topics: list[TopicRequest] = field(default_factory=list[TopicRequest])
-    response_partition_limit: int = 2000
-    cursor: Cursor | None = None
+    __slots__ = ("topics", "response_partition_limit", "cursor")
+
+    topics: list[TopicRequest]
+    response_partition_limit: int
+    cursor: Cursor | None
+
+    def __init__(
+        self,
+        *,
+        topics: list[TopicRequest] | EllipsisType = ...,
+        response_partition_limit: int = 2000,
+        cursor: Cursor | None = None,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topics = [] if topics is ... else topics
+        self.response_partition_limit = response_partition_limit
+        self.cursor = cursor
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -88,19 +113,54 @@ class DescribeTopicPartitionsRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeTopicPartitionsResponsePartition:
+class DescribeTopicPartitionsResponsePartition(Message):
     """Each of DescribeTopicPartitionsResponseTopic.partitions."""
 
-    error_code: int = 0
-    partition_index: int = 0
-    leader_id: int = 0
-    leader_epoch: int = -1
-    replica_nodes: list[int] = field(default_factory=list[int])
-    isr_nodes: list[int] = field(default_factory=list[int])
-    eligible_leader_replicas: list[int] | None = None
-    last_known_elr: list[int] | None = None
-    offline_replicas: list[int] = field(default_factory=list[int])
+    __slots__ = (
+        "error_code",
+        "partition_index",
+        "leader_id",
+        "leader_epoch",
+        "replica_nodes",
+        "isr_nodes",
+        "eligible_leader_replicas",
+        "last_known_elr",
+        "offline_replicas",
+    )
+
+    error_code: int
+    partition_index: int
+    leader_id: int
+    leader_epoch: int
+    replica_nodes: list[int]
+    isr_nodes: list[int]
+    eligible_leader_replicas: list[int] | None
+    last_known_elr: list[int] | None
+    offline_replicas: list[int]
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        partition_index: int = 0,
+        leader_id: int = 0,
+        leader_epoch: int = -1,
+        replica_nodes: list[int] | EllipsisType = ...,
+        isr_nodes: list[int] | EllipsisType = ...,
+        eligible_leader_replicas: list[int] | None = None,
+        last_known_elr: list[int] | None = None,
+        offline_replicas: list[int] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.partition_index = partition_index
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
+        self.replica_nodes = [] if replica_nodes is ... else replica_nodes
+        self.isr_nodes = [] if isr_nodes is ... else isr_nodes
+        self.eligible_leader_replicas = eligible_leader_replicas
+        self.last_known_elr = last_known_elr
+        self.offline_replicas = [] if offline_replicas is ... else offline_replicas
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -150,18 +210,35 @@ class DescribeTopicPartitionsResponsePartition:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeTopicPartitionsResponseTopic:
+class DescribeTopicPartitionsResponseTopic(Message):
     """Each of DescribeTopicPartitionsResponse.topics."""
 
-    error_code: int = 0
-    name: str | None = ""
-    topic_id: bytes = ZERO_UUID
-    is_internal: bool = False
-    partitions: list[DescribeTopicPartitionsResponsePartition] = field(
-        default_factory=list[DescribeTopicPartitionsResponsePartition]
-    )
-    topic_authorized_operations: int = -2147483648
+    __slots__ = ("error_code", "name", "topic_id", "is_internal", "partitions", "topic_authorized_operations")
+
+    error_code: int
+    name: str | None
+    topic_id: bytes
+    is_internal: bool
+    partitions: list[DescribeTopicPartitionsResponsePartition]
+    topic_authorized_operations: int
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        name: str | None = "",
+        topic_id: bytes = ZERO_UUID,
+        is_internal: bool = False,
+        partitions: list[DescribeTopicPartitionsResponsePartition] | EllipsisType = ...,
+        topic_authorized_operations: int = -2147483648,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.name = name
+        self.topic_id = topic_id
+        self.is_internal = is_internal
+        self.partitions = [] if partitions is ... else partitions
+        self.topic_authorized_operations = topic_authorized_operations
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -192,15 +269,26 @@ class DescribeTopicPartitionsResponseTopic:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeTopicPartitionsResponse:
+class DescribeTopicPartitionsResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    throttle_time_ms: int = 0
-    topics: list[DescribeTopicPartitionsResponseTopic] = field(
-        default_factory=list[DescribeTopicPartitionsResponseTopic]
-    )
-    next_cursor: Cursor | None = None
+    __slots__ = ("throttle_time_ms", "topics", "next_cursor")
+
+    throttle_time_ms: int
+    topics: list[DescribeTopicPartitionsResponseTopic]
+    next_cursor: Cursor | None
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        topics: list[DescribeTopicPartitionsResponseTopic] | EllipsisType = ...,
+        next_cursor: Cursor | None = None,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.topics = [] if topics is ... else topics
+        self.next_cursor = next_cursor
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,20 +3,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT32, Reader, Writer
 
 INT32_INT64_INT64_INT16 = Struct(">iqqh")
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeTransactionsRequest:
+class DescribeTransactionsRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    transactional_ids: list[str] = field(default_factory=list[str])
+    __slots__ = ("transactional_ids",)
+
+    transactional_ids: list[str]
+
+    def __init__(self, *, transactional_ids: list[str] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.transactional_ids = [] if transactional_ids is ... else transactional_ids
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -35,12 +41,18 @@ class DescribeTransactionsRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class TopicData:
+class TopicData(Message):
     """Each of TransactionState.topics."""
 
-    topic: str = ""
-    partitions: list[int] = field(default_factory=list[int])
+    __slots__ = ("topic", "partitions")
+
+    topic: str
+    partitions: list[int]
+
+    def __init__(self, *, topic: str = "", partitions: list[int] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic = topic
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -60,18 +72,50 @@ class TopicData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class TransactionState:
+class TransactionState(Message):
     """Each of DescribeTransactionsResponse.transaction_states."""
 
-    error_code: int = 0
-    transactional_id: str = ""
-    transaction_state: str = ""
-    transaction_timeout_ms: int = 0
-    transaction_start_time_ms: int = 0
-    producer_id: int = 0
-    producer_epoch: int = 0
-    topics: list[TopicData] = field(default_factory=list[TopicData])
+    __slots__ = (
+        "error_code",
+        "transactional_id",
+        "transaction_state",
+        "transaction_timeout_ms",
+        "transaction_start_time_ms",
+        "producer_id",
+        "producer_epoch",
+        "topics",
+    )
+
+    error_code: int
+    transactional_id: str
+    transaction_state: str
+    transaction_timeout_ms: int
+    transaction_start_time_ms: int
+    producer_id: int
+    producer_epoch: int
+    topics: list[TopicData]
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        transactional_id: str = "",
+        transaction_state: str = "",
+        transaction_timeout_ms: int = 0,
+        transaction_start_time_ms: int = 0,
+        producer_id: int = 0,
+        producer_epoch: int = 0,
+        topics: list[TopicData] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.transactional_id = transactional_id
+        self.transaction_state = transaction_state
+        self.transaction_timeout_ms = transaction_timeout_ms
+        self.transaction_start_time_ms = transaction_start_time_ms
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -109,12 +153,20 @@ class TransactionState:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeTransactionsResponse:
+class DescribeTransactionsResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    throttle_time_ms: int = 0
-    transaction_states: list[TransactionState] = field(default_factory=list[TransactionState])
+    __slots__ = ("throttle_time_ms", "transaction_states")
+
+    throttle_time_ms: int
+    transaction_states: list[TransactionState]
+
+    def __init__(
+        self, *, throttle_time_ms: int = 0, transaction_states: list[TransactionState] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.transaction_states = [] if transaction_states is ... else transaction_states
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,21 +3,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 INT32_INT16 = Struct(">ih")
 INT8_INT32 = Struct(">bi")
 
 
-@dataclass(slots=True, kw_only=True)
-class UserName:
+class UserName(Message):
     """Each of DescribeUserScramCredentialsRequest.users."""
 
-    name: str = ""
+    __slots__ = ("name",)
+
+    name: str
+
+    def __init__(self, *, name: str = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -33,11 +39,16 @@ class UserName:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeUserScramCredentialsRequest:
+class DescribeUserScramCredentialsRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    users: list[UserName] | None = field(default_factory=list[UserName])
+    __slots__ = ("users",)
+
+    users: list[UserName] | None
+
+    def __init__(self, *, users: list[UserName] | EllipsisType | None = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.users = [] if users is ... else users
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -57,12 +68,18 @@ class DescribeUserScramCredentialsRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class CredentialInfo:
+class CredentialInfo(Message):
     """Each of DescribeUserScramCredentialsResult.credential_infos."""
 
-    mechanism: int = 0
-    iterations: int = 0
+    __slots__ = ("mechanism", "iterations")
+
+    mechanism: int
+    iterations: int
+
+    def __init__(self, *, mechanism: int = 0, iterations: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.mechanism = mechanism
+        self.iterations = iterations
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -78,14 +95,29 @@ class CredentialInfo:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeUserScramCredentialsResult:
+class DescribeUserScramCredentialsResult(Message):
     """Each of DescribeUserScramCredentialsResponse.results."""
 
-    user: str = ""
-    error_code: int = 0
-    error_message: str | None = ""
-    credential_infos: list[CredentialInfo] = field(default_factory=list[CredentialInfo])
+    __slots__ = ("user", "error_code", "error_message", "credential_infos")
+
+    user: str
+    error_code: int
+    error_message: str | None
+    credential_infos: list[CredentialInfo]
+
+    def __init__(
+        self,
+        *,
+        user: str = "",
+        error_code: int = 0,
+        error_message: str | None = "",
+        credential_infos: list[CredentialInfo] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.user = user
+        self.error_code = error_code
+        self.error_message = error_message
+        self.credential_infos = [] if credential_infos is ... else credential_infos
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -110,14 +142,29 @@ class DescribeUserScramCredentialsResult:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribeUserScramCredentialsResponse:
+class DescribeUserScramCredentialsResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    error_message: str | None = ""
-    results: list[DescribeUserScramCredentialsResult] = field(default_factory=list[DescribeUserScramCredentialsResult])
+    __slots__ = ("throttle_time_ms", "error_code", "error_message", "results")
+
+    throttle_time_ms: int
+    error_code: int
+    error_message: str | None
+    results: list[DescribeUserScramCredentialsResult]
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        results: list[DescribeUserScramCredentialsResult] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.results = [] if results is ... else results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

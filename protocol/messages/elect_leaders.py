@@ -3,21 +3,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT32, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
 
 
-@dataclass(slots=True, kw_only=True)
-class TopicPartitions:
+class TopicPartitions(Message):
     """Each of ElectLeadersRequest.topic_partitions."""
 
-    topic: str = ""
-    partitions: list[int] = field(default_factory=list[int])
+    __slots__ = ("topic", "partitions")
+
+    topic: str
+    partitions: list[int]
+
+    def __init__(self, *, topic: str = "", partitions: list[int] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic = topic
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -47,13 +54,26 @@ class TopicPartitions:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ElectLeadersRequest:
+class ElectLeadersRequest(Message):
     """The request, versions 0-2, flexible from 2."""
 
-    election_type: int = 0
-    topic_partitions: list[TopicPartitions] | None = field(default_factory=list[TopicPartitions])
-    timeout_ms: int = 60000
+    __slots__ = ("election_type", "topic_partitions", "timeout_ms")
+
+    election_type: int
+    topic_partitions: list[TopicPartitions] | None
+    timeout_ms: int
+
+    def __init__(
+        self,
+        *,
+        election_type: int = 0,
+        topic_partitions: list[TopicPartitions] | EllipsisType | None = ...,
+        timeout_ms: int = 60000,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.election_type = election_type
+        self.topic_partitions = [] if topic_partitions is ... else topic_partitions
+        self.timeout_ms = timeout_ms
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -91,13 +111,20 @@ class ElectLeadersRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class PartitionResult:
+class PartitionResult(Message):
     """Each of ReplicaElectionResult.partition_result."""
 
-    partition_id: int = 0
-    error_code: int = 0
-    error_message: str | None = ""
+    __slots__ = ("partition_id", "error_code", "error_message")
+
+    partition_id: int
+    error_code: int
+    error_message: str | None
+
+    def __init__(self, *, partition_id: int = 0, error_code: int = 0, error_message: str | None = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_id = partition_id
+        self.error_code = error_code
+        self.error_message = error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -122,12 +149,18 @@ class PartitionResult:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ReplicaElectionResult:
+class ReplicaElectionResult(Message):
     """Each of ElectLeadersResponse.replica_election_results."""
 
-    topic: str = ""
-    partition_result: list[PartitionResult] = field(default_factory=list[PartitionResult])
+    __slots__ = ("topic", "partition_result")
+
+    topic: str
+    partition_result: list[PartitionResult]
+
+    def __init__(self, *, topic: str = "", partition_result: list[PartitionResult] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic = topic
+        self.partition_result = [] if partition_result is ... else partition_result
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -158,13 +191,26 @@ class ReplicaElectionResult:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ElectLeadersResponse:
+class ElectLeadersResponse(Message):
     """The response, versions 0-2, flexible from 2."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    replica_election_results: list[ReplicaElectionResult] = field(default_factory=list[ReplicaElectionResult])
+    __slots__ = ("throttle_time_ms", "error_code", "replica_election_results")
+
+    throttle_time_ms: int
+    error_code: int
+    replica_election_results: list[ReplicaElectionResult]
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        replica_election_results: list[ReplicaElectionResult] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.replica_election_results = [] if replica_election_results is ... else replica_election_results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,22 +3,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT32, ZERO_UUID, Reader, Writer
 
 INT32_INT16_INT32_INT32 = Struct(">ihii")
 INT32_INT32_INT32 = Struct(">iii")
 
 
-@dataclass(slots=True, kw_only=True)
-class ReplicaInfo:
+class ReplicaInfo(Message):
     """Each of RequestPartitionData.preferred_candidates."""
 
-    candidate_id: int = 0
-    candidate_directory_id: bytes = ZERO_UUID
+    __slots__ = ("candidate_id", "candidate_directory_id")
+
+    candidate_id: int
+    candidate_directory_id: bytes
+
+    def __init__(self, *, candidate_id: int = 0, candidate_directory_id: bytes = ZERO_UUID) -> None:
+        """Make one; a field that is left out has its default."""
+        self.candidate_id = candidate_id
+        self.candidate_directory_id = candidate_directory_id
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -36,15 +43,32 @@ class ReplicaInfo:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class RequestPartitionData:
+class RequestPartitionData(Message):
     """Each of RequestTopicData.partitions."""
 
-    partition_index: int = 0
-    leader_id: int = 0
-    leader_epoch: int = 0
-    preferred_candidates: list[ReplicaInfo] = field(default_factory=list[ReplicaInfo])
-    preferred_successors: list[int] = field(default_factory=list[int])
+    __slots__ = ("partition_index", "leader_id", "leader_epoch", "preferred_candidates", "preferred_successors")
+
+    partition_index: int
+    leader_id: int
+    leader_epoch: int
+    preferred_candidates: list[ReplicaInfo]
+    preferred_successors: list[int]
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        leader_id: int = 0,
+        leader_epoch: int = 0,
+        preferred_candidates: list[ReplicaInfo] | EllipsisType = ...,
+        preferred_successors: list[int] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
+        self.preferred_candidates = [] if preferred_candidates is ... else preferred_candidates
+        self.preferred_successors = [] if preferred_successors is ... else preferred_successors
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -83,12 +107,18 @@ class RequestPartitionData:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class RequestTopicData:
+class RequestTopicData(Message):
     """Each of EndQuorumEpochRequest.topics."""
 
-    topic_name: str = ""
-    partitions: list[RequestPartitionData] = field(default_factory=list[RequestPartitionData])
+    __slots__ = ("topic_name", "partitions")
+
+    topic_name: str
+    partitions: list[RequestPartitionData]
+
+    def __init__(self, *, topic_name: str = "", partitions: list[RequestPartitionData] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -119,13 +149,20 @@ class RequestTopicData:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class LeaderEndpoint:
+class LeaderEndpoint(Message):
     """Each of EndQuorumEpochRequest.leader_endpoints."""
 
-    name: str = ""
-    host: str = ""
-    port: int = 0
+    __slots__ = ("name", "host", "port")
+
+    name: str
+    host: str
+    port: int
+
+    def __init__(self, *, name: str = "", host: str = "", port: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.host = host
+        self.port = port
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -145,13 +182,26 @@ class LeaderEndpoint:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class EndQuorumEpochRequest:
+class EndQuorumEpochRequest(Message):
     """The request, versions 0-1, flexible from 1."""
 
-    cluster_id: str | None = None
-    topics: list[RequestTopicData] = field(default_factory=list[RequestTopicData])
-    leader_endpoints: list[LeaderEndpoint] = field(default_factory=list[LeaderEndpoint])
+    __slots__ = ("cluster_id", "topics", "leader_endpoints")
+
+    cluster_id: str | None
+    topics: list[RequestTopicData]
+    leader_endpoints: list[LeaderEndpoint]
+
+    def __init__(
+        self,
+        *,
+        cluster_id: str | None = None,
+        topics: list[RequestTopicData] | EllipsisType = ...,
+        leader_endpoints: list[LeaderEndpoint] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.cluster_id = cluster_id
+        self.topics = [] if topics is ... else topics
+        self.leader_endpoints = [] if leader_endpoints is ... else leader_endpoints
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -191,14 +241,24 @@ class EndQuorumEpochRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ResponsePartitionData:
+class ResponsePartitionData(Message):
     """Each of ResponseTopicData.partitions."""
 
-    partition_index: int = 0
-    error_code: int = 0
-    leader_id: int = 0
-    leader_epoch: int = 0
+    __slots__ = ("partition_index", "error_code", "leader_id", "leader_epoch")
+
+    partition_index: int
+    error_code: int
+    leader_id: int
+    leader_epoch: int
+
+    def __init__(
+        self, *, partition_index: int = 0, error_code: int = 0, leader_id: int = 0, leader_epoch: int = 0
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -222,12 +282,18 @@ class ResponsePartitionData:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ResponseTopicData:
+class ResponseTopicData(Message):
     """Each of EndQuorumEpochResponse.topics."""
 
-    topic_name: str = ""
-    partitions: list[ResponsePartitionData] = field(default_factory=list[ResponsePartitionData])
+    __slots__ = ("topic_name", "partitions")
+
+    topic_name: str
+    partitions: list[ResponsePartitionData]
+
+    def __init__(self, *, topic_name: str = "", partitions: list[ResponsePartitionData] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -258,13 +324,20 @@ class ResponseTopicData:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class NodeEndpoint:
+class NodeEndpoint(Message):
     """Each of EndQuorumEpochResponse.node_endpoints."""
 
-    node_id: int = 0
-    host: str = ""
-    port: int = 0
+    __slots__ = ("node_id", "host", "port")
+
+    node_id: int
+    host: str
+    port: int
+
+    def __init__(self, *, node_id: int = 0, host: str = "", port: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.node_id = node_id
+        self.host = host
+        self.port = port
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -284,13 +357,26 @@ class NodeEndpoint:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class EndQuorumEpochResponse:
+class EndQuorumEpochResponse(Message):
     """The response, versions 0-1, flexible from 1."""
 
-    error_code: int = 0
-    topics: list[ResponseTopicData] = field(default_factory=list[ResponseTopicData])
-    node_endpoints: list[NodeEndpoint] = field(default_factory=list[NodeEndpoint])
+    __slots__ = ("error_code", "topics", "node_endpoints")
+
+    error_code: int
+    topics: list[ResponseTopicData]
+    node_endpoints: list[NodeEndpoint]
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        topics: list[ResponseTopicData] | EllipsisType = ...,
+        node_endpoints: list[NodeEndpoint] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.topics = [] if topics is ... else topics
+        self.node_endpoints = [] if node_endpoints is ... else node_endpoints
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

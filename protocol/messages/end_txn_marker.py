@@ -3,17 +3,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 
-@dataclass(slots=True, kw_only=True)
-class EndTxnMarker:
+class EndTxnMarker(Message):
     """The data, version 0, none flexible."""
 
-    coordinator_epoch: int = 0
+    __slots__ = ("coordinator_epoch",)
+
+    coordinator_epoch: int
+
+    def __init__(self, *, coordinator_epoch: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.coordinator_epoch = coordinator_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

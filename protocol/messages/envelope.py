@@ -3,19 +3,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 
-@dataclass(slots=True, kw_only=True)
-class EnvelopeRequest:
+class EnvelopeRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    request_data: bytes = b""
-    request_principal: bytes | None = b""
-    client_host_address: bytes = b""
+    __slots__ = ("request_data", "request_principal", "client_host_address")
+
+    request_data: bytes
+    request_principal: bytes | None
+    client_host_address: bytes
+
+    def __init__(
+        self, *, request_data: bytes = b"", request_principal: bytes | None = b"", client_host_address: bytes = b""
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.request_data = request_data
+        self.request_principal = request_principal
+        self.client_host_address = client_host_address
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -35,12 +44,18 @@ class EnvelopeRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class EnvelopeResponse:
+class EnvelopeResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    response_data: bytes | None = None
-    error_code: int = 0
+    __slots__ = ("response_data", "error_code")
+
+    response_data: bytes | None
+    error_code: int
+
+    def __init__(self, *, response_data: bytes | None = None, error_code: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.response_data = response_data
+        self.error_code = error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,21 +3,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from struct import Struct
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 INT16_INT64_INT32 = Struct(">hqi")
 
 
-@dataclass(slots=True, kw_only=True)
-class ExpireDelegationTokenRequest:
+class ExpireDelegationTokenRequest(Message):
     """The request, versions 1-2, flexible from 2."""
 
-    hmac: bytes = b""
-    expiry_time_period_ms: int = 0
+    __slots__ = ("hmac", "expiry_time_period_ms")
+
+    hmac: bytes
+    expiry_time_period_ms: int
+
+    def __init__(self, *, hmac: bytes = b"", expiry_time_period_ms: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.hmac = hmac
+        self.expiry_time_period_ms = expiry_time_period_ms
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -42,13 +48,20 @@ class ExpireDelegationTokenRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ExpireDelegationTokenResponse:
+class ExpireDelegationTokenResponse(Message):
     """The response, versions 1-2, flexible from 2."""
 
-    error_code: int = 0
-    expiry_timestamp_ms: int = 0
-    throttle_time_ms: int = 0
+    __slots__ = ("error_code", "expiry_timestamp_ms", "throttle_time_ms")
+
+    error_code: int
+    expiry_timestamp_ms: int
+    throttle_time_ms: int
+
+    def __init__(self, *, error_code: int = 0, expiry_timestamp_ms: int = 0, throttle_time_ms: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.expiry_timestamp_ms = expiry_timestamp_ms
+        self.throttle_time_ms = throttle_time_ms
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

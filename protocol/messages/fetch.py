@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT32, ZERO_UUID, Reader, Writer
 
 INT16_INT32 = Struct(">hi")
@@ -18,12 +19,18 @@ INT64_INT32 = Struct(">qi")
 INT64_INT64 = Struct(">qq")
 
 
-@dataclass(slots=True, kw_only=True)
-class ReplicaState:
+class ReplicaState(Message):
     """The value of FetchRequest.replica_state."""
 
-    replica_id: int = -1
-    replica_epoch: int = -1
+    __slots__ = ("replica_id", "replica_epoch")
+
+    replica_id: int
+    replica_epoch: int
+
+    def __init__(self, *, replica_id: int = -1, replica_epoch: int = -1) -> None:
+        """Make one; a field that is left out has its default."""
+        self.replica_id = replica_id
+        self.replica_epoch = replica_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -39,18 +46,50 @@ class ReplicaState:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class FetchPartition:
+class FetchPartition(Message):
     """Each of FetchTopic.partitions."""
 
-    partition: int = 0
-    current_leader_epoch: int = -1
-    fetch_offset: int = 0
-    last_fetched_epoch: int = -1
-    log_start_offset: int = -1
-    partition_max_bytes: int = 0
-    replica_directory_id: bytes = ZERO_UUID
-    high_watermark: int = 9223372036854775807
+    __slots__ = (
+        "partition",
+        "current_leader_epoch",
+        "fetch_offset",
+        "last_fetched_epoch",
+        "log_start_offset",
+        "partition_max_bytes",
+        "replica_directory_id",
+        "high_watermark",
+    )
+
+    partition: int
+    current_leader_epoch: int
+    fetch_offset: int
+    last_fetched_epoch: int
+    log_start_offset: int
+    partition_max_bytes: int
+    replica_directory_id: bytes
+    high_watermark: int
+
+    def __init__(
+        self,
+        *,
+        partition: int = 0,
+        current_leader_epoch: int = -1,
+        fetch_offset: int = 0,
+        last_fetched_epoch: int = -1,
+        log_start_offset: int = -1,
+        partition_max_bytes: int = 0,
+        replica_directory_id: bytes = ZERO_UUID,
+        high_watermark: int = 9223372036854775807,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition = partition
+        self.current_leader_epoch = current_leader_epoch
+        self.fetch_offset = fetch_offset
+        self.last_fetched_epoch = last_fetched_epoch
+        self.log_start_offset = log_start_offset
+        self.partition_max_bytes = partition_max_bytes
+        self.replica_directory_id = replica_directory_id
+        self.high_watermark = high_watermark
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -107,13 +146,22 @@ class FetchPartition:
             writer.tagged_fields(tagged)
 
 
-@dataclass(slots=True, kw_only=True)
-class FetchTopic:
+class FetchTopic(Message):
     """Each of FetchRequest.topics."""
 
-    topic_id: bytes = ZERO_UUID
-    topic: str = ""
-    partitions: list[FetchPartition] = field(default_factory=list[FetchPartition])
+    __slots__ = ("topic_id", "topic", "partitions")
+
+    topic_id: bytes
+    topic: str
+    partitions: list[FetchPartition]
+
+    def __init__(
+        self, *, topic_id: bytes = ZERO_UUID, topic: str = "", partitions: list[FetchPartition] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.topic = topic
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -148,13 +196,22 @@ class FetchTopic:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ForgottenTopic:
+class ForgottenTopic(Message):
     """Each of FetchRequest.forgotten_topics_data."""
 
-    topic_id: bytes = ZERO_UUID
-    topic: str = ""
-    partitions: list[int] = field(default_factory=list[int])
+    __slots__ = ("topic_id", "topic", "partitions")
+
+    topic_id: bytes
+    topic: str
+    partitions: list[int]
+
+    def __init__(
+        self, *, topic_id: bytes = ZERO_UUID, topic: str = "", partitions: list[int] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.topic = topic
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -188,22 +245,66 @@ class ForgottenTopic:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class FetchRequest:
+class FetchRequest(Message):
     """The request, versions 4-18, flexible from 12."""
 
-    cluster_id: str | None = None
-    replica_state: ReplicaState = field(default_factory=ReplicaState)
-    replica_id: int = -1
-    max_wait_ms: int = 0
-    min_bytes: int = 0
-    max_bytes: int = 2147483647
-    isolation_level: int = 0
-    session_id: int = 0
-    session_epoch: int = -1
-    topics: list[FetchTopic] = field(default_factory=list[FetchTopic])
-    forgotten_topics_data: list[ForgottenTopic] = field(default_factory=list[ForgottenTopic])
-    rack_id: str = ""
+    __slots__ = (
+        "cluster_id",
+        "replica_state",
+        "replica_id",
+        "max_wait_ms",
+        "min_bytes",
+        "max_bytes",
+        "isolation_level",
+        "session_id",
+        "session_epoch",
+        "topics",
+        "forgotten_topics_data",
+        "rack_id",
+    )
+
+    cluster_id: str | None
+    replica_state: ReplicaState
+    replica_id: int
+    max_wait_ms: int
+    min_bytes: int
+    max_bytes: int
+    isolation_level: int
+    session_id: int
+    session_epoch: int
+    topics: list[FetchTopic]
+    forgotten_topics_data: list[ForgottenTopic]
+    rack_id: str
+
+    def __init__(
+        self,
+        *,
+        cluster_id: str | None = None,
+        replica_state: ReplicaState | EllipsisType = ...,
+        replica_id: int = -1,
+        max_wait_ms: int = 0,
+        min_bytes: int = 0,
+        max_bytes: int = 2147483647,
+        isolation_level: int = 0,
+        session_id: int = 0,
+        session_epoch: int = -1,
+        topics: list[FetchTopic] | EllipsisType = ...,
+        forgotten_topics_data: list[ForgottenTopic] | EllipsisType = ...,
+        rack_id: str = "",
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.cluster_id = cluster_id
+        self.replica_state = ReplicaState() if replica_state is ... else replica_state
+        self.replica_id = replica_id
+        self.max_wait_ms = max_wait_ms
+        self.min_bytes = min_bytes
+        self.max_bytes = max_bytes
+        self.isolation_level = isolation_level
+        self.session_id = session_id
+        self.session_epoch = session_epoch
+        self.topics = [] if topics is ... else topics
+        self.forgotten_topics_data = [] if forgotten_topics_data is ... else forgotten_topics_data
+        self.rack_id = rack_id
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -285,12 +386,18 @@ class FetchRequest:
             writer.tagged_fields(tagged)
 
 
-@dataclass(slots=True, kw_only=True)
-class EpochEndOffset:
+class EpochEndOffset(Message):
     """The value of PartitionData.diverging_epoch."""
 
-    epoch: int = -1
-    end_offset: int = -1
+    __slots__ = ("epoch", "end_offset")
+
+    epoch: int
+    end_offset: int
+
+    def __init__(self, *, epoch: int = -1, end_offset: int = -1) -> None:
+        """Make one; a field that is left out has its default."""
+        self.epoch = epoch
+        self.end_offset = end_offset
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -306,12 +413,18 @@ class EpochEndOffset:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class LeaderIdAndEpoch:
+class LeaderIdAndEpoch(Message):
     """The value of PartitionData.current_leader."""
 
-    leader_id: int = -1
-    leader_epoch: int = -1
+    __slots__ = ("leader_id", "leader_epoch")
+
+    leader_id: int
+    leader_epoch: int
+
+    def __init__(self, *, leader_id: int = -1, leader_epoch: int = -1) -> None:
+        """Make one; a field that is left out has its default."""
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -327,12 +440,18 @@ class LeaderIdAndEpoch:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class SnapshotId:
+class SnapshotId(Message):
     """The value of PartitionData.snapshot_id."""
 
-    end_offset: int = -1
-    epoch: int = -1
+    __slots__ = ("end_offset", "epoch")
+
+    end_offset: int
+    epoch: int
+
+    def __init__(self, *, end_offset: int = -1, epoch: int = -1) -> None:
+        """Make one; a field that is left out has its default."""
+        self.end_offset = end_offset
+        self.epoch = epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -348,12 +467,18 @@ class SnapshotId:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AbortedTransaction:
+class AbortedTransaction(Message):
     """Each of PartitionData.aborted_transactions."""
 
-    producer_id: int = 0
-    first_offset: int = 0
+    __slots__ = ("producer_id", "first_offset")
+
+    producer_id: int
+    first_offset: int
+
+    def __init__(self, *, producer_id: int = 0, first_offset: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.producer_id = producer_id
+        self.first_offset = first_offset
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -373,21 +498,62 @@ class AbortedTransaction:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class PartitionData:
+class PartitionData(Message):
     """Each of FetchableTopicResponse.partitions."""
 
-    partition_index: int = 0
-    error_code: int = 0
-    high_watermark: int = 0
-    last_stable_offset: int = -1
-    log_start_offset: int = -1
-    diverging_epoch: EpochEndOffset = field(default_factory=EpochEndOffset)
-    current_leader: LeaderIdAndEpoch = field(default_factory=LeaderIdAndEpoch)
-    snapshot_id: SnapshotId = field(default_factory=SnapshotId)
-    aborted_transactions: list[AbortedTransaction] | None = field(default_factory=list[AbortedTransaction])
-    preferred_read_replica: int = -1
-    records: bytes | None = None
+    __slots__ = (
+        "partition_index",
+        "error_code",
+        "high_watermark",
+        "last_stable_offset",
+        "log_start_offset",
+        "diverging_epoch",
+        "current_leader",
+        "snapshot_id",
+        "aborted_transactions",
+        "preferred_read_replica",
+        "records",
+    )
+
+    partition_index: int
+    error_code: int
+    high_watermark: int
+    last_stable_offset: int
+    log_start_offset: int
+    diverging_epoch: EpochEndOffset
+    current_leader: LeaderIdAndEpoch
+    snapshot_id: SnapshotId
+    aborted_transactions: list[AbortedTransaction] | None
+    preferred_read_replica: int
+    records: bytes | None
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        error_code: int = 0,
+        high_watermark: int = 0,
+        last_stable_offset: int = -1,
+        log_start_offset: int = -1,
+        diverging_epoch: EpochEndOffset | EllipsisType = ...,
+        current_leader: LeaderIdAndEpoch | EllipsisType = ...,
+        snapshot_id: SnapshotId | EllipsisType = ...,
+        aborted_transactions: list[AbortedTransaction] | EllipsisType | None = ...,
+        preferred_read_replica: int = -1,
+        records: bytes | None = None,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.high_watermark = high_watermark
+        self.last_stable_offset = last_stable_offset
+        self.log_start_offset = log_start_offset
+        self.diverging_epoch = EpochEndOffset() if diverging_epoch is ... else diverging_epoch
+        self.current_leader = LeaderIdAndEpoch() if current_leader is ... else current_leader
+        self.snapshot_id = SnapshotId() if snapshot_id is ... else snapshot_id
+        self.aborted_transactions = [] if aborted_transactions is ... else aborted_transactions
+        self.preferred_read_replica = preferred_read_replica
+        self.records = records
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -464,13 +630,22 @@ class PartitionData:
             writer.tagged_fields(tagged)
 
 
-@dataclass(slots=True, kw_only=True)
-class FetchableTopicResponse:
+class FetchableTopicResponse(Message):
     """Each of FetchResponse.responses."""
 
-    topic_id: bytes = ZERO_UUID
-    topic: str = ""
-    partitions: list[PartitionData] = field(default_factory=list[PartitionData])
+    __slots__ = ("topic_id", "topic", "partitions")
+
+    topic_id: bytes
+    topic: str
+    partitions: list[PartitionData]
+
+    def __init__(
+        self, *, topic_id: bytes = ZERO_UUID, topic: str = "", partitions: list[PartitionData] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.topic = topic
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -505,14 +680,22 @@ class FetchableTopicResponse:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class NodeEndpoint:
+class NodeEndpoint(Message):
     """Each of FetchResponse.node_endpoints."""
 
-    node_id: int = 0
-    host: str = ""
-    port: int = 0
-    rack: str | None = None
+    __slots__ = ("node_id", "host", "port", "rack")
+
+    node_id: int
+    host: str
+    port: int
+    rack: str | None
+
+    def __init__(self, *, node_id: int = 0, host: str = "", port: int = 0, rack: str | None = None) -> None:
+        """Make one; a field that is left out has its default."""
+        self.node_id = node_id
+        self.host = host
+        self.port = port
+        self.rack = rack
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -534,15 +717,32 @@ class NodeEndpoint:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class FetchResponse:
+class FetchResponse(Message):
     """The response, versions 4-18, flexible from 12."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    session_id: int = 0
-    responses: list[FetchableTopicResponse] = field(default_factory=list[FetchableTopicResponse])
-    node_endpoints: list[NodeEndpoint] = field(default_factory=list[NodeEndpoint])
+    __slots__ = ("throttle_time_ms", "error_code", "session_id", "responses", "node_endpoints")
+
+    throttle_time_ms: int
+    error_code: int
+    session_id: int
+    responses: list[FetchableTopicResponse]
+    node_endpoints: list[NodeEndpoint]
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        session_id: int = 0,
+        responses: list[FetchableTopicResponse] | EllipsisType = ...,
+        node_endpoints: list[NodeEndpoint] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.session_id = session_id
+        self.responses = [] if responses is ... else responses
+        self.node_endpoints = [] if node_endpoints is ... else node_endpoints
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -15,12 +16,18 @@ INT64_INT32 = Struct(">qi")
 INT64_INT64 = Struct(">qq")
 
 
-@dataclass(slots=True, kw_only=True)
-class SnapshotId:
+class SnapshotId(Message):
     """The value of ResponsePartitionSnapshot.snapshot_id."""
 
-    end_offset: int = 0
-    epoch: int = 0
+    __slots__ = ("end_offset", "epoch")
+
+    end_offset: int
+    epoch: int
+
+    def __init__(self, *, end_offset: int = 0, epoch: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.end_offset = end_offset
+        self.epoch = epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -36,15 +43,32 @@ class SnapshotId:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class RequestPartitionSnapshot:
+class RequestPartitionSnapshot(Message):
     """Each of RequestTopicSnapshot.partitions."""
 
-    partition: int = 0
-    current_leader_epoch: int = 0
-    snapshot_id: SnapshotId = field(default_factory=SnapshotId)
-    position: int = 0
-    replica_directory_id: bytes = ZERO_UUID
+    __slots__ = ("partition", "current_leader_epoch", "snapshot_id", "position", "replica_directory_id")
+
+    partition: int
+    current_leader_epoch: int
+    snapshot_id: SnapshotId
+    position: int
+    replica_directory_id: bytes
+
+    def __init__(
+        self,
+        *,
+        partition: int = 0,
+        current_leader_epoch: int = 0,
+        snapshot_id: SnapshotId | EllipsisType = ...,
+        position: int = 0,
+        replica_directory_id: bytes = ZERO_UUID,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition = partition
+        self.current_leader_epoch = current_leader_epoch
+        self.snapshot_id = SnapshotId() if snapshot_id is ... else snapshot_id
+        self.position = position
+        self.replica_directory_id = replica_directory_id
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -79,12 +103,18 @@ class RequestPartitionSnapshot:
         writer.tagged_fields(tagged)
 
 
-@dataclass(slots=True, kw_only=True)
-class RequestTopicSnapshot:
+class RequestTopicSnapshot(Message):
     """Each of FetchSnapshotRequest.topics."""
 
-    name: str = ""
-    partitions: list[RequestPartitionSnapshot] = field(default_factory=list[RequestPartitionSnapshot])
+    __slots__ = ("name", "partitions")
+
+    name: str
+    partitions: list[RequestPartitionSnapshot]
+
+    def __init__(self, *, name: str = "", partitions: list[RequestPartitionSnapshot] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -105,14 +135,29 @@ class RequestTopicSnapshot:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class FetchSnapshotRequest:
+class FetchSnapshotRequest(Message):
     """The request, versions 0-1, flexible from 0."""
 
-    cluster_id: str | None = None
-    replica_id: int = -1
-    max_bytes: int = 2147483647
-    topics: list[RequestTopicSnapshot] = field(default_factory=list[RequestTopicSnapshot])
+    __slots__ = ("cluster_id", "replica_id", "max_bytes", "topics")
+
+    cluster_id: str | None
+    replica_id: int
+    max_bytes: int
+    topics: list[RequestTopicSnapshot]
+
+    def __init__(
+        self,
+        *,
+        cluster_id: str | None = None,
+        replica_id: int = -1,
+        max_bytes: int = 2147483647,
+        topics: list[RequestTopicSnapshot] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.cluster_id = cluster_id
+        self.replica_id = replica_id
+        self.max_bytes = max_bytes
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -146,12 +191,18 @@ class FetchSnapshotRequest:
         writer.tagged_fields(tagged)
 
 
-@dataclass(slots=True, kw_only=True)
-class LeaderIdAndEpoch:
+class LeaderIdAndEpoch(Message):
     """The value of ResponsePartitionSnapshot.current_leader."""
 
-    leader_id: int = 0
-    leader_epoch: int = 0
+    __slots__ = ("leader_id", "leader_epoch")
+
+    leader_id: int
+    leader_epoch: int
+
+    def __init__(self, *, leader_id: int = 0, leader_epoch: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -167,17 +218,38 @@ class LeaderIdAndEpoch:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ResponsePartitionSnapshot:
+class ResponsePartitionSnapshot(Message):
     """Each of ResponseTopicSnapshot.partitions."""
 
-    index: int = 0
-    error_code: int = 0
-    snapshot_id: SnapshotId = field(default_factory=SnapshotId)
-    current_leader: LeaderIdAndEpoch = field(default_factory=LeaderIdAndEpoch)
-    size: int = 0
-    position: int = 0
-    unaligned_records: bytes = b""
+    __slots__ = ("index", "error_code", "snapshot_id", "current_leader", "size", "position", "unaligned_records")
+
+    index: int
+    error_code: int
+    snapshot_id: SnapshotId
+    current_leader: LeaderIdAndEpoch
+    size: int
+    position: int
+    unaligned_records: bytes
+
+    def __init__(
+        self,
+        *,
+        index: int = 0,
+        error_code: int = 0,
+        snapshot_id: SnapshotId | EllipsisType = ...,
+        current_leader: LeaderIdAndEpoch | EllipsisType = ...,
+        size: int = 0,
+        position: int = 0,
+        unaligned_records: bytes = b"",
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.index = index
+        self.error_code = error_code
+        self.snapshot_id = SnapshotId() if snapshot_id is ... else snapshot_id
+        self.current_leader = LeaderIdAndEpoch() if current_leader is ... else current_leader
+        self.size = size
+        self.position = position
+        self.unaligned_records = unaligned_records
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -212,12 +284,18 @@ class ResponsePartitionSnapshot:
         writer.tagged_fields(tagged)
 
 
-@dataclass(slots=True, kw_only=True)
-class ResponseTopicSnapshot:
+class ResponseTopicSnapshot(Message):
     """Each of FetchSnapshotResponse.topics."""
 
-    name: str = ""
-    partitions: list[ResponsePartitionSnapshot] = field(default_factory=list[ResponsePartitionSnapshot])
+    __slots__ = ("name", "partitions")
+
+    name: str
+    partitions: list[ResponsePartitionSnapshot]
+
+    def __init__(self, *, name: str = "", partitions: list[ResponsePartitionSnapshot] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -238,13 +316,20 @@ class ResponseTopicSnapshot:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class NodeEndpoint:
+class NodeEndpoint(Message):
     """Each of FetchSnapshotResponse.node_endpoints."""
 
-    node_id: int = 0
-    host: str = ""
-    port: int = 0
+    __slots__ = ("node_id", "host", "port")
+
+    node_id: int
+    host: str
+    port: int
+
+    def __init__(self, *, node_id: int = 0, host: str = "", port: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.node_id = node_id
+        self.host = host
+        self.port = port
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -264,14 +349,29 @@ class NodeEndpoint:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class FetchSnapshotResponse:
+class FetchSnapshotResponse(Message):
     """The response, versions 0-1, flexible from 0."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    topics: list[ResponseTopicSnapshot] = field(default_factory=list[ResponseTopicSnapshot])
-    node_endpoints: list[NodeEndpoint] = field(default_factory=list[NodeEndpoint])
+    __slots__ = ("throttle_time_ms", "error_code", "topics", "node_endpoints")
+
+    throttle_time_ms: int
+    error_code: int
+    topics: list[ResponseTopicSnapshot]
+    node_endpoints: list[NodeEndpoint]
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        topics: list[ResponseTopicSnapshot] | EllipsisType = ...,
+        node_endpoints: list[NodeEndpoint] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.topics = [] if topics is ... else topics
+        self.node_endpoints = [] if node_endpoints is ... else node_endpoints
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,22 +3,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 INT32_INT16 = Struct(">ih")
 
 
-@dataclass(slots=True, kw_only=True)
-class FindCoordinatorRequest:
+class FindCoordinatorRequest(Message):
     """The request, versions 0-6, flexible from 3."""
 
-    key: str = ""
-    key_type: int = 0
-    coordinator_keys: list[str] = field(default_factory=list[str])
+    __slots__ = ("key", "key_type", "coordinator_keys")
+
+    key: str
+    key_type: int
+    coordinator_keys: list[str]
+
+    def __init__(self, *, key: str = "", key_type: int = 0, coordinator_keys: list[str] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.key = key
+        self.key_type = key_type
+        self.coordinator_keys = [] if coordinator_keys is ... else coordinator_keys
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -54,16 +62,35 @@ class FindCoordinatorRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class Coordinator:
+class Coordinator(Message):
     """Each of FindCoordinatorResponse.coordinators."""
 
-    key: str = ""
-    node_id: int = 0
-    host: str = ""
-    port: int = 0
-    error_code: int = 0
-    error_message: str | None = ""
+    __slots__ = ("key", "node_id", "host", "port", "error_code", "error_message")
+
+    key: str
+    node_id: int
+    host: str
+    port: int
+    error_code: int
+    error_message: str | None
+
+    def __init__(
+        self,
+        *,
+        key: str = "",
+        node_id: int = 0,
+        host: str = "",
+        port: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.key = key
+        self.node_id = node_id
+        self.host = host
+        self.port = port
+        self.error_code = error_code
+        self.error_message = error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -87,17 +114,38 @@ class Coordinator:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class FindCoordinatorResponse:
+class FindCoordinatorResponse(Message):
     """The response, versions 0-6, flexible from 3."""
 
-    throttle_time_ms: int = 0
-    coordinators: list[Coordinator] = field(default_factory=list[Coordinator])
-    error_code: int = 0
-    error_message: str | None = ""
-    node_id: int = 0
-    host: str = ""
-    port: int = 0
+    __slots__ = ("throttle_time_ms", "coordinators", "error_code", "error_message", "node_id", "host", "port")
+
+    throttle_time_ms: int
+    coordinators: list[Coordinator]
+    error_code: int
+    error_message: str | None
+    node_id: int
+    host: str
+    port: int
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        coordinators: list[Coordinator] | EllipsisType = ...,
+        error_code: int = 0,
+        error_message: str | None = "",
+        node_id: int = 0,
+        host: str = "",
+        port: int = 0,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.coordinators = [] if coordinators is ... else coordinators
+        self.error_code = error_code
+        self.error_message = error_message
+        self.node_id = node_id
+        self.host = host
+        self.port = port
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

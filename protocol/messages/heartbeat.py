@@ -3,20 +3,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 
-@dataclass(slots=True, kw_only=True)
-class HeartbeatRequest:
+class HeartbeatRequest(Message):
     """The request, versions 0-4, flexible from 4."""
 
-    group_id: str = ""
-    generation_id: int = 0
-    member_id: str = ""
-    group_instance_id: str | None = None
+    __slots__ = ("group_id", "generation_id", "member_id", "group_instance_id")
+
+    group_id: str
+    generation_id: int
+    member_id: str
+    group_instance_id: str | None
+
+    def __init__(
+        self, *, group_id: str = "", generation_id: int = 0, member_id: str = "", group_instance_id: str | None = None
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.group_id = group_id
+        self.generation_id = generation_id
+        self.member_id = member_id
+        self.group_instance_id = group_instance_id
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -54,12 +64,18 @@ class HeartbeatRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class HeartbeatResponse:
+class HeartbeatResponse(Message):
     """The response, versions 0-4, flexible from 4."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
+    __slots__ = ("throttle_time_ms", "error_code")
+
+    throttle_time_ms: int
+    error_code: int
+
+    def __init__(self, *, throttle_time_ms: int = 0, error_code: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

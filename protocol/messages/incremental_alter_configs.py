@@ -3,19 +3,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 
-@dataclass(slots=True, kw_only=True)
-class AlterableConfig:
+class AlterableConfig(Message):
     """Each of AlterConfigsResource.configs."""
 
-    name: str = ""
-    config_operation: int = 0
-    value: str | None = ""
+    __slots__ = ("name", "config_operation", "value")
+
+    name: str
+    config_operation: int
+    value: str | None
+
+    def __init__(self, *, name: str = "", config_operation: int = 0, value: str | None = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.config_operation = config_operation
+        self.value = value
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -45,13 +53,22 @@ class AlterableConfig:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AlterConfigsResource:
+class AlterConfigsResource(Message):
     """Each of IncrementalAlterConfigsRequest.resources."""
 
-    resource_type: int = 0
-    resource_name: str = ""
-    configs: list[AlterableConfig] = field(default_factory=list[AlterableConfig])
+    __slots__ = ("resource_type", "resource_name", "configs")
+
+    resource_type: int
+    resource_name: str
+    configs: list[AlterableConfig]
+
+    def __init__(
+        self, *, resource_type: int = 0, resource_name: str = "", configs: list[AlterableConfig] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.resource_type = resource_type
+        self.resource_name = resource_name
+        self.configs = [] if configs is ... else configs
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -84,12 +101,20 @@ class AlterConfigsResource:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class IncrementalAlterConfigsRequest:
+class IncrementalAlterConfigsRequest(Message):
     """The request, versions 0-1, flexible from 1."""
 
-    resources: list[AlterConfigsResource] = field(default_factory=list[AlterConfigsResource])
-    validate_only: bool = False
+    __slots__ = ("resources", "validate_only")
+
+    resources: list[AlterConfigsResource]
+    validate_only: bool
+
+    def __init__(
+        self, *, resources: list[AlterConfigsResource] | EllipsisType = ..., validate_only: bool = False
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.resources = [] if resources is ... else resources
+        self.validate_only = validate_only
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -117,14 +142,24 @@ class IncrementalAlterConfigsRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AlterConfigsResourceResponse:
+class AlterConfigsResourceResponse(Message):
     """Each of IncrementalAlterConfigsResponse.responses."""
 
-    error_code: int = 0
-    error_message: str | None = ""
-    resource_type: int = 0
-    resource_name: str = ""
+    __slots__ = ("error_code", "error_message", "resource_type", "resource_name")
+
+    error_code: int
+    error_message: str | None
+    resource_type: int
+    resource_name: str
+
+    def __init__(
+        self, *, error_code: int = 0, error_message: str | None = "", resource_type: int = 0, resource_name: str = ""
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.error_message = error_message
+        self.resource_type = resource_type
+        self.resource_name = resource_name
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -156,12 +191,20 @@ class AlterConfigsResourceResponse:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class IncrementalAlterConfigsResponse:
+class IncrementalAlterConfigsResponse(Message):
     """The response, versions 0-1, flexible from 1."""
 
-    throttle_time_ms: int = 0
-    responses: list[AlterConfigsResourceResponse] = field(default_factory=list[AlterConfigsResourceResponse])
+    __slots__ = ("throttle_time_ms", "responses")
+
+    throttle_time_ms: int
+    responses: list[AlterConfigsResourceResponse]
+
+    def __init__(
+        self, *, throttle_time_ms: int = 0, responses: list[AlterConfigsResourceResponse] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.responses = [] if responses is ... else responses
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

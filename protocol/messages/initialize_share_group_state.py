@@ -3,23 +3,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
 INT32_INT32_INT64 = Struct(">iiq")
 
 
-@dataclass(slots=True, kw_only=True)
-class PartitionData:
+class PartitionData(Message):
     """Each of InitializeStateData.partitions."""
 
-    partition: int = 0
-    state_epoch: int = 0
-    start_offset: int = 0
+    __slots__ = ("partition", "state_epoch", "start_offset")
+
+    partition: int
+    state_epoch: int
+    start_offset: int
+
+    def __init__(self, *, partition: int = 0, state_epoch: int = 0, start_offset: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition = partition
+        self.state_epoch = state_epoch
+        self.start_offset = start_offset
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -35,12 +43,18 @@ class PartitionData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class InitializeStateData:
+class InitializeStateData(Message):
     """Each of InitializeShareGroupStateRequest.topics."""
 
-    topic_id: bytes = ZERO_UUID
-    partitions: list[PartitionData] = field(default_factory=list[PartitionData])
+    __slots__ = ("topic_id", "partitions")
+
+    topic_id: bytes
+    partitions: list[PartitionData]
+
+    def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionData] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -61,12 +75,18 @@ class InitializeStateData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class InitializeShareGroupStateRequest:
+class InitializeShareGroupStateRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    group_id: str = ""
-    topics: list[InitializeStateData] = field(default_factory=list[InitializeStateData])
+    __slots__ = ("group_id", "topics")
+
+    group_id: str
+    topics: list[InitializeStateData]
+
+    def __init__(self, *, group_id: str = "", topics: list[InitializeStateData] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.group_id = group_id
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -87,13 +107,20 @@ class InitializeShareGroupStateRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class PartitionResult:
+class PartitionResult(Message):
     """Each of InitializeStateResult.partitions."""
 
-    partition: int = 0
-    error_code: int = 0
-    error_message: str | None = None
+    __slots__ = ("partition", "error_code", "error_message")
+
+    partition: int
+    error_code: int
+    error_message: str | None
+
+    def __init__(self, *, partition: int = 0, error_code: int = 0, error_message: str | None = None) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition = partition
+        self.error_code = error_code
+        self.error_message = error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -111,12 +138,18 @@ class PartitionResult:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class InitializeStateResult:
+class InitializeStateResult(Message):
     """Each of InitializeShareGroupStateResponse.results."""
 
-    topic_id: bytes = ZERO_UUID
-    partitions: list[PartitionResult] = field(default_factory=list[PartitionResult])
+    __slots__ = ("topic_id", "partitions")
+
+    topic_id: bytes
+    partitions: list[PartitionResult]
+
+    def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionResult] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -137,11 +170,16 @@ class InitializeStateResult:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class InitializeShareGroupStateResponse:
+class InitializeShareGroupStateResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    results: list[InitializeStateResult] = field(default_factory=list[InitializeStateResult])
+    __slots__ = ("results",)
+
+    results: list[InitializeStateResult]
+
+    def __init__(self, *, results: list[InitializeStateResult] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.results = [] if results is ... else results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

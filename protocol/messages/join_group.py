@@ -3,21 +3,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer, required
 
 INT16_INT32 = Struct(">hi")
 
 
-@dataclass(slots=True, kw_only=True)
-class JoinGroupRequestProtocol:
+class JoinGroupRequestProtocol(Message):
     """Each of JoinGroupRequest.protocols."""
 
-    name: str = ""
-    metadata: bytes = b""
+    __slots__ = ("name", "metadata")
+
+    name: str
+    metadata: bytes
+
+    def __init__(self, *, name: str = "", metadata: bytes = b"") -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.metadata = metadata
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -45,18 +52,50 @@ class JoinGroupRequestProtocol:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class JoinGroupRequest:
+class JoinGroupRequest(Message):
     """The request, versions 0-9, flexible from 6."""
 
-    group_id: str = ""
-    session_timeout_ms: int = 0
-    rebalance_timeout_ms: int = -1
-    member_id: str = ""
-    group_instance_id: str | None = None
-    protocol_type: str = ""
-    protocols: list[JoinGroupRequestProtocol] = field(default_factory=list[JoinGroupRequestProtocol])
-    reason: str | None = None
+    __slots__ = (
+        "group_id",
+        "session_timeout_ms",
+        "rebalance_timeout_ms",
+        "member_id",
+        "group_instance_id",
+        "protocol_type",
+        "protocols",
+        "reason",
+    )
+
+    group_id: str
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    member_id: str
+    group_instance_id: str | None
+    protocol_type: str
+    protocols: list[JoinGroupRequestProtocol]
+    reason: str | None
+
+    def __init__(
+        self,
+        *,
+        group_id: str = "",
+        session_timeout_ms: int = 0,
+        rebalance_timeout_ms: int = -1,
+        member_id: str = "",
+        group_instance_id: str | None = None,
+        protocol_type: str = "",
+        protocols: list[JoinGroupRequestProtocol] | EllipsisType = ...,
+        reason: str | None = None,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.group_id = group_id
+        self.session_timeout_ms = session_timeout_ms
+        self.rebalance_timeout_ms = rebalance_timeout_ms
+        self.member_id = member_id
+        self.group_instance_id = group_instance_id
+        self.protocol_type = protocol_type
+        self.protocols = [] if protocols is ... else protocols
+        self.reason = reason
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -113,13 +152,20 @@ class JoinGroupRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class JoinGroupResponseMember:
+class JoinGroupResponseMember(Message):
     """Each of JoinGroupResponse.members."""
 
-    member_id: str = ""
-    group_instance_id: str | None = None
-    metadata: bytes = b""
+    __slots__ = ("member_id", "group_instance_id", "metadata")
+
+    member_id: str
+    group_instance_id: str | None
+    metadata: bytes
+
+    def __init__(self, *, member_id: str = "", group_instance_id: str | None = None, metadata: bytes = b"") -> None:
+        """Make one; a field that is left out has its default."""
+        self.member_id = member_id
+        self.group_instance_id = group_instance_id
+        self.metadata = metadata
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -155,19 +201,54 @@ class JoinGroupResponseMember:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class JoinGroupResponse:
+class JoinGroupResponse(Message):
     """The response, versions 0-9, flexible from 6."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    generation_id: int = -1
-    protocol_type: str | None = None
-    protocol_name: str | None = ""
-    leader: str = ""
-    skip_assignment: bool = False
-    member_id: str = ""
-    members: list[JoinGroupResponseMember] = field(default_factory=list[JoinGroupResponseMember])
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "generation_id",
+        "protocol_type",
+        "protocol_name",
+        "leader",
+        "skip_assignment",
+        "member_id",
+        "members",
+    )
+
+    throttle_time_ms: int
+    error_code: int
+    generation_id: int
+    protocol_type: str | None
+    protocol_name: str | None
+    leader: str
+    skip_assignment: bool
+    member_id: str
+    members: list[JoinGroupResponseMember]
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        generation_id: int = -1,
+        protocol_type: str | None = None,
+        protocol_name: str | None = "",
+        leader: str = "",
+        skip_assignment: bool = False,
+        member_id: str = "",
+        members: list[JoinGroupResponseMember] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.generation_id = generation_id
+        self.protocol_type = protocol_type
+        self.protocol_name = protocol_name
+        self.leader = leader
+        self.skip_assignment = skip_assignment
+        self.member_id = member_id
+        self.members = [] if members is ... else members
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

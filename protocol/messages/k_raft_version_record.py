@@ -3,21 +3,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from struct import Struct
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 INT16_INT16 = Struct(">hh")
 
 
-@dataclass(slots=True, kw_only=True)
-class KRaftVersionRecord:
+class KRaftVersionRecord(Message):
     """The data, version 0, flexible from 0."""
 
-    version: int = 0
-    k_raft_version: int = 0
+    __slots__ = ("version", "k_raft_version")
+
+    version: int
+    k_raft_version: int
+
+    def __init__(self, *, version: int = 0, k_raft_version: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.version = version
+        self.k_raft_version = k_raft_version
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,21 +3,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT16_INT32 = Struct(">hi")
 
 
-@dataclass(slots=True, kw_only=True)
-class Voter:
+class Voter(Message):
     """Each of LeaderChangeMessage.granting_voters."""
 
-    voter_id: int = 0
-    voter_directory_id: bytes = ZERO_UUID
+    __slots__ = ("voter_id", "voter_directory_id")
+
+    voter_id: int
+    voter_directory_id: bytes
+
+    def __init__(self, *, voter_id: int = 0, voter_directory_id: bytes = ZERO_UUID) -> None:
+        """Make one; a field that is left out has its default."""
+        self.voter_id = voter_id
+        self.voter_directory_id = voter_directory_id
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -36,14 +43,29 @@ class Voter:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class LeaderChangeMessage:
+class LeaderChangeMessage(Message):
     """The data, versions 0-1, flexible from 0."""
 
-    version: int = 0
-    leader_id: int = 0
-    voters: list[Voter] = field(default_factory=list[Voter])
-    granting_voters: list[Voter] = field(default_factory=list[Voter])
+    __slots__ = ("version", "leader_id", "voters", "granting_voters")
+
+    version: int
+    leader_id: int
+    voters: list[Voter]
+    granting_voters: list[Voter]
+
+    def __init__(
+        self,
+        *,
+        version: int = 0,
+        leader_id: int = 0,
+        voters: list[Voter] | EllipsisType = ...,
+        granting_voters: list[Voter] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.version = version
+        self.leader_id = leader_id
+        self.voters = [] if voters is ... else voters
+        self.granting_voters = [] if granting_voters is ... else granting_voters
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,19 +3,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 
-@dataclass(slots=True, kw_only=True)
-class MemberIdentity:
+class MemberIdentity(Message):
     """Each of LeaveGroupRequest.members."""
 
-    member_id: str = ""
-    group_instance_id: str | None = None
-    reason: str | None = None
+    __slots__ = ("member_id", "group_instance_id", "reason")
+
+    member_id: str
+    group_instance_id: str | None
+    reason: str | None
+
+    def __init__(self, *, member_id: str = "", group_instance_id: str | None = None, reason: str | None = None) -> None:
+        """Make one; a field that is left out has its default."""
+        self.member_id = member_id
+        self.group_instance_id = group_instance_id
+        self.reason = reason
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -46,13 +54,22 @@ class MemberIdentity:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class LeaveGroupRequest:
+class LeaveGroupRequest(Message):
     """The request, versions 0-5, flexible from 4."""
 
-    group_id: str = ""
-    members: list[MemberIdentity] = field(default_factory=list[MemberIdentity])
-    member_id: str = ""
+    __slots__ = ("group_id", "members", "member_id")
+
+    group_id: str
+    members: list[MemberIdentity]
+    member_id: str
+
+    def __init__(
+        self, *, group_id: str = "", members: list[MemberIdentity] | EllipsisType = ..., member_id: str = ""
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.group_id = group_id
+        self.members = [] if members is ... else members
+        self.member_id = member_id
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -90,13 +107,20 @@ class LeaveGroupRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class MemberResponse:
+class MemberResponse(Message):
     """Each of LeaveGroupResponse.members."""
 
-    member_id: str = ""
-    group_instance_id: str | None = ""
-    error_code: int = 0
+    __slots__ = ("member_id", "group_instance_id", "error_code")
+
+    member_id: str
+    group_instance_id: str | None
+    error_code: int
+
+    def __init__(self, *, member_id: str = "", group_instance_id: str | None = "", error_code: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.member_id = member_id
+        self.group_instance_id = group_instance_id
+        self.error_code = error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -126,13 +150,22 @@ class MemberResponse:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class LeaveGroupResponse:
+class LeaveGroupResponse(Message):
     """The response, versions 0-5, flexible from 4."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    members: list[MemberResponse] = field(default_factory=list[MemberResponse])
+    __slots__ = ("throttle_time_ms", "error_code", "members")
+
+    throttle_time_ms: int
+    error_code: int
+    members: list[MemberResponse]
+
+    def __init__(
+        self, *, throttle_time_ms: int = 0, error_code: int = 0, members: list[MemberResponse] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.members = [] if members is ... else members
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

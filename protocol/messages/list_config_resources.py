@@ -3,20 +3,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT8, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
 
 
-@dataclass(slots=True, kw_only=True)
-class ListConfigResourcesRequest:
+class ListConfigResourcesRequest(Message):
     """The request, versions 0-1, flexible from 0."""
 
-    resource_types: list[int] = field(default_factory=list[int])
+    __slots__ = ("resource_types",)
+
+    resource_types: list[int]
+
+    def __init__(self, *, resource_types: list[int] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.resource_types = [] if resource_types is ... else resource_types
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -38,12 +44,18 @@ class ListConfigResourcesRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ConfigResource:
+class ConfigResource(Message):
     """Each of ListConfigResourcesResponse.config_resources."""
 
-    resource_name: str = ""
-    resource_type: int = 16
+    __slots__ = ("resource_name", "resource_type")
+
+    resource_name: str
+    resource_type: int
+
+    def __init__(self, *, resource_name: str = "", resource_type: int = 16) -> None:
+        """Make one; a field that is left out has its default."""
+        self.resource_name = resource_name
+        self.resource_type = resource_type
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -62,13 +74,26 @@ class ConfigResource:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ListConfigResourcesResponse:
+class ListConfigResourcesResponse(Message):
     """The response, versions 0-1, flexible from 0."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    config_resources: list[ConfigResource] = field(default_factory=list[ConfigResource])
+    __slots__ = ("throttle_time_ms", "error_code", "config_resources")
+
+    throttle_time_ms: int
+    error_code: int
+    config_resources: list[ConfigResource]
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        config_resources: list[ConfigResource] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.config_resources = [] if config_resources is ... else config_resources
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,18 +3,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 
-@dataclass(slots=True, kw_only=True)
-class ListGroupsRequest:
+class ListGroupsRequest(Message):
     """The request, versions 0-5, flexible from 3."""
 
-    states_filter: list[str] = field(default_factory=list[str])
-    types_filter: list[str] = field(default_factory=list[str])
+    __slots__ = ("states_filter", "types_filter")
+
+    states_filter: list[str]
+    types_filter: list[str]
+
+    def __init__(
+        self, *, states_filter: list[str] | EllipsisType = ..., types_filter: list[str] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.states_filter = [] if states_filter is ... else states_filter
+        self.types_filter = [] if types_filter is ... else types_filter
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -50,14 +59,24 @@ class ListGroupsRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ListedGroup:
+class ListedGroup(Message):
     """Each of ListGroupsResponse.groups."""
 
-    group_id: str = ""
-    protocol_type: str = ""
-    group_state: str = ""
-    group_type: str = ""
+    __slots__ = ("group_id", "protocol_type", "group_state", "group_type")
+
+    group_id: str
+    protocol_type: str
+    group_state: str
+    group_type: str
+
+    def __init__(
+        self, *, group_id: str = "", protocol_type: str = "", group_state: str = "", group_type: str = ""
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.group_id = group_id
+        self.protocol_type = protocol_type
+        self.group_state = group_state
+        self.group_type = group_type
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -91,13 +110,22 @@ class ListedGroup:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ListGroupsResponse:
+class ListGroupsResponse(Message):
     """The response, versions 0-5, flexible from 3."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    groups: list[ListedGroup] = field(default_factory=list[ListedGroup])
+    __slots__ = ("throttle_time_ms", "error_code", "groups")
+
+    throttle_time_ms: int
+    error_code: int
+    groups: list[ListedGroup]
+
+    def __init__(
+        self, *, throttle_time_ms: int = 0, error_code: int = 0, groups: list[ListedGroup] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.groups = [] if groups is ... else groups
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

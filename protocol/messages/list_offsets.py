@@ -3,22 +3,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 INT32_INT16_INT64_INT64 = Struct(">ihqq")
 
 
-@dataclass(slots=True, kw_only=True)
-class ListOffsetsPartition:
+class ListOffsetsPartition(Message):
     """Each of ListOffsetsTopic.partitions."""
 
-    partition_index: int = 0
-    current_leader_epoch: int = -1
-    timestamp: int = 0
+    __slots__ = ("partition_index", "current_leader_epoch", "timestamp")
+
+    partition_index: int
+    current_leader_epoch: int
+    timestamp: int
+
+    def __init__(self, *, partition_index: int = 0, current_leader_epoch: int = -1, timestamp: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.current_leader_epoch = current_leader_epoch
+        self.timestamp = timestamp
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -43,12 +51,18 @@ class ListOffsetsPartition:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ListOffsetsTopic:
+class ListOffsetsTopic(Message):
     """Each of ListOffsetsRequest.topics."""
 
-    name: str = ""
-    partitions: list[ListOffsetsPartition] = field(default_factory=list[ListOffsetsPartition])
+    __slots__ = ("name", "partitions")
+
+    name: str
+    partitions: list[ListOffsetsPartition]
+
+    def __init__(self, *, name: str = "", partitions: list[ListOffsetsPartition] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -79,14 +93,29 @@ class ListOffsetsTopic:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ListOffsetsRequest:
+class ListOffsetsRequest(Message):
     """The request, versions 1-11, flexible from 6."""
 
-    replica_id: int = 0
-    isolation_level: int = 0
-    topics: list[ListOffsetsTopic] = field(default_factory=list[ListOffsetsTopic])
-    timeout_ms: int = 0
+    __slots__ = ("replica_id", "isolation_level", "topics", "timeout_ms")
+
+    replica_id: int
+    isolation_level: int
+    topics: list[ListOffsetsTopic]
+    timeout_ms: int
+
+    def __init__(
+        self,
+        *,
+        replica_id: int = 0,
+        isolation_level: int = 0,
+        topics: list[ListOffsetsTopic] | EllipsisType = ...,
+        timeout_ms: int = 0,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.replica_id = replica_id
+        self.isolation_level = isolation_level
+        self.topics = [] if topics is ... else topics
+        self.timeout_ms = timeout_ms
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -120,15 +149,32 @@ class ListOffsetsRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ListOffsetsPartitionResponse:
+class ListOffsetsPartitionResponse(Message):
     """Each of ListOffsetsTopicResponse.partitions."""
 
-    partition_index: int = 0
-    error_code: int = 0
-    timestamp: int = -1
-    offset: int = -1
-    leader_epoch: int = -1
+    __slots__ = ("partition_index", "error_code", "timestamp", "offset", "leader_epoch")
+
+    partition_index: int
+    error_code: int
+    timestamp: int
+    offset: int
+    leader_epoch: int
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        error_code: int = 0,
+        timestamp: int = -1,
+        offset: int = -1,
+        leader_epoch: int = -1,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.timestamp = timestamp
+        self.offset = offset
+        self.leader_epoch = leader_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -153,12 +199,18 @@ class ListOffsetsPartitionResponse:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ListOffsetsTopicResponse:
+class ListOffsetsTopicResponse(Message):
     """Each of ListOffsetsResponse.topics."""
 
-    name: str = ""
-    partitions: list[ListOffsetsPartitionResponse] = field(default_factory=list[ListOffsetsPartitionResponse])
+    __slots__ = ("name", "partitions")
+
+    name: str
+    partitions: list[ListOffsetsPartitionResponse]
+
+    def __init__(self, *, name: str = "", partitions: list[ListOffsetsPartitionResponse] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -189,12 +241,20 @@ class ListOffsetsTopicResponse:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ListOffsetsResponse:
+class ListOffsetsResponse(Message):
     """The response, versions 1-11, flexible from 6."""
 
-    throttle_time_ms: int = 0
-    topics: list[ListOffsetsTopicResponse] = field(default_factory=list[ListOffsetsTopicResponse])
+    __slots__ = ("throttle_time_ms", "topics")
+
+    throttle_time_ms: int
+    topics: list[ListOffsetsTopicResponse]
+
+    def __init__(
+        self, *, throttle_time_ms: int = 0, topics: list[ListOffsetsTopicResponse] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,21 +3,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT32, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
 
 
-@dataclass(slots=True, kw_only=True)
-class ListPartitionReassignmentsTopics:
+class ListPartitionReassignmentsTopics(Message):
     """Each of ListPartitionReassignmentsRequest.topics."""
 
-    name: str = ""
-    partition_indexes: list[int] = field(default_factory=list[int])
+    __slots__ = ("name", "partition_indexes")
+
+    name: str
+    partition_indexes: list[int]
+
+    def __init__(self, *, name: str = "", partition_indexes: list[int] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.partition_indexes = [] if partition_indexes is ... else partition_indexes
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -37,12 +44,20 @@ class ListPartitionReassignmentsTopics:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ListPartitionReassignmentsRequest:
+class ListPartitionReassignmentsRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    timeout_ms: int = 60000
-    topics: list[ListPartitionReassignmentsTopics] | None = None
+    __slots__ = ("timeout_ms", "topics")
+
+    timeout_ms: int
+    topics: list[ListPartitionReassignmentsTopics] | None
+
+    def __init__(
+        self, *, timeout_ms: int = 60000, topics: list[ListPartitionReassignmentsTopics] | None = None
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.timeout_ms = timeout_ms
+        self.topics = topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -68,14 +83,29 @@ class ListPartitionReassignmentsRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class OngoingPartitionReassignment:
+class OngoingPartitionReassignment(Message):
     """Each of OngoingTopicReassignment.partitions."""
 
-    partition_index: int = 0
-    replicas: list[int] = field(default_factory=list[int])
-    adding_replicas: list[int] = field(default_factory=list[int])
-    removing_replicas: list[int] = field(default_factory=list[int])
+    __slots__ = ("partition_index", "replicas", "adding_replicas", "removing_replicas")
+
+    partition_index: int
+    replicas: list[int]
+    adding_replicas: list[int]
+    removing_replicas: list[int]
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        replicas: list[int] | EllipsisType = ...,
+        adding_replicas: list[int] | EllipsisType = ...,
+        removing_replicas: list[int] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.replicas = [] if replicas is ... else replicas
+        self.adding_replicas = [] if adding_replicas is ... else adding_replicas
+        self.removing_replicas = [] if removing_replicas is ... else removing_replicas
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -103,12 +133,18 @@ class OngoingPartitionReassignment:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class OngoingTopicReassignment:
+class OngoingTopicReassignment(Message):
     """Each of ListPartitionReassignmentsResponse.topics."""
 
-    name: str = ""
-    partitions: list[OngoingPartitionReassignment] = field(default_factory=list[OngoingPartitionReassignment])
+    __slots__ = ("name", "partitions")
+
+    name: str
+    partitions: list[OngoingPartitionReassignment]
+
+    def __init__(self, *, name: str = "", partitions: list[OngoingPartitionReassignment] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -129,14 +165,29 @@ class OngoingTopicReassignment:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ListPartitionReassignmentsResponse:
+class ListPartitionReassignmentsResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    error_message: str | None = ""
-    topics: list[OngoingTopicReassignment] = field(default_factory=list[OngoingTopicReassignment])
+    __slots__ = ("throttle_time_ms", "error_code", "error_message", "topics")
+
+    throttle_time_ms: int
+    error_code: int
+    error_message: str | None
+    topics: list[OngoingTopicReassignment]
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        topics: list[OngoingTopicReassignment] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,23 +3,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT64, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
 
 
-@dataclass(slots=True, kw_only=True)
-class ListTransactionsRequest:
+class ListTransactionsRequest(Message):
     """The request, versions 0-2, flexible from 0."""
 
-    state_filters: list[str] = field(default_factory=list[str])
-    producer_id_filters: list[int] = field(default_factory=list[int])
-    duration_filter: int = -1
-    transactional_id_pattern: str | None = None
+    __slots__ = ("state_filters", "producer_id_filters", "duration_filter", "transactional_id_pattern")
+
+    state_filters: list[str]
+    producer_id_filters: list[int]
+    duration_filter: int
+    transactional_id_pattern: str | None
+
+    def __init__(
+        self,
+        *,
+        state_filters: list[str] | EllipsisType = ...,
+        producer_id_filters: list[int] | EllipsisType = ...,
+        duration_filter: int = -1,
+        transactional_id_pattern: str | None = None,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.state_filters = [] if state_filters is ... else state_filters
+        self.producer_id_filters = [] if producer_id_filters is ... else producer_id_filters
+        self.duration_filter = duration_filter
+        self.transactional_id_pattern = transactional_id_pattern
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -48,13 +64,20 @@ class ListTransactionsRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class TransactionState:
+class TransactionState(Message):
     """Each of ListTransactionsResponse.transaction_states."""
 
-    transactional_id: str = ""
-    producer_id: int = 0
-    transaction_state: str = ""
+    __slots__ = ("transactional_id", "producer_id", "transaction_state")
+
+    transactional_id: str
+    producer_id: int
+    transaction_state: str
+
+    def __init__(self, *, transactional_id: str = "", producer_id: int = 0, transaction_state: str = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.transactional_id = transactional_id
+        self.producer_id = producer_id
+        self.transaction_state = transaction_state
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -74,14 +97,29 @@ class TransactionState:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ListTransactionsResponse:
+class ListTransactionsResponse(Message):
     """The response, versions 0-2, flexible from 0."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    unknown_state_filters: list[str] = field(default_factory=list[str])
-    transaction_states: list[TransactionState] = field(default_factory=list[TransactionState])
+    __slots__ = ("throttle_time_ms", "error_code", "unknown_state_filters", "transaction_states")
+
+    throttle_time_ms: int
+    error_code: int
+    unknown_state_filters: list[str]
+    transaction_states: list[TransactionState]
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        unknown_state_filters: list[str] | EllipsisType = ...,
+        transaction_states: list[TransactionState] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.unknown_state_filters = [] if unknown_state_filters is ... else unknown_state_filters
+        self.transaction_states = [] if transaction_states is ... else transaction_states
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

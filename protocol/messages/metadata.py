@@ -3,21 +3,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT32, ZERO_UUID, Reader, Writer, required
 
 INT16_INT32_INT32 = Struct(">hii")
 
 
-@dataclass(slots=True, kw_only=True)
-class MetadataRequestTopic:
+class MetadataRequestTopic(Message):
     """Each of MetadataRequest.topics."""
 
-    topic_id: bytes = ZERO_UUID
-    name: str | None = ""
+    __slots__ = ("topic_id", "name")
+
+    topic_id: bytes
+    name: str | None
+
+    def __init__(self, *, topic_id: bytes = ZERO_UUID, name: str | None = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.name = name
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -51,14 +58,34 @@ class MetadataRequestTopic:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class MetadataRequest:
+class MetadataRequest(Message):
     """The request, versions 0-13, flexible from 9."""
 
-    topics: list[MetadataRequestTopic] | None = field(default_factory=list[MetadataRequestTopic])
-    allow_auto_topic_creation: bool = True
-    include_cluster_authorized_operations: bool = False
-    include_topic_authorized_operations: bool = False
+    __slots__ = (
+        "topics",
+        "allow_auto_topic_creation",
+        "include_cluster_authorized_operations",
+        "include_topic_authorized_operations",
+    )
+
+    topics: list[MetadataRequestTopic] | None
+    allow_auto_topic_creation: bool
+    include_cluster_authorized_operations: bool
+    include_topic_authorized_operations: bool
+
+    def __init__(
+        self,
+        *,
+        topics: list[MetadataRequestTopic] | EllipsisType | None = ...,
+        allow_auto_topic_creation: bool = True,
+        include_cluster_authorized_operations: bool = False,
+        include_topic_authorized_operations: bool = False,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topics = [] if topics is ... else topics
+        self.allow_auto_topic_creation = allow_auto_topic_creation
+        self.include_cluster_authorized_operations = include_cluster_authorized_operations
+        self.include_topic_authorized_operations = include_topic_authorized_operations
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -104,14 +131,22 @@ class MetadataRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class MetadataResponseBroker:
+class MetadataResponseBroker(Message):
     """Each of MetadataResponse.brokers."""
 
-    node_id: int = 0
-    host: str = ""
-    port: int = 0
-    rack: str | None = None
+    __slots__ = ("node_id", "host", "port", "rack")
+
+    node_id: int
+    host: str
+    port: int
+    rack: str | None
+
+    def __init__(self, *, node_id: int = 0, host: str = "", port: int = 0, rack: str | None = None) -> None:
+        """Make one; a field that is left out has its default."""
+        self.node_id = node_id
+        self.host = host
+        self.port = port
+        self.rack = rack
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -146,17 +181,46 @@ class MetadataResponseBroker:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class MetadataResponsePartition:
+class MetadataResponsePartition(Message):
     """Each of MetadataResponseTopic.partitions."""
 
-    error_code: int = 0
-    partition_index: int = 0
-    leader_id: int = 0
-    leader_epoch: int = -1
-    replica_nodes: list[int] = field(default_factory=list[int])
-    isr_nodes: list[int] = field(default_factory=list[int])
-    offline_replicas: list[int] = field(default_factory=list[int])
+    __slots__ = (
+        "error_code",
+        "partition_index",
+        "leader_id",
+        "leader_epoch",
+        "replica_nodes",
+        "isr_nodes",
+        "offline_replicas",
+    )
+
+    error_code: int
+    partition_index: int
+    leader_id: int
+    leader_epoch: int
+    replica_nodes: list[int]
+    isr_nodes: list[int]
+    offline_replicas: list[int]
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        partition_index: int = 0,
+        leader_id: int = 0,
+        leader_epoch: int = -1,
+        replica_nodes: list[int] | EllipsisType = ...,
+        isr_nodes: list[int] | EllipsisType = ...,
+        offline_replicas: list[int] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.partition_index = partition_index
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
+        self.replica_nodes = [] if replica_nodes is ... else replica_nodes
+        self.isr_nodes = [] if isr_nodes is ... else isr_nodes
+        self.offline_replicas = [] if offline_replicas is ... else offline_replicas
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -204,16 +268,35 @@ class MetadataResponsePartition:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class MetadataResponseTopic:
+class MetadataResponseTopic(Message):
     """Each of MetadataResponse.topics."""
 
-    error_code: int = 0
-    name: str | None = ""
-    topic_id: bytes = ZERO_UUID
-    is_internal: bool = False
-    partitions: list[MetadataResponsePartition] = field(default_factory=list[MetadataResponsePartition])
-    topic_authorized_operations: int = -2147483648
+    __slots__ = ("error_code", "name", "topic_id", "is_internal", "partitions", "topic_authorized_operations")
+
+    error_code: int
+    name: str | None
+    topic_id: bytes
+    is_internal: bool
+    partitions: list[MetadataResponsePartition]
+    topic_authorized_operations: int
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        name: str | None = "",
+        topic_id: bytes = ZERO_UUID,
+        is_internal: bool = False,
+        partitions: list[MetadataResponsePartition] | EllipsisType = ...,
+        topic_authorized_operations: int = -2147483648,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.name = name
+        self.topic_id = topic_id
+        self.is_internal = is_internal
+        self.partitions = [] if partitions is ... else partitions
+        self.topic_authorized_operations = topic_authorized_operations
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -263,17 +346,46 @@ class MetadataResponseTopic:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class MetadataResponse:
+class MetadataResponse(Message):
     """The response, versions 0-13, flexible from 9."""
 
-    throttle_time_ms: int = 0
-    brokers: list[MetadataResponseBroker] = field(default_factory=list[MetadataResponseBroker])
-    cluster_id: str | None = None
-    controller_id: int = -1
-    topics: list[MetadataResponseTopic] = field(default_factory=list[MetadataResponseTopic])
-    error_code: int = 0
-    cluster_authorized_operations: int = -2147483648
+    __slots__ = (
+        "throttle_time_ms",
+        "brokers",
+        "cluster_id",
+        "controller_id",
+        "topics",
+        "error_code",
+        "cluster_authorized_operations",
+    )
+
+    throttle_time_ms: int
+    brokers: list[MetadataResponseBroker]
+    cluster_id: str | None
+    controller_id: int
+    topics: list[MetadataResponseTopic]
+    error_code: int
+    cluster_authorized_operations: int
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        brokers: list[MetadataResponseBroker] | EllipsisType = ...,
+        cluster_id: str | None = None,
+        controller_id: int = -1,
+        topics: list[MetadataResponseTopic] | EllipsisType = ...,
+        error_code: int = 0,
+        cluster_authorized_operations: int = -2147483648,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.brokers = [] if brokers is ... else brokers
+        self.cluster_id = cluster_id
+        self.controller_id = controller_id
+        self.topics = [] if topics is ... else topics
+        self.error_code = error_code
+        self.cluster_authorized_operations = cluster_authorized_operations
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

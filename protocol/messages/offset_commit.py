@@ -3,24 +3,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
 INT32_INT64 = Struct(">iq")
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetCommitRequestPartition:
+class OffsetCommitRequestPartition(Message):
     """Each of OffsetCommitRequestTopic.partitions."""
 
-    partition_index: int = 0
-    committed_offset: int = 0
-    committed_leader_epoch: int = -1
-    committed_metadata: str | None = ""
+    __slots__ = ("partition_index", "committed_offset", "committed_leader_epoch", "committed_metadata")
+
+    partition_index: int
+    committed_offset: int
+    committed_leader_epoch: int
+    committed_metadata: str | None
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        committed_offset: int = 0,
+        committed_leader_epoch: int = -1,
+        committed_metadata: str | None = "",
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.committed_offset = committed_offset
+        self.committed_leader_epoch = committed_leader_epoch
+        self.committed_metadata = committed_metadata
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -48,13 +64,26 @@ class OffsetCommitRequestPartition:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetCommitRequestTopic:
+class OffsetCommitRequestTopic(Message):
     """Each of OffsetCommitRequest.topics."""
 
-    topic_id: bytes = ZERO_UUID
-    name: str = ""
-    partitions: list[OffsetCommitRequestPartition] = field(default_factory=list[OffsetCommitRequestPartition])
+    __slots__ = ("topic_id", "name", "partitions")
+
+    topic_id: bytes
+    name: str
+    partitions: list[OffsetCommitRequestPartition]
+
+    def __init__(
+        self,
+        *,
+        topic_id: bytes = ZERO_UUID,
+        name: str = "",
+        partitions: list[OffsetCommitRequestPartition] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.name = name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -89,16 +118,42 @@ class OffsetCommitRequestTopic:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetCommitRequest:
+class OffsetCommitRequest(Message):
     """The request, versions 2-10, flexible from 8."""
 
-    group_id: str = ""
-    generation_id_or_member_epoch: int = -1
-    member_id: str = ""
-    group_instance_id: str | None = None
-    retention_time_ms: int = -1
-    topics: list[OffsetCommitRequestTopic] = field(default_factory=list[OffsetCommitRequestTopic])
+    __slots__ = (
+        "group_id",
+        "generation_id_or_member_epoch",
+        "member_id",
+        "group_instance_id",
+        "retention_time_ms",
+        "topics",
+    )
+
+    group_id: str
+    generation_id_or_member_epoch: int
+    member_id: str
+    group_instance_id: str | None
+    retention_time_ms: int
+    topics: list[OffsetCommitRequestTopic]
+
+    def __init__(
+        self,
+        *,
+        group_id: str = "",
+        generation_id_or_member_epoch: int = -1,
+        member_id: str = "",
+        group_instance_id: str | None = None,
+        retention_time_ms: int = -1,
+        topics: list[OffsetCommitRequestTopic] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.group_id = group_id
+        self.generation_id_or_member_epoch = generation_id_or_member_epoch
+        self.member_id = member_id
+        self.group_instance_id = group_instance_id
+        self.retention_time_ms = retention_time_ms
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -147,12 +202,18 @@ class OffsetCommitRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetCommitResponsePartition:
+class OffsetCommitResponsePartition(Message):
     """Each of OffsetCommitResponseTopic.partitions."""
 
-    partition_index: int = 0
-    error_code: int = 0
+    __slots__ = ("partition_index", "error_code")
+
+    partition_index: int
+    error_code: int
+
+    def __init__(self, *, partition_index: int = 0, error_code: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.error_code = error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -172,13 +233,26 @@ class OffsetCommitResponsePartition:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetCommitResponseTopic:
+class OffsetCommitResponseTopic(Message):
     """Each of OffsetCommitResponse.topics."""
 
-    topic_id: bytes = ZERO_UUID
-    name: str = ""
-    partitions: list[OffsetCommitResponsePartition] = field(default_factory=list[OffsetCommitResponsePartition])
+    __slots__ = ("topic_id", "name", "partitions")
+
+    topic_id: bytes
+    name: str
+    partitions: list[OffsetCommitResponsePartition]
+
+    def __init__(
+        self,
+        *,
+        topic_id: bytes = ZERO_UUID,
+        name: str = "",
+        partitions: list[OffsetCommitResponsePartition] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.name = name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -213,12 +287,20 @@ class OffsetCommitResponseTopic:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetCommitResponse:
+class OffsetCommitResponse(Message):
     """The response, versions 2-10, flexible from 8."""
 
-    throttle_time_ms: int = 0
-    topics: list[OffsetCommitResponseTopic] = field(default_factory=list[OffsetCommitResponseTopic])
+    __slots__ = ("throttle_time_ms", "topics")
+
+    throttle_time_ms: int
+    topics: list[OffsetCommitResponseTopic]
+
+    def __init__(
+        self, *, throttle_time_ms: int = 0, topics: list[OffsetCommitResponseTopic] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

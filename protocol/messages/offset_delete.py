@@ -3,21 +3,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 INT16_INT32 = Struct(">hi")
 INT32_INT16 = Struct(">ih")
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetDeleteRequestPartition:
+class OffsetDeleteRequestPartition(Message):
     """Each of OffsetDeleteRequestTopic.partitions."""
 
-    partition_index: int = 0
+    __slots__ = ("partition_index",)
+
+    partition_index: int
+
+    def __init__(self, *, partition_index: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -31,12 +37,18 @@ class OffsetDeleteRequestPartition:
         writer.int32(self.partition_index)
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetDeleteRequestTopic:
+class OffsetDeleteRequestTopic(Message):
     """Each of OffsetDeleteRequest.topics."""
 
-    name: str = ""
-    partitions: list[OffsetDeleteRequestPartition] = field(default_factory=list[OffsetDeleteRequestPartition])
+    __slots__ = ("name", "partitions")
+
+    name: str
+    partitions: list[OffsetDeleteRequestPartition]
+
+    def __init__(self, *, name: str = "", partitions: list[OffsetDeleteRequestPartition] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -55,12 +67,18 @@ class OffsetDeleteRequestTopic:
             partitions_element.write(writer, version)
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetDeleteRequest:
+class OffsetDeleteRequest(Message):
     """The request, version 0, none flexible."""
 
-    group_id: str = ""
-    topics: list[OffsetDeleteRequestTopic] = field(default_factory=list[OffsetDeleteRequestTopic])
+    __slots__ = ("group_id", "topics")
+
+    group_id: str
+    topics: list[OffsetDeleteRequestTopic]
+
+    def __init__(self, *, group_id: str = "", topics: list[OffsetDeleteRequestTopic] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.group_id = group_id
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -79,12 +97,18 @@ class OffsetDeleteRequest:
             topics_element.write(writer, version)
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetDeleteResponsePartition:
+class OffsetDeleteResponsePartition(Message):
     """Each of OffsetDeleteResponseTopic.partitions."""
 
-    partition_index: int = 0
-    error_code: int = 0
+    __slots__ = ("partition_index", "error_code")
+
+    partition_index: int
+    error_code: int
+
+    def __init__(self, *, partition_index: int = 0, error_code: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.error_code = error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -98,12 +122,18 @@ class OffsetDeleteResponsePartition:
         writer.integers(INT32_INT16, self.partition_index, self.error_code)
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetDeleteResponseTopic:
+class OffsetDeleteResponseTopic(Message):
     """Each of OffsetDeleteResponse.topics."""
 
-    name: str = ""
-    partitions: list[OffsetDeleteResponsePartition] = field(default_factory=list[OffsetDeleteResponsePartition])
+    __slots__ = ("name", "partitions")
+
+    name: str
+    partitions: list[OffsetDeleteResponsePartition]
+
+    def __init__(self, *, name: str = "", partitions: list[OffsetDeleteResponsePartition] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -122,13 +152,26 @@ class OffsetDeleteResponseTopic:
             partitions_element.write(writer, version)
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetDeleteResponse:
+class OffsetDeleteResponse(Message):
     """The response, version 0, none flexible."""
 
-    error_code: int = 0
-    throttle_time_ms: int = 0
-    topics: list[OffsetDeleteResponseTopic] = field(default_factory=list[OffsetDeleteResponseTopic])
+    __slots__ = ("error_code", "throttle_time_ms", "topics")
+
+    error_code: int
+    throttle_time_ms: int
+    topics: list[OffsetDeleteResponseTopic]
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        throttle_time_ms: int = 0,
+        topics: list[OffsetDeleteResponseTopic] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.throttle_time_ms = throttle_time_ms
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

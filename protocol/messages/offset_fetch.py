@@ -3,23 +3,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT32, ZERO_UUID, Reader, Writer, required
 
 INT32_INT64 = Struct(">iq")
 INT32_INT64_INT32 = Struct(">iqi")
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetFetchRequestTopics:
+class OffsetFetchRequestTopics(Message):
     """Each of OffsetFetchRequestGroup.topics."""
 
-    topic_id: bytes = ZERO_UUID
-    name: str = ""
-    partition_indexes: list[int] = field(default_factory=list[int])
+    __slots__ = ("topic_id", "name", "partition_indexes")
+
+    topic_id: bytes
+    name: str
+    partition_indexes: list[int]
+
+    def __init__(
+        self, *, topic_id: bytes = ZERO_UUID, name: str = "", partition_indexes: list[int] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.name = name
+        self.partition_indexes = [] if partition_indexes is ... else partition_indexes
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -43,14 +53,29 @@ class OffsetFetchRequestTopics:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetFetchRequestGroup:
+class OffsetFetchRequestGroup(Message):
     """Each of OffsetFetchRequest.groups."""
 
-    group_id: str = ""
-    member_id: str | None = None
-    member_epoch: int = -1
-    topics: list[OffsetFetchRequestTopics] | None = field(default_factory=list[OffsetFetchRequestTopics])
+    __slots__ = ("group_id", "member_id", "member_epoch", "topics")
+
+    group_id: str
+    member_id: str | None
+    member_epoch: int
+    topics: list[OffsetFetchRequestTopics] | None
+
+    def __init__(
+        self,
+        *,
+        group_id: str = "",
+        member_id: str | None = None,
+        member_epoch: int = -1,
+        topics: list[OffsetFetchRequestTopics] | EllipsisType | None = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.group_id = group_id
+        self.member_id = member_id
+        self.member_epoch = member_epoch
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -85,12 +110,18 @@ class OffsetFetchRequestGroup:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetFetchRequestTopic:
+class OffsetFetchRequestTopic(Message):
     """Each of OffsetFetchRequest.topics."""
 
-    name: str = ""
-    partition_indexes: list[int] = field(default_factory=list[int])
+    __slots__ = ("name", "partition_indexes")
+
+    name: str
+    partition_indexes: list[int]
+
+    def __init__(self, *, name: str = "", partition_indexes: list[int] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.partition_indexes = [] if partition_indexes is ... else partition_indexes
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -120,14 +151,29 @@ class OffsetFetchRequestTopic:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetFetchRequest:
+class OffsetFetchRequest(Message):
     """The request, versions 1-10, flexible from 6."""
 
-    groups: list[OffsetFetchRequestGroup] = field(default_factory=list[OffsetFetchRequestGroup])
-    group_id: str = ""
-    topics: list[OffsetFetchRequestTopic] | None = field(default_factory=list[OffsetFetchRequestTopic])
-    require_stable: bool = False
+    __slots__ = ("groups", "group_id", "topics", "require_stable")
+
+    groups: list[OffsetFetchRequestGroup]
+    group_id: str
+    topics: list[OffsetFetchRequestTopic] | None
+    require_stable: bool
+
+    def __init__(
+        self,
+        *,
+        groups: list[OffsetFetchRequestGroup] | EllipsisType = ...,
+        group_id: str = "",
+        topics: list[OffsetFetchRequestTopic] | EllipsisType | None = ...,
+        require_stable: bool = False,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.groups = [] if groups is ... else groups
+        self.group_id = group_id
+        self.topics = [] if topics is ... else topics
+        self.require_stable = require_stable
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -188,15 +234,32 @@ class OffsetFetchRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetFetchResponsePartitions:
+class OffsetFetchResponsePartitions(Message):
     """Each of OffsetFetchResponseTopics.partitions."""
 
-    partition_index: int = 0
-    committed_offset: int = 0
-    committed_leader_epoch: int = -1
-    metadata: str | None = ""
-    error_code: int = 0
+    __slots__ = ("partition_index", "committed_offset", "committed_leader_epoch", "metadata", "error_code")
+
+    partition_index: int
+    committed_offset: int
+    committed_leader_epoch: int
+    metadata: str | None
+    error_code: int
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        committed_offset: int = 0,
+        committed_leader_epoch: int = -1,
+        metadata: str | None = "",
+        error_code: int = 0,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.committed_offset = committed_offset
+        self.committed_leader_epoch = committed_leader_epoch
+        self.metadata = metadata
+        self.error_code = error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -218,13 +281,26 @@ class OffsetFetchResponsePartitions:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetFetchResponseTopics:
+class OffsetFetchResponseTopics(Message):
     """Each of OffsetFetchResponseGroup.topics."""
 
-    topic_id: bytes = ZERO_UUID
-    name: str = ""
-    partitions: list[OffsetFetchResponsePartitions] = field(default_factory=list[OffsetFetchResponsePartitions])
+    __slots__ = ("topic_id", "name", "partitions")
+
+    topic_id: bytes
+    name: str
+    partitions: list[OffsetFetchResponsePartitions]
+
+    def __init__(
+        self,
+        *,
+        topic_id: bytes = ZERO_UUID,
+        name: str = "",
+        partitions: list[OffsetFetchResponsePartitions] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.name = name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -249,13 +325,22 @@ class OffsetFetchResponseTopics:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetFetchResponseGroup:
+class OffsetFetchResponseGroup(Message):
     """Each of OffsetFetchResponse.groups."""
 
-    group_id: str = ""
-    topics: list[OffsetFetchResponseTopics] = field(default_factory=list[OffsetFetchResponseTopics])
-    error_code: int = 0
+    __slots__ = ("group_id", "topics", "error_code")
+
+    group_id: str
+    topics: list[OffsetFetchResponseTopics]
+    error_code: int
+
+    def __init__(
+        self, *, group_id: str = "", topics: list[OffsetFetchResponseTopics] | EllipsisType = ..., error_code: int = 0
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.group_id = group_id
+        self.topics = [] if topics is ... else topics
+        self.error_code = error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -278,15 +363,32 @@ class OffsetFetchResponseGroup:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetFetchResponsePartition:
+class OffsetFetchResponsePartition(Message):
     """Each of OffsetFetchResponseTopic.partitions."""
 
-    partition_index: int = 0
-    committed_offset: int = 0
-    committed_leader_epoch: int = -1
-    metadata: str | None = ""
-    error_code: int = 0
+    __slots__ = ("partition_index", "committed_offset", "committed_leader_epoch", "metadata", "error_code")
+
+    partition_index: int
+    committed_offset: int
+    committed_leader_epoch: int
+    metadata: str | None
+    error_code: int
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        committed_offset: int = 0,
+        committed_leader_epoch: int = -1,
+        metadata: str | None = "",
+        error_code: int = 0,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.committed_offset = committed_offset
+        self.committed_leader_epoch = committed_leader_epoch
+        self.metadata = metadata
+        self.error_code = error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -316,12 +418,18 @@ class OffsetFetchResponsePartition:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetFetchResponseTopic:
+class OffsetFetchResponseTopic(Message):
     """Each of OffsetFetchResponse.topics."""
 
-    name: str = ""
-    partitions: list[OffsetFetchResponsePartition] = field(default_factory=list[OffsetFetchResponsePartition])
+    __slots__ = ("name", "partitions")
+
+    name: str
+    partitions: list[OffsetFetchResponsePartition]
+
+    def __init__(self, *, name: str = "", partitions: list[OffsetFetchResponsePartition] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -352,14 +460,29 @@ class OffsetFetchResponseTopic:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetFetchResponse:
+class OffsetFetchResponse(Message):
     """The response, versions 1-10, flexible from 6."""
 
-    throttle_time_ms: int = 0
-    groups: list[OffsetFetchResponseGroup] = field(default_factory=list[OffsetFetchResponseGroup])
-    topics: list[OffsetFetchResponseTopic] = field(default_factory=list[OffsetFetchResponseTopic])
-    error_code: int = 0
+    __slots__ = ("throttle_time_ms", "groups", "topics", "error_code")
+
+    throttle_time_ms: int
+    groups: list[OffsetFetchResponseGroup]
+    topics: list[OffsetFetchResponseTopic]
+    error_code: int
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        groups: list[OffsetFetchResponseGroup] | EllipsisType = ...,
+        topics: list[OffsetFetchResponseTopic] | EllipsisType = ...,
+        error_code: int = 0,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.groups = [] if groups is ... else groups
+        self.topics = [] if topics is ... else topics
+        self.error_code = error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,23 +3,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 INT16_INT32_INT32_INT64 = Struct(">hiiq")
 INT32_INT32_INT32 = Struct(">iii")
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetForLeaderPartition:
+class OffsetForLeaderPartition(Message):
     """Each of OffsetForLeaderTopic.partitions."""
 
-    partition: int = 0
-    current_leader_epoch: int = -1
-    leader_epoch: int = 0
+    __slots__ = ("partition", "current_leader_epoch", "leader_epoch")
+
+    partition: int
+    current_leader_epoch: int
+    leader_epoch: int
+
+    def __init__(self, *, partition: int = 0, current_leader_epoch: int = -1, leader_epoch: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition = partition
+        self.current_leader_epoch = current_leader_epoch
+        self.leader_epoch = leader_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -39,12 +47,18 @@ class OffsetForLeaderPartition:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetForLeaderTopic:
+class OffsetForLeaderTopic(Message):
     """Each of OffsetForLeaderEpochRequest.topics."""
 
-    topic: str = ""
-    partitions: list[OffsetForLeaderPartition] = field(default_factory=list[OffsetForLeaderPartition])
+    __slots__ = ("topic", "partitions")
+
+    topic: str
+    partitions: list[OffsetForLeaderPartition]
+
+    def __init__(self, *, topic: str = "", partitions: list[OffsetForLeaderPartition] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic = topic
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -75,12 +89,18 @@ class OffsetForLeaderTopic:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetForLeaderEpochRequest:
+class OffsetForLeaderEpochRequest(Message):
     """The request, versions 2-4, flexible from 4."""
 
-    replica_id: int = -2
-    topics: list[OffsetForLeaderTopic] = field(default_factory=list[OffsetForLeaderTopic])
+    __slots__ = ("replica_id", "topics")
+
+    replica_id: int
+    topics: list[OffsetForLeaderTopic]
+
+    def __init__(self, *, replica_id: int = -2, topics: list[OffsetForLeaderTopic] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.replica_id = replica_id
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -109,14 +129,24 @@ class OffsetForLeaderEpochRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class EpochEndOffset:
+class EpochEndOffset(Message):
     """Each of OffsetForLeaderTopicResult.partitions."""
 
-    error_code: int = 0
-    partition: int = 0
-    leader_epoch: int = -1
-    end_offset: int = -1
+    __slots__ = ("error_code", "partition", "leader_epoch", "end_offset")
+
+    error_code: int
+    partition: int
+    leader_epoch: int
+    end_offset: int
+
+    def __init__(
+        self, *, error_code: int = 0, partition: int = 0, leader_epoch: int = -1, end_offset: int = -1
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.partition = partition
+        self.leader_epoch = leader_epoch
+        self.end_offset = end_offset
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -138,12 +168,18 @@ class EpochEndOffset:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetForLeaderTopicResult:
+class OffsetForLeaderTopicResult(Message):
     """Each of OffsetForLeaderEpochResponse.topics."""
 
-    topic: str = ""
-    partitions: list[EpochEndOffset] = field(default_factory=list[EpochEndOffset])
+    __slots__ = ("topic", "partitions")
+
+    topic: str
+    partitions: list[EpochEndOffset]
+
+    def __init__(self, *, topic: str = "", partitions: list[EpochEndOffset] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic = topic
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -174,12 +210,20 @@ class OffsetForLeaderTopicResult:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class OffsetForLeaderEpochResponse:
+class OffsetForLeaderEpochResponse(Message):
     """The response, versions 2-4, flexible from 4."""
 
-    throttle_time_ms: int = 0
-    topics: list[OffsetForLeaderTopicResult] = field(default_factory=list[OffsetForLeaderTopicResult])
+    __slots__ = ("throttle_time_ms", "topics")
+
+    throttle_time_ms: int
+    topics: list[OffsetForLeaderTopicResult]
+
+    def __init__(
+        self, *, throttle_time_ms: int = 0, topics: list[OffsetForLeaderTopicResult] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

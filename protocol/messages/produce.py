@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT16_INT32 = Struct(">hi")
@@ -14,12 +15,18 @@ INT32_INT16_INT64_INT64 = Struct(">ihqq")
 INT32_INT32 = Struct(">ii")
 
 
-@dataclass(slots=True, kw_only=True)
-class PartitionProduceData:
+class PartitionProduceData(Message):
     """Each of TopicProduceData.partition_data."""
 
-    index: int = 0
-    records: bytes | None = None
+    __slots__ = ("index", "records")
+
+    index: int
+    records: bytes | None
+
+    def __init__(self, *, index: int = 0, records: bytes | None = None) -> None:
+        """Make one; a field that is left out has its default."""
+        self.index = index
+        self.records = records
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -44,13 +51,26 @@ class PartitionProduceData:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class TopicProduceData:
+class TopicProduceData(Message):
     """Each of ProduceRequest.topic_data."""
 
-    topic_id: bytes = ZERO_UUID
-    name: str = ""
-    partition_data: list[PartitionProduceData] = field(default_factory=list[PartitionProduceData])
+    __slots__ = ("topic_id", "name", "partition_data")
+
+    topic_id: bytes
+    name: str
+    partition_data: list[PartitionProduceData]
+
+    def __init__(
+        self,
+        *,
+        topic_id: bytes = ZERO_UUID,
+        name: str = "",
+        partition_data: list[PartitionProduceData] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.name = name
+        self.partition_data = [] if partition_data is ... else partition_data
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -85,14 +105,29 @@ class TopicProduceData:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ProduceRequest:
+class ProduceRequest(Message):
     """The request, versions 3-13, flexible from 9."""
 
-    transactional_id: str | None = None
-    acks: int = 0
-    timeout_ms: int = 0
-    topic_data: list[TopicProduceData] = field(default_factory=list[TopicProduceData])
+    __slots__ = ("transactional_id", "acks", "timeout_ms", "topic_data")
+
+    transactional_id: str | None
+    acks: int
+    timeout_ms: int
+    topic_data: list[TopicProduceData]
+
+    def __init__(
+        self,
+        *,
+        transactional_id: str | None = None,
+        acks: int = 0,
+        timeout_ms: int = 0,
+        topic_data: list[TopicProduceData] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.transactional_id = transactional_id
+        self.acks = acks
+        self.timeout_ms = timeout_ms
+        self.topic_data = [] if topic_data is ... else topic_data
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -125,12 +160,18 @@ class ProduceRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class BatchIndexAndErrorMessage:
+class BatchIndexAndErrorMessage(Message):
     """Each of PartitionProduceResponse.record_errors."""
 
-    batch_index: int = 0
-    batch_index_error_message: str | None = None
+    __slots__ = ("batch_index", "batch_index_error_message")
+
+    batch_index: int
+    batch_index_error_message: str | None
+
+    def __init__(self, *, batch_index: int = 0, batch_index_error_message: str | None = None) -> None:
+        """Make one; a field that is left out has its default."""
+        self.batch_index = batch_index
+        self.batch_index_error_message = batch_index_error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -155,12 +196,18 @@ class BatchIndexAndErrorMessage:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class LeaderIdAndEpoch:
+class LeaderIdAndEpoch(Message):
     """The value of PartitionProduceResponse.current_leader."""
 
-    leader_id: int = -1
-    leader_epoch: int = -1
+    __slots__ = ("leader_id", "leader_epoch")
+
+    leader_id: int
+    leader_epoch: int
+
+    def __init__(self, *, leader_id: int = -1, leader_epoch: int = -1) -> None:
+        """Make one; a field that is left out has its default."""
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -176,18 +223,50 @@ class LeaderIdAndEpoch:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class PartitionProduceResponse:
+class PartitionProduceResponse(Message):
     """Each of TopicProduceResponse.partition_responses."""
 
-    index: int = 0
-    error_code: int = 0
-    base_offset: int = 0
-    log_append_time_ms: int = -1
-    log_start_offset: int = -1
-    record_errors: list[BatchIndexAndErrorMessage] = field(default_factory=list[BatchIndexAndErrorMessage])
-    error_message: str | None = None
-    current_leader: LeaderIdAndEpoch = field(default_factory=LeaderIdAndEpoch)
+    __slots__ = (
+        "index",
+        "error_code",
+        "base_offset",
+        "log_append_time_ms",
+        "log_start_offset",
+        "record_errors",
+        "error_message",
+        "current_leader",
+    )
+
+    index: int
+    error_code: int
+    base_offset: int
+    log_append_time_ms: int
+    log_start_offset: int
+    record_errors: list[BatchIndexAndErrorMessage]
+    error_message: str | None
+    current_leader: LeaderIdAndEpoch
+
+    def __init__(
+        self,
+        *,
+        index: int = 0,
+        error_code: int = 0,
+        base_offset: int = 0,
+        log_append_time_ms: int = -1,
+        log_start_offset: int = -1,
+        record_errors: list[BatchIndexAndErrorMessage] | EllipsisType = ...,
+        error_message: str | None = None,
+        current_leader: LeaderIdAndEpoch | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.index = index
+        self.error_code = error_code
+        self.base_offset = base_offset
+        self.log_append_time_ms = log_append_time_ms
+        self.log_start_offset = log_start_offset
+        self.record_errors = [] if record_errors is ... else record_errors
+        self.error_message = error_message
+        self.current_leader = LeaderIdAndEpoch() if current_leader is ... else current_leader
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -247,13 +326,26 @@ class PartitionProduceResponse:
             writer.tagged_fields(tagged)
 
 
-@dataclass(slots=True, kw_only=True)
-class TopicProduceResponse:
+class TopicProduceResponse(Message):
     """Each of ProduceResponse.responses."""
 
-    topic_id: bytes = ZERO_UUID
-    name: str = ""
-    partition_responses: list[PartitionProduceResponse] = field(default_factory=list[PartitionProduceResponse])
+    __slots__ = ("topic_id", "name", "partition_responses")
+
+    topic_id: bytes
+    name: str
+    partition_responses: list[PartitionProduceResponse]
+
+    def __init__(
+        self,
+        *,
+        topic_id: bytes = ZERO_UUID,
+        name: str = "",
+        partition_responses: list[PartitionProduceResponse] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.name = name
+        self.partition_responses = [] if partition_responses is ... else partition_responses
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -290,14 +382,22 @@ class TopicProduceResponse:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class NodeEndpoint:
+class NodeEndpoint(Message):
     """Each of ProduceResponse.node_endpoints."""
 
-    node_id: int = 0
-    host: str = ""
-    port: int = 0
-    rack: str | None = None
+    __slots__ = ("node_id", "host", "port", "rack")
+
+    node_id: int
+    host: str
+    port: int
+    rack: str | None
+
+    def __init__(self, *, node_id: int = 0, host: str = "", port: int = 0, rack: str | None = None) -> None:
+        """Make one; a field that is left out has its default."""
+        self.node_id = node_id
+        self.host = host
+        self.port = port
+        self.rack = rack
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -319,13 +419,26 @@ class NodeEndpoint:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ProduceResponse:
+class ProduceResponse(Message):
     """The response, versions 3-13, flexible from 9."""
 
-    responses: list[TopicProduceResponse] = field(default_factory=list[TopicProduceResponse])
-    throttle_time_ms: int = 0
-    node_endpoints: list[NodeEndpoint] = field(default_factory=list[NodeEndpoint])
+    __slots__ = ("responses", "throttle_time_ms", "node_endpoints")
+
+    responses: list[TopicProduceResponse]
+    throttle_time_ms: int
+    node_endpoints: list[NodeEndpoint]
+
+    def __init__(
+        self,
+        *,
+        responses: list[TopicProduceResponse] | EllipsisType = ...,
+        throttle_time_ms: int = 0,
+        node_endpoints: list[NodeEndpoint] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.responses = [] if responses is ... else responses
+        self.throttle_time_ms = throttle_time_ms
+        self.node_endpoints = [] if node_endpoints is ... else node_endpoints
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -15,12 +16,18 @@ INT32_INT64 = Struct(">iq")
 INT64_INT64_INT8_INT16 = Struct(">qqbh")
 
 
-@dataclass(slots=True, kw_only=True)
-class PartitionData:
+class PartitionData(Message):
     """Each of ReadStateData.partitions."""
 
-    partition: int = 0
-    leader_epoch: int = 0
+    __slots__ = ("partition", "leader_epoch")
+
+    partition: int
+    leader_epoch: int
+
+    def __init__(self, *, partition: int = 0, leader_epoch: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition = partition
+        self.leader_epoch = leader_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -36,12 +43,18 @@ class PartitionData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ReadStateData:
+class ReadStateData(Message):
     """Each of ReadShareGroupStateRequest.topics."""
 
-    topic_id: bytes = ZERO_UUID
-    partitions: list[PartitionData] = field(default_factory=list[PartitionData])
+    __slots__ = ("topic_id", "partitions")
+
+    topic_id: bytes
+    partitions: list[PartitionData]
+
+    def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionData] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -62,12 +75,18 @@ class ReadStateData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ReadShareGroupStateRequest:
+class ReadShareGroupStateRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    group_id: str = ""
-    topics: list[ReadStateData] = field(default_factory=list[ReadStateData])
+    __slots__ = ("group_id", "topics")
+
+    group_id: str
+    topics: list[ReadStateData]
+
+    def __init__(self, *, group_id: str = "", topics: list[ReadStateData] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.group_id = group_id
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -88,14 +107,24 @@ class ReadShareGroupStateRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class StateBatch:
+class StateBatch(Message):
     """Each of PartitionResult.state_batches."""
 
-    first_offset: int = 0
-    last_offset: int = 0
-    delivery_state: int = 0
-    delivery_count: int = 0
+    __slots__ = ("first_offset", "last_offset", "delivery_state", "delivery_count")
+
+    first_offset: int
+    last_offset: int
+    delivery_state: int
+    delivery_count: int
+
+    def __init__(
+        self, *, first_offset: int = 0, last_offset: int = 0, delivery_state: int = 0, delivery_count: int = 0
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.first_offset = first_offset
+        self.last_offset = last_offset
+        self.delivery_state = delivery_state
+        self.delivery_count = delivery_count
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -115,16 +144,35 @@ class StateBatch:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class PartitionResult:
+class PartitionResult(Message):
     """Each of ReadStateResult.partitions."""
 
-    partition: int = 0
-    error_code: int = 0
-    error_message: str | None = None
-    state_epoch: int = 0
-    start_offset: int = 0
-    state_batches: list[StateBatch] = field(default_factory=list[StateBatch])
+    __slots__ = ("partition", "error_code", "error_message", "state_epoch", "start_offset", "state_batches")
+
+    partition: int
+    error_code: int
+    error_message: str | None
+    state_epoch: int
+    start_offset: int
+    state_batches: list[StateBatch]
+
+    def __init__(
+        self,
+        *,
+        partition: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        state_epoch: int = 0,
+        start_offset: int = 0,
+        state_batches: list[StateBatch] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition = partition
+        self.error_code = error_code
+        self.error_message = error_message
+        self.state_epoch = state_epoch
+        self.start_offset = start_offset
+        self.state_batches = [] if state_batches is ... else state_batches
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -149,12 +197,18 @@ class PartitionResult:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ReadStateResult:
+class ReadStateResult(Message):
     """Each of ReadShareGroupStateResponse.results."""
 
-    topic_id: bytes = ZERO_UUID
-    partitions: list[PartitionResult] = field(default_factory=list[PartitionResult])
+    __slots__ = ("topic_id", "partitions")
+
+    topic_id: bytes
+    partitions: list[PartitionResult]
+
+    def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionResult] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -175,11 +229,16 @@ class ReadStateResult:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ReadShareGroupStateResponse:
+class ReadShareGroupStateResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    results: list[ReadStateResult] = field(default_factory=list[ReadStateResult])
+    __slots__ = ("results",)
+
+    results: list[ReadStateResult]
+
+    def __init__(self, *, results: list[ReadStateResult] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.results = [] if results is ... else results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -14,12 +15,18 @@ INT32_INT32 = Struct(">ii")
 INT32_INT32_INT64 = Struct(">iiq")
 
 
-@dataclass(slots=True, kw_only=True)
-class PartitionData:
+class PartitionData(Message):
     """Each of ReadStateSummaryData.partitions."""
 
-    partition: int = 0
-    leader_epoch: int = 0
+    __slots__ = ("partition", "leader_epoch")
+
+    partition: int
+    leader_epoch: int
+
+    def __init__(self, *, partition: int = 0, leader_epoch: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition = partition
+        self.leader_epoch = leader_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -35,12 +42,18 @@ class PartitionData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ReadStateSummaryData:
+class ReadStateSummaryData(Message):
     """Each of ReadShareGroupStateSummaryRequest.topics."""
 
-    topic_id: bytes = ZERO_UUID
-    partitions: list[PartitionData] = field(default_factory=list[PartitionData])
+    __slots__ = ("topic_id", "partitions")
+
+    topic_id: bytes
+    partitions: list[PartitionData]
+
+    def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionData] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -61,12 +74,18 @@ class ReadStateSummaryData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ReadShareGroupStateSummaryRequest:
+class ReadShareGroupStateSummaryRequest(Message):
     """The request, versions 0-1, flexible from 0."""
 
-    group_id: str = ""
-    topics: list[ReadStateSummaryData] = field(default_factory=list[ReadStateSummaryData])
+    __slots__ = ("group_id", "topics")
+
+    group_id: str
+    topics: list[ReadStateSummaryData]
+
+    def __init__(self, *, group_id: str = "", topics: list[ReadStateSummaryData] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.group_id = group_id
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -87,17 +106,46 @@ class ReadShareGroupStateSummaryRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class PartitionResult:
+class PartitionResult(Message):
     """Each of ReadStateSummaryResult.partitions."""
 
-    partition: int = 0
-    error_code: int = 0
-    error_message: str | None = None
-    state_epoch: int = 0
-    leader_epoch: int = 0
-    start_offset: int = 0
-    delivery_complete_count: int = -1
+    __slots__ = (
+        "partition",
+        "error_code",
+        "error_message",
+        "state_epoch",
+        "leader_epoch",
+        "start_offset",
+        "delivery_complete_count",
+    )
+
+    partition: int
+    error_code: int
+    error_message: str | None
+    state_epoch: int
+    leader_epoch: int
+    start_offset: int
+    delivery_complete_count: int
+
+    def __init__(
+        self,
+        *,
+        partition: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        state_epoch: int = 0,
+        leader_epoch: int = 0,
+        start_offset: int = 0,
+        delivery_complete_count: int = -1,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition = partition
+        self.error_code = error_code
+        self.error_message = error_message
+        self.state_epoch = state_epoch
+        self.leader_epoch = leader_epoch
+        self.start_offset = start_offset
+        self.delivery_complete_count = delivery_complete_count
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -120,12 +168,18 @@ class PartitionResult:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ReadStateSummaryResult:
+class ReadStateSummaryResult(Message):
     """Each of ReadShareGroupStateSummaryResponse.results."""
 
-    topic_id: bytes = ZERO_UUID
-    partitions: list[PartitionResult] = field(default_factory=list[PartitionResult])
+    __slots__ = ("topic_id", "partitions")
+
+    topic_id: bytes
+    partitions: list[PartitionResult]
+
+    def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionResult] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -146,11 +200,16 @@ class ReadStateSummaryResult:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ReadShareGroupStateSummaryResponse:
+class ReadShareGroupStateSummaryResponse(Message):
     """The response, versions 0-1, flexible from 0."""
 
-    results: list[ReadStateSummaryResult] = field(default_factory=list[ReadStateSummaryResult])
+    __slots__ = ("results",)
+
+    results: list[ReadStateSummaryResult]
+
+    def __init__(self, *, results: list[ReadStateSummaryResult] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.results = [] if results is ... else results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

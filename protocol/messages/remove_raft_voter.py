@@ -3,22 +3,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from struct import Struct
 from typing import Self
 
+from ..message import Message
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
 
 
-@dataclass(slots=True, kw_only=True)
-class RemoveRaftVoterRequest:
+class RemoveRaftVoterRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    cluster_id: str | None = ""
-    voter_id: int = 0
-    voter_directory_id: bytes = ZERO_UUID
+    __slots__ = ("cluster_id", "voter_id", "voter_directory_id")
+
+    cluster_id: str | None
+    voter_id: int
+    voter_directory_id: bytes
+
+    def __init__(
+        self, *, cluster_id: str | None = "", voter_id: int = 0, voter_directory_id: bytes = ZERO_UUID
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.cluster_id = cluster_id
+        self.voter_id = voter_id
+        self.voter_directory_id = voter_directory_id
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -38,13 +47,20 @@ class RemoveRaftVoterRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class RemoveRaftVoterResponse:
+class RemoveRaftVoterResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    error_message: str | None = ""
+    __slots__ = ("throttle_time_ms", "error_code", "error_message")
+
+    throttle_time_ms: int
+    error_code: int
+    error_message: str | None
+
+    def __init__(self, *, throttle_time_ms: int = 0, error_code: int = 0, error_message: str | None = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

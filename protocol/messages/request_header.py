@@ -3,23 +3,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from struct import Struct
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 INT16_INT16_INT32 = Struct(">hhi")
 
 
-@dataclass(slots=True, kw_only=True)
-class RequestHeader:
+class RequestHeader(Message):
     """The header, versions 1-2, flexible from 2."""
 
-    request_api_key: int = 0
-    request_api_version: int = 0
-    correlation_id: int = 0
-    client_id: str | None = ""
+    __slots__ = ("request_api_key", "request_api_version", "correlation_id", "client_id")
+
+    request_api_key: int
+    request_api_version: int
+    correlation_id: int
+    client_id: str | None
+
+    def __init__(
+        self,
+        *,
+        request_api_key: int = 0,
+        request_api_version: int = 0,
+        correlation_id: int = 0,
+        client_id: str | None = "",
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.request_api_key = request_api_key
+        self.request_api_version = request_api_version
+        self.correlation_id = correlation_id
+        self.client_id = client_id
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,17 +3,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 
-@dataclass(slots=True, kw_only=True)
-class ResponseHeader:
+class ResponseHeader(Message):
     """The header, versions 0-1, flexible from 1."""
 
-    correlation_id: int = 0
+    __slots__ = ("correlation_id",)
+
+    correlation_id: int
+
+    def __init__(self, *, correlation_id: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.correlation_id = correlation_id
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

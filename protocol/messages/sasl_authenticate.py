@@ -3,17 +3,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 
-@dataclass(slots=True, kw_only=True)
-class SaslAuthenticateRequest:
+class SaslAuthenticateRequest(Message):
     """The request, versions 0-2, flexible from 2."""
 
-    auth_bytes: bytes = b""
+    __slots__ = ("auth_bytes",)
+
+    auth_bytes: bytes
+
+    def __init__(self, *, auth_bytes: bytes = b"") -> None:
+        """Make one; a field that is left out has its default."""
+        self.auth_bytes = auth_bytes
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -36,14 +41,29 @@ class SaslAuthenticateRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class SaslAuthenticateResponse:
+class SaslAuthenticateResponse(Message):
     """The response, versions 0-2, flexible from 2."""
 
-    error_code: int = 0
-    error_message: str | None = ""
-    auth_bytes: bytes = b""
-    session_lifetime_ms: int = 0
+    __slots__ = ("error_code", "error_message", "auth_bytes", "session_lifetime_ms")
+
+    error_code: int
+    error_message: str | None
+    auth_bytes: bytes
+    session_lifetime_ms: int
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        error_message: str | None = "",
+        auth_bytes: bytes = b"",
+        session_lifetime_ms: int = 0,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.error_message = error_message
+        self.auth_bytes = auth_bytes
+        self.session_lifetime_ms = session_lifetime_ms
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,17 +3,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 
-@dataclass(slots=True, kw_only=True)
-class SaslHandshakeRequest:
+class SaslHandshakeRequest(Message):
     """The request, versions 0-1, none flexible."""
 
-    mechanism: str = ""
+    __slots__ = ("mechanism",)
+
+    mechanism: str
+
+    def __init__(self, *, mechanism: str = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.mechanism = mechanism
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -27,12 +33,18 @@ class SaslHandshakeRequest:
         writer.string(self.mechanism)
 
 
-@dataclass(slots=True, kw_only=True)
-class SaslHandshakeResponse:
+class SaslHandshakeResponse(Message):
     """The response, versions 0-1, none flexible."""
 
-    error_code: int = 0
-    mechanisms: list[str] = field(default_factory=list[str])
+    __slots__ = ("error_code", "mechanisms")
+
+    error_code: int
+    mechanisms: list[str]
+
+    def __init__(self, *, error_code: int = 0, mechanisms: list[str] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.mechanisms = [] if mechanisms is ... else mechanisms
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT8, ZERO_UUID, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -14,13 +15,22 @@ INT32_INT32 = Struct(">ii")
 INT64_INT64 = Struct(">qq")
 
 
-@dataclass(slots=True, kw_only=True)
-class AcknowledgementBatch:
+class AcknowledgementBatch(Message):
     """Each of AcknowledgePartition.acknowledgement_batches."""
 
-    first_offset: int = 0
-    last_offset: int = 0
-    acknowledge_types: list[int] = field(default_factory=list[int])
+    __slots__ = ("first_offset", "last_offset", "acknowledge_types")
+
+    first_offset: int
+    last_offset: int
+    acknowledge_types: list[int]
+
+    def __init__(
+        self, *, first_offset: int = 0, last_offset: int = 0, acknowledge_types: list[int] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.first_offset = first_offset
+        self.last_offset = last_offset
+        self.acknowledge_types = [] if acknowledge_types is ... else acknowledge_types
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -40,12 +50,20 @@ class AcknowledgementBatch:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AcknowledgePartition:
+class AcknowledgePartition(Message):
     """Each of AcknowledgeTopic.partitions."""
 
-    partition_index: int = 0
-    acknowledgement_batches: list[AcknowledgementBatch] = field(default_factory=list[AcknowledgementBatch])
+    __slots__ = ("partition_index", "acknowledgement_batches")
+
+    partition_index: int
+    acknowledgement_batches: list[AcknowledgementBatch]
+
+    def __init__(
+        self, *, partition_index: int = 0, acknowledgement_batches: list[AcknowledgementBatch] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.acknowledgement_batches = [] if acknowledgement_batches is ... else acknowledgement_batches
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -68,12 +86,20 @@ class AcknowledgePartition:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AcknowledgeTopic:
+class AcknowledgeTopic(Message):
     """Each of ShareAcknowledgeRequest.topics."""
 
-    topic_id: bytes = ZERO_UUID
-    partitions: list[AcknowledgePartition] = field(default_factory=list[AcknowledgePartition])
+    __slots__ = ("topic_id", "partitions")
+
+    topic_id: bytes
+    partitions: list[AcknowledgePartition]
+
+    def __init__(
+        self, *, topic_id: bytes = ZERO_UUID, partitions: list[AcknowledgePartition] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -94,15 +120,32 @@ class AcknowledgeTopic:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ShareAcknowledgeRequest:
+class ShareAcknowledgeRequest(Message):
     """The request, versions 1-2, flexible from 1."""
 
-    group_id: str | None = None
-    member_id: str | None = ""
-    share_session_epoch: int = 0
-    is_renew_ack: bool = False
-    topics: list[AcknowledgeTopic] = field(default_factory=list[AcknowledgeTopic])
+    __slots__ = ("group_id", "member_id", "share_session_epoch", "is_renew_ack", "topics")
+
+    group_id: str | None
+    member_id: str | None
+    share_session_epoch: int
+    is_renew_ack: bool
+    topics: list[AcknowledgeTopic]
+
+    def __init__(
+        self,
+        *,
+        group_id: str | None = None,
+        member_id: str | None = "",
+        share_session_epoch: int = 0,
+        is_renew_ack: bool = False,
+        topics: list[AcknowledgeTopic] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.group_id = group_id
+        self.member_id = member_id
+        self.share_session_epoch = share_session_epoch
+        self.is_renew_ack = is_renew_ack
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -130,12 +173,18 @@ class ShareAcknowledgeRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class LeaderIdAndEpoch:
+class LeaderIdAndEpoch(Message):
     """The value of PartitionData.current_leader."""
 
-    leader_id: int = 0
-    leader_epoch: int = 0
+    __slots__ = ("leader_id", "leader_epoch")
+
+    leader_id: int
+    leader_epoch: int
+
+    def __init__(self, *, leader_id: int = 0, leader_epoch: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -151,14 +200,29 @@ class LeaderIdAndEpoch:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class PartitionData:
+class PartitionData(Message):
     """Each of ShareAcknowledgeTopicResponse.partitions."""
 
-    partition_index: int = 0
-    error_code: int = 0
-    error_message: str | None = None
-    current_leader: LeaderIdAndEpoch = field(default_factory=LeaderIdAndEpoch)
+    __slots__ = ("partition_index", "error_code", "error_message", "current_leader")
+
+    partition_index: int
+    error_code: int
+    error_message: str | None
+    current_leader: LeaderIdAndEpoch
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        current_leader: LeaderIdAndEpoch | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.error_message = error_message
+        self.current_leader = LeaderIdAndEpoch() if current_leader is ... else current_leader
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -178,12 +242,18 @@ class PartitionData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ShareAcknowledgeTopicResponse:
+class ShareAcknowledgeTopicResponse(Message):
     """Each of ShareAcknowledgeResponse.responses."""
 
-    topic_id: bytes = ZERO_UUID
-    partitions: list[PartitionData] = field(default_factory=list[PartitionData])
+    __slots__ = ("topic_id", "partitions")
+
+    topic_id: bytes
+    partitions: list[PartitionData]
+
+    def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionData] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -204,14 +274,22 @@ class ShareAcknowledgeTopicResponse:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class NodeEndpoint:
+class NodeEndpoint(Message):
     """Each of ShareAcknowledgeResponse.node_endpoints."""
 
-    node_id: int = 0
-    host: str = ""
-    port: int = 0
-    rack: str | None = None
+    __slots__ = ("node_id", "host", "port", "rack")
+
+    node_id: int
+    host: str
+    port: int
+    rack: str | None
+
+    def __init__(self, *, node_id: int = 0, host: str = "", port: int = 0, rack: str | None = None) -> None:
+        """Make one; a field that is left out has its default."""
+        self.node_id = node_id
+        self.host = host
+        self.port = port
+        self.rack = rack
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -233,16 +311,42 @@ class NodeEndpoint:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ShareAcknowledgeResponse:
+class ShareAcknowledgeResponse(Message):
     """The response, versions 1-2, flexible from 1."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    error_message: str | None = None
-    acquisition_lock_timeout_ms: int = 0
-    responses: list[ShareAcknowledgeTopicResponse] = field(default_factory=list[ShareAcknowledgeTopicResponse])
-    node_endpoints: list[NodeEndpoint] = field(default_factory=list[NodeEndpoint])
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "error_message",
+        "acquisition_lock_timeout_ms",
+        "responses",
+        "node_endpoints",
+    )
+
+    throttle_time_ms: int
+    error_code: int
+    error_message: str | None
+    acquisition_lock_timeout_ms: int
+    responses: list[ShareAcknowledgeTopicResponse]
+    node_endpoints: list[NodeEndpoint]
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        acquisition_lock_timeout_ms: int = 0,
+        responses: list[ShareAcknowledgeTopicResponse] | EllipsisType = ...,
+        node_endpoints: list[NodeEndpoint] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.acquisition_lock_timeout_ms = acquisition_lock_timeout_ms
+        self.responses = [] if responses is ... else responses
+        self.node_endpoints = [] if node_endpoints is ... else node_endpoints
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT8, INT32, ZERO_UUID, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -16,13 +17,22 @@ INT64_INT64 = Struct(">qq")
 INT64_INT64_INT16 = Struct(">qqh")
 
 
-@dataclass(slots=True, kw_only=True)
-class AcknowledgementBatch:
+class AcknowledgementBatch(Message):
     """Each of FetchPartition.acknowledgement_batches."""
 
-    first_offset: int = 0
-    last_offset: int = 0
-    acknowledge_types: list[int] = field(default_factory=list[int])
+    __slots__ = ("first_offset", "last_offset", "acknowledge_types")
+
+    first_offset: int
+    last_offset: int
+    acknowledge_types: list[int]
+
+    def __init__(
+        self, *, first_offset: int = 0, last_offset: int = 0, acknowledge_types: list[int] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.first_offset = first_offset
+        self.last_offset = last_offset
+        self.acknowledge_types = [] if acknowledge_types is ... else acknowledge_types
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -42,12 +52,20 @@ class AcknowledgementBatch:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class FetchPartition:
+class FetchPartition(Message):
     """Each of FetchTopic.partitions."""
 
-    partition_index: int = 0
-    acknowledgement_batches: list[AcknowledgementBatch] = field(default_factory=list[AcknowledgementBatch])
+    __slots__ = ("partition_index", "acknowledgement_batches")
+
+    partition_index: int
+    acknowledgement_batches: list[AcknowledgementBatch]
+
+    def __init__(
+        self, *, partition_index: int = 0, acknowledgement_batches: list[AcknowledgementBatch] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.acknowledgement_batches = [] if acknowledgement_batches is ... else acknowledgement_batches
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -70,12 +88,18 @@ class FetchPartition:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class FetchTopic:
+class FetchTopic(Message):
     """Each of ShareFetchRequest.topics."""
 
-    topic_id: bytes = ZERO_UUID
-    partitions: list[FetchPartition] = field(default_factory=list[FetchPartition])
+    __slots__ = ("topic_id", "partitions")
+
+    topic_id: bytes
+    partitions: list[FetchPartition]
+
+    def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[FetchPartition] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -96,12 +120,18 @@ class FetchTopic:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ForgottenTopic:
+class ForgottenTopic(Message):
     """Each of ShareFetchRequest.forgotten_topics_data."""
 
-    topic_id: bytes = ZERO_UUID
-    partitions: list[int] = field(default_factory=list[int])
+    __slots__ = ("topic_id", "partitions")
+
+    topic_id: bytes
+    partitions: list[int]
+
+    def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[int] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -121,22 +151,66 @@ class ForgottenTopic:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ShareFetchRequest:
+class ShareFetchRequest(Message):
     """The request, versions 1-2, flexible from 1."""
 
-    group_id: str | None = None
-    member_id: str | None = ""
-    share_session_epoch: int = 0
-    max_wait_ms: int = 0
-    min_bytes: int = 0
-    max_bytes: int = 2147483647
-    max_records: int = 0
-    batch_size: int = 0
-    share_acquire_mode: int = 0
-    is_renew_ack: bool = False
-    topics: list[FetchTopic] = field(default_factory=list[FetchTopic])
-    forgotten_topics_data: list[ForgottenTopic] = field(default_factory=list[ForgottenTopic])
+    __slots__ = (
+        "group_id",
+        "member_id",
+        "share_session_epoch",
+        "max_wait_ms",
+        "min_bytes",
+        "max_bytes",
+        "max_records",
+        "batch_size",
+        "share_acquire_mode",
+        "is_renew_ack",
+        "topics",
+        "forgotten_topics_data",
+    )
+
+    group_id: str | None
+    member_id: str | None
+    share_session_epoch: int
+    max_wait_ms: int
+    min_bytes: int
+    max_bytes: int
+    max_records: int
+    batch_size: int
+    share_acquire_mode: int
+    is_renew_ack: bool
+    topics: list[FetchTopic]
+    forgotten_topics_data: list[ForgottenTopic]
+
+    def __init__(
+        self,
+        *,
+        group_id: str | None = None,
+        member_id: str | None = "",
+        share_session_epoch: int = 0,
+        max_wait_ms: int = 0,
+        min_bytes: int = 0,
+        max_bytes: int = 2147483647,
+        max_records: int = 0,
+        batch_size: int = 0,
+        share_acquire_mode: int = 0,
+        is_renew_ack: bool = False,
+        topics: list[FetchTopic] | EllipsisType = ...,
+        forgotten_topics_data: list[ForgottenTopic] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.group_id = group_id
+        self.member_id = member_id
+        self.share_session_epoch = share_session_epoch
+        self.max_wait_ms = max_wait_ms
+        self.min_bytes = min_bytes
+        self.max_bytes = max_bytes
+        self.max_records = max_records
+        self.batch_size = batch_size
+        self.share_acquire_mode = share_acquire_mode
+        self.is_renew_ack = is_renew_ack
+        self.topics = [] if topics is ... else topics
+        self.forgotten_topics_data = [] if forgotten_topics_data is ... else forgotten_topics_data
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -192,12 +266,18 @@ class ShareFetchRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class LeaderIdAndEpoch:
+class LeaderIdAndEpoch(Message):
     """The value of PartitionData.current_leader."""
 
-    leader_id: int = 0
-    leader_epoch: int = 0
+    __slots__ = ("leader_id", "leader_epoch")
+
+    leader_id: int
+    leader_epoch: int
+
+    def __init__(self, *, leader_id: int = 0, leader_epoch: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -213,13 +293,20 @@ class LeaderIdAndEpoch:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class AcquiredRecords:
+class AcquiredRecords(Message):
     """Each of PartitionData.acquired_records."""
 
-    first_offset: int = 0
-    last_offset: int = 0
-    delivery_count: int = 0
+    __slots__ = ("first_offset", "last_offset", "delivery_count")
+
+    first_offset: int
+    last_offset: int
+    delivery_count: int
+
+    def __init__(self, *, first_offset: int = 0, last_offset: int = 0, delivery_count: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.first_offset = first_offset
+        self.last_offset = last_offset
+        self.delivery_count = delivery_count
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -235,18 +322,50 @@ class AcquiredRecords:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class PartitionData:
+class PartitionData(Message):
     """Each of ShareFetchableTopicResponse.partitions."""
 
-    partition_index: int = 0
-    error_code: int = 0
-    error_message: str | None = None
-    acknowledge_error_code: int = 0
-    acknowledge_error_message: str | None = None
-    current_leader: LeaderIdAndEpoch = field(default_factory=LeaderIdAndEpoch)
-    records: bytes = b""
-    acquired_records: list[AcquiredRecords] = field(default_factory=list[AcquiredRecords])
+    __slots__ = (
+        "partition_index",
+        "error_code",
+        "error_message",
+        "acknowledge_error_code",
+        "acknowledge_error_message",
+        "current_leader",
+        "records",
+        "acquired_records",
+    )
+
+    partition_index: int
+    error_code: int
+    error_message: str | None
+    acknowledge_error_code: int
+    acknowledge_error_message: str | None
+    current_leader: LeaderIdAndEpoch
+    records: bytes
+    acquired_records: list[AcquiredRecords]
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        acknowledge_error_code: int = 0,
+        acknowledge_error_message: str | None = None,
+        current_leader: LeaderIdAndEpoch | EllipsisType = ...,
+        records: bytes = b"",
+        acquired_records: list[AcquiredRecords] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.error_message = error_message
+        self.acknowledge_error_code = acknowledge_error_code
+        self.acknowledge_error_message = acknowledge_error_message
+        self.current_leader = LeaderIdAndEpoch() if current_leader is ... else current_leader
+        self.records = records
+        self.acquired_records = [] if acquired_records is ... else acquired_records
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -277,12 +396,18 @@ class PartitionData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ShareFetchableTopicResponse:
+class ShareFetchableTopicResponse(Message):
     """Each of ShareFetchResponse.responses."""
 
-    topic_id: bytes = ZERO_UUID
-    partitions: list[PartitionData] = field(default_factory=list[PartitionData])
+    __slots__ = ("topic_id", "partitions")
+
+    topic_id: bytes
+    partitions: list[PartitionData]
+
+    def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionData] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -303,14 +428,22 @@ class ShareFetchableTopicResponse:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class NodeEndpoint:
+class NodeEndpoint(Message):
     """Each of ShareFetchResponse.node_endpoints."""
 
-    node_id: int = 0
-    host: str = ""
-    port: int = 0
-    rack: str | None = None
+    __slots__ = ("node_id", "host", "port", "rack")
+
+    node_id: int
+    host: str
+    port: int
+    rack: str | None
+
+    def __init__(self, *, node_id: int = 0, host: str = "", port: int = 0, rack: str | None = None) -> None:
+        """Make one; a field that is left out has its default."""
+        self.node_id = node_id
+        self.host = host
+        self.port = port
+        self.rack = rack
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -332,16 +465,42 @@ class NodeEndpoint:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ShareFetchResponse:
+class ShareFetchResponse(Message):
     """The response, versions 1-2, flexible from 1."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    error_message: str | None = None
-    acquisition_lock_timeout_ms: int = 0
-    responses: list[ShareFetchableTopicResponse] = field(default_factory=list[ShareFetchableTopicResponse])
-    node_endpoints: list[NodeEndpoint] = field(default_factory=list[NodeEndpoint])
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "error_message",
+        "acquisition_lock_timeout_ms",
+        "responses",
+        "node_endpoints",
+    )
+
+    throttle_time_ms: int
+    error_code: int
+    error_message: str | None
+    acquisition_lock_timeout_ms: int
+    responses: list[ShareFetchableTopicResponse]
+    node_endpoints: list[NodeEndpoint]
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        acquisition_lock_timeout_ms: int = 0,
+        responses: list[ShareFetchableTopicResponse] | EllipsisType = ...,
+        node_endpoints: list[NodeEndpoint] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.acquisition_lock_timeout_ms = acquisition_lock_timeout_ms
+        self.responses = [] if responses is ... else responses
+        self.node_endpoints = [] if node_endpoints is ... else node_endpoints
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,17 +3,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 
-@dataclass(slots=True, kw_only=True)
-class SnapshotFooterRecord:
+class SnapshotFooterRecord(Message):
     """The data, version 0, flexible from 0."""
 
-    version: int = 0
+    __slots__ = ("version",)
+
+    version: int
+
+    def __init__(self, *, version: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.version = version
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,21 +3,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from struct import Struct
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 INT16_INT64 = Struct(">hq")
 
 
-@dataclass(slots=True, kw_only=True)
-class SnapshotHeaderRecord:
+class SnapshotHeaderRecord(Message):
     """The data, version 0, flexible from 0."""
 
-    version: int = 0
-    last_contained_log_timestamp: int = 0
+    __slots__ = ("version", "last_contained_log_timestamp")
+
+    version: int
+    last_contained_log_timestamp: int
+
+    def __init__(self, *, version: int = 0, last_contained_log_timestamp: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.version = version
+        self.last_contained_log_timestamp = last_contained_log_timestamp
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT32, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -14,12 +15,20 @@ INT32_INT32 = Struct(">ii")
 INT32_INT64 = Struct(">iq")
 
 
-@dataclass(slots=True, kw_only=True)
-class StreamsGroupDescribeRequest:
+class StreamsGroupDescribeRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    group_ids: list[str] = field(default_factory=list[str])
-    include_authorized_operations: bool = False
+    __slots__ = ("group_ids", "include_authorized_operations")
+
+    group_ids: list[str]
+    include_authorized_operations: bool
+
+    def __init__(
+        self, *, group_ids: list[str] | EllipsisType = ..., include_authorized_operations: bool = False
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.group_ids = [] if group_ids is ... else group_ids
+        self.include_authorized_operations = include_authorized_operations
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -40,12 +49,18 @@ class StreamsGroupDescribeRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class KeyValue:
+class KeyValue(Message):
     """Each of Member.client_tags."""
 
-    key: str = ""
-    value: str = ""
+    __slots__ = ("key", "value")
+
+    key: str
+    value: str
+
+    def __init__(self, *, key: str = "", value: str = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.key = key
+        self.value = value
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -63,14 +78,29 @@ class KeyValue:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class TopicInfo:
+class TopicInfo(Message):
     """Each of Subtopology.repartition_source_topics."""
 
-    name: str = ""
-    partitions: int = 0
-    replication_factor: int = 0
-    topic_configs: list[KeyValue] = field(default_factory=list[KeyValue])
+    __slots__ = ("name", "partitions", "replication_factor", "topic_configs")
+
+    name: str
+    partitions: int
+    replication_factor: int
+    topic_configs: list[KeyValue]
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        partitions: int = 0,
+        replication_factor: int = 0,
+        topic_configs: list[KeyValue] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.partitions = partitions
+        self.replication_factor = replication_factor
+        self.topic_configs = [] if topic_configs is ... else topic_configs
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -93,15 +123,38 @@ class TopicInfo:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class Subtopology:
+class Subtopology(Message):
     """Each of Topology.subtopologies."""
 
-    subtopology_id: str = ""
-    source_topics: list[str] = field(default_factory=list[str])
-    repartition_sink_topics: list[str] = field(default_factory=list[str])
-    state_changelog_topics: list[TopicInfo] = field(default_factory=list[TopicInfo])
-    repartition_source_topics: list[TopicInfo] = field(default_factory=list[TopicInfo])
+    __slots__ = (
+        "subtopology_id",
+        "source_topics",
+        "repartition_sink_topics",
+        "state_changelog_topics",
+        "repartition_source_topics",
+    )
+
+    subtopology_id: str
+    source_topics: list[str]
+    repartition_sink_topics: list[str]
+    state_changelog_topics: list[TopicInfo]
+    repartition_source_topics: list[TopicInfo]
+
+    def __init__(
+        self,
+        *,
+        subtopology_id: str = "",
+        source_topics: list[str] | EllipsisType = ...,
+        repartition_sink_topics: list[str] | EllipsisType = ...,
+        state_changelog_topics: list[TopicInfo] | EllipsisType = ...,
+        repartition_source_topics: list[TopicInfo] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.subtopology_id = subtopology_id
+        self.source_topics = [] if source_topics is ... else source_topics
+        self.repartition_sink_topics = [] if repartition_sink_topics is ... else repartition_sink_topics
+        self.state_changelog_topics = [] if state_changelog_topics is ... else state_changelog_topics
+        self.repartition_source_topics = [] if repartition_source_topics is ... else repartition_source_topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -139,12 +192,18 @@ class Subtopology:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class Topology:
+class Topology(Message):
     """The value of DescribedGroup.topology."""
 
-    epoch: int = 0
-    subtopologies: list[Subtopology] | None = None
+    __slots__ = ("epoch", "subtopologies")
+
+    epoch: int
+    subtopologies: list[Subtopology] | None
+
+    def __init__(self, *, epoch: int = 0, subtopologies: list[Subtopology] | None = None) -> None:
+        """Make one; a field that is left out has its default."""
+        self.epoch = epoch
+        self.subtopologies = subtopologies
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -170,12 +229,18 @@ class Topology:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class Endpoint:
+class Endpoint(Message):
     """The value of Member.user_endpoint."""
 
-    host: str = ""
-    port: int = 0
+    __slots__ = ("host", "port")
+
+    host: str
+    port: int
+
+    def __init__(self, *, host: str = "", port: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.host = host
+        self.port = port
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -193,13 +258,20 @@ class Endpoint:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class TaskOffset:
+class TaskOffset(Message):
     """Each of Member.task_end_offsets."""
 
-    subtopology_id: str = ""
-    partition: int = 0
-    offset: int = 0
+    __slots__ = ("subtopology_id", "partition", "offset")
+
+    subtopology_id: str
+    partition: int
+    offset: int
+
+    def __init__(self, *, subtopology_id: str = "", partition: int = 0, offset: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.subtopology_id = subtopology_id
+        self.partition = partition
+        self.offset = offset
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -217,12 +289,18 @@ class TaskOffset:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class TaskIds:
+class TaskIds(Message):
     """Each of Assignment.warmup_tasks."""
 
-    subtopology_id: str = ""
-    partitions: list[int] = field(default_factory=list[int])
+    __slots__ = ("subtopology_id", "partitions")
+
+    subtopology_id: str
+    partitions: list[int]
+
+    def __init__(self, *, subtopology_id: str = "", partitions: list[int] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.subtopology_id = subtopology_id
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -242,13 +320,26 @@ class TaskIds:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class Assignment:
+class Assignment(Message):
     """The value of Member.target_assignment."""
 
-    active_tasks: list[TaskIds] = field(default_factory=list[TaskIds])
-    standby_tasks: list[TaskIds] = field(default_factory=list[TaskIds])
-    warmup_tasks: list[TaskIds] = field(default_factory=list[TaskIds])
+    __slots__ = ("active_tasks", "standby_tasks", "warmup_tasks")
+
+    active_tasks: list[TaskIds]
+    standby_tasks: list[TaskIds]
+    warmup_tasks: list[TaskIds]
+
+    def __init__(
+        self,
+        *,
+        active_tasks: list[TaskIds] | EllipsisType = ...,
+        standby_tasks: list[TaskIds] | EllipsisType = ...,
+        warmup_tasks: list[TaskIds] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.active_tasks = [] if active_tasks is ... else active_tasks
+        self.standby_tasks = [] if standby_tasks is ... else standby_tasks
+        self.warmup_tasks = [] if warmup_tasks is ... else warmup_tasks
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -277,25 +368,78 @@ class Assignment:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class Member:
+class Member(Message):
     """Each of DescribedGroup.members."""
 
-    member_id: str = ""
-    member_epoch: int = 0
-    instance_id: str | None = None
-    rack_id: str | None = None
-    client_id: str = ""
-    client_host: str = ""
-    topology_epoch: int = 0
-    process_id: str = ""
-    user_endpoint: Endpoint | None = None
-    client_tags: list[KeyValue] = field(default_factory=list[KeyValue])
-    task_offsets: list[TaskOffset] = field(default_factory=list[TaskOffset])
-    task_end_offsets: list[TaskOffset] = field(default_factory=list[TaskOffset])
-    assignment: Assignment = field(default_factory=Assignment)
-    target_assignment: Assignment = field(default_factory=Assignment)
-    is_classic: bool = False
+    __slots__ = (
+        "member_id",
+        "member_epoch",
+        "instance_id",
+        "rack_id",
+        "client_id",
+        "client_host",
+        "topology_epoch",
+        "process_id",
+        "user_endpoint",
+        "client_tags",
+        "task_offsets",
+        "task_end_offsets",
+        "assignment",
+        "target_assignment",
+        "is_classic",
+    )
+
+    member_id: str
+    member_epoch: int
+    instance_id: str | None
+    rack_id: str | None
+    client_id: str
+    client_host: str
+    topology_epoch: int
+    process_id: str
+    user_endpoint: Endpoint | None
+    client_tags: list[KeyValue]
+    task_offsets: list[TaskOffset]
+    task_end_offsets: list[TaskOffset]
+    assignment: Assignment
+    target_assignment: Assignment
+    is_classic: bool
+
+    def __init__(
+        self,
+        *,
+        member_id: str = "",
+        member_epoch: int = 0,
+        instance_id: str | None = None,
+        rack_id: str | None = None,
+        client_id: str = "",
+        client_host: str = "",
+        topology_epoch: int = 0,
+        process_id: str = "",
+        user_endpoint: Endpoint | None = None,
+        client_tags: list[KeyValue] | EllipsisType = ...,
+        task_offsets: list[TaskOffset] | EllipsisType = ...,
+        task_end_offsets: list[TaskOffset] | EllipsisType = ...,
+        assignment: Assignment | EllipsisType = ...,
+        target_assignment: Assignment | EllipsisType = ...,
+        is_classic: bool = False,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.member_id = member_id
+        self.member_epoch = member_epoch
+        self.instance_id = instance_id
+        self.rack_id = rack_id
+        self.client_id = client_id
+        self.client_host = client_host
+        self.topology_epoch = topology_epoch
+        self.process_id = process_id
+        self.user_endpoint = user_endpoint
+        self.client_tags = [] if client_tags is ... else client_tags
+        self.task_offsets = [] if task_offsets is ... else task_offsets
+        self.task_end_offsets = [] if task_end_offsets is ... else task_end_offsets
+        self.assignment = Assignment() if assignment is ... else assignment
+        self.target_assignment = Assignment() if target_assignment is ... else target_assignment
+        self.is_classic = is_classic
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -352,19 +496,54 @@ class Member:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class DescribedGroup:
+class DescribedGroup(Message):
     """Each of StreamsGroupDescribeResponse.groups."""
 
-    error_code: int = 0
-    error_message: str | None = None
-    group_id: str = ""
-    group_state: str = ""
-    group_epoch: int = 0
-    assignment_epoch: int = 0
-    topology: Topology | None = None
-    members: list[Member] = field(default_factory=list[Member])
-    authorized_operations: int = -2147483648
+    __slots__ = (
+        "error_code",
+        "error_message",
+        "group_id",
+        "group_state",
+        "group_epoch",
+        "assignment_epoch",
+        "topology",
+        "members",
+        "authorized_operations",
+    )
+
+    error_code: int
+    error_message: str | None
+    group_id: str
+    group_state: str
+    group_epoch: int
+    assignment_epoch: int
+    topology: Topology | None
+    members: list[Member]
+    authorized_operations: int
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        error_message: str | None = None,
+        group_id: str = "",
+        group_state: str = "",
+        group_epoch: int = 0,
+        assignment_epoch: int = 0,
+        topology: Topology | None = None,
+        members: list[Member] | EllipsisType = ...,
+        authorized_operations: int = -2147483648,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.error_message = error_message
+        self.group_id = group_id
+        self.group_state = group_state
+        self.group_epoch = group_epoch
+        self.assignment_epoch = assignment_epoch
+        self.topology = topology
+        self.members = [] if members is ... else members
+        self.authorized_operations = authorized_operations
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -401,12 +580,18 @@ class DescribedGroup:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class StreamsGroupDescribeResponse:
+class StreamsGroupDescribeResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    throttle_time_ms: int = 0
-    groups: list[DescribedGroup] = field(default_factory=list[DescribedGroup])
+    __slots__ = ("throttle_time_ms", "groups")
+
+    throttle_time_ms: int
+    groups: list[DescribedGroup]
+
+    def __init__(self, *, throttle_time_ms: int = 0, groups: list[DescribedGroup] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.groups = [] if groups is ... else groups
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

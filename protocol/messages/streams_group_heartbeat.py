@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT16, INT32, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -15,12 +16,18 @@ INT32_INT32_INT32_INT32 = Struct(">iiii")
 INT32_INT64 = Struct(">iq")
 
 
-@dataclass(slots=True, kw_only=True)
-class KeyValue:
+class KeyValue(Message):
     """Each of StreamsGroupHeartbeatRequest.client_tags."""
 
-    key: str = ""
-    value: str = ""
+    __slots__ = ("key", "value")
+
+    key: str
+    value: str
+
+    def __init__(self, *, key: str = "", value: str = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.key = key
+        self.value = value
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -38,14 +45,29 @@ class KeyValue:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class TopicInfo:
+class TopicInfo(Message):
     """Each of Subtopology.repartition_source_topics."""
 
-    name: str = ""
-    partitions: int = 0
-    replication_factor: int = 0
-    topic_configs: list[KeyValue] = field(default_factory=list[KeyValue])
+    __slots__ = ("name", "partitions", "replication_factor", "topic_configs")
+
+    name: str
+    partitions: int
+    replication_factor: int
+    topic_configs: list[KeyValue]
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        partitions: int = 0,
+        replication_factor: int = 0,
+        topic_configs: list[KeyValue] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.partitions = partitions
+        self.replication_factor = replication_factor
+        self.topic_configs = [] if topic_configs is ... else topic_configs
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -68,13 +90,26 @@ class TopicInfo:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class CopartitionGroup:
+class CopartitionGroup(Message):
     """Each of Subtopology.copartition_groups."""
 
-    source_topics: list[int] = field(default_factory=list[int])
-    source_topic_regex: list[int] = field(default_factory=list[int])
-    repartition_source_topics: list[int] = field(default_factory=list[int])
+    __slots__ = ("source_topics", "source_topic_regex", "repartition_source_topics")
+
+    source_topics: list[int]
+    source_topic_regex: list[int]
+    repartition_source_topics: list[int]
+
+    def __init__(
+        self,
+        *,
+        source_topics: list[int] | EllipsisType = ...,
+        source_topic_regex: list[int] | EllipsisType = ...,
+        repartition_source_topics: list[int] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.source_topics = [] if source_topics is ... else source_topics
+        self.source_topic_regex = [] if source_topic_regex is ... else source_topic_regex
+        self.repartition_source_topics = [] if repartition_source_topics is ... else repartition_source_topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -100,17 +135,46 @@ class CopartitionGroup:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class Subtopology:
+class Subtopology(Message):
     """Each of Topology.subtopologies."""
 
-    subtopology_id: str = ""
-    source_topics: list[str] = field(default_factory=list[str])
-    source_topic_regex: list[str] = field(default_factory=list[str])
-    state_changelog_topics: list[TopicInfo] = field(default_factory=list[TopicInfo])
-    repartition_sink_topics: list[str] = field(default_factory=list[str])
-    repartition_source_topics: list[TopicInfo] = field(default_factory=list[TopicInfo])
-    copartition_groups: list[CopartitionGroup] = field(default_factory=list[CopartitionGroup])
+    __slots__ = (
+        "subtopology_id",
+        "source_topics",
+        "source_topic_regex",
+        "state_changelog_topics",
+        "repartition_sink_topics",
+        "repartition_source_topics",
+        "copartition_groups",
+    )
+
+    subtopology_id: str
+    source_topics: list[str]
+    source_topic_regex: list[str]
+    state_changelog_topics: list[TopicInfo]
+    repartition_sink_topics: list[str]
+    repartition_source_topics: list[TopicInfo]
+    copartition_groups: list[CopartitionGroup]
+
+    def __init__(
+        self,
+        *,
+        subtopology_id: str = "",
+        source_topics: list[str] | EllipsisType = ...,
+        source_topic_regex: list[str] | EllipsisType = ...,
+        state_changelog_topics: list[TopicInfo] | EllipsisType = ...,
+        repartition_sink_topics: list[str] | EllipsisType = ...,
+        repartition_source_topics: list[TopicInfo] | EllipsisType = ...,
+        copartition_groups: list[CopartitionGroup] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.subtopology_id = subtopology_id
+        self.source_topics = [] if source_topics is ... else source_topics
+        self.source_topic_regex = [] if source_topic_regex is ... else source_topic_regex
+        self.state_changelog_topics = [] if state_changelog_topics is ... else state_changelog_topics
+        self.repartition_sink_topics = [] if repartition_sink_topics is ... else repartition_sink_topics
+        self.repartition_source_topics = [] if repartition_source_topics is ... else repartition_source_topics
+        self.copartition_groups = [] if copartition_groups is ... else copartition_groups
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -158,12 +222,18 @@ class Subtopology:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class Topology:
+class Topology(Message):
     """The value of StreamsGroupHeartbeatRequest.topology."""
 
-    epoch: int = 0
-    subtopologies: list[Subtopology] = field(default_factory=list[Subtopology])
+    __slots__ = ("epoch", "subtopologies")
+
+    epoch: int
+    subtopologies: list[Subtopology]
+
+    def __init__(self, *, epoch: int = 0, subtopologies: list[Subtopology] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.epoch = epoch
+        self.subtopologies = [] if subtopologies is ... else subtopologies
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -184,12 +254,18 @@ class Topology:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class TaskIds:
+class TaskIds(Message):
     """Each of StreamsGroupHeartbeatResponse.warmup_tasks."""
 
-    subtopology_id: str = ""
-    partitions: list[int] = field(default_factory=list[int])
+    __slots__ = ("subtopology_id", "partitions")
+
+    subtopology_id: str
+    partitions: list[int]
+
+    def __init__(self, *, subtopology_id: str = "", partitions: list[int] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.subtopology_id = subtopology_id
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -209,12 +285,18 @@ class TaskIds:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class Endpoint:
+class Endpoint(Message):
     """The value of EndpointToPartitions.user_endpoint."""
 
-    host: str = ""
-    port: int = 0
+    __slots__ = ("host", "port")
+
+    host: str
+    port: int
+
+    def __init__(self, *, host: str = "", port: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.host = host
+        self.port = port
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -232,13 +314,20 @@ class Endpoint:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class TaskOffset:
+class TaskOffset(Message):
     """Each of StreamsGroupHeartbeatRequest.task_end_offsets."""
 
-    subtopology_id: str = ""
-    partition: int = 0
-    offset: int = 0
+    __slots__ = ("subtopology_id", "partition", "offset")
+
+    subtopology_id: str
+    partition: int
+    offset: int
+
+    def __init__(self, *, subtopology_id: str = "", partition: int = 0, offset: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.subtopology_id = subtopology_id
+        self.partition = partition
+        self.offset = offset
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -256,27 +345,86 @@ class TaskOffset:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class StreamsGroupHeartbeatRequest:
+class StreamsGroupHeartbeatRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    group_id: str = ""
-    member_id: str = ""
-    member_epoch: int = 0
-    endpoint_information_epoch: int = 0
-    instance_id: str | None = None
-    rack_id: str | None = None
-    rebalance_timeout_ms: int = -1
-    topology: Topology | None = None
-    active_tasks: list[TaskIds] | None = None
-    standby_tasks: list[TaskIds] | None = None
-    warmup_tasks: list[TaskIds] | None = None
-    process_id: str | None = None
-    user_endpoint: Endpoint | None = None
-    client_tags: list[KeyValue] | None = None
-    task_offsets: list[TaskOffset] | None = None
-    task_end_offsets: list[TaskOffset] | None = None
-    shutdown_application: bool = False
+    __slots__ = (
+        "group_id",
+        "member_id",
+        "member_epoch",
+        "endpoint_information_epoch",
+        "instance_id",
+        "rack_id",
+        "rebalance_timeout_ms",
+        "topology",
+        "active_tasks",
+        "standby_tasks",
+        "warmup_tasks",
+        "process_id",
+        "user_endpoint",
+        "client_tags",
+        "task_offsets",
+        "task_end_offsets",
+        "shutdown_application",
+    )
+
+    group_id: str
+    member_id: str
+    member_epoch: int
+    endpoint_information_epoch: int
+    instance_id: str | None
+    rack_id: str | None
+    rebalance_timeout_ms: int
+    topology: Topology | None
+    active_tasks: list[TaskIds] | None
+    standby_tasks: list[TaskIds] | None
+    warmup_tasks: list[TaskIds] | None
+    process_id: str | None
+    user_endpoint: Endpoint | None
+    client_tags: list[KeyValue] | None
+    task_offsets: list[TaskOffset] | None
+    task_end_offsets: list[TaskOffset] | None
+    shutdown_application: bool
+
+    def __init__(
+        self,
+        *,
+        group_id: str = "",
+        member_id: str = "",
+        member_epoch: int = 0,
+        endpoint_information_epoch: int = 0,
+        instance_id: str | None = None,
+        rack_id: str | None = None,
+        rebalance_timeout_ms: int = -1,
+        topology: Topology | None = None,
+        active_tasks: list[TaskIds] | None = None,
+        standby_tasks: list[TaskIds] | None = None,
+        warmup_tasks: list[TaskIds] | None = None,
+        process_id: str | None = None,
+        user_endpoint: Endpoint | None = None,
+        client_tags: list[KeyValue] | None = None,
+        task_offsets: list[TaskOffset] | None = None,
+        task_end_offsets: list[TaskOffset] | None = None,
+        shutdown_application: bool = False,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.group_id = group_id
+        self.member_id = member_id
+        self.member_epoch = member_epoch
+        self.endpoint_information_epoch = endpoint_information_epoch
+        self.instance_id = instance_id
+        self.rack_id = rack_id
+        self.rebalance_timeout_ms = rebalance_timeout_ms
+        self.topology = topology
+        self.active_tasks = active_tasks
+        self.standby_tasks = standby_tasks
+        self.warmup_tasks = warmup_tasks
+        self.process_id = process_id
+        self.user_endpoint = user_endpoint
+        self.client_tags = client_tags
+        self.task_offsets = task_offsets
+        self.task_end_offsets = task_end_offsets
+        self.shutdown_application = shutdown_application
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -370,12 +518,18 @@ class StreamsGroupHeartbeatRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class Status:
+class Status(Message):
     """Each of StreamsGroupHeartbeatResponse.status."""
 
-    status_code: int = 0
-    status_detail: str = ""
+    __slots__ = ("status_code", "status_detail")
+
+    status_code: int
+    status_detail: str
+
+    def __init__(self, *, status_code: int = 0, status_detail: str = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.status_code = status_code
+        self.status_detail = status_detail
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -393,12 +547,18 @@ class Status:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class TopicPartition:
+class TopicPartition(Message):
     """Each of EndpointToPartitions.standby_partitions."""
 
-    topic: str = ""
-    partitions: list[int] = field(default_factory=list[int])
+    __slots__ = ("topic", "partitions")
+
+    topic: str
+    partitions: list[int]
+
+    def __init__(self, *, topic: str = "", partitions: list[int] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic = topic
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -418,13 +578,26 @@ class TopicPartition:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class EndpointToPartitions:
+class EndpointToPartitions(Message):
     """Each of StreamsGroupHeartbeatResponse.partitions_by_user_endpoint."""
 
-    user_endpoint: Endpoint = field(default_factory=Endpoint)
-    active_partitions: list[TopicPartition] = field(default_factory=list[TopicPartition])
-    standby_partitions: list[TopicPartition] = field(default_factory=list[TopicPartition])
+    __slots__ = ("user_endpoint", "active_partitions", "standby_partitions")
+
+    user_endpoint: Endpoint
+    active_partitions: list[TopicPartition]
+    standby_partitions: list[TopicPartition]
+
+    def __init__(
+        self,
+        *,
+        user_endpoint: Endpoint | EllipsisType = ...,
+        active_partitions: list[TopicPartition] | EllipsisType = ...,
+        standby_partitions: list[TopicPartition] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.user_endpoint = Endpoint() if user_endpoint is ... else user_endpoint
+        self.active_partitions = [] if active_partitions is ... else active_partitions
+        self.standby_partitions = [] if standby_partitions is ... else standby_partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -450,24 +623,74 @@ class EndpointToPartitions:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class StreamsGroupHeartbeatResponse:
+class StreamsGroupHeartbeatResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    error_message: str | None = None
-    member_id: str = ""
-    member_epoch: int = 0
-    heartbeat_interval_ms: int = 0
-    acceptable_recovery_lag: int = 0
-    task_offset_interval_ms: int = 0
-    status: list[Status] | None = field(default_factory=list[Status])
-    active_tasks: list[TaskIds] | None = None
-    standby_tasks: list[TaskIds] | None = None
-    warmup_tasks: list[TaskIds] | None = None
-    endpoint_information_epoch: int = 0
-    partitions_by_user_endpoint: list[EndpointToPartitions] | None = None
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "error_message",
+        "member_id",
+        "member_epoch",
+        "heartbeat_interval_ms",
+        "acceptable_recovery_lag",
+        "task_offset_interval_ms",
+        "status",
+        "active_tasks",
+        "standby_tasks",
+        "warmup_tasks",
+        "endpoint_information_epoch",
+        "partitions_by_user_endpoint",
+    )
+
+    throttle_time_ms: int
+    error_code: int
+    error_message: str | None
+    member_id: str
+    member_epoch: int
+    heartbeat_interval_ms: int
+    acceptable_recovery_lag: int
+    task_offset_interval_ms: int
+    status: list[Status] | None
+    active_tasks: list[TaskIds] | None
+    standby_tasks: list[TaskIds] | None
+    warmup_tasks: list[TaskIds] | None
+    endpoint_information_epoch: int
+    partitions_by_user_endpoint: list[EndpointToPartitions] | None
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        member_id: str = "",
+        member_epoch: int = 0,
+        heartbeat_interval_ms: int = 0,
+        acceptable_recovery_lag: int = 0,
+        task_offset_interval_ms: int = 0,
+        status: list[Status] | EllipsisType | None = ...,
+        active_tasks: list[TaskIds] | None = None,
+        standby_tasks: list[TaskIds] | None = None,
+        warmup_tasks: list[TaskIds] | None = None,
+        endpoint_information_epoch: int = 0,
+        partitions_by_user_endpoint: list[EndpointToPartitions] | None = None,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.member_id = member_id
+        self.member_epoch = member_epoch
+        self.heartbeat_interval_ms = heartbeat_interval_ms
+        self.acceptable_recovery_lag = acceptable_recovery_lag
+        self.task_offset_interval_ms = task_offset_interval_ms
+        self.status = [] if status is ... else status
+        self.active_tasks = active_tasks
+        self.standby_tasks = standby_tasks
+        self.warmup_tasks = warmup_tasks
+        self.endpoint_information_epoch = endpoint_information_epoch
+        self.partitions_by_user_endpoint = partitions_by_user_endpoint
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

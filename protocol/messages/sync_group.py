@@ -3,18 +3,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 
-@dataclass(slots=True, kw_only=True)
-class SyncGroupRequestAssignment:
+class SyncGroupRequestAssignment(Message):
     """Each of SyncGroupRequest.assignments."""
 
-    member_id: str = ""
-    assignment: bytes = b""
+    __slots__ = ("member_id", "assignment")
+
+    member_id: str
+    assignment: bytes
+
+    def __init__(self, *, member_id: str = "", assignment: bytes = b"") -> None:
+        """Make one; a field that is left out has its default."""
+        self.member_id = member_id
+        self.assignment = assignment
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -42,17 +49,46 @@ class SyncGroupRequestAssignment:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class SyncGroupRequest:
+class SyncGroupRequest(Message):
     """The request, versions 0-5, flexible from 4."""
 
-    group_id: str = ""
-    generation_id: int = 0
-    member_id: str = ""
-    group_instance_id: str | None = None
-    protocol_type: str | None = None
-    protocol_name: str | None = None
-    assignments: list[SyncGroupRequestAssignment] = field(default_factory=list[SyncGroupRequestAssignment])
+    __slots__ = (
+        "group_id",
+        "generation_id",
+        "member_id",
+        "group_instance_id",
+        "protocol_type",
+        "protocol_name",
+        "assignments",
+    )
+
+    group_id: str
+    generation_id: int
+    member_id: str
+    group_instance_id: str | None
+    protocol_type: str | None
+    protocol_name: str | None
+    assignments: list[SyncGroupRequestAssignment]
+
+    def __init__(
+        self,
+        *,
+        group_id: str = "",
+        generation_id: int = 0,
+        member_id: str = "",
+        group_instance_id: str | None = None,
+        protocol_type: str | None = None,
+        protocol_name: str | None = None,
+        assignments: list[SyncGroupRequestAssignment] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.group_id = group_id
+        self.generation_id = generation_id
+        self.member_id = member_id
+        self.group_instance_id = group_instance_id
+        self.protocol_type = protocol_type
+        self.protocol_name = protocol_name
+        self.assignments = [] if assignments is ... else assignments
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -107,15 +143,32 @@ class SyncGroupRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class SyncGroupResponse:
+class SyncGroupResponse(Message):
     """The response, versions 0-5, flexible from 4."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    protocol_type: str | None = None
-    protocol_name: str | None = None
-    assignment: bytes = b""
+    __slots__ = ("throttle_time_ms", "error_code", "protocol_type", "protocol_name", "assignment")
+
+    throttle_time_ms: int
+    error_code: int
+    protocol_type: str | None
+    protocol_name: str | None
+    assignment: bytes
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        protocol_type: str | None = None,
+        protocol_name: str | None = None,
+        assignment: bytes = b"",
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.protocol_type = protocol_type
+        self.protocol_name = protocol_name
+        self.assignment = assignment
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

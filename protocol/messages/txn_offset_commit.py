@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -14,14 +15,29 @@ INT32_INT64 = Struct(">iq")
 INT64_INT16 = Struct(">qh")
 
 
-@dataclass(slots=True, kw_only=True)
-class TxnOffsetCommitRequestPartition:
+class TxnOffsetCommitRequestPartition(Message):
     """Each of TxnOffsetCommitRequestTopic.partitions."""
 
-    partition_index: int = 0
-    committed_offset: int = 0
-    committed_leader_epoch: int = -1
-    committed_metadata: str | None = ""
+    __slots__ = ("partition_index", "committed_offset", "committed_leader_epoch", "committed_metadata")
+
+    partition_index: int
+    committed_offset: int
+    committed_leader_epoch: int
+    committed_metadata: str | None
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        committed_offset: int = 0,
+        committed_leader_epoch: int = -1,
+        committed_metadata: str | None = "",
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.committed_offset = committed_offset
+        self.committed_leader_epoch = committed_leader_epoch
+        self.committed_metadata = committed_metadata
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -49,12 +65,20 @@ class TxnOffsetCommitRequestPartition:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class TxnOffsetCommitRequestTopic:
+class TxnOffsetCommitRequestTopic(Message):
     """Each of TxnOffsetCommitRequest.topics."""
 
-    name: str = ""
-    partitions: list[TxnOffsetCommitRequestPartition] = field(default_factory=list[TxnOffsetCommitRequestPartition])
+    __slots__ = ("name", "partitions")
+
+    name: str
+    partitions: list[TxnOffsetCommitRequestPartition]
+
+    def __init__(
+        self, *, name: str = "", partitions: list[TxnOffsetCommitRequestPartition] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -85,18 +109,50 @@ class TxnOffsetCommitRequestTopic:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class TxnOffsetCommitRequest:
+class TxnOffsetCommitRequest(Message):
     """The request, versions 0-5, flexible from 3."""
 
-    transactional_id: str = ""
-    group_id: str = ""
-    producer_id: int = 0
-    producer_epoch: int = 0
-    generation_id: int = -1
-    member_id: str = ""
-    group_instance_id: str | None = None
-    topics: list[TxnOffsetCommitRequestTopic] = field(default_factory=list[TxnOffsetCommitRequestTopic])
+    __slots__ = (
+        "transactional_id",
+        "group_id",
+        "producer_id",
+        "producer_epoch",
+        "generation_id",
+        "member_id",
+        "group_instance_id",
+        "topics",
+    )
+
+    transactional_id: str
+    group_id: str
+    producer_id: int
+    producer_epoch: int
+    generation_id: int
+    member_id: str
+    group_instance_id: str | None
+    topics: list[TxnOffsetCommitRequestTopic]
+
+    def __init__(
+        self,
+        *,
+        transactional_id: str = "",
+        group_id: str = "",
+        producer_id: int = 0,
+        producer_epoch: int = 0,
+        generation_id: int = -1,
+        member_id: str = "",
+        group_instance_id: str | None = None,
+        topics: list[TxnOffsetCommitRequestTopic] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.transactional_id = transactional_id
+        self.group_id = group_id
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.generation_id = generation_id
+        self.member_id = member_id
+        self.group_instance_id = group_instance_id
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -146,12 +202,18 @@ class TxnOffsetCommitRequest:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class TxnOffsetCommitResponsePartition:
+class TxnOffsetCommitResponsePartition(Message):
     """Each of TxnOffsetCommitResponseTopic.partitions."""
 
-    partition_index: int = 0
-    error_code: int = 0
+    __slots__ = ("partition_index", "error_code")
+
+    partition_index: int
+    error_code: int
+
+    def __init__(self, *, partition_index: int = 0, error_code: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.error_code = error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -171,12 +233,20 @@ class TxnOffsetCommitResponsePartition:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class TxnOffsetCommitResponseTopic:
+class TxnOffsetCommitResponseTopic(Message):
     """Each of TxnOffsetCommitResponse.topics."""
 
-    name: str = ""
-    partitions: list[TxnOffsetCommitResponsePartition] = field(default_factory=list[TxnOffsetCommitResponsePartition])
+    __slots__ = ("name", "partitions")
+
+    name: str
+    partitions: list[TxnOffsetCommitResponsePartition]
+
+    def __init__(
+        self, *, name: str = "", partitions: list[TxnOffsetCommitResponsePartition] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -207,12 +277,20 @@ class TxnOffsetCommitResponseTopic:
             writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class TxnOffsetCommitResponse:
+class TxnOffsetCommitResponse(Message):
     """The response, versions 0-5, flexible from 3."""
 
-    throttle_time_ms: int = 0
-    topics: list[TxnOffsetCommitResponseTopic] = field(default_factory=list[TxnOffsetCommitResponseTopic])
+    __slots__ = ("throttle_time_ms", "topics")
+
+    throttle_time_ms: int
+    topics: list[TxnOffsetCommitResponseTopic]
+
+    def __init__(
+        self, *, throttle_time_ms: int = 0, topics: list[TxnOffsetCommitResponseTopic] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

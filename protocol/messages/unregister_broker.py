@@ -3,20 +3,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from struct import Struct
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 INT32_INT16 = Struct(">ih")
 
 
-@dataclass(slots=True, kw_only=True)
-class UnregisterBrokerRequest:
+class UnregisterBrokerRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    broker_id: int = 0
+    __slots__ = ("broker_id",)
+
+    broker_id: int
+
+    def __init__(self, *, broker_id: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.broker_id = broker_id
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -32,13 +37,20 @@ class UnregisterBrokerRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class UnregisterBrokerResponse:
+class UnregisterBrokerResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    error_message: str | None = ""
+    __slots__ = ("throttle_time_ms", "error_code", "error_message")
+
+    throttle_time_ms: int
+    error_code: int
+    error_message: str | None
+
+    def __init__(self, *, throttle_time_ms: int = 0, error_code: int = 0, error_message: str | None = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,23 +3,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import Reader, Writer
 
 INT32_INT16 = Struct(">ih")
 
 
-@dataclass(slots=True, kw_only=True)
-class FeatureUpdateKey:
+class FeatureUpdateKey(Message):
     """Each of UpdateFeaturesRequest.feature_updates."""
 
-    feature: str = ""
-    max_version_level: int = 0
-    upgrade_type: int = 1
-    allow_downgrade: bool = False
+    __slots__ = ("feature", "max_version_level", "upgrade_type", "allow_downgrade")
+
+    feature: str
+    max_version_level: int
+    upgrade_type: int
+    allow_downgrade: bool
+
+    def __init__(
+        self, *, feature: str = "", max_version_level: int = 0, upgrade_type: int = 1, allow_downgrade: bool = False
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.feature = feature
+        self.max_version_level = max_version_level
+        self.upgrade_type = upgrade_type
+        self.allow_downgrade = allow_downgrade
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -43,13 +54,26 @@ class FeatureUpdateKey:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class UpdateFeaturesRequest:
+class UpdateFeaturesRequest(Message):
     """The request, versions 0-2, flexible from 0."""
 
-    timeout_ms: int = 60000
-    feature_updates: list[FeatureUpdateKey] = field(default_factory=list[FeatureUpdateKey])
-    validate_only: bool = False
+    __slots__ = ("timeout_ms", "feature_updates", "validate_only")
+
+    timeout_ms: int
+    feature_updates: list[FeatureUpdateKey]
+    validate_only: bool
+
+    def __init__(
+        self,
+        *,
+        timeout_ms: int = 60000,
+        feature_updates: list[FeatureUpdateKey] | EllipsisType = ...,
+        validate_only: bool = False,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.timeout_ms = timeout_ms
+        self.feature_updates = [] if feature_updates is ... else feature_updates
+        self.validate_only = validate_only
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -73,13 +97,20 @@ class UpdateFeaturesRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class UpdatableFeatureResult:
+class UpdatableFeatureResult(Message):
     """Each of UpdateFeaturesResponse.results."""
 
-    feature: str = ""
-    error_code: int = 0
-    error_message: str | None = ""
+    __slots__ = ("feature", "error_code", "error_message")
+
+    feature: str
+    error_code: int
+    error_message: str | None
+
+    def __init__(self, *, feature: str = "", error_code: int = 0, error_message: str | None = "") -> None:
+        """Make one; a field that is left out has its default."""
+        self.feature = feature
+        self.error_code = error_code
+        self.error_message = error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -99,14 +130,29 @@ class UpdatableFeatureResult:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class UpdateFeaturesResponse:
+class UpdateFeaturesResponse(Message):
     """The response, versions 0-2, flexible from 0."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    error_message: str | None = ""
-    results: list[UpdatableFeatureResult] = field(default_factory=list[UpdatableFeatureResult])
+    __slots__ = ("throttle_time_ms", "error_code", "error_message", "results")
+
+    throttle_time_ms: int
+    error_code: int
+    error_message: str | None
+    results: list[UpdatableFeatureResult]
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        results: list[UpdatableFeatureResult] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.results = [] if results is ... else results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT16_INT16 = Struct(">hh")
@@ -14,13 +15,20 @@ INT32_INT16 = Struct(">ih")
 INT32_INT32 = Struct(">ii")
 
 
-@dataclass(slots=True, kw_only=True)
-class Listener:
+class Listener(Message):
     """Each of UpdateRaftVoterRequest.listeners."""
 
-    name: str = ""
-    host: str = ""
-    port: int = 0
+    __slots__ = ("name", "host", "port")
+
+    name: str
+    host: str
+    port: int
+
+    def __init__(self, *, name: str = "", host: str = "", port: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.host = host
+        self.port = port
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -40,12 +48,18 @@ class Listener:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class KRaftVersionFeature:
+class KRaftVersionFeature(Message):
     """The value of UpdateRaftVoterRequest.k_raft_version_feature."""
 
-    min_supported_version: int = 0
-    max_supported_version: int = 0
+    __slots__ = ("min_supported_version", "max_supported_version")
+
+    min_supported_version: int
+    max_supported_version: int
+
+    def __init__(self, *, min_supported_version: int = 0, max_supported_version: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.min_supported_version = min_supported_version
+        self.max_supported_version = max_supported_version
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -61,16 +75,42 @@ class KRaftVersionFeature:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class UpdateRaftVoterRequest:
+class UpdateRaftVoterRequest(Message):
     """The request, version 0, flexible from 0."""
 
-    cluster_id: str | None = ""
-    current_leader_epoch: int = 0
-    voter_id: int = 0
-    voter_directory_id: bytes = ZERO_UUID
-    listeners: list[Listener] = field(default_factory=list[Listener])
-    k_raft_version_feature: KRaftVersionFeature = field(default_factory=KRaftVersionFeature)
+    __slots__ = (
+        "cluster_id",
+        "current_leader_epoch",
+        "voter_id",
+        "voter_directory_id",
+        "listeners",
+        "k_raft_version_feature",
+    )
+
+    cluster_id: str | None
+    current_leader_epoch: int
+    voter_id: int
+    voter_directory_id: bytes
+    listeners: list[Listener]
+    k_raft_version_feature: KRaftVersionFeature
+
+    def __init__(
+        self,
+        *,
+        cluster_id: str | None = "",
+        current_leader_epoch: int = 0,
+        voter_id: int = 0,
+        voter_directory_id: bytes = ZERO_UUID,
+        listeners: list[Listener] | EllipsisType = ...,
+        k_raft_version_feature: KRaftVersionFeature | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.cluster_id = cluster_id
+        self.current_leader_epoch = current_leader_epoch
+        self.voter_id = voter_id
+        self.voter_directory_id = voter_directory_id
+        self.listeners = [] if listeners is ... else listeners
+        self.k_raft_version_feature = KRaftVersionFeature() if k_raft_version_feature is ... else k_raft_version_feature
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -97,14 +137,22 @@ class UpdateRaftVoterRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class CurrentLeader:
+class CurrentLeader(Message):
     """The value of UpdateRaftVoterResponse.current_leader."""
 
-    leader_id: int = -1
-    leader_epoch: int = -1
-    host: str = ""
-    port: int = 0
+    __slots__ = ("leader_id", "leader_epoch", "host", "port")
+
+    leader_id: int
+    leader_epoch: int
+    host: str
+    port: int
+
+    def __init__(self, *, leader_id: int = -1, leader_epoch: int = -1, host: str = "", port: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
+        self.host = host
+        self.port = port
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -124,13 +172,22 @@ class CurrentLeader:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class UpdateRaftVoterResponse:
+class UpdateRaftVoterResponse(Message):
     """The response, version 0, flexible from 0."""
 
-    throttle_time_ms: int = 0
-    error_code: int = 0
-    current_leader: CurrentLeader = field(default_factory=CurrentLeader)
+    __slots__ = ("throttle_time_ms", "error_code", "current_leader")
+
+    throttle_time_ms: int
+    error_code: int
+    current_leader: CurrentLeader
+
+    def __init__(
+        self, *, throttle_time_ms: int = 0, error_code: int = 0, current_leader: CurrentLeader | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.current_leader = CurrentLeader() if current_leader is ... else current_leader
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT32_INT16_INT32_INT32 = Struct(">ihii")
@@ -14,18 +15,50 @@ INT32_INT32_INT32 = Struct(">iii")
 INT32_INT64 = Struct(">iq")
 
 
-@dataclass(slots=True, kw_only=True)
-class RequestPartitionData:
+class RequestPartitionData(Message):
     """Each of RequestTopicData.partitions."""
 
-    partition_index: int = 0
-    replica_epoch: int = 0
-    replica_id: int = 0
-    replica_directory_id: bytes = ZERO_UUID
-    voter_directory_id: bytes = ZERO_UUID
-    last_offset_epoch: int = 0
-    last_offset: int = 0
-    pre_vote: bool = False
+    __slots__ = (
+        "partition_index",
+        "replica_epoch",
+        "replica_id",
+        "replica_directory_id",
+        "voter_directory_id",
+        "last_offset_epoch",
+        "last_offset",
+        "pre_vote",
+    )
+
+    partition_index: int
+    replica_epoch: int
+    replica_id: int
+    replica_directory_id: bytes
+    voter_directory_id: bytes
+    last_offset_epoch: int
+    last_offset: int
+    pre_vote: bool
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        replica_epoch: int = 0,
+        replica_id: int = 0,
+        replica_directory_id: bytes = ZERO_UUID,
+        voter_directory_id: bytes = ZERO_UUID,
+        last_offset_epoch: int = 0,
+        last_offset: int = 0,
+        pre_vote: bool = False,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.replica_epoch = replica_epoch
+        self.replica_id = replica_id
+        self.replica_directory_id = replica_directory_id
+        self.voter_directory_id = voter_directory_id
+        self.last_offset_epoch = last_offset_epoch
+        self.last_offset = last_offset
+        self.pre_vote = pre_vote
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -55,12 +88,18 @@ class RequestPartitionData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class RequestTopicData:
+class RequestTopicData(Message):
     """Each of VoteRequest.topics."""
 
-    topic_name: str = ""
-    partitions: list[RequestPartitionData] = field(default_factory=list[RequestPartitionData])
+    __slots__ = ("topic_name", "partitions")
+
+    topic_name: str
+    partitions: list[RequestPartitionData]
+
+    def __init__(self, *, topic_name: str = "", partitions: list[RequestPartitionData] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -81,13 +120,22 @@ class RequestTopicData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class VoteRequest:
+class VoteRequest(Message):
     """The request, versions 0-2, flexible from 0."""
 
-    cluster_id: str | None = None
-    voter_id: int = -1
-    topics: list[RequestTopicData] = field(default_factory=list[RequestTopicData])
+    __slots__ = ("cluster_id", "voter_id", "topics")
+
+    cluster_id: str | None
+    voter_id: int
+    topics: list[RequestTopicData]
+
+    def __init__(
+        self, *, cluster_id: str | None = None, voter_id: int = -1, topics: list[RequestTopicData] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.cluster_id = cluster_id
+        self.voter_id = voter_id
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -111,15 +159,32 @@ class VoteRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ResponsePartitionData:
+class ResponsePartitionData(Message):
     """Each of ResponseTopicData.partitions."""
 
-    partition_index: int = 0
-    error_code: int = 0
-    leader_id: int = 0
-    leader_epoch: int = 0
-    vote_granted: bool = False
+    __slots__ = ("partition_index", "error_code", "leader_id", "leader_epoch", "vote_granted")
+
+    partition_index: int
+    error_code: int
+    leader_id: int
+    leader_epoch: int
+    vote_granted: bool
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        error_code: int = 0,
+        leader_id: int = 0,
+        leader_epoch: int = 0,
+        vote_granted: bool = False,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
+        self.vote_granted = vote_granted
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -141,12 +206,18 @@ class ResponsePartitionData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class ResponseTopicData:
+class ResponseTopicData(Message):
     """Each of VoteResponse.topics."""
 
-    topic_name: str = ""
-    partitions: list[ResponsePartitionData] = field(default_factory=list[ResponsePartitionData])
+    __slots__ = ("topic_name", "partitions")
+
+    topic_name: str
+    partitions: list[ResponsePartitionData]
+
+    def __init__(self, *, topic_name: str = "", partitions: list[ResponsePartitionData] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -167,13 +238,20 @@ class ResponseTopicData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class NodeEndpoint:
+class NodeEndpoint(Message):
     """Each of VoteResponse.node_endpoints."""
 
-    node_id: int = 0
-    host: str = ""
-    port: int = 0
+    __slots__ = ("node_id", "host", "port")
+
+    node_id: int
+    host: str
+    port: int
+
+    def __init__(self, *, node_id: int = 0, host: str = "", port: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.node_id = node_id
+        self.host = host
+        self.port = port
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -193,13 +271,26 @@ class NodeEndpoint:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class VoteResponse:
+class VoteResponse(Message):
     """The response, versions 0-2, flexible from 0."""
 
-    error_code: int = 0
-    topics: list[ResponseTopicData] = field(default_factory=list[ResponseTopicData])
-    node_endpoints: list[NodeEndpoint] = field(default_factory=list[NodeEndpoint])
+    __slots__ = ("error_code", "topics", "node_endpoints")
+
+    error_code: int
+    topics: list[ResponseTopicData]
+    node_endpoints: list[NodeEndpoint]
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        topics: list[ResponseTopicData] | EllipsisType = ...,
+        node_endpoints: list[NodeEndpoint] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.error_code = error_code
+        self.topics = [] if topics is ... else topics
+        self.node_endpoints = [] if node_endpoints is ... else node_endpoints
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

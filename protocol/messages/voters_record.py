@@ -3,22 +3,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT16_INT16 = Struct(">hh")
 
 
-@dataclass(slots=True, kw_only=True)
-class Endpoint:
+class Endpoint(Message):
     """Each of Voter.endpoints."""
 
-    name: str = ""
-    host: str = ""
-    port: int = 0
+    __slots__ = ("name", "host", "port")
+
+    name: str
+    host: str
+    port: int
+
+    def __init__(self, *, name: str = "", host: str = "", port: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.host = host
+        self.port = port
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -38,12 +46,18 @@ class Endpoint:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class KRaftVersionFeature:
+class KRaftVersionFeature(Message):
     """The value of Voter.k_raft_version_feature."""
 
-    min_supported_version: int = 0
-    max_supported_version: int = 0
+    __slots__ = ("min_supported_version", "max_supported_version")
+
+    min_supported_version: int
+    max_supported_version: int
+
+    def __init__(self, *, min_supported_version: int = 0, max_supported_version: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.min_supported_version = min_supported_version
+        self.max_supported_version = max_supported_version
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -59,14 +73,29 @@ class KRaftVersionFeature:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class Voter:
+class Voter(Message):
     """Each of VotersRecord.voters."""
 
-    voter_id: int = 0
-    voter_directory_id: bytes = ZERO_UUID
-    endpoints: list[Endpoint] = field(default_factory=list[Endpoint])
-    k_raft_version_feature: KRaftVersionFeature = field(default_factory=KRaftVersionFeature)
+    __slots__ = ("voter_id", "voter_directory_id", "endpoints", "k_raft_version_feature")
+
+    voter_id: int
+    voter_directory_id: bytes
+    endpoints: list[Endpoint]
+    k_raft_version_feature: KRaftVersionFeature
+
+    def __init__(
+        self,
+        *,
+        voter_id: int = 0,
+        voter_directory_id: bytes = ZERO_UUID,
+        endpoints: list[Endpoint] | EllipsisType = ...,
+        k_raft_version_feature: KRaftVersionFeature | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.voter_id = voter_id
+        self.voter_directory_id = voter_directory_id
+        self.endpoints = [] if endpoints is ... else endpoints
+        self.k_raft_version_feature = KRaftVersionFeature() if k_raft_version_feature is ... else k_raft_version_feature
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -91,12 +120,18 @@ class Voter:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class VotersRecord:
+class VotersRecord(Message):
     """The data, version 0, flexible from 0."""
 
-    version: int = 0
-    voters: list[Voter] = field(default_factory=list[Voter])
+    __slots__ = ("version", "voters")
+
+    version: int
+    voters: list[Voter]
+
+    def __init__(self, *, version: int = 0, voters: list[Voter] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.version = version
+        self.voters = [] if voters is ... else voters
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import ZERO_UUID, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
@@ -14,14 +15,24 @@ INT32_INT32_INT32_INT64 = Struct(">iiiq")
 INT64_INT64_INT8_INT16 = Struct(">qqbh")
 
 
-@dataclass(slots=True, kw_only=True)
-class StateBatch:
+class StateBatch(Message):
     """Each of PartitionData.state_batches."""
 
-    first_offset: int = 0
-    last_offset: int = 0
-    delivery_state: int = 0
-    delivery_count: int = 0
+    __slots__ = ("first_offset", "last_offset", "delivery_state", "delivery_count")
+
+    first_offset: int
+    last_offset: int
+    delivery_state: int
+    delivery_count: int
+
+    def __init__(
+        self, *, first_offset: int = 0, last_offset: int = 0, delivery_state: int = 0, delivery_count: int = 0
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.first_offset = first_offset
+        self.last_offset = last_offset
+        self.delivery_state = delivery_state
+        self.delivery_count = delivery_count
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -41,16 +52,35 @@ class StateBatch:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class PartitionData:
+class PartitionData(Message):
     """Each of WriteStateData.partitions."""
 
-    partition: int = 0
-    state_epoch: int = 0
-    leader_epoch: int = 0
-    start_offset: int = 0
-    delivery_complete_count: int = -1
-    state_batches: list[StateBatch] = field(default_factory=list[StateBatch])
+    __slots__ = ("partition", "state_epoch", "leader_epoch", "start_offset", "delivery_complete_count", "state_batches")
+
+    partition: int
+    state_epoch: int
+    leader_epoch: int
+    start_offset: int
+    delivery_complete_count: int
+    state_batches: list[StateBatch]
+
+    def __init__(
+        self,
+        *,
+        partition: int = 0,
+        state_epoch: int = 0,
+        leader_epoch: int = 0,
+        start_offset: int = 0,
+        delivery_complete_count: int = -1,
+        state_batches: list[StateBatch] | EllipsisType = ...,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition = partition
+        self.state_epoch = state_epoch
+        self.leader_epoch = leader_epoch
+        self.start_offset = start_offset
+        self.delivery_complete_count = delivery_complete_count
+        self.state_batches = [] if state_batches is ... else state_batches
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -76,12 +106,18 @@ class PartitionData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class WriteStateData:
+class WriteStateData(Message):
     """Each of WriteShareGroupStateRequest.topics."""
 
-    topic_id: bytes = ZERO_UUID
-    partitions: list[PartitionData] = field(default_factory=list[PartitionData])
+    __slots__ = ("topic_id", "partitions")
+
+    topic_id: bytes
+    partitions: list[PartitionData]
+
+    def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionData] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -102,12 +138,18 @@ class WriteStateData:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class WriteShareGroupStateRequest:
+class WriteShareGroupStateRequest(Message):
     """The request, versions 0-1, flexible from 0."""
 
-    group_id: str = ""
-    topics: list[WriteStateData] = field(default_factory=list[WriteStateData])
+    __slots__ = ("group_id", "topics")
+
+    group_id: str
+    topics: list[WriteStateData]
+
+    def __init__(self, *, group_id: str = "", topics: list[WriteStateData] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.group_id = group_id
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -128,13 +170,20 @@ class WriteShareGroupStateRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class PartitionResult:
+class PartitionResult(Message):
     """Each of WriteStateResult.partitions."""
 
-    partition: int = 0
-    error_code: int = 0
-    error_message: str | None = None
+    __slots__ = ("partition", "error_code", "error_message")
+
+    partition: int
+    error_code: int
+    error_message: str | None
+
+    def __init__(self, *, partition: int = 0, error_code: int = 0, error_message: str | None = None) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition = partition
+        self.error_code = error_code
+        self.error_message = error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -152,12 +201,18 @@ class PartitionResult:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class WriteStateResult:
+class WriteStateResult(Message):
     """Each of WriteShareGroupStateResponse.results."""
 
-    topic_id: bytes = ZERO_UUID
-    partitions: list[PartitionResult] = field(default_factory=list[PartitionResult])
+    __slots__ = ("topic_id", "partitions")
+
+    topic_id: bytes
+    partitions: list[PartitionResult]
+
+    def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionResult] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -178,11 +233,16 @@ class WriteStateResult:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class WriteShareGroupStateResponse:
+class WriteShareGroupStateResponse(Message):
     """The response, versions 0-1, flexible from 0."""
 
-    results: list[WriteStateResult] = field(default_factory=list[WriteStateResult])
+    __slots__ = ("results",)
+
+    results: list[WriteStateResult]
+
+    def __init__(self, *, results: list[WriteStateResult] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.results = [] if results is ... else results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -3,22 +3,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from struct import Struct
+from types import EllipsisType
 from typing import Self
 
+from ..message import Message
 from ..primitives import INT32, Reader, Writer
 
 INT32_INT16 = Struct(">ih")
 INT64_INT16 = Struct(">qh")
 
 
-@dataclass(slots=True, kw_only=True)
-class WritableTxnMarkerTopic:
+class WritableTxnMarkerTopic(Message):
     """Each of WritableTxnMarker.topics."""
 
-    name: str = ""
-    partition_indexes: list[int] = field(default_factory=list[int])
+    __slots__ = ("name", "partition_indexes")
+
+    name: str
+    partition_indexes: list[int]
+
+    def __init__(self, *, name: str = "", partition_indexes: list[int] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.partition_indexes = [] if partition_indexes is ... else partition_indexes
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -38,16 +45,42 @@ class WritableTxnMarkerTopic:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class WritableTxnMarker:
+class WritableTxnMarker(Message):
     """Each of WriteTxnMarkersRequest.markers."""
 
-    producer_id: int = 0
-    producer_epoch: int = 0
-    transaction_result: bool = False
-    topics: list[WritableTxnMarkerTopic] = field(default_factory=list[WritableTxnMarkerTopic])
-    coordinator_epoch: int = 0
-    transaction_version: int = 0
+    __slots__ = (
+        "producer_id",
+        "producer_epoch",
+        "transaction_result",
+        "topics",
+        "coordinator_epoch",
+        "transaction_version",
+    )
+
+    producer_id: int
+    producer_epoch: int
+    transaction_result: bool
+    topics: list[WritableTxnMarkerTopic]
+    coordinator_epoch: int
+    transaction_version: int
+
+    def __init__(
+        self,
+        *,
+        producer_id: int = 0,
+        producer_epoch: int = 0,
+        transaction_result: bool = False,
+        topics: list[WritableTxnMarkerTopic] | EllipsisType = ...,
+        coordinator_epoch: int = 0,
+        transaction_version: int = 0,
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.transaction_result = transaction_result
+        self.topics = [] if topics is ... else topics
+        self.coordinator_epoch = coordinator_epoch
+        self.transaction_version = transaction_version
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -75,11 +108,16 @@ class WritableTxnMarker:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class WriteTxnMarkersRequest:
+class WriteTxnMarkersRequest(Message):
     """The request, versions 1-2, flexible from 1."""
 
-    markers: list[WritableTxnMarker] = field(default_factory=list[WritableTxnMarker])
+    __slots__ = ("markers",)
+
+    markers: list[WritableTxnMarker]
+
+    def __init__(self, *, markers: list[WritableTxnMarker] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.markers = [] if markers is ... else markers
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -98,12 +136,18 @@ class WriteTxnMarkersRequest:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class WritableTxnMarkerPartitionResult:
+class WritableTxnMarkerPartitionResult(Message):
     """Each of WritableTxnMarkerTopicResult.partitions."""
 
-    partition_index: int = 0
-    error_code: int = 0
+    __slots__ = ("partition_index", "error_code")
+
+    partition_index: int
+    error_code: int
+
+    def __init__(self, *, partition_index: int = 0, error_code: int = 0) -> None:
+        """Make one; a field that is left out has its default."""
+        self.partition_index = partition_index
+        self.error_code = error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -119,12 +163,20 @@ class WritableTxnMarkerPartitionResult:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class WritableTxnMarkerTopicResult:
+class WritableTxnMarkerTopicResult(Message):
     """Each of WritableTxnMarkerResult.topics."""
 
-    name: str = ""
-    partitions: list[WritableTxnMarkerPartitionResult] = field(default_factory=list[WritableTxnMarkerPartitionResult])
+    __slots__ = ("name", "partitions")
+
+    name: str
+    partitions: list[WritableTxnMarkerPartitionResult]
+
+    def __init__(
+        self, *, name: str = "", partitions: list[WritableTxnMarkerPartitionResult] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.name = name
+        self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -145,12 +197,20 @@ class WritableTxnMarkerTopicResult:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class WritableTxnMarkerResult:
+class WritableTxnMarkerResult(Message):
     """Each of WriteTxnMarkersResponse.markers."""
 
-    producer_id: int = 0
-    topics: list[WritableTxnMarkerTopicResult] = field(default_factory=list[WritableTxnMarkerTopicResult])
+    __slots__ = ("producer_id", "topics")
+
+    producer_id: int
+    topics: list[WritableTxnMarkerTopicResult]
+
+    def __init__(
+        self, *, producer_id: int = 0, topics: list[WritableTxnMarkerTopicResult] | EllipsisType = ...
+    ) -> None:
+        """Make one; a field that is left out has its default."""
+        self.producer_id = producer_id
+        self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
@@ -171,11 +231,16 @@ class WritableTxnMarkerResult:
         writer.no_tagged_fields()
 
 
-@dataclass(slots=True, kw_only=True)
-class WriteTxnMarkersResponse:
+class WriteTxnMarkersResponse(Message):
     """The response, versions 1-2, flexible from 1."""
 
-    markers: list[WritableTxnMarkerResult] = field(default_factory=list[WritableTxnMarkerResult])
+    __slots__ = ("markers",)
+
+    markers: list[WritableTxnMarkerResult]
+
+    def __init__(self, *, markers: list[WritableTxnMarkerResult] | EllipsisType = ...) -> None:
+        """Make one; a field that is left out has its default."""
+        self.markers = [] if markers is ... else markers
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:

@@ -10,7 +10,6 @@ same one twice; "bare", with nothing in it but what must be. The first line hold
 from __future__ import annotations
 
 import base64
-import dataclasses
 import json
 import subprocess
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from fauxka.protocol.api_keys import APIS, Api
 from fauxka.protocol.message_types import request_type
 from fauxka.protocol.primitives import ZERO_UUID, Writer
 
+from ..messages import is_message_class
 from ..reference.kafka_process import reference_jars
 
 FOLDER = Path(__file__).parent
@@ -51,7 +51,7 @@ def full_value(hint: Any, name: str, position: int, step: int) -> Any:
         (element,) = get_args(kind)
         numbers = [number * step for number in range(ELEMENTS)]
         return numbers if element is int else [full_value(element, name, number, step) for number in numbers]
-    if dataclasses.is_dataclass(kind):
+    if is_message_class(kind):
         return full_message(kind, position, step)
     if kind is str:
         return f"{name[:9]}-{position}"
@@ -65,10 +65,10 @@ def full_value(hint: Any, name: str, position: int, step: int) -> Any:
 def full_message(message_type: Any, position: int = 0, step: int = 1) -> Any:
     """Return a message with a value in every field."""
     hints = get_type_hints(message_type)
-    fields = {each.name: each for each in dataclasses.fields(message_type)}
-    values = {name: full_value(hints[name], name, position, step) for name in fields}
-    for name, field in fields.items():
-        if hints[name] is bytes and field.default == ZERO_UUID:
+    defaults = message_type()
+    values = {name: full_value(hints[name], name, position, step) for name in message_type.__slots__}
+    for name in values:
+        if hints[name] is bytes and getattr(defaults, name) == ZERO_UUID:
             values[name] = bytes([position + 1]) * len(ZERO_UUID)
     return message_type(**values)
 

@@ -9,19 +9,16 @@ Records become one entry a batch: its header fields, and how many bytes follow t
 """
 
 import base64
-import dataclasses
 import json
 import struct
 import time
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import crc32c
 
+from fauxka.protocol.message import Message
 from fauxka.protocol.messages.describe_configs import DescribeConfigsResourceResult
 from fauxka.protocol.primitives import ZERO_UUID
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 
@@ -71,8 +68,8 @@ class NormalForm:
         if isinstance(message, list):
             for entry in message:  # pyright: ignore[reportUnknownVariableType]
                 self.learn_topic_ids(entry)  # pyright: ignore[reportUnknownArgumentType]
-        elif dataclasses.is_dataclass(message) and not isinstance(message, type):
-            values = {field.name: getattr(message, field.name) for field in dataclasses.fields(message)}
+        elif isinstance(message, Message):
+            values = {name: getattr(message, name) for name in message.__slots__}
             topic_id, name = values.get("topic_id"), values.get("name")
             if isinstance(topic_id, bytes) and isinstance(name, str) and name and topic_id not in self._topic_ids:
                 self.name_topic_id(topic_id, name)
@@ -81,7 +78,7 @@ class NormalForm:
 
     def of(self, value: object, *, name: str = "") -> Json:
         """Return the value of the field with that name; a message has no field name."""
-        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        if isinstance(value, Message):
             return self._message(value)
         if isinstance(value, list):
             entries: list[object] = value  # pyright: ignore[reportUnknownVariableType]
@@ -97,13 +94,13 @@ class NormalForm:
         assert isinstance(value, float), f"a field of type {type(value)}"
         return value
 
-    def _message(self, message: "DataclassInstance") -> Json:
+    def _message(self, message: Message) -> Json:
         defaults: object = type(message)()
         answer: dict[str, Json] = {}
-        for field in dataclasses.fields(message):
-            value: object = getattr(message, field.name)
-            if field.name == "error_code" or value != getattr(defaults, field.name):
-                answer[field.name] = self.of(value, name=field.name)
+        for name in message.__slots__:
+            value: object = getattr(message, name)
+            if name == "error_code" or value != getattr(defaults, name):
+                answer[name] = self.of(value, name=name)
         unordered = answer.get(UNORDERED.get(type(message).__name__, ""))
         if isinstance(unordered, list):
             unordered.sort(key=json.dumps)

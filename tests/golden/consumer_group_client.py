@@ -1,6 +1,5 @@
 """A member of a group of the consumer protocol, step by step: it remembers its epoch and its partitions."""
 
-import dataclasses
 from typing import TypedDict, Unpack
 
 from fauxka.protocol.messages.consumer_group_heartbeat import (
@@ -9,6 +8,7 @@ from fauxka.protocol.messages.consumer_group_heartbeat import (
     TopicPartitions,
 )
 
+from ..messages import replaced
 from .consumer_group_recorder import ConsumerGroupRecorder
 
 HEARTBEAT_LATEST = 1
@@ -65,7 +65,7 @@ class ConsumerMember:
             subscribed_topic_names=self.topics,
             topic_partitions=[],
         )
-        return self._send(case, version, dataclasses.replace(request, **changes))
+        return self._send(case, version, replaced(request, **changes))
 
     def beat(
         self, case: str = "is alive", version: int = HEARTBEAT_LATEST, **changes: Unpack[HeartbeatChanges]
@@ -77,7 +77,7 @@ class ConsumerMember:
             member_epoch=self.member_epoch,
             instance_id=self.instance_id,
         )
-        return self._send(case, version, dataclasses.replace(request, **changes))
+        return self._send(case, version, replaced(request, **changes))
 
     def own(self, case: str = "has what it is to have") -> ConsumerGroupHeartbeatResponse:
         """Send a heartbeat that says that it has exactly what it was told to have."""

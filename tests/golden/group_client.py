@@ -1,6 +1,5 @@
 """A client of one classic group, step by step: it remembers its member id and its generation as a consumer does."""
 
-import dataclasses
 import struct
 from typing import TypedDict, Unpack
 
@@ -9,6 +8,7 @@ from fauxka.protocol.messages.join_group import JoinGroupRequest, JoinGroupReque
 from fauxka.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from fauxka.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 
+from ..messages import replaced
 from .group_recorder import GroupRecorder
 
 JOIN_LATEST = 9
@@ -89,14 +89,14 @@ class GroupClient:
             protocol_type="consumer",
             protocols=protocols_of("range"),
         )
-        self.request = dataclasses.replace(self.request, **defaults)
+        self.request = replaced(self.request, **defaults)
 
     # -- JoinGroup
 
     def start_join(self, version: int = JOIN_LATEST, **changes: Unpack[JoinChanges]) -> None:
         """Send a JoinGroup request."""
-        request = dataclasses.replace(self.request, member_id=self.member_id)
-        self.recorder.start(version, dataclasses.replace(request, **changes))
+        request = replaced(self.request, member_id=self.member_id)
+        self.recorder.start(version, replaced(request, **changes))
 
     def finish_join(self, case: str) -> JoinGroupResponse:
         """Record the answer to it."""
@@ -136,7 +136,7 @@ class GroupClient:
             protocol_type=self.request.protocol_type,
             protocol_name=self.request.protocols[0].name,
         )
-        self.recorder.start(version, dataclasses.replace(request, **changes))
+        self.recorder.start(version, replaced(request, **changes))
 
     def finish_sync(self, case: str) -> None:
         """Record the answer to it."""
@@ -159,7 +159,7 @@ class GroupClient:
             member_id=self.member_id,
             group_instance_id=self.request.group_instance_id,
         )
-        self.recorder.case(f"{self.name} {case}", version, dataclasses.replace(request, **changes))
+        self.recorder.case(f"{self.name} {case}", version, replaced(request, **changes))
 
     def leave(self, case: str, version: int = LEAVE_LATEST) -> None:
         """Record a LeaveGroup request for this member."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import typing
 import uuid
@@ -11,9 +10,11 @@ from collections.abc import Iterator
 from types import UnionType
 from typing import Any, cast, get_args, get_origin
 
+from fauxka.protocol.message import Message
 from fauxka.protocol.primitives import ZERO_UUID
 
-from .message_catalog import MESSAGE_VERSIONS, Message, MessageVersion
+from ..messages import is_message_class
+from .message_catalog import MESSAGE_VERSIONS, MessageVersion
 
 # The packages that define its messages; importing them registers the classes.
 PACKAGES = ("admin", "consumer", "metadata", "producer", "sasl")
@@ -137,4 +138,4 @@ def _nested_class(annotation: object) -> type[Message] | None:
         annotation = get_args(annotation)[0]
     if get_origin(annotation) is list:
         (annotation,) = get_args(annotation)
-    return cast("type[Message]", annotation) if dataclasses.is_dataclass(annotation) else None
+    return annotation if is_message_class(annotation) else None

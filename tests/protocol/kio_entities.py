@@ -15,9 +15,10 @@ from kio.schema.errors import ErrorCode
 from kio.serial.readers import tz_aware_from_i64
 from kio.static.primitive import i32Timedelta, i64, i64Timedelta
 
+from fauxka.protocol.message import Message
 from fauxka.protocol.primitives import ZERO_UUID
 
-from .message_catalog import Message
+from ..messages import is_message_class
 
 MILLISECOND = datetime.timedelta(milliseconds=1)
 EPOCH = datetime.datetime.fromtimestamp(0, datetime.UTC)
@@ -108,7 +109,7 @@ def _nested_class(annotation: object) -> type[Message] | None:
     inner, _ = _without_none(annotation)
     if get_origin(inner) is list:
         (inner,) = get_args(inner)
-    return cast("type[Message]", inner) if dataclasses.is_dataclass(inner) else None
+    return inner if is_message_class(inner) else None
 
 
 def _our_value(value: Any, kafka_type: str, nested: type[Message] | None) -> object:

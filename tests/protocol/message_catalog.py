@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, cast
+from typing import Any, cast
 
 from kio.schema.index import schema_name_map
 
+from fauxka.protocol.message import Message
 from fauxka.protocol.primitives import Reader, Writer
-
-
-class Message(Protocol):
-    """What every generated class can do."""
-
-    @classmethod
-    def read(cls, reader: Reader, version: int) -> Self: ...
-    def write(self, writer: Writer, version: int) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +50,6 @@ class MessageVersion:
 
 def message_class(module: str, name: str) -> type[Message]:
     return cast("type[Message]", getattr(importlib.import_module(f"fauxka.protocol.messages.{module}"), name))
-
-
-def field_names(message: Message) -> list[str]:
-    return [field.name for field in dataclasses.fields(cast("Any", message))]
 
 
 MESSAGE_VERSIONS = [

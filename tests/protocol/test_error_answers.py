@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import dataclasses
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from fauxka.protocol.answer_frames import answer_version, decode_answer
 from fauxka.protocol.api_keys import APIS, Api, ApiKey
 from fauxka.protocol.error_messages import ERROR_MESSAGES
 from fauxka.protocol.frames import FrameError
+from fauxka.protocol.message import Message
 from fauxka.protocol.request_facts import read_request_facts
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "error_answers-4.3.0.jsonl"
@@ -84,8 +84,8 @@ def in_order(value: object) -> object:
     """Return an answer's content with every list sorted, so that order counts for nothing."""
     if isinstance(value, list):
         return sorted((in_order(each) for each in cast("list[object]", value)), key=repr)
-    if dataclasses.is_dataclass(value):
-        return [in_order(getattr(value, each.name)) for each in dataclasses.fields(cast("Any", value))]
+    if isinstance(value, Message):
+        return [in_order(getattr(value, name)) for name in value.__slots__]
     return value
 
 

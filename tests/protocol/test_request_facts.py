@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import importlib
 from typing import Any
 
@@ -13,7 +12,8 @@ from hypothesis import strategies as st
 
 from fauxka.protocol.api_keys import APIS, Api, ApiKey
 from fauxka.protocol.frames import FrameError
-from fauxka.protocol.message_types import Message, element_type, request_type
+from fauxka.protocol.message import Message
+from fauxka.protocol.message_types import element_type, request_type
 from fauxka.protocol.primitives import Writer
 from fauxka.protocol.records import BatchOptions, Record, build_batch
 from fauxka.protocol.request_facts import RequestFacts, read_request_facts
@@ -224,11 +224,7 @@ def missing_fields(message_type: type[Message], topic_list: TopicList) -> list[s
         named[name] = topic
     if topic_list.index:
         named[topic_list.index] = element_type(topic, topic_list.partitions)
-    return [name for name, owning in named.items() if name and name not in field_names(owning)]
-
-
-def field_names(message_type: Any) -> list[str]:
-    return [each.name for each in dataclasses.fields(message_type)]
+    return [name for name, owning in named.items() if name and name not in owning.__slots__]
 
 
 @given(data=st.data())

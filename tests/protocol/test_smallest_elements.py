@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import typing
 from collections.abc import Iterator
 from types import UnionType
@@ -10,9 +9,11 @@ from typing import Any, cast, get_args, get_origin
 
 import pytest
 
+from fauxka.protocol.message import Message
 from fauxka.protocol.primitives import ZERO_UUID
 
-from .message_catalog import MESSAGE_VERSIONS, Message, MessageVersion
+from ..messages import is_message_class
+from .message_catalog import MESSAGE_VERSIONS, MessageVersion
 
 # A smallest size that is one byte too large asks for as many bytes more than there are, and what stands behind an
 # array is shorter than that.
@@ -22,15 +23,15 @@ ELEMENT_COUNT = 300
 def with_one_full_array(message_class: type[Any]) -> Iterator[Message]:
     """Default messages, each with many default elements in one array, which may lie inside the first of another."""
     types = typing.get_type_hints(message_class)
-    for field in dataclasses.fields(message_class):
-        element_class = class_of_elements(types[field.name])
+    for name in message_class.__slots__:
+        element_class = class_of_elements(types[name])
         if element_class is None:
             continue
         smallest = ZERO_UUID if element_class is bytes else element_class()
-        yield message_class(**{field.name: [smallest] * ELEMENT_COUNT})
-        if dataclasses.is_dataclass(element_class):
+        yield message_class(**{name: [smallest] * ELEMENT_COUNT})
+        if is_message_class(element_class):
             for element in with_one_full_array(element_class):
-                yield message_class(**{field.name: [element]})
+                yield message_class(**{name: [element]})
 
 
 def class_of_elements(annotation: object) -> type[Any] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .definitions import Message, MessageField, MessageStruct, Primitive
+from .definitions import Message, MessageField, MessageStruct
 from .field_groups import groups_of, run_format, run_name
 from .reader_code import read_body
 from .version_conditions import indented, ranges
@@ -69,10 +69,11 @@ def _imports(body: list[str], *, runs: bool) -> list[str]:
         "",
         "from __future__ import annotations",
         "",
-        f"from dataclasses import dataclass{', field' if 'field(' in text else ''}",
         *(["from struct import Struct"] if runs else []),
+        *(["from types import EllipsisType"] if "EllipsisType" in text else []),
         "from typing import Self",
         "",
+        "from ..message import Message",
         f"from ..primitives import {', '.join(used)}",
     ]
 
@@ -93,15 +94,34 @@ def _class(struct: MessageStruct, document: str) -> list[str]:
     ]
     return [
         "",
-        "@dataclass(slots=True, kw_only=True)",
-        f"class {struct.name}:",
+        f"class {struct.name}(Message):",
         f'    """{document}"""',
         "",
-        *(f"    {field.name}: {field.python_type} = {_default(field)}" for field in struct.fields),
+        f"    __slots__ = {tuple(field.name for field in struct.fields)}",
+        "",
+        *(f"    {field.name}: {field.python_type}" for field in struct.fields),
+        "",
+        *indented(_init(struct)),
         "",
         *indented(read),
         "",
         *indented(write),
+    ]
+
+
+def _init(struct: MessageStruct) -> list[str]:
+    if not struct.fields:
+        return []
+    parameters = [
+        f"{field.name}: {_with_ellipsis(field.python_type)} = ..."
+        if _is_made_anew(field)
+        else f"{field.name}: {field.python_type} = {field.default}"
+        for field in struct.fields
+    ]
+    return [
+        f"def __init__(self, *, {', '.join(parameters)}) -> None:",
+        '    """Make one; a field that is left out has its default."""',
+        *(f"    self.{field.name} = {_given_or_made(field)}" for field in struct.fields),
     ]
 
 
@@ -111,11 +131,19 @@ def _with_flexible(body: list[str], struct: MessageStruct) -> list[str]:
     return [f"flexible = version >= {min(struct.flexible)}", *body]
 
 
-def _default(field: MessageField) -> str:
-    if field.default == "[]":
-        # The element type is named for the type checkers; the factory makes a plain list.
-        element = field.type.name if isinstance(field.type, MessageStruct) else field.type.python_type
-        return f"field(default_factory=list[{element}])"
-    if isinstance(field.type, Primitive) or field.default == "None":
-        return field.default
-    return f"field(default_factory={field.type.name})"
+def _with_ellipsis(python_type: str) -> str:
+    """Return the type that takes `...` too, for what is left out."""
+    whole, none, _ = python_type.partition(" | None")
+    return f"{whole} | EllipsisType{none}"
+
+
+def _is_made_anew(field: MessageField) -> bool:
+    """Return whether the default is an object that no two messages may share."""
+    return field.default == "[]" or (isinstance(field.type, MessageStruct) and field.default != "None")
+
+
+def _given_or_made(field: MessageField) -> str:
+    if not _is_made_anew(field):
+        return field.name
+    made = field.default if field.is_array else f"{field.type.python_type}()"
+    return f"{made} if {field.name} is ... else {field.name}"

@@ -1,13 +1,12 @@
 """What is known of groups when the broker is started again, and what their members may go on with."""
 
-import dataclasses
-
 from fauxka.protocol.messages.delete_groups import DeleteGroupsRequest
 from fauxka.protocol.messages.describe_groups import DescribeGroupsRequest
 from fauxka.protocol.messages.heartbeat import HeartbeatRequest
 from fauxka.protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition
 from fauxka.protocol.messages.sync_group import SyncGroupRequest
 
+from ...messages import replaced
 from ..group_client import GroupClient, protocols_of, stable_pair, subscription
 from ..group_recorder import GroupRecorder
 from .offsets import TOPIC, commit_of, delete_of, fetch_of
@@ -113,11 +112,9 @@ def after(recorder: GroupRecorder, members: Members) -> None:
     request = commit_of("kept-stable", 1, 22, generation_id=2, member_id=follower.member_id)
     recorder.case("a member commits again", BY_NAME, request)
     _sync(recorder, "a follower asks for its assignment", follower)
-    recorder.case("a follower joins unchanged", 9, dataclasses.replace(follower.request, member_id=follower.member_id))
+    recorder.case("a follower joins unchanged", 9, replaced(follower.request, member_id=follower.member_id))
     recorder.case("a static member joins again", 9, static.request)
-    recorder.case(
-        "a member joins with all its protocols", 9, dataclasses.replace(several.request, member_id=several.member_id)
-    )
+    recorder.case("a member joins with all its protocols", 9, replaced(several.request, member_id=several.member_id))
     recorder.case("offsets after it", BY_NAME, fetch_of(recorder, "kept-stable"))
 
 
