@@ -32,6 +32,8 @@ EXIT_NOT_SEEN = 1
 EXIT_INTERRUPTED = 130
 
 HEALTH_TIMEOUT_SECONDS = 3.0
+# One for all options, as each asks anew whether its name is translated.
+PATH = click.Path()
 
 
 def main() -> None:
@@ -88,11 +90,11 @@ def commands() -> None:
     metavar="NAME://HOST:PORT[,HOST:PORT]",
     help="Listen here, in place of --host and --port; after the comma the address that clients are told. Repeatable.",
 )
-@click.option("--ready-file", type=click.Path(), help="Write the address here when clients can connect.")
+@click.option("--ready-file", type=PATH, help="Write the address here when clients can connect.")
 @click.option(
     "assignments", "-c", "--set", multiple=True, metavar="KEY=VALUE", help="Set one of Kafka's keys. Repeatable."
 )
-@click.option("config_file", "--config", type=click.Path(), help="Read Kafka's keys from this properties file.")
+@click.option("config_file", "--config", type=PATH, help="Read Kafka's keys from this properties file.")
 @click.option("--as-version", metavar="VERSION", help="Judge producers as this version of Kafka does.  [default: 4.3]")
 @click.option(
     "seed_topics", "--seed-topic", multiple=True, metavar="NAME[:PARTITIONS]", help="Start with this topic. Repeatable."
@@ -100,8 +102,8 @@ def commands() -> None:
 @click.option(
     "--cluster-id", envvar="CLUSTER_ID", help="Id of the cluster.  [default: the data folder's, or a random one]"
 )
-@click.option("--data-dir", envvar="FAUXKA_DATA_DIR", type=click.Path(), help="Keep everything in this folder.")
-@click.option("--import-logs", type=click.Path(), help="Serve the partition folders in here; nothing is written there.")
+@click.option("--data-dir", envvar="FAUXKA_DATA_DIR", type=PATH, help="Keep everything in this folder.")
+@click.option("--import-logs", type=PATH, help="Serve the partition folders in here; nothing is written there.")
 @click.option(
     "--fsync",
     type=click.Choice(["always", "never"]),
@@ -206,8 +208,8 @@ def health(host: str, port: int | None, timeout_seconds: float) -> None:
 
 
 @commands.command()
-@click.argument("folder", metavar="DIR", type=click.Path())
-@click.option("--data-dir", "data_folder", type=click.Path(), help="Hand over what is in this data folder.")
+@click.argument("folder", metavar="DIR", type=PATH)
+@click.option("--data-dir", "data_folder", type=PATH, help="Hand over what is in this data folder.")
 @click.option("--from", "bootstrap", metavar="HOST:PORT", help="Hand over what this running broker holds.")
 def export(folder: str, data_folder: str | None, bootstrap: str | None) -> None:
     """Write all topics to DIR, a new folder, on which a real Kafka 4.3 starts and serves them."""

@@ -203,7 +203,7 @@ class Cluster:
         """
         if name in self.topics:
             raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
-        topic = Topic(name, new_uuid(), [], dict(configs or {}))
+        topic = Topic(name, new_uuid(), dict(configs or {}))
         self.add_partitions(topic, partition_count)
         self.topics[name] = topic
         self._topics_by_id[topic.topic_id] = topic

@@ -190,7 +190,7 @@ class TopicLoader:
                 self._log_of(topic, index, log_config, stored.get((topic.name, index)))
                 for index in range(topic.partition_count)
             ]
-            restored = Topic(topic.name, topic.topic_id, [], topic.configs)
+            restored = Topic(topic.name, topic.topic_id, topic.configs)
             self._cluster.restore_topic(restored, logs, is_clean=self._is_clean)
         if known:
             how = "after a clean stop" if self._is_clean else "recovered, as there was no clean stop"

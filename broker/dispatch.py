@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from struct import Struct
@@ -41,14 +40,17 @@ OBSERVED_BODY_BYTES_MAX = 4096
 _API_KEYS = {int(key): key for key in ApiKey}
 
 
-@dataclass(frozen=True, slots=True)
 class Route:
     """Where the requests of one API in one version go. is_flexible: their header, too, has tagged fields."""
 
-    api_key: int
-    api_version: int
-    is_flexible: bool
-    handler: RequestHandler
+    __slots__ = ("api_key", "api_version", "handler", "is_flexible")
+
+    def __init__(self, api_key: int, api_version: int, handler: RequestHandler, *, is_flexible: bool) -> None:
+        """See the class."""
+        self.api_key = api_key
+        self.api_version = api_version
+        self.handler = handler
+        self.is_flexible = is_flexible
 
 
 class NoFaults:
@@ -209,7 +211,7 @@ class Dispatcher:
             )
         module = import_module(f"{handlers.__name__}.{api.module}")
         handler = cast(RequestHandler, module.HANDLER)
-        route = Route(api_key, api_version, api_version >= api.flexible_since, handler)
+        route = Route(api_key, api_version, handler, is_flexible=api_version >= api.flexible_since)
         if is_served:
             self._routes[api_and_version] = route
         return route

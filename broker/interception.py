@@ -7,7 +7,6 @@ force a request costs one test of an attribute.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
@@ -146,7 +145,6 @@ class Ending(Enum):
     RESET = "reset"
 
 
-@dataclass(slots=True)
 class AnswerPlan:
     """An answer that is not simply written: cut, changed, slow, or with an end behind it.
 
@@ -155,12 +153,25 @@ class AnswerPlan:
     piece_bytes, every_ms: the answer goes out in pieces of that size, one each every_ms; 0 for all at once.
     """
 
-    buffers: Buffers = field(default_factory=list["bytes | bytearray | memoryview"])
-    ending: Ending = Ending.NOTHING
-    is_whole: bool = True
-    is_at_once: bool = False
-    piece_bytes: int = 0
-    every_ms: int = 0
+    __slots__ = ("buffers", "ending", "every_ms", "is_at_once", "is_whole", "piece_bytes")
+
+    def __init__(
+        self,
+        buffers: Buffers | None = None,
+        ending: Ending = Ending.NOTHING,
+        *,
+        is_whole: bool = True,
+        is_at_once: bool = False,
+        piece_bytes: int = 0,
+        every_ms: int = 0,
+    ) -> None:
+        """Plan an answer of these buffers, of none without them."""
+        self.buffers: Buffers = [] if buffers is None else buffers
+        self.ending = ending
+        self.is_whole = is_whole
+        self.is_at_once = is_at_once
+        self.piece_bytes = piece_bytes
+        self.every_ms = every_ms
 
 
 def joined(buffers: Sequence[bytes | bytearray | memoryview]) -> bytes:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 from struct import pack_into
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
@@ -32,7 +31,6 @@ Buffers = list[bytes | bytearray | memoryview]
 Decision = tuple[str, int, "AppendResult | AppendRefused"]
 
 
-@dataclass(slots=True)
 class ConnectionInfo:
     """Which connection it is, and who is at its other end.
 
@@ -40,11 +38,15 @@ class ConnectionInfo:
     on_closed: is called when the connection is no more, by whom something is kept for it.
     """
 
-    connection_id: int
-    listener: Listener
-    client_host: str = ""
-    client_software: str = ""
-    on_closed: Callable[[], None] | None = None
+    __slots__ = ("client_host", "client_software", "connection_id", "listener", "on_closed")
+
+    def __init__(self, connection_id: int, listener: Listener, client_host: str = "") -> None:
+        """Start without a client that has told about itself."""
+        self.connection_id = connection_id
+        self.listener = listener
+        self.client_host = client_host
+        self.client_software = ""
+        self.on_closed: Callable[[], None] | None = None
 
     @property
     def listener_name(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .partition import Partition
@@ -16,14 +15,17 @@ def is_internal_name(name: str) -> bool:
     return name in _INTERNAL_NAMES
 
 
-@dataclass(slots=True)
 class Topic:
     """A topic of the cluster; configs holds what was set for it, everything else comes from the broker's."""
 
-    name: str
-    topic_id: bytes
-    partitions: list[Partition]
-    configs: dict[str, str] = field(default_factory=dict[str, str])
+    __slots__ = ("configs", "name", "partitions", "topic_id")
+
+    def __init__(self, name: str, topic_id: bytes, configs: dict[str, str]) -> None:
+        """Start without partitions."""
+        self.name = name
+        self.topic_id = topic_id
+        self.partitions: list[Partition] = []
+        self.configs = configs
 
     @property
     def is_internal(self) -> bool:
