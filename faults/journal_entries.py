@@ -11,8 +11,9 @@ from msgspec import Struct
 from ..protocol.api_keys import APIS
 from ..protocol.error_codes import ErrorCode, KafkaError
 from ..protocol.frames import FrameError
-from ..protocol.record_batch import MAX_SEQUENCE, BatchHeader, increment_sequence
+from ..protocol.record_batch import BatchHeader
 from ..protocol.request_facts import BatchFacts, RequestFacts, read_request_facts
+from ..protocol.sequences import MAX_SEQUENCE, increment_sequence
 from ..storage.append_decision import decision_in_words
 from ..storage.append_refused import AppendRefused
 from ..storage.append_result import AppendResult

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from ..protocol.record_batch import MAGIC_V2, NO_PARTITION_LEADER_EPOCH, NO_TIMESTAMP, BatchHeader
 from ..storage.append_result import NO_LOG_START_OFFSET, AppendResult
 
 if TYPE_CHECKING:
@@ -99,6 +98,19 @@ def kept_request(raw: RawRequest | PlainAppend) -> KeptRequest:
         producer_epoch,
         base_sequence,
     ) = APPEND_NUMBERS.unpack(numbers)
+    result = _plain_result(base_offset, last_offset, producer_id, producer_epoch, base_sequence)
+    batches = [(topic, partition, result)]
+    return KeptRequest(
+        connection, client_id, api_key, api_version, correlation_id, size, at_ms, 0, batches, ANSWERED, None
+    )
+
+
+def _plain_result(
+    base_offset: int, last_offset: int, producer_id: int, producer_epoch: int, base_sequence: int
+) -> AppendResult:
+    # Loaded only where somebody reads: a start is to be short.
+    from ..protocol.record_batch import MAGIC_V2, NO_PARTITION_LEADER_EPOCH, NO_TIMESTAMP, BatchHeader
+
     count = last_offset - base_offset + 1
     header = BatchHeader(
         base_offset=0,
@@ -115,11 +127,7 @@ def kept_request(raw: RawRequest | PlainAppend) -> KeptRequest:
         base_sequence=base_sequence,
         records_count=count,
     )
-    result = AppendResult(base_offset, last_offset, NO_TIMESTAMP, NO_LOG_START_OFFSET, False, header, ())
-    batches = [(topic, partition, result)]
-    return KeptRequest(
-        connection, client_id, api_key, api_version, correlation_id, size, at_ms, 0, batches, ANSWERED, None
-    )
+    return AppendResult(base_offset, last_offset, NO_TIMESTAMP, NO_LOG_START_OFFSET, False, header, ())
 
 
 def batches_of(raw: RawRequest) -> Sequence[Decision]:

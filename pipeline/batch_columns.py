@@ -14,12 +14,11 @@ from ..protocol.record_batch import (
     COMPRESSION_MASK,
     CONTROL_BIT,
     DELETE_HORIZON_BIT,
-    MAX_SEQUENCE,
-    NO_SEQUENCE,
     TIMESTAMP_TYPE_BIT,
     TRANSACTIONAL_BIT,
     parse_header,
 )
+from ..protocol.sequences import MAX_SEQUENCE, NO_SEQUENCE
 from .arrow_columns import boolean_column, chosen_column, constant_column, number_column, timestamp_column
 from .arrow_types import ArrowArray
 from .batch_table import BatchTable

@@ -20,7 +20,7 @@ from msgspec import Struct
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from ..protocol.record_batch import MAX_SEQUENCE
+from ..protocol.sequences import MAX_SEQUENCE
 from .bad_option import BadOption
 from .ledger_audit import audit_ledger
 

@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from ..protocol.record_batch import COMPRESSION_MASK, CONTROL_BIT, NO_SEQUENCE, TIMESTAMP_TYPE_BIT, TRANSACTIONAL_BIT
+from ..protocol.record_batch import COMPRESSION_MASK, CONTROL_BIT, TIMESTAMP_TYPE_BIT, TRANSACTIONAL_BIT
+from ..protocol.sequences import NO_SEQUENCE
 from .arrow_columns import (
     HEADERS,
     ConstantColumns,

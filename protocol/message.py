@@ -10,8 +10,7 @@ from .primitives import Reader, Writer
 class Message:
     """An object with a slot for each field of all versions, equal to others by its values.
 
-    No dataclass, as to make such a class takes a hundred times as long, and the first request of an API waits until its
-    classes are made.
+    No dataclass: such a class takes many times as long to be made, and the first request of an API waits for that.
     """
 
     __slots__: ClassVar[tuple[str, ...]] = ()

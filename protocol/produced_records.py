@@ -20,10 +20,10 @@ from .record_batch import (
     LOG_OVERHEAD,
     MAGIC_POSITION,
     MAGIC_V2,
-    MAX_SEQUENCE,
     TRANSACTIONAL_BIT,
     Compression,
 )
+from .sequences import MAX_SEQUENCE
 
 # Bytes after the length field in the shortest message there ever was: one of magic 0 without key and value.
 _RECORD_OVERHEAD_MIN = 14

@@ -1,4 +1,4 @@
-"""The record batch v2: its 61-byte header, its CRC-32C, its sequences, and the stamps a broker puts on it.
+"""The record batch v2: its 61-byte header, its CRC-32C, and the stamps a broker puts on it.
 
 A received batch is never written to. What a broker changes is returned as new header bytes (stamped_prefix,
 rewritten_header) that go into the log in front of the rest of the batch.
@@ -14,6 +14,8 @@ from struct import Struct
 from typing import NamedTuple
 
 from fastcrc.crc32 import iscsi as crc32c
+
+from .sequences import NO_SEQUENCE, increment_sequence
 
 # The header: base_offset to records_count, big-endian.
 HEADER_SIZE = 61
@@ -43,12 +45,10 @@ KNOWN_ATTRIBUTES_MASK = 0x7F
 
 NO_PRODUCER_ID = -1
 NO_PRODUCER_EPOCH = -1
-NO_SEQUENCE = -1
 NO_TIMESTAMP = -1
 NO_PARTITION_LEADER_EPOCH = -1
 
 # Java's Integer.MAX_VALUE; the sequence after it is 0.
-MAX_SEQUENCE = 2**31 - 1
 
 
 class Compression(IntEnum):
@@ -185,13 +185,3 @@ def sealed_header(header: BatchHeader, records: bytes | memoryview) -> bytes:
     crc = crc32c(records, crc32c(checked))
     prefix = _PREFIX.pack(header.base_offset, HEADER_SIZE - LOG_OVERHEAD + len(records), header.partition_leader_epoch)
     return prefix + bytes((header.magic,)) + _CRC.pack(crc) + checked
-
-
-def increment_sequence(sequence: int, increment: int) -> int:
-    """Return sequence + increment; 2147483647 is followed by 0, never by a negative number."""
-    return (sequence + increment) & MAX_SEQUENCE
-
-
-def decrement_sequence(sequence: int, decrement: int) -> int:
-    """Return sequence - decrement; 0 is preceded by 2147483647."""
-    return (sequence - decrement) & MAX_SEQUENCE

@@ -17,7 +17,6 @@ from .record_batch import (
     NO_PARTITION_LEADER_EPOCH,
     NO_PRODUCER_EPOCH,
     NO_PRODUCER_ID,
-    NO_SEQUENCE,
     NO_TIMESTAMP,
     TIMESTAMP_TYPE_BIT,
     TRANSACTIONAL_BIT,
@@ -27,6 +26,7 @@ from .record_batch import (
     sealed_header,
 )
 from .record_validation import read_unsigned_varint, read_unsigned_varlong
+from .sequences import NO_SEQUENCE
 
 _LONG_SIGN = 2**63
 _LONG_RANGE = 2**64

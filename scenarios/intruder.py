@@ -7,8 +7,8 @@ import time
 from ..protocol.api_keys import ApiKey
 from ..protocol.error_codes import ErrorCode
 from ..protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
-from ..protocol.record_batch import increment_sequence
 from ..protocol.records import BatchOptions, Record, build_batch
+from ..protocol.sequences import increment_sequence
 from .client import events_of, headers_of, value_of
 from .raw_client import ALL_REPLICAS, PRODUCE_VERSION
 from .raw_connection import RawConnection

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, assert_never
 
-from ..protocol.record_batch import increment_sequence
+from ..protocol.sequences import increment_sequence
 from .arrivals import Arrivals, batch_header
 from .batch_names import BatchNames
 from .client import NO_ANSWER, Delivery, ScenarioClient, TransactionalClient, events_of

@@ -18,8 +18,9 @@ from ..protocol.error_codes import ErrorCode
 from ..protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from ..protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
 from ..protocol.produced_records import TransactionalProducer
-from ..protocol.record_batch import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE, increment_sequence
+from ..protocol.record_batch import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
 from ..protocol.records import BatchOptions, Record, build_batch
+from ..protocol.sequences import NO_SEQUENCE, increment_sequence
 from .client import SETTLE_SECONDS_MAX, ClientOptions, ClientStuck, Delivery, events_of, headers_of, value_of
 from .raw_connection import ConnectionLost, NoAnswer, RawConnection
 from .raw_transaction import RawTransaction, find_coordinator

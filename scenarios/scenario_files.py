@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ..protocol.record_batch import MAX_SEQUENCE
+from ..protocol.sequences import MAX_SEQUENCE
 from .scenario import AnyStep, Batch, Expectation, Scenario, Send
 
 _PACKAGE = __name__.rpartition(".")[0]

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..protocol.record_batch import NO_SEQUENCE, BatchHeader, increment_sequence
+from ..protocol.sequences import NO_SEQUENCE, increment_sequence
 
 if TYPE_CHECKING:
+    from ..protocol.record_batch import BatchHeader
     from .producer_state_entry import CachedBatch
 
 # What the answer carries as log_start_offset when Kafka leaves the real one out.

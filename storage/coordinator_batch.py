@@ -12,7 +12,8 @@ from typing import Protocol
 
 from ..protocol.control_records import EndTransactionMarker, build_marker_batch
 from ..protocol.error_codes import ErrorCode
-from ..protocol.record_batch import NO_PRODUCER_EPOCH, NO_SEQUENCE, BatchHeader, parse_header
+from ..protocol.record_batch import NO_PRODUCER_EPOCH, BatchHeader, parse_header
+from ..protocol.sequences import NO_SEQUENCE
 from .append_refused import AppendRefused
 from .producer_append_info import entry_after, entry_after_marker
 from .producer_state_entry import NO_COORDINATOR_EPOCH, ProducerStateEntry, cached_batch

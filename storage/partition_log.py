@@ -9,7 +9,6 @@ from __future__ import annotations
 from ..protocol.error_codes import ErrorCode, KafkaError
 from ..protocol.record_batch import (
     HEADER_SIZE,
-    MAX_SEQUENCE,
     PREFIX_SIZE,
     BatchHeader,
     TimestampType,
@@ -17,6 +16,7 @@ from ..protocol.record_batch import (
     rewritten_header,
     stamped_prefix,
 )
+from ..protocol.sequences import MAX_SEQUENCE
 from .append_refused import AppendRefused
 from .append_result import AppendResult, append_result
 from .coordinator_batch import CoordinatorBatch

@@ -8,7 +8,8 @@ Source: UnifiedLog.analyzeAndValidateProducerState and ProducerAppendInfo, Kafka
 from __future__ import annotations
 
 from ..protocol.error_codes import ErrorCode
-from ..protocol.record_batch import MAX_SEQUENCE, NO_PRODUCER_EPOCH, TRANSACTIONAL_BIT, BatchHeader, increment_sequence
+from ..protocol.record_batch import NO_PRODUCER_EPOCH, TRANSACTIONAL_BIT, BatchHeader
+from ..protocol.sequences import MAX_SEQUENCE, increment_sequence
 from .append_decision import refusal_in_words
 from .append_refused import AppendRefused, SequenceRefusal, SequenceRule
 from .append_result import AppendResult

@@ -13,7 +13,7 @@ from struct import Struct
 
 from fastcrc.crc32 import iscsi as crc32c
 
-from ..protocol.record_batch import NO_SEQUENCE, decrement_sequence
+from ..protocol.sequences import NO_SEQUENCE, decrement_sequence
 from .corrupt_file import CorruptFileError
 from .producer_state_entry import CachedBatch, ProducerStateEntry, cached_batch
 

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from ..protocol.record_batch import MAX_SEQUENCE, NO_PRODUCER_EPOCH, NO_SEQUENCE, NO_TIMESTAMP, increment_sequence
+from ..protocol.record_batch import NO_PRODUCER_EPOCH, NO_TIMESTAMP
+from ..protocol.sequences import MAX_SEQUENCE, NO_SEQUENCE, increment_sequence
 
 NO_COORDINATOR_EPOCH = -1
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import assert_never
 
-from ...protocol.record_batch import increment_sequence
+from ...protocol.sequences import increment_sequence
 from ..client import ClientOptions, ScenarioClient, events_of
 from ..clients import NamedClient
 from ..engine import DELIVERY_MS, RAW_REQUEST_MS, REAL_REQUEST_MS

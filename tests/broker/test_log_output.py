@@ -7,8 +7,10 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from fauxka.broker.log_output import level_of, set_up_logging
+from fauxka.broker.log_output import json_string, level_of, set_up_logging
 
 
 class Terminal(io.StringIO):
@@ -34,6 +36,12 @@ def test_line_is_a_json_object_where_nobody_watches() -> None:
     line = json.loads(stream.getvalue())
     assert line.keys() == {"time", "level", "logger", "message"}
     assert (line["level"], line["logger"], line["message"]) == ("info", "fauxka.x", "served 3")
+
+
+@given(st.text(st.characters(categories=None)))
+def test_any_text_is_read_back_from_its_json_string_which_is_one_line(text: str) -> None:
+    assert json.loads(json_string(text)) == text
+    assert not {chr(code) for code in range(0x20)} & set(json_string(text))
 
 
 def test_traceback_is_part_of_its_json_line() -> None:

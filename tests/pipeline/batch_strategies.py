@@ -6,7 +6,6 @@ from fauxka.protocol import compression, records
 from fauxka.protocol.control_records import EndTransactionMarker, build_marker_batch
 from fauxka.protocol.record_batch import (
     CONTROL_BIT,
-    MAX_SEQUENCE,
     TIMESTAMP_TYPE_BIT,
     TRANSACTIONAL_BIT,
     BatchHeader,
@@ -15,6 +14,7 @@ from fauxka.protocol.record_batch import (
     stamped_prefix,
 )
 from fauxka.protocol.records import Record
+from fauxka.protocol.sequences import MAX_SEQUENCE
 
 NAMES = st.text(max_size=5)
 # What a timestamp of microseconds can hold, and deltas of one to ten bytes.

@@ -6,14 +6,9 @@ from typing import Any
 from fauxka.pipeline.decoder import Decoder
 from fauxka.pipeline.row_source import OFFSET_MAX, RowSource
 from fauxka.pipeline.views import ViewName, columns_of
-from fauxka.protocol.record_batch import (
-    DELETE_HORIZON_BIT,
-    BatchHeader,
-    Compression,
-    increment_sequence,
-    parse_header,
-)
+from fauxka.protocol.record_batch import DELETE_HORIZON_BIT, BatchHeader, Compression, parse_header
 from fauxka.protocol.records import Record, decode_batch
+from fauxka.protocol.sequences import increment_sequence
 
 Row = dict[str, Any]
 

@@ -7,6 +7,7 @@ from crc32c import crc32c
 
 from fauxka.protocol import record_batch
 from fauxka.protocol.record_batch import HEADER_SIZE, BatchHeader, TimestampType
+from fauxka.protocol.sequences import decrement_sequence, increment_sequence
 
 from .batch_bytes import NOW_MS, batch, record
 
@@ -99,8 +100,8 @@ def test_rewritten_header_keeps_the_known_attributes_only() -> None:
     [(0, 0, 0), (5, 3, 8), (2147483647, 1, 0), (2147483646, 5, 3), (2147483647, 2147483647, 2147483646)],
 )
 def test_sequences_go_on_at_zero_after_the_greatest_int(sequence: int, increment: int, expected: int) -> None:
-    assert record_batch.increment_sequence(sequence, increment) == expected
-    assert record_batch.decrement_sequence(expected, increment) == sequence
+    assert increment_sequence(sequence, increment) == expected
+    assert decrement_sequence(expected, increment) == sequence
 
 
 def test_last_sequence_of_a_batch_that_crosses_the_wrap() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fauxka.protocol.error_codes import ErrorCode
-from fauxka.protocol.record_batch import MAX_SEQUENCE, TimestampType
+from fauxka.protocol.record_batch import TimestampType
+from fauxka.protocol.sequences import MAX_SEQUENCE
 from fauxka.storage.append_refused import AppendRefused, SequenceRefusal, SequenceRule
 from fauxka.storage.log_config import LogConfig
 from fauxka.storage.partition_log import PartitionLog

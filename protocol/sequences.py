@@ -1,0 +1,20 @@
+"""The sequences by which a producer numbers the records of a partition: 0 to 2147483647, and 0 again.
+
+Source: DefaultRecordBatch, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+# What stands in a batch without a producer, and in a control batch.
+NO_SEQUENCE = -1
+MAX_SEQUENCE = 2**31 - 1
+
+
+def increment_sequence(sequence: int, increment: int) -> int:
+    """Return sequence + increment; 2147483647 is followed by 0, never by a negative number."""
+    return (sequence + increment) & MAX_SEQUENCE
+
+
+def decrement_sequence(sequence: int, decrement: int) -> int:
+    """Return sequence - decrement; 0 is preceded by 2147483647."""
+    return (sequence - decrement) & MAX_SEQUENCE
