@@ -5,6 +5,7 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from fauxka.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from .serving_process import COMMAND, environment, run, serving, stop
 
 METADATA_VERSION = 9
+# Each takes a millisecond and more to load; who needs it loads it later.
+NOT_AT_START = {"dataclasses", "fastcrc", "json", "msgspec", "starlette", "fauxka.protocol.record_batch"}
 
 
 def metadata(port: int) -> MetadataResponse:
@@ -71,6 +74,16 @@ def test_log_has_the_words_that_harnesses_of_kafka_wait_for(tmp_path: Path) -> N
 
     assert "Kafka Server started" in ended.log
     assert "Transitioning from RECOVERY to RUNNING" in ended.log
+
+
+def test_a_start_waits_for_nothing_to_be_loaded_that_it_can_do_without(tmp_path: Path) -> None:
+    with serving(tmp_path, command=(sys.executable, "-X", "importtime", "-m", "fauxka")) as broker:
+        log = stop(broker, signal.SIGTERM).log
+
+    lines = log.partition("Kafka Server started")[0].splitlines()
+    loaded = {line.rpartition("|")[2].strip() for line in lines if line.startswith("import time:")}
+    assert {"asyncio", "fauxka.broker.server"} <= loaded
+    assert loaded.isdisjoint(NOT_AT_START)
 
 
 def test_level_leaves_out_what_is_below_it(tmp_path: Path) -> None:
@@ -168,6 +181,16 @@ def test_unknown_command_is_one_line_and_exit_code_2() -> None:
     ended = run("sevre")
 
     assert (ended.exit_code, len(ended.log.splitlines())) == (2, 1)
+
+
+@pytest.mark.parametrize("option", ["-h", "--help"])
+@pytest.mark.parametrize("command", [(), ("serve",), ("scenario",), ("scenario", "run")], ids=" ".join)
+def test_help_is_told(command: tuple[str, ...], option: str) -> None:
+    ended = run(*command, option)
+
+    assert ended.exit_code == 0
+    assert ended.output.startswith(f"Usage: {' '.join(('fauxka', *command))} ")
+    assert "-h, --help" in ended.output
 
 
 def test_version_is_told() -> None:
