@@ -48,8 +48,6 @@ NO_PRODUCER_EPOCH = -1
 NO_TIMESTAMP = -1
 NO_PARTITION_LEADER_EPOCH = -1
 
-# Java's Integer.MAX_VALUE; the sequence after it is 0.
-
 
 class Compression(IntEnum):
     """The codec in bits 0-2 of the attributes; 5, 6 and 7 are none."""

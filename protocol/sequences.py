@@ -7,6 +7,7 @@ from __future__ import annotations
 
 # What stands in a batch without a producer, and in a control batch.
 NO_SEQUENCE = -1
+# Java's Integer.MAX_VALUE.
 MAX_SEQUENCE = 2**31 - 1
 
 
