@@ -28,8 +28,8 @@ import org.apache.kafka.common.serialization.StringSerializer;
  */
 public final class ScenarioProducer {
     private static final ObjectMapper JSON = new ObjectMapper();
-    // Long enough for the events of a batch to be handed over, so that they go out together.
-    private static final String LINGER_MS = "25";
+    // Long enough for the events of a batch to be handed over, so that they go out together: the first ones while classes load.
+    private static final String LINGER_MS = "100";
     private static final String BACKOFF_MS = "20";
 
     /** What was sent as one batch. */
@@ -94,12 +94,17 @@ public final class ScenarioProducer {
     }
 
     private JsonNode send(JsonNode call) {
-        List<Future<RecordMetadata>> answers = new ArrayList<>();
+        List<ProducerRecord<String, String>> records = new ArrayList<>();
         for (JsonNode event : call.get("events")) {
             ProducerRecord<String, String> made = new ProducerRecord<>(topic, call.get("partition").asInt(), null, event.get("value").asText());
             event.get("headers").properties().forEach(
                 each -> made.headers().add(each.getKey(), each.getValue().asText().getBytes(StandardCharsets.UTF_8)));
-            answers.add(producer.send(made));
+            records.add(made);
+        }
+        // Made before the first is handed over, from when the client counts linger.ms.
+        List<Future<RecordMetadata>> answers = new ArrayList<>();
+        for (ProducerRecord<String, String> record : records) {
+            answers.add(producer.send(record));
         }
         sent.add(new Sent(call.get("batch").asText(), answers));
         return JSON.nullNode();
