@@ -88,8 +88,10 @@ def bind(options: AdminOptions) -> BoundAddress:
 
 
 def _bound(host: str, port: int, *, is_other_port: bool) -> BoundAddress:
+    # For a name that is a str Python loads the tables of IDNA, which a start would wait for.
+    name = host.encode("ascii") if host.isascii() else host
     family, kind, protocol, _, address = socket.getaddrinfo(
-        host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        name or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )[0]
     bound = socket.socket(family, kind, protocol)
     try:

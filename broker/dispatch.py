@@ -14,7 +14,7 @@ from importlib import import_module
 from struct import Struct
 from typing import TYPE_CHECKING, cast
 
-from ..protocol.api_keys import APIS, ApiKey
+from ..protocol.api_keys import APIS, Api, ApiKey
 from ..protocol.frames import FrameError
 from ..protocol.primitives import Reader
 from . import handlers
@@ -209,12 +209,16 @@ class Dispatcher:
             raise FrameError(
                 f"{api.name} version {api_version} is not served; allowed: {api.first_version} to {api.last_version}"
             )
-        module = import_module(f"{handlers.__name__}.{api.module}")
-        handler = cast(RequestHandler, module.HANDLER)
-        route = Route(api_key, api_version, handler, is_flexible=api_version >= api.flexible_since)
+        route = Route(api_key, api_version, load_handler(api), is_flexible=api_version >= api.flexible_since)
         if is_served:
             self._routes[api_and_version] = route
         return route
+
+
+def load_handler(api: Api) -> RequestHandler:
+    """Return what answers the requests of the API; it is imported when it is first asked for."""
+    module = import_module(f"{handlers.__name__}.{api.module}")
+    return cast(RequestHandler, module.HANDLER)
 
 
 def _read_client_id(context: RequestContext, frame: memoryview, start: int, size: int, end: int) -> int:

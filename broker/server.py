@@ -9,11 +9,12 @@ import socket
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from ..protocol.api_keys import APIS, ApiKey
 from .busy_poll import BusyPoll
 from .clock import Timer
 from .cluster import Cluster
 from .connection import Connection
-from .dispatch import Dispatcher
+from .dispatch import Dispatcher, load_handler
 from .listeners import Listener, ListenerConfig
 from .request_context import ConnectionInfo, RequestContext
 
@@ -112,6 +113,8 @@ class Server:
         except OSError:
             await self.stop()
             raise
+        # Every client begins with this one; what else is imported beside the first requests is not to hold it up.
+        load_handler(APIS[ApiKey.API_VERSIONS])
         self._begin_upkeep()
         self.is_running = True
 
