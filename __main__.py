@@ -22,7 +22,7 @@ gc.enable()
 from . import __version__  # noqa: E402
 
 if TYPE_CHECKING:
-    from .admin.scenario_operations import Scenarios
+    from .admin.operations.scenario_operations import Scenarios
 
 EXIT_USAGE = 2
 EXIT_UNHEALTHY = 1
@@ -158,12 +158,13 @@ def serve(
     """
     # Importing makes no garbage; serving collects again.
     gc.disable()
-    from .admin.options import AdminOptionsError, parse_admin_options
-    from .admin.second_door import SecondDoor
-    from .broker import foreground, log_output
+    from .admin.admin_options import AdminOptionsError, parse_admin_options
+    from .admin.admin_server import SecondDoor
+    from .broker.lifecycle import serve_command
+    from .broker.runtime import log_output
 
     log_output.set_up_logging(log_output.level_of(log_level))
-    options = foreground.ServeOptions(
+    options = serve_command.ServeOptions(
         environment=os.environ,
         config_file=config_file,
         assignments=assignments,
@@ -180,8 +181,8 @@ def serve(
     )
     try:
         door = SecondDoor(parse_admin_options(admin_host, admin_port, admin_token), scenarios_of_admin)
-        foreground.serve(options, door)
-    except (foreground.StartError, AdminOptionsError) as error:
+        serve_command.serve(options, door)
+    except (serve_command.StartError, AdminOptionsError) as error:
         raise click.ClickException(str(error)) from error
 
 
@@ -198,7 +199,7 @@ def scenarios_of_admin() -> Scenarios:
 @click.option("--timeout", "timeout_seconds", type=float, default=HEALTH_TIMEOUT_SECONDS, show_default=True)
 def health(host: str, port: int | None, timeout_seconds: float) -> None:
     """Ask a broker for its API versions: exit code 0 if it answers, 1 with the reason if not."""
-    from .broker.health import UnhealthyError, check_health, port_of_environment
+    from .broker.lifecycle.health import UnhealthyError, check_health, port_of_environment
 
     try:
         check_health(host, port or port_of_environment(os.environ), timeout_seconds)
@@ -213,7 +214,7 @@ def health(host: str, port: int | None, timeout_seconds: float) -> None:
 @click.option("--from", "bootstrap", metavar="HOST:PORT", help="Hand over what this running broker holds.")
 def export(folder: str, data_folder: str | None, bootstrap: str | None) -> None:
     """Write all topics to DIR, a new folder, on which a real Kafka 4.3 starts and serves them."""
-    from .broker.export import kafka_folder, log_export
+    from .broker.lifecycle.export import kafka_folder, log_export
 
     try:
         log_export.export(folder, data_folder=data_folder, bootstrap=bootstrap, say=click.echo)

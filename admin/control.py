@@ -9,20 +9,20 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..broker.clock import AdjustableClock
-from ..broker.held_requests import HeldRequests
-from ..broker.seed_topics import SeedTopic
-from ..broker.server import Server
-from ..faults.file_faults import FileFaults
-from ..faults.file_rule_plan import FileRulePlan
+from ..broker.dispatch.held_requests import HeldRequests
+from ..broker.lifecycle.seed_topics import SeedTopic
+from ..broker.lifecycle.server import Server
+from ..broker.runtime.clock import AdjustableClock
+from ..faults.files.file_faults import FileFaults
+from ..faults.files.file_rule_plan import FileRulePlan
 from .errors import conflict
-from .instruments import Instruments
-from .kcl_faults import KclFaults
+from .fault_injection import Instruments
+from .operations.kcl_faults import KclFaults
 
 if TYPE_CHECKING:
     from .metrics import Metrics
-    from .scenario_operations import Scenarios
-    from .snapshot_operations import Snapshots
+    from .operations.scenario_operations import Scenarios
+    from .operations.snapshot_operations import Snapshots
 
 
 class Control:
@@ -68,7 +68,7 @@ class Control:
     @cached_property
     def snapshots(self) -> Snapshots:
         """The states of the cluster that were kept."""
-        from .snapshot_operations import Snapshots
+        from .operations.snapshot_operations import Snapshots
 
         return Snapshots()
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
-from .options import LISTEN_BACKLOG
+from .admin_options import LISTEN_BACKLOG
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

@@ -13,7 +13,7 @@ from prometheus_client.registry import Collector
 from .. import __version__
 
 if TYPE_CHECKING:
-    from ..broker.partition import Partition
+    from ..broker.replica.partition import Partition
     from .control import Control
 
 _PARTITION_LABELS = ["topic", "partition"]

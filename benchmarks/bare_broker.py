@@ -5,15 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from fauxka.broker import foreground, log_output
 from fauxka.broker.cluster import Cluster
-from fauxka.broker.listeners import ListenerConfig
-from fauxka.broker.seed_topics import SeedTopic
-from fauxka.broker.server import Server
+from fauxka.broker.lifecycle import serve_command
+from fauxka.broker.lifecycle.seed_topics import SeedTopic
+from fauxka.broker.lifecycle.server import Server
+from fauxka.broker.network.listeners import ListenerConfig
+from fauxka.broker.runtime import log_output
 
 
 class Nobody:
-    """See fauxka.broker.companion.Companion."""
+    """See fauxka.broker.lifecycle.serve_hooks.Companion."""
 
     make_file_faults = None
 
@@ -36,10 +37,10 @@ def main() -> None:
     """Serve on the port of the first argument with the ready file of the second; the others are settings."""
     port, ready_file, *assignments = sys.argv[1:]
     log_output.set_up_logging(log_output.level_of("info"))
-    options = foreground.ServeOptions(
+    options = serve_command.ServeOptions(
         environment={}, port=int(port), ready_file=ready_file, assignments=tuple(assignments)
     )
-    foreground.serve(options, Nobody())
+    serve_command.serve(options, Nobody())
 
 
 if __name__ == "__main__":

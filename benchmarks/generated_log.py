@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from fastcrc.crc32 import iscsi as crc32c
 
-from fauxka.protocol.record_batch import ATTRIBUTES_POSITION
-from fauxka.protocol.records import BatchOptions, Record, build_batch
+from fauxka.protocol.batches.record_batch import ATTRIBUTES_POSITION
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.sequences import MAX_SEQUENCE
 
 BATCH_RECORDS = 160

@@ -13,12 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import process_time_ns
 
-from fauxka.faults.journal import REQUESTS_MAX_DEFAULT, Journal
-from fauxka.faults.kept_request import ANSWERED, WAITING
+from fauxka.faults.journal.journal import REQUESTS_MAX_DEFAULT, Journal
+from fauxka.faults.journal.journal_record import ANSWERED, WAITING
+from fauxka.protocol.batches.record_batch import BatchHeader
 from fauxka.protocol.error_codes import KafkaError
-from fauxka.protocol.record_batch import BatchHeader
 from fauxka.storage.append_result import AppendResult
-from fauxka.storage.producer_state_entry import CachedBatch
+from fauxka.storage.producers.producer_state_entry import CachedBatch
 
 from .goals import word_of
 

@@ -1,9 +1,9 @@
 """One batch to each of very many partitions, for which the load program has no words."""
 
-from fauxka.broker.blocking_connection import BlockingConnection
+from fauxka.broker.lifecycle.blocking_connection import BlockingConnection
 from fauxka.protocol.api_keys import ApiKey
+from fauxka.protocol.batches.records import Record, build_batch
 from fauxka.protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
-from fauxka.protocol.records import Record, build_batch
 
 from .load_program import LoadError
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
-from fauxka.protocol.record_batch import Compression, parse_header, stamped_prefix
-from fauxka.protocol.records import BatchOptions, Record, build_batch
+from fauxka.protocol.batches.record_batch import Compression, parse_header, stamped_prefix
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 
 from .goals import word_of
 from .measurement import Figures
@@ -26,7 +26,7 @@ from .measurement import Figures
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from fauxka.pipeline.views import ViewName
+    from fauxka.pipeline.decode.views import ViewName
 
 PARTS = ("decoder", "spark", "ledger")
 
@@ -106,9 +106,9 @@ def log_bytes(count: int, codec: Compression, batch_records: int) -> bytes:
 
 
 def _measure_decoder(case: DecoderCase, round_count: int) -> Figures:
-    from fauxka.pipeline.decoder import Decoder
-    from fauxka.pipeline.row_source import RowSource
-    from fauxka.pipeline.views import columns_of
+    from fauxka.pipeline.decode.decoder import Decoder
+    from fauxka.pipeline.decode.row_source import RowSource
+    from fauxka.pipeline.decode.views import columns_of
 
     data = memoryview(log_bytes(DECODED_COUNT, case.codec, case.batch_records))
     decoder = Decoder(case.view, columns_of(case.view))
@@ -148,7 +148,7 @@ class _Log:
 
 @contextmanager
 def _log_in_spark() -> Generator[_Log]:
-    from fauxka.pipeline.spark_session import start_session
+    from fauxka.pipeline.spark.spark_session import start_session
     from fauxka.testing import Broker
 
     with TemporaryDirectory(prefix="fauxka-bench-") as folder:
@@ -185,8 +185,8 @@ def _measure_source(log: _Log, round_count: int) -> dict[str, Figures]:
 
 def _measure_ledger(log: _Log, round_count: int) -> dict[str, Figures]:
     """Measure the audit of a ledger that has each record once, from reading both to the findings, of which are none."""
+    from fauxka.pipeline.audit.ledger_audit import audit_ledger
     from fauxka.pipeline.event_id import event_id_column
-    from fauxka.pipeline.ledger_audit import audit_ledger
 
     log.spark.conf.set("spark.sql.shuffle.partitions", str(PARTITIONS))
     file = f"{log.folder}-sent.parquet"

@@ -9,38 +9,38 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ..protocol.error_codes import ErrorCode, KafkaError
 from ..protocol.kafka_uuid import new_uuid, uuid_text
-from ..storage.emulated_version import EmulatedVersion
-from ..storage.memory_file_system import MemoryFileSystem
-from .clock import AdjustableClock
+from ..storage.file_systems.memory_file_system import MemoryFileSystem
+from ..storage.producers.emulated_version import EmulatedVersion
 from .cluster_coordinators import ClusterCoordinators
-from .config import BrokerConfig
-from .dynamic_configs import DynamicConfigs
-from .partition import Partition
-from .producer_id_manager import ProducerIdManager
-from .topic import BrokerNode as BrokerNode
-from .topic import Topic as Topic
-from .topic import is_internal_name as is_internal_name
+from .config.broker_config import BrokerConfig
+from .config.dynamic_configs import DynamicConfigs
+from .metadata.topic import BrokerNode as BrokerNode
+from .metadata.topic import Topic as Topic
+from .metadata.topic import is_internal_name as is_internal_name
+from .replica.partition import Partition
+from .replica.producer_id_manager import ProducerIdManager
+from .runtime.clock import AdjustableClock
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
 
     from ..storage.append_refused import AppendRefused
     from ..storage.append_result import AppendResult
-    from ..storage.file_system import FileSystem
-    from ..storage.log_cleaner import LogCleaner
+    from ..storage.cleaning.log_cleaner import LogCleaner
+    from ..storage.file_systems.file_system import FileSystem
     from ..storage.log_manager import LogManager
     from ..storage.partition_log import PartitionLog
-    from .blocking_steps import BlockingSteps
-    from .cluster_storage import ClusterStorage
-    from .coordinators.group_coordinator import GroupCoordinator
-    from .coordinators.transaction_coordinator import TransactionCoordinator
-    from .fetch_sessions import FetchSessions
-    from .file_faults import FileFaults, MakeFileFaults
-    from .interception import RequestObserver
-    from .log_configs import LogConfigs
-    from .loop_thread import LoopThread
-    from .produce_route import ProduceRoute
-    from .request_context import Deferred
+    from .config.log_configs import LogConfigs
+    from .coordinators.group.group_coordinator import GroupCoordinator
+    from .coordinators.transaction.transaction_coordinator import TransactionCoordinator
+    from .lifecycle.metadata_store import ClusterStorage
+    from .replica.disk_fault_injector import FileFaults, MakeFileFaults
+    from .replica.fetch_sessions import FetchSessions
+    from .replica.produce_route import ProduceRoute
+    from .requests.fault_ports import RequestObserver
+    from .requests.request_context import Deferred
+    from .runtime.disk_executor import BlockingSteps
+    from .runtime.event_loop_bridge import LoopThread
 
 logger = logging.getLogger(__name__)
 
@@ -95,7 +95,7 @@ class Cluster:
         self._emulated_version = emulated_version or EmulatedVersion.latest()
 
     def _instrument_files(self, make_faults: MakeFileFaults) -> None:
-        from .loop_thread import LoopThread
+        from .runtime.event_loop_bridge import LoopThread
 
         self.loop_thread = LoopThread(self.clock)
         self.file_faults = make_faults(self.clock.now_ms, self.loop_thread)
@@ -106,7 +106,7 @@ class Cluster:
     @cached_property
     def fetch_sessions(self) -> FetchSessions:
         """The sessions of the clients that fetch."""
-        from .fetch_sessions import FetchSessions
+        from .replica.fetch_sessions import FetchSessions
 
         return FetchSessions(self.config.max_incremental_fetch_session_cache_slots)
 
@@ -120,14 +120,14 @@ class Cluster:
     @cached_property
     def _log_configs(self) -> LogConfigs:
         """What the logs of topics keep to."""
-        from .log_configs import LogConfigs
+        from .config.log_configs import LogConfigs
 
         return LogConfigs(self.config)
 
     @cached_property
     def steps(self) -> BlockingSteps:
         """What runs steps that wait for a disk; there from the first one on."""
-        from .blocking_steps import BlockingSteps
+        from .runtime.disk_executor import BlockingSteps
 
         return BlockingSteps("fauxka-disk")
 
@@ -155,7 +155,7 @@ class Cluster:
 
     def make_cleaner(self) -> LogCleaner:
         """Return a new cleaner of the logs, which reads how far they were cleaned before. Raises OSError."""
-        from ..storage.log_cleaner import LogCleaner
+        from ..storage.cleaning.log_cleaner import LogCleaner
 
         return LogCleaner(self.file_system, self.logs)
 
@@ -270,7 +270,7 @@ class Cluster:
         if self.is_on_disk:
             log = partition.log
             # Loaded with the first log that can be made safe.
-            from .partition_flusher import PartitionFlusher
+            from .replica.partition_flusher import PartitionFlusher
 
             partition.flusher = PartitionFlusher(log, partition, self.steps, self.clock)
         return partition

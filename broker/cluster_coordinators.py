@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .cluster import Cluster, Topic
-    from .coordinators.group_coordinator import GroupCoordinator
-    from .coordinators.transaction_coordinator import TransactionCoordinator
+    from .coordinators.group.group_coordinator import GroupCoordinator
+    from .coordinators.transaction.transaction_coordinator import TransactionCoordinator
 
 
 # Where groups and transactional ids are kept (internal_topics.INTERNAL_TOPICS, which is not loaded for a start).
@@ -30,12 +30,12 @@ class ClusterCoordinators:
     @cached_property
     def groups(self) -> GroupCoordinator:
         """The group coordinator."""
-        from .coordinators.consumer_groups.of_cluster import consumer_groups_of
-        from .coordinators.group_coordinator import GroupCoordinator
-        from .coordinators.group_settings import GroupSettings
+        from .coordinators.consumer.of_cluster import consumer_groups_of
+        from .coordinators.coordinator_log import StateLog
+        from .coordinators.group.group_coordinator import GroupCoordinator
+        from .coordinators.group.group_settings import GroupSettings
         from .coordinators.internal_topics import CoordinatorType
-        from .coordinators.share_groups.of_cluster import share_groups_of
-        from .coordinators.state_log import StateLog
+        from .coordinators.share.of_cluster import share_groups_of
 
         log = StateLog(self._cluster, CoordinatorType.GROUP)
         new_consumer_groups = consumer_groups_of(self._cluster, log)
@@ -52,7 +52,7 @@ class ClusterCoordinators:
     @cached_property
     def transactions(self) -> TransactionCoordinator:
         """The transaction coordinator."""
-        from .coordinators.transaction_coordinator import TransactionCoordinator
+        from .coordinators.transaction.transaction_coordinator import TransactionCoordinator
 
         return TransactionCoordinator(self._cluster)
 
@@ -68,8 +68,8 @@ class ClusterCoordinators:
         """
         if not any(topic.is_internal for topic in self._cluster.topics.values()):
             return
+        from .coordinators.coordinator_log import StateLog
         from .coordinators.internal_topics import CoordinatorType
-        from .coordinators.state_log import StateLog
 
         if not StateLog(self._cluster, CoordinatorType.TRANSACTION).is_empty:
             self.transactions.load()

@@ -8,8 +8,8 @@ from typing import TypeVar, cast
 
 import msgspec
 
+from .expected_types import FieldType, words_of
 from .rule_error import RuleError
-from .type_words import FieldType, words_of
 
 T = TypeVar("T")
 

@@ -19,6 +19,6 @@ def session(
     Raises BadOption where there is no Java, or no jars.
     """
     # Spark takes a second to import, which who only decodes need not wait for.
-    from .spark_session import start_session
+    from .spark.spark_session import start_session
 
     return start_session(master, with_kafka=with_kafka, settings=settings)

@@ -14,23 +14,23 @@ from dataclasses import dataclass, replace
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from .audit.journal_ledger import audit_journal, read_journal
+from .audit.ledger_audit import audit_ledger
+from .audit.log_bounds import read_bounds
+from .audit.log_order import BATCH_COLUMNS_READ
+from .audit.sent_ledger import read_sent
 from .bad_option import BadOption
-from .broker_connection import BrokerError
+from .decode.views import ViewName, columns_of
 from .event_audit import audit_events, events_of
 from .event_id import check_event_id, content_read_for, event_id_column
-from .fetch_log import FetchLog
 from .findings import all_findings
-from .journal_ledger import audit_journal, read_journal
-from .ledger_audit import audit_ledger
-from .log_bounds import read_bounds
 from .log_frame import read_log
-from .log_order import BATCH_COLUMNS_READ
-from .log_splits import open_log
 from .options import SPLIT_BYTES_DEFAULT, SPLIT_RECORDS_DEFAULT, parse_options
-from .sent_ledger import read_sent
 from .sequence_audit import audit_sequences
-from .spark_session import has_data_sources
-from .views import ViewName, columns_of
+from .source.broker_connection import BrokerError
+from .source.fetch_log import FetchLog
+from .source.log_splits import open_log
+from .spark.spark_session import has_data_sources
 
 # Of a record that is not read yet: its bytes in a log, where nothing but its offset is known.
 _RECORD_BYTES_ASSUMED = 100

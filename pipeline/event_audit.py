@@ -24,10 +24,10 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
-from ..protocol.record_batch import TimestampType
-from .finding_rule import Rule, findings_by
+from ..protocol.batches.record_batch import TimestampType
+from .audit.finding_rule import Rule, findings_by
+from .audit.transaction_spans import aborted_batches
 from .findings import all_findings, findings_of, in_words
-from .transaction_spans import aborted_batches
 
 _LOG_SETS_TIME = TimestampType.LOG_APPEND_TIME.value
 

@@ -19,8 +19,8 @@ import msgspec
 from msgspec import Struct
 
 from .bad_option import BadOption
-from .spark_jars import installed_series
-from .task_attempts import Attempt, event_log_settings, read_attempts
+from .spark.spark_jars import installed_series
+from .spark.task_attempts import Attempt, event_log_settings, read_attempts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -142,8 +142,8 @@ def run(job: Callable[[SparkSession], int | None], attempts: int) -> None:
 def outcome_of(job: Callable[[SparkSession], int | None], attempts: int) -> JobOutcome:
     """Run a job in a session of its own, each task as often as attempts says; return how it went. Raises BadOption."""
     installed_series()
-    from .spark_errors import SPARK_ERRORS
-    from .spark_session import start_session
+    from .spark.spark_errors import SPARK_ERRORS
+    from .spark.spark_session import start_session
 
     with tempfile.TemporaryDirectory(prefix="fauxka-job-") as name:
         folder = Path(name)

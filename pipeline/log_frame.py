@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from .decoder import Decoder
-from .log_splits import Split, open_log
+from .decode.decoder import Decoder
+from .decode.views import Column, check_columns, columns_of
 from .options import parse_options
-from .views import Column, check_columns, columns_of
-from .worker_process import spare_imports_from_collection
+from .source.log_splits import Split, open_log
+from .spark.worker_process import spare_imports_from_collection
 
 _SPLIT_SCHEMA = "split binary"
 

@@ -18,13 +18,13 @@ from pyspark.sql.types import StructType
 
 from ..storage.log_files import PartitionName
 from .bad_option import BadOption
-from .decoder import Decoder
-from .fetch_log import FetchLog
-from .file_log import FileLog, Place
-from .log_splits import Split, open_log
+from .decode.decoder import Decoder
+from .decode.views import Column, check_columns, schema_of
 from .options import LogOptions, parse_options
-from .views import Column, check_columns, schema_of
-from .worker_process import spare_imports_from_collection
+from .source.fetch_log import FetchLog
+from .source.file_log import FileLog, Place
+from .source.log_splits import Split, open_log
+from .spark.worker_process import spare_imports_from_collection
 
 # A stream's offset in Spark's checkpoint: by topic and partition where to go on.
 StreamOffset = dict[str, dict[str, dict[str, int]]]

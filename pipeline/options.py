@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import cast
 
 from .bad_option import BadOption
-from .row_source import OFFSET_MAX
-from .views import ViewName
+from .decode.row_source import OFFSET_MAX
+from .decode.views import ViewName
 
 # Kafka's words for the two ends, and the numbers that stand for them in JSON.
 EARLIEST = -2

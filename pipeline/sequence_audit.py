@@ -10,11 +10,11 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
-from .finding_rule import Rule, findings_by
+from .audit.finding_rule import Rule, findings_by
+from .audit.log_order import by_producer, in_log_order, with_missing_offsets
+from .audit.sequence_steps import SEQUENCES, with_sequence_steps
+from .audit.transaction_spans import with_producer_past, with_transactions
 from .findings import in_words
-from .log_order import by_producer, in_log_order, with_missing_offsets
-from .sequence_steps import SEQUENCES, with_sequence_steps
-from .transaction_spans import with_producer_past, with_transactions
 
 # What a broker allows a producer at most before its transaction is aborted (transaction.max.timeout.ms): one that is
 # open for longer, nobody will end.

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from struct import Struct
 from struct import error as StructError
 
+from .batches.record_batch import ATTRIBUTES_POSITION, LOG_OVERHEAD
 from .frames import FRAME_SIZE_BYTES, FrameError
 from .hand_decoding import (
     decode_compact_count,
@@ -21,7 +22,6 @@ from .hand_decoding import (
     skip_tagged_fields,
 )
 from .produced_records import find_transaction, is_plain_batch
-from .record_batch import ATTRIBUTES_POSITION, LOG_OVERHEAD
 
 FLEXIBLE_SINCE = 9
 TOPIC_IDS_SINCE = 13

@@ -11,8 +11,7 @@ from __future__ import annotations
 from struct import Struct
 from typing import NamedTuple
 
-from .error_codes import ErrorCode, KafkaError
-from .record_batch import (
+from .batches.record_batch import (
     ATTRIBUTES_POSITION,
     COMPRESSION_MASK,
     COMPRESSION_MAX,
@@ -23,6 +22,7 @@ from .record_batch import (
     TRANSACTIONAL_BIT,
     Compression,
 )
+from .error_codes import ErrorCode, KafkaError
 from .sequences import MAX_SEQUENCE
 
 # Bytes after the length field in the shortest message there ever was: one of magic 0 without key and value.

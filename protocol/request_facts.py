@@ -13,11 +13,11 @@ from typing import cast
 
 from . import produce_codec
 from .api_keys import Api, ApiKey
+from .batches.record_batch import HEADER_SIZE, NO_PRODUCER_EPOCH, NO_PRODUCER_ID, is_whole, parse_header
 from .frames import FrameError
 from .message import Message
 from .message_types import elements, number_in, request_type, text_in
 from .primitives import Reader
-from .record_batch import HEADER_SIZE, NO_PRODUCER_EPOCH, NO_PRODUCER_ID, is_whole, parse_header
 from .sequences import NO_SEQUENCE
 from .topic_lists import GROUP_RESOURCE, TopicList, TopicNameOf, request_lists
 

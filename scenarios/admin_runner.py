@@ -6,12 +6,12 @@ from typing import Any
 
 import msgspec
 
-from ..admin.scenario_operations import ScenarioImpossible, ToldScenario, UnknownScenarioName
+from ..admin.operations.scenario_operations import ScenarioImpossible, ToldScenario, UnknownScenarioName
 from .all_scenarios import all_names, load_any, run_any, unable_of
-from .client import ClientStuck, ClientUnavailable
-from .raw_connection import ConnectionLost, NoAnswer
+from .clients.client import ClientStuck, ClientUnavailable
+from .clients.raw_connection import ConnectionLost, NoAnswer
 from .scenario_files import UnknownScenario
-from .stage import StageFailed
+from .stages.stage import StageFailed
 
 # What a run may end with in place of a report; each message is one line.
 FAILURES = (ClientStuck, StageFailed, ConnectionLost, NoAnswer)

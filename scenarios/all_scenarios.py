@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .clients import client_of
+from .clients.clients import client_of
 from .engine import Report, run
 from .scenario import Scenario
 from .scenario_files import UnknownScenario, load_scenario, scenario_names

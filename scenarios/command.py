@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from .all_scenarios import all_names, load_any, run_any, unable_of
-from .client import ClientStuck, ClientUnavailable
-from .raw_connection import ConnectionLost, NoAnswer
-from .report_text import report_text
+from .clients.client import ClientStuck, ClientUnavailable
+from .clients.raw_connection import ConnectionLost, NoAnswer
+from .report.report_text import report_text
 from .scenario_files import UnknownScenario
-from .stage import StageFailed
+from .stages.stage import StageFailed
 
 _NAME_WIDTH = 28
 

@@ -9,17 +9,17 @@ from typing import Any
 
 from msgspec import Struct
 
-from ..storage.emulated_version import EmulatedVersion
-from .client import ClientOptions, ClientUnavailable, ScenarioClient
-from .clients import NamedClient, client_of
+from ..storage.producers.emulated_version import EmulatedVersion
+from .clients.client import ClientOptions, ClientUnavailable, ScenarioClient
+from .clients.clients import NamedClient, client_of
 from .expectations import Check, Seen, check
-from .notes import Notes
 from .performer import TOPIC, Cast, Performer
+from .report.notes import Notes
+from .report.stored_log import read_committed, read_log
+from .report.timeline import Moment, build_timeline
 from .scenario import RAW, Scenario, is_within
-from .stage import Stage, create_topic
-from .stages import open_stage
-from .stored_log import read_committed, read_log
-from .timeline import Moment, build_timeline
+from .stages.stage import Stage, create_topic
+from .stages.stages import open_stage
 
 # How long a client waits for an answer before it sends again: short, as nothing here takes long unless it is lost.
 RAW_REQUEST_MS = 400

@@ -9,11 +9,11 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from .client import NO_ANSWER, Delivery
+from .clients.client import NO_ANSWER, Delivery
+from .report.seen_requests import NOT_APPLIED, REFUSED
+from .report.stored_log import StoredBatch
+from .report.timeline import Moment
 from .scenario import RAW, Expectation
-from .seen_requests import NOT_APPLIED, REFUSED
-from .stored_log import StoredBatch
-from .timeline import Moment
 
 COPY = "copy "
 

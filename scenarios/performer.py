@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import Any, assert_never
 
 from ..protocol.sequences import increment_sequence
-from .arrivals import Arrivals, batch_header
-from .batch_names import BatchNames
-from .client import NO_ANSWER, Delivery, ScenarioClient, TransactionalClient, events_of
-from .intruder import intrude
-from .notes import Notes
-from .raw_client import RawClient
+from .clients.client import NO_ANSWER, Delivery, ScenarioClient, TransactionalClient, events_of
+from .clients.intruder import intrude
+from .clients.raw_client import RawClient
+from .report.arrivals import Arrivals, batch_header
+from .report.batch_names import BatchNames
+from .report.notes import Notes
+from .report.seen_requests import SeenBatch
+from .report.timeline import RuleInWords
 from .scenario import (
     Adopt,
     Advance,
@@ -38,9 +40,7 @@ from .scenario import (
     StartProducer,
     Stream,
 )
-from .seen_requests import SeenBatch
-from .stage import Stage
-from .timeline import RuleInWords
+from .stages.stage import Stage
 
 TOPIC = "events"
 STREAM = "stream"

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from ..storage.emulated_version import EmulatedVersion
+from ..storage.producers.emulated_version import EmulatedVersion
 
 RAW = "raw"
 REAL = "real"

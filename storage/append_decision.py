@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .append_refused import AppendRefused, SequenceRefusal, SequenceRule
 from .append_result import AppendResult
-from .producer_state_entry import CachedBatch
+from .producers.producer_state_entry import CachedBatch
 
 
 def decision_in_words(decision: AppendResult | AppendRefused) -> str:

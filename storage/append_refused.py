@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from ..protocol.batches.record_batch import BatchHeader
 from ..protocol.error_codes import ErrorCode, KafkaError
-from ..protocol.record_batch import BatchHeader
 from .append_result import NO_LOG_START_OFFSET
-from .producer_state_entry import CachedBatch
+from .producers.producer_state_entry import CachedBatch
 
 
 @dataclass(frozen=True, slots=True)

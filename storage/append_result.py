@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..protocol.sequences import NO_SEQUENCE, increment_sequence
 
 if TYPE_CHECKING:
-    from ..protocol.record_batch import BatchHeader
-    from .producer_state_entry import CachedBatch
+    from ..protocol.batches.record_batch import BatchHeader
+    from .producers.producer_state_entry import CachedBatch
 
 # What the answer carries as log_start_offset when Kafka leaves the real one out.
 NO_LOG_START_OFFSET = -1

@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from ..protocol.control_records import EndTransactionMarker, build_marker_batch
+from ..protocol.batches.control_records import EndTransactionMarker, build_marker_batch
+from ..protocol.batches.record_batch import NO_PRODUCER_EPOCH, BatchHeader, parse_header
 from ..protocol.error_codes import ErrorCode
-from ..protocol.record_batch import NO_PRODUCER_EPOCH, BatchHeader, parse_header
 from ..protocol.sequences import NO_SEQUENCE
 from .append_refused import AppendRefused
-from .producer_append_info import entry_after, entry_after_marker
-from .producer_state_entry import NO_COORDINATOR_EPOCH, ProducerStateEntry, cached_batch
+from .producers.producer_append_info import entry_after, entry_after_marker
+from .producers.producer_state_entry import NO_COORDINATOR_EPOCH, ProducerStateEntry, cached_batch
 
 # From this version on a transaction ends in an epoch of its own.
 EPOCH_BUMP_SINCE = 2

@@ -5,10 +5,10 @@ Source: LocalLog.deleteSegmentFiles, Kafka 4.3.0. In memory nobody looks at the 
 
 from __future__ import annotations
 
-from .file_system import FileSystem
+from .file_systems.file_system import FileSystem
 from .log_flush import FlushState
-from .log_segment import LogSegment
-from .producer_snapshots import ProducerSnapshots
+from .producers.producer_snapshots import ProducerSnapshots
+from .segments.log_segment import LogSegment
 
 
 class DeletedFiles:

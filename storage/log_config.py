@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from ..protocol.record_batch import Compression, TimestampType
+from ..protocol.batches.record_batch import Compression, TimestampType
 
 # Java's Long.MAX_VALUE, which Kafka's defaults use for "no bound".
 LONG_MAX = 2**63 - 1

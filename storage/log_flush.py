@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from .file_system import FileSystem
+from .file_systems.file_system import FileSystem
 from .log_config import LONG_MAX, LogConfig
 from .log_folder import leader_epoch_sync_steps
-from .log_segments import LogSegments
-from .producer_snapshots import ProducerSnapshots
-from .producer_state_entry import ProducerStateEntry
+from .producers.producer_snapshots import ProducerSnapshots
+from .producers.producer_state_entry import ProducerStateEntry
+from .segments.log_segments import LogSegments
 
 
 @dataclass(frozen=True, slots=True)

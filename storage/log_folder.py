@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from .batch_scan import scan_batches
-from .checkpoint_files import LEADER_EPOCH_CHECKPOINT, decode_leader_epochs, encode_leader_epochs
+from .checkpoints.checkpoint_files import LEADER_EPOCH_CHECKPOINT, decode_leader_epochs, encode_leader_epochs
 from .corrupt_file import CorruptFileError
-from .file_system import TEMPORARY_SUFFIX, FileSystem, read_whole
+from .file_systems.file_system import TEMPORARY_SUFFIX, FileSystem, read_whole
 from .leader_epoch_cache import LeaderEpochCache
 from .log_files import (
     CLEANED_SUFFIX,
@@ -24,6 +23,7 @@ from .log_files import (
     base_offset_of,
     segment_path,
 )
+from .segments.batch_scan import scan_batches
 
 _INDEX_SUFFIXES = (INDEX_SUFFIX, TIME_INDEX_SUFFIX, TRANSACTION_INDEX_SUFFIX)
 _SEGMENT_SUFFIXES = (LOG_SUFFIX, *_INDEX_SUFFIXES)

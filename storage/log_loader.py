@@ -13,17 +13,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from .batch_scan import ScannedBatch
-from .emulated_version import EmulatedVersion
-from .file_system import FileSystem
+from .file_systems.file_system import FileSystem
 from .leader_epoch_cache import LeaderEpochCache
 from .log_config import LogConfig
 from .log_folder import finish_what_was_begun, load_leader_epochs, segment_base_offsets, store_leader_epochs
-from .log_segment import LogSegment
-from .log_segments import LogSegments
-from .producer_replay import replay_batch
-from .producer_snapshots import NO_OFFSET, ProducerSnapshots
-from .producer_state_manager import ProducerStateManager
+from .producers.emulated_version import EmulatedVersion
+from .producers.producer_replay import replay_batch
+from .producers.producer_snapshots import NO_OFFSET, ProducerSnapshots
+from .producers.producer_state_manager import ProducerStateManager
+from .segments.batch_scan import ScannedBatch
+from .segments.log_segment import LogSegment
+from .segments.log_segments import LogSegments
 
 
 @dataclass(frozen=True, slots=True)

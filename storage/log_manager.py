@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from .checkpoint_files import (
+from .checkpoints.checkpoint_files import (
     CLEAN_SHUTDOWN,
     LOG_START_OFFSET_CHECKPOINT,
     PARTITION_METADATA,
@@ -23,9 +23,9 @@ from .checkpoint_files import (
     encode_offsets,
     encode_partition_metadata,
 )
+from .checkpoints.offset_checkpoint import read_offsets
 from .corrupt_file import CorruptFileError
-from .emulated_version import EmulatedVersion
-from .file_system import FileSystem, read_whole
+from .file_systems.file_system import FileSystem, read_whole
 from .log_config import LogConfig
 from .log_files import (
     CLUSTER_METADATA_TOPIC,
@@ -37,8 +37,8 @@ from .log_files import (
     stray_folder,
 )
 from .log_loader import LoadState, LogPlace
-from .offset_checkpoint import read_offsets
 from .partition_log import PartitionLog
+from .producers.emulated_version import EmulatedVersion
 
 logger = logging.getLogger(__name__)
 

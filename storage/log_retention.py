@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from ..protocol.error_codes import ErrorCode, KafkaError
 from .log_config import LogConfig
-from .log_segment import LogSegment
-from .log_segments import LogSegments
+from .segments.log_segment import LogSegment
+from .segments.log_segments import LogSegments
 
 # In DeleteRecords this offset stands for the high watermark.
 DELETE_UP_TO_HIGH_WATERMARK = -1

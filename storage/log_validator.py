@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from struct import Struct
 
-from ..protocol import compression, records
-from ..protocol.error_codes import ErrorCode
-from ..protocol.record_batch import (
+from ..protocol.batches import compression, records
+from ..protocol.batches.record_batch import (
     COMPRESSION_MASK,
     COMPRESSION_MAX,
     CONTROL_BIT,
@@ -27,7 +26,7 @@ from ..protocol.record_batch import (
     parse_header,
     unpack_header,
 )
-from ..protocol.record_validation import (
+from ..protocol.batches.record_validation import (
     InvalidRecords,
     OverlongRecordLength,
     RecordsSummary,
@@ -35,6 +34,7 @@ from ..protocol.record_validation import (
     find_single_timestamp,
     summarize_records,
 )
+from ..protocol.error_codes import ErrorCode
 from .append_refused import AppendRefused
 from .log_config import LONG_MAX, LogConfig, RecordValidation
 from .record_errors import RecordRules, check_each_record

@@ -6,8 +6,7 @@ never written to.
 
 from __future__ import annotations
 
-from ..protocol.error_codes import ErrorCode, KafkaError
-from ..protocol.record_batch import (
+from ..protocol.batches.record_batch import (
     HEADER_SIZE,
     PREFIX_SIZE,
     BatchHeader,
@@ -16,6 +15,7 @@ from ..protocol.record_batch import (
     rewritten_header,
     stamped_prefix,
 )
+from ..protocol.error_codes import ErrorCode, KafkaError
 from ..protocol.sequences import MAX_SEQUENCE
 from .append_refused import AppendRefused
 from .append_result import AppendResult, append_result
@@ -28,12 +28,12 @@ from .log_flush import Flush, FlushState
 from .log_folder import store_leader_epochs
 from .log_loader import NEW_LOG, LoadState, LogLoader, LogPlace
 from .log_retention import count_before, count_too_many_bytes, count_too_old, start_asked_for
-from .log_segment import LogSegment
-from .log_segments import FetchedRecords, TimestampOffset
 from .log_validator import LogValidator, ValidatedBatch
-from .producer_append_info import check_producer, entry_after, is_next_in_order, repeated_result
-from .producer_replay import aborted_transaction
-from .producer_state_entry import CachedBatch, ProducerStateEntry, cached_batch
+from .producers.producer_append_info import check_producer, entry_after, is_next_in_order, repeated_result
+from .producers.producer_replay import aborted_transaction
+from .producers.producer_state_entry import CachedBatch, ProducerStateEntry, cached_batch
+from .segments.log_segment import LogSegment
+from .segments.log_segments import FetchedRecords, TimestampOffset
 
 _NO_LOG_APPEND_TIME = -1
 

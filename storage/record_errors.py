@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ..protocol.batches.record_batch import NO_TIMESTAMP, TimestampType
+from ..protocol.batches.records import RecordFields
 from ..protocol.error_codes import ErrorCode
-from ..protocol.record_batch import NO_TIMESTAMP, TimestampType
-from ..protocol.records import RecordFields
 from .append_refused import AppendRefused, RecordError
 from .log_config import LogConfig
 

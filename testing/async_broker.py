@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from .node import Node
 
 if TYPE_CHECKING:
-    from ..admin.life_operations import Snapshots
-    from ..admin.reset_operations import Scope
+    from ..admin.operations.life_operations import Snapshots
+    from ..admin.operations.reset_operations import Scope
     from .faults import AsyncFaults, AsyncFiles
 
 Result = TypeVar("Result")
@@ -63,14 +63,14 @@ class AsyncBroker(Node):
 
     async def restart(self, snapshots: Snapshots = "keep") -> None:
         """Start a broker that crashed again, on the same port, with what its files hold; see crash."""
-        from ..broker.node_life import SnapshotFault
+        from ..broker.lifecycle.crash_restart import SnapshotFault
 
         await self._server.restart(SnapshotFault(snapshots))
 
     @cached_property
     def faults(self) -> AsyncFaults:
         """What goes wrong with requests and connections."""
-        from ..faults.fault_rules import FaultRule
+        from ..faults.rules.fault_rules import FaultRule
         from .faults import AsyncFaults
         from .rule import AsyncRule
 
@@ -79,7 +79,7 @@ class AsyncBroker(Node):
     @cached_property
     def files(self) -> AsyncFiles:
         """What goes wrong with files."""
-        from ..faults.file_rules import FileRule
+        from ..faults.files.file_rules import FileRule
         from .faults import AsyncFiles
         from .rule import AsyncRule
 

@@ -11,18 +11,18 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from ..broker import loop_thread
-from ..broker.event_loop import new_event_loop
+from ..broker.runtime import event_loop_bridge
+from ..broker.runtime.event_loop import new_event_loop
 from .node import Node
 
 # What every start needs and loads late: loaded with this module, so that the first broker of a process starts at once.
 with suppress(ImportError):
     import uvloop as uvloop
-PRELOADED = (encodings.idna, loop_thread)
+PRELOADED = (encodings.idna, event_loop_bridge)
 
 if TYPE_CHECKING:
-    from ..admin.life_operations import Snapshots
-    from ..admin.reset_operations import Scope
+    from ..admin.operations.life_operations import Snapshots
+    from ..admin.operations.reset_operations import Scope
     from .faults import Faults, Files
 
 # Starting binds a socket and imports little; a start that takes longer hangs.
@@ -119,14 +119,14 @@ class Broker(Node):
 
     def restart(self, snapshots: Snapshots = "keep") -> None:
         """Start a broker that crashed again, on the same port, with what its files hold; see crash."""
-        from ..broker.node_life import SnapshotFault
+        from ..broker.lifecycle.crash_restart import SnapshotFault
 
         self._wait(self._server.restart(SnapshotFault(snapshots)))
 
     @cached_property
     def faults(self) -> Faults:
         """What goes wrong with requests and connections."""
-        from ..faults.fault_rules import FaultRule
+        from ..faults.rules.fault_rules import FaultRule
         from .faults import Faults
         from .rule import Rule
 
@@ -135,7 +135,7 @@ class Broker(Node):
     @cached_property
     def files(self) -> Files:
         """What goes wrong with files."""
-        from ..faults.file_rules import FileRule
+        from ..faults.files.file_rules import FileRule
         from .faults import Files
         from .rule import Rule
 

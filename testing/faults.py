@@ -6,9 +6,10 @@ from abc import ABC
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Generic, ParamSpec, Protocol, TypeAlias, TypeVar, cast
 
-from ..faults import recipes, strict_json
-from ..faults.fault_rules import FaultRule
-from ..faults.file_rules import FileRule
+from ..faults import strict_json
+from ..faults.files.file_rules import FileRule
+from ..faults.rules import recipes
+from ..faults.rules.fault_rules import FaultRule
 from .calls import Call
 from .rule import ArmedHandle, AsyncRule, Rule
 
@@ -51,7 +52,7 @@ class ArmedRecipe(Generic[Parameters]):
     """A recipe as a method: what it returns is armed at once."""
 
     def __init__(self, recipe: Callable[Parameters, FaultRule]) -> None:
-        """See fauxka.faults.recipes for what each does and takes."""
+        """See fauxka.faults.rules.recipes for what each does and takes."""
         self._recipe = recipe
         self.__doc__ = recipe.__doc__
 
@@ -126,7 +127,7 @@ class ArmedFiles(Rules[AnyRule, FileRule]):
 class ArmedFaults(Rules[AnyRule, FaultRule]):
     """What goes wrong with requests and connections; the rules are the same that the admin API lists.
 
-    faults.lost_ack(topic="orders", times=2) arms a recipe (fauxka.faults.recipes has them all), faults.add any rule:
+    faults.lost_ack(topic="orders", times=2) arms a recipe of fauxka.faults.rules.recipes, and faults.add any rule:
     faults.add(match={"api": "Fetch"}, point="received", action={"kind": "delay", "ms": 100})
     Both return the armed rule: it counts, can be waited for, and is lifted at the end of a `with` block.
     """

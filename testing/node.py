@@ -8,22 +8,22 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from ..admin.instruments import Instruments
-from ..broker.clock import AdjustableClock
+from ..admin.fault_injection import Instruments
 from ..broker.cluster import Cluster
-from ..broker.config import BrokerConfig
-from ..broker.listeners import ListenerConfig
-from ..faults.file_faults import FileFaults
-from ..storage.emulated_version import EmulatedVersion
-from ..storage.file_system import FileSystem
+from ..broker.config.broker_config import BrokerConfig
+from ..broker.network.listeners import ListenerConfig
+from ..broker.runtime.clock import AdjustableClock
+from ..faults.files.file_faults import FileFaults
+from ..storage.file_systems.file_system import FileSystem
+from ..storage.producers.emulated_version import EmulatedVersion
 
 if TYPE_CHECKING:
     from ..admin.control import Control
-    from ..admin.life_operations import Snapshots
-    from ..admin.reset_operations import Scope
-    from ..faults.verdict import TopicVerdict
+    from ..admin.operations.life_operations import Snapshots
+    from ..admin.operations.reset_operations import Scope
+    from ..faults.verdict.verdict import TopicVerdict
+    from .journal import JournalOfBroker
     from .state import Clock, Held, Producers
-    from .truth import JournalOfBroker
 
 Result = TypeVar("Result")
 
@@ -67,7 +67,7 @@ class Node(ABC):
             )
         else:
             # Loaded only for these, as on the command line.
-            from ..broker.cluster_loader import StorageOptions, load_cluster
+            from ..broker.lifecycle.cluster_loader import StorageOptions, load_cluster
 
             storage = StorageOptions(data_dir=_path_of(data_dir), import_logs=_path_of(import_logs))
             self.cluster = load_cluster(
@@ -105,7 +105,7 @@ class Node(ABC):
     @cached_property
     def journal(self) -> JournalOfBroker:
         """What happened to each request."""
-        from .truth import JournalOfBroker
+        from .journal import JournalOfBroker
 
         return JournalOfBroker(self.ask)
 
@@ -114,14 +114,14 @@ class Node(ABC):
 
         event_id: "key" or "header:NAME", where records that are equal in that are one event, whoever sent them.
         """
-        from ..admin.verdict_operations import VerdictQuery, read_verdict
+        from ..admin.operations.verdict_operations import VerdictQuery, read_verdict
 
         query = VerdictQuery(topic=topic, event_id=event_id)
         return self.ask(lambda control: read_verdict(control, query))
 
     async def _reset(self, scope: Scope) -> None:
         """Take scope back to the beginning; see reset of the brokers."""
-        from ..admin.reset_operations import Reset, reset
+        from ..admin.operations.reset_operations import Reset, reset
 
         await reset(self.control, Reset(scope=scope))
 
@@ -131,13 +131,13 @@ class Node(ABC):
         Logs, producers, topics, configs and committed offsets are in it. Raises CallError for a cluster on disk, and
         for a node that is down.
         """
-        from ..admin.snapshot_operations import snapshot
+        from ..admin.operations.snapshot_operations import snapshot
 
         return self.ask(snapshot).id
 
     def restore(self, snapshot_id: int) -> None:
         """Go back to a snapshot, as often as wanted; connections are closed, and the verdict begins anew."""
-        from ..admin.snapshot_operations import SnapshotId, restore
+        from ..admin.operations.snapshot_operations import SnapshotId, restore
 
         self.ask(lambda control: restore(control, SnapshotId(id=snapshot_id)))
 
@@ -152,7 +152,7 @@ class Node(ABC):
         restart_after_ms: when it is started again, by the broker's clock; None is by restart only.
         snapshots: what has happened to the snapshots of producers by then.
         """
-        from ..broker.node_life import SnapshotFault
+        from ..broker.lifecycle.crash_restart import SnapshotFault
 
         self.ask(lambda control: control.server.crash(restart_after_ms, SnapshotFault(snapshots)))
 

@@ -14,11 +14,11 @@ from msgspec import to_builtins
 from .calls import AWAIT_TIMEOUT_MS, Call
 
 if TYPE_CHECKING:
-    from ..faults.armed_file_rule import ArmedFileRule
-    from ..faults.armed_rule import ArmedRule
-    from ..faults.fault_rules import FaultRule
-    from ..faults.file_rules import FileRule
-    from ..faults.near_misses import NearMiss
+    from ..faults.files.armed_file_rule import ArmedFileRule
+    from ..faults.files.file_rules import FileRule
+    from ..faults.rules.armed_rule import ArmedRule
+    from ..faults.rules.fault_rules import FaultRule
+    from ..faults.rules.near_misses import NearMiss
 
     Armed = ArmedRule | ArmedFileRule
 

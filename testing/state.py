@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from ..admin import clock_operations, held_operations, producer_operations
-from ..admin.clock_operations import ClockChange, ToldClock
-from ..admin.held_operations import Release, ToldHeld, told_held
-from ..admin.producer_operations import ProducerChoice, ToldProducer, told_producer
-from ..broker.producer_faults import known_producers
+from ..admin.operations import clock_operations, held_operations, producer_operations
+from ..admin.operations.clock_operations import ClockChange, ToldClock
+from ..admin.operations.held_operations import Release, ToldHeld, told_held
+from ..admin.operations.producer_operations import ProducerChoice, ToldProducer, told_producer
+from ..broker.replica.producer_faults import known_producers
 from .calls import Ask
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ NOT_AT_START = {
     "json",
     "msgspec",
     "starlette",
-    "fauxka.protocol.record_batch",
+    "fauxka.protocol.batches.record_batch",
 }
 
 
@@ -91,7 +91,7 @@ def test_a_start_waits_for_nothing_to_be_loaded_that_it_can_do_without(tmp_path:
 
     lines = log.partition("Kafka Server started")[0].splitlines()
     loaded = {line.rpartition("|")[2].strip() for line in lines if line.startswith("import time:")}
-    assert {"asyncio", "fauxka.broker.server"} <= loaded
+    assert {"asyncio", "fauxka.broker.lifecycle.server"} <= loaded
     assert loaded.isdisjoint(NOT_AT_START)
 
 

@@ -13,8 +13,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from fauxka.broker.config import TOPIC_KEYS_WITHOUT_EFFECT, keys_with_effect
-from fauxka.broker.config_keys import BROKER_KEYS, TOPIC_KEYS, ConfigKey, ConfigType
+from fauxka.broker.config.broker_config import TOPIC_KEYS_WITHOUT_EFFECT, keys_with_effect
+from fauxka.broker.config.config_keys import BROKER_KEYS, TOPIC_KEYS, ConfigKey, ConfigType
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "configuration.md"
 BEGIN = "<!-- begin of what tools/generate_config_page.py writes -->\n"

@@ -1,4 +1,4 @@
-"""Write broker/config_table.py from the configuration keys that a real Kafka knows.
+"""Write broker/config/config_table.py from the configuration keys that a real Kafka knows.
 
     python tools/generate_config_table.py JARS [--check]
 
@@ -32,7 +32,7 @@ type_of_row = tuple[str, str, str | None, str, str, str, bool]
 
 def main() -> int:
     """Run as the command line asks."""
-    parser = argparse.ArgumentParser(description="write broker/config_table.py from a real Kafka")
+    parser = argparse.ArgumentParser(description="write broker/config/config_table.py from a real Kafka")
     parser.add_argument("jars", type=Path)
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()

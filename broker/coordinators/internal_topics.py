@@ -18,7 +18,7 @@ from .java_strings import java_string_hash
 
 if TYPE_CHECKING:
     from ..cluster import Cluster, Topic
-    from ..partition import Partition
+    from ..replica.partition import Partition
 
 SHARE_KEY_PARTS = 3
 UUID_BYTES = 16

@@ -1,57 +1,68 @@
-"""One module an API, named as in protocol.api_keys; what stands in this table is what ApiVersions advertises."""
+"""Request handlers, one module an API in the folder of its subject. The APIs of this table are served."""
 
-from ...protocol.api_keys import ApiKey
+from ...protocol.api_keys import APIS, ApiKey
 
-# The APIs that are served. A module is imported when the first request for it comes.
-HANDLERS = frozenset(
-    {
+_SERVED: dict[str, tuple[ApiKey, ...]] = {
+    "records": (
         ApiKey.PRODUCE,
         ApiKey.FETCH,
         ApiKey.LIST_OFFSETS,
-        ApiKey.METADATA,
-        ApiKey.OFFSET_COMMIT,
-        ApiKey.OFFSET_FETCH,
-        ApiKey.FIND_COORDINATOR,
-        ApiKey.JOIN_GROUP,
-        ApiKey.HEARTBEAT,
-        ApiKey.LEAVE_GROUP,
-        ApiKey.SYNC_GROUP,
-        ApiKey.DESCRIBE_GROUPS,
-        ApiKey.LIST_GROUPS,
-        ApiKey.API_VERSIONS,
+        ApiKey.DELETE_RECORDS,
+        ApiKey.OFFSET_FOR_LEADER_EPOCH,
+        ApiKey.DESCRIBE_PRODUCERS,
+    ),
+    "topics": (
         ApiKey.CREATE_TOPICS,
         ApiKey.DELETE_TOPICS,
-        ApiKey.DELETE_RECORDS,
-        ApiKey.INIT_PRODUCER_ID,
-        ApiKey.OFFSET_FOR_LEADER_EPOCH,
-        ApiKey.ADD_PARTITIONS_TO_TXN,
-        ApiKey.ADD_OFFSETS_TO_TXN,
-        ApiKey.END_TXN,
-        ApiKey.WRITE_TXN_MARKERS,
-        ApiKey.TXN_OFFSET_COMMIT,
+        ApiKey.CREATE_PARTITIONS,
+        ApiKey.METADATA,
+        ApiKey.DESCRIBE_TOPIC_PARTITIONS,
+        ApiKey.DESCRIBE_LOG_DIRS,
+        ApiKey.LIST_PARTITION_REASSIGNMENTS,
+    ),
+    "cluster": (
+        ApiKey.API_VERSIONS,
+        ApiKey.DESCRIBE_CLUSTER,
+        ApiKey.FIND_COORDINATOR,
         ApiKey.DESCRIBE_CONFIGS,
         ApiKey.ALTER_CONFIGS,
-        ApiKey.DESCRIBE_LOG_DIRS,
-        ApiKey.CREATE_PARTITIONS,
-        ApiKey.DELETE_GROUPS,
         ApiKey.INCREMENTAL_ALTER_CONFIGS,
-        ApiKey.LIST_PARTITION_REASSIGNMENTS,
-        ApiKey.OFFSET_DELETE,
-        ApiKey.DESCRIBE_CLUSTER,
-        ApiKey.DESCRIBE_PRODUCERS,
-        ApiKey.DESCRIBE_TRANSACTIONS,
-        ApiKey.LIST_TRANSACTIONS,
-        ApiKey.CONSUMER_GROUP_HEARTBEAT,
+    ),
+    "groups": (
         ApiKey.CONSUMER_GROUP_DESCRIBE,
-        ApiKey.DESCRIBE_TOPIC_PARTITIONS,
-        ApiKey.SHARE_GROUP_HEARTBEAT,
-        ApiKey.SHARE_GROUP_DESCRIBE,
-        ApiKey.SHARE_FETCH,
-        ApiKey.SHARE_ACKNOWLEDGE,
-        ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS,
+        ApiKey.CONSUMER_GROUP_HEARTBEAT,
+        ApiKey.DELETE_GROUPS,
+        ApiKey.DESCRIBE_GROUPS,
+        ApiKey.HEARTBEAT,
+        ApiKey.JOIN_GROUP,
+        ApiKey.LEAVE_GROUP,
+        ApiKey.LIST_GROUPS,
+        ApiKey.OFFSET_COMMIT,
+        ApiKey.OFFSET_DELETE,
+        ApiKey.OFFSET_FETCH,
+        ApiKey.SYNC_GROUP,
+        ApiKey.STREAMS_GROUP_DESCRIBE,
+        ApiKey.STREAMS_GROUP_HEARTBEAT,
+    ),
+    "share": (
         ApiKey.ALTER_SHARE_GROUP_OFFSETS,
         ApiKey.DELETE_SHARE_GROUP_OFFSETS,
-        ApiKey.STREAMS_GROUP_HEARTBEAT,
-        ApiKey.STREAMS_GROUP_DESCRIBE,
-    }
-)
+        ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS,
+        ApiKey.SHARE_ACKNOWLEDGE,
+        ApiKey.SHARE_FETCH,
+        ApiKey.SHARE_GROUP_DESCRIBE,
+        ApiKey.SHARE_GROUP_HEARTBEAT,
+    ),
+    "transactions": (
+        ApiKey.ADD_OFFSETS_TO_TXN,
+        ApiKey.ADD_PARTITIONS_TO_TXN,
+        ApiKey.DESCRIBE_TRANSACTIONS,
+        ApiKey.END_TXN,
+        ApiKey.INIT_PRODUCER_ID,
+        ApiKey.LIST_TRANSACTIONS,
+        ApiKey.TXN_OFFSET_COMMIT,
+        ApiKey.WRITE_TXN_MARKERS,
+    ),
+}
+# The module of each API that is served, relative to this package; it is imported with the first request.
+HANDLERS: dict[ApiKey, str] = {key: f"{folder}.{APIS[key].module}" for folder, keys in _SERVED.items() for key in keys}

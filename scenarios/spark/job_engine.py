@@ -9,17 +9,17 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ...storage.emulated_version import EmulatedVersion
-from ..batch_names import BatchNames
-from ..client import ClientUnavailable
-from ..clients import NamedClient
+from ...storage.producers.emulated_version import EmulatedVersion
+from ..clients.client import ClientUnavailable
+from ..clients.clients import NamedClient
 from ..engine import Report
-from ..in_process_stage import InProcessStage
-from ..notes import Note
+from ..report.batch_names import BatchNames
+from ..report.notes import Note
+from ..report.seen_requests import SeenRequest
+from ..report.stored_log import read_log
+from ..report.timeline import Moment, build_timeline
 from ..scenario import RAW, is_within
-from ..seen_requests import SeenRequest
-from ..stored_log import read_log
-from ..timeline import Moment, build_timeline
+from ..stages.in_process_stage import InProcessStage
 from .job_checks import JobSeen, check_jobs
 from .job_performer import JobCast, JobPerformer
 from .job_process import AuditVerdict, JobOutcome

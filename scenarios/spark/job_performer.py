@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import assert_never
 
 from ...protocol.sequences import increment_sequence
-from ..client import ClientOptions, ScenarioClient, events_of
-from ..clients import NamedClient
+from ..clients.client import ClientOptions, ScenarioClient, events_of
+from ..clients.clients import NamedClient
 from ..engine import DELIVERY_MS, RAW_REQUEST_MS, REAL_REQUEST_MS
-from ..in_process_stage import InProcessStage
-from ..notes import Note, Who
+from ..report.notes import Note, Who
+from ..report.timeline import RuleInWords
 from ..scenario import RAW, Arm, Batch, Lift
-from ..stage import EVENT_ID, create_topic, delete_topic
-from ..timeline import RuleInWords
+from ..stages.in_process_stage import InProcessStage
+from ..stages.stage import EVENT_ID, create_topic, delete_topic
 from .job_process import AuditVerdict, JobOutcome, run_audit, run_dedup, run_job
 from .job_scenario import (
     AnyJobStep,

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import msgspec
 from msgspec import Struct
 
-from ..client import ClientUnavailable
-from ..stage import StageFailed
+from ..clients.client import ClientUnavailable
+from ..stages.stage import StageFailed
 
 PIPELINE = "fauxka.pipeline"
 JOB = "fauxka.pipeline.kafka_job"

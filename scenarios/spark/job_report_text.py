@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from textwrap import wrap
 
-from ..diagram import WIDTH
+from ..report.diagram import WIDTH
 from .job_checks import found_by, found_in_words
 from .job_engine import JobReport, StoredTopic
 from .job_process import AuditVerdict, JobOutcome

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.admin.options import DEFAULT_PORT, AdminOptions, AdminOptionsError, bind, parse_admin_options
+from fauxka.admin.admin_options import DEFAULT_PORT, AdminOptions, AdminOptionsError, bind, parse_admin_options
 
 from ..serving_process import run, serving, stop
 from .admin_client import AdminClient

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fauxka.admin.operation import Operation
-from fauxka.admin.operations import OPERATIONS
+from fauxka.admin.operations.all_operations import OPERATIONS
 from fauxka.faults.strict_json import convert
 
 PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "admin-api.md"

@@ -26,7 +26,7 @@ from schemathesis.specs.openapi.checks import (
 
 from fauxka.admin.openapi import describe
 from fauxka.admin.operation import Operation
-from fauxka.admin.operations import OPERATIONS
+from fauxka.admin.operations.all_operations import OPERATIONS
 
 from ..broker.wire_connection import still_serves
 from ..serving_process import Serving

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from fauxka.admin.application import make_application
 from fauxka.admin.openapi import describe
-from fauxka.admin.operations import OPERATIONS
+from fauxka.admin.operations.all_operations import OPERATIONS
 
 from .admin_client import AdminClient
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from fauxka.admin import topic_logs
-from fauxka.admin.topic_logs import ClusterLogs
+from fauxka.admin.operations import topic_logs
+from fauxka.admin.operations.topic_logs import ClusterLogs
 from fauxka.broker.cluster import Cluster
-from fauxka.broker.config import BrokerConfig
-from fauxka.protocol.record_batch import parse_header
-from fauxka.protocol.records import Record, build_batch
+from fauxka.broker.config.broker_config import BrokerConfig
+from fauxka.protocol.batches.record_batch import parse_header
+from fauxka.protocol.batches.records import Record, build_batch
 
 
 def new_cluster(*, batches: int) -> Cluster:

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import pytest
 
 from fauxka.protocol.api_keys import ApiKey
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from fauxka.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from fauxka.protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
-from fauxka.protocol.records import BatchOptions, Record, build_batch
-from fauxka.scenarios.raw_connection import RawConnection
+from fauxka.scenarios.clients.raw_connection import RawConnection
 
 from ..broker.raw_client import TOPIC, RawClient
 from ..serving_process import Serving

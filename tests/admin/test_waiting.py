@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from fauxka.admin.errors import CallError, WaitTimeoutError
-from fauxka.admin.waiting import wait_for_hits
+from fauxka.admin.operations.waiting import wait_for_hits
 
 
 class Rule:

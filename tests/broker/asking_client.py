@@ -4,8 +4,9 @@ import time
 from collections.abc import Mapping
 from typing import Self
 
-from fauxka.broker.blocking_connection import BlockingConnection
+from fauxka.broker.lifecycle.blocking_connection import BlockingConnection
 from fauxka.protocol.api_keys import ApiKey
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,
@@ -45,7 +46,6 @@ from fauxka.protocol.messages.produce import (
     ProduceResponse,
     TopicProduceData,
 )
-from fauxka.protocol.records import BatchOptions, Record, build_batch
 
 ANSWER_BYTES_MAX = 16 * 1024 * 1024
 TIMEOUT_SECONDS = 20.0

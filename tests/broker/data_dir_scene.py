@@ -4,7 +4,7 @@ import signal
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from fauxka.protocol.records import Record
+from fauxka.protocol.batches.records import Record
 
 from ..serving_process import Serving, serving, stop
 from ..storage.logs import records_in

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from fauxka.broker.blocking_steps import Step, StepDone
-from fauxka.broker.clock import ManualClock
-from fauxka.broker.partition_flusher import PartitionFlusher
+from fauxka.broker.replica.partition_flusher import PartitionFlusher
+from fauxka.broker.runtime.clock import ManualClock
+from fauxka.broker.runtime.disk_executor import Step, StepDone
 
 
 @dataclass

@@ -11,19 +11,19 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Self, TypeVar
 
-from fauxka.broker.clock import AdjustableClock
 from fauxka.broker.cluster import Cluster
-from fauxka.broker.cluster_loader import StorageOptions, load_cluster
-from fauxka.broker.cluster_reset import reset_cluster
-from fauxka.broker.cluster_snapshot import ClusterSnapshot, restore_snapshot, take_snapshot
-from fauxka.broker.config import BrokerConfig
-from fauxka.broker.event_loop import new_event_loop
-from fauxka.broker.interception import FaultPlan
-from fauxka.broker.listeners import ListenerConfig
-from fauxka.broker.node_life import LogEnds, SnapshotFault
-from fauxka.broker.seed_topics import SeedTopic
-from fauxka.broker.server import Server
-from fauxka.storage.file_system import FileSystem
+from fauxka.broker.config.broker_config import BrokerConfig
+from fauxka.broker.lifecycle.cluster_loader import StorageOptions, load_cluster
+from fauxka.broker.lifecycle.cluster_reset import reset_cluster
+from fauxka.broker.lifecycle.cluster_snapshot import ClusterSnapshot, restore_snapshot, take_snapshot
+from fauxka.broker.lifecycle.crash_restart import LogEnds, SnapshotFault
+from fauxka.broker.lifecycle.seed_topics import SeedTopic
+from fauxka.broker.lifecycle.server import Server
+from fauxka.broker.network.listeners import ListenerConfig
+from fauxka.broker.requests.fault_ports import FaultPlan
+from fauxka.broker.runtime.clock import AdjustableClock
+from fauxka.broker.runtime.event_loop import new_event_loop
+from fauxka.storage.file_systems.file_system import FileSystem
 
 from .asking_client import AskingClient
 

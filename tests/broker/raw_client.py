@@ -6,6 +6,7 @@ Every batch is of one record of producer 1, epoch 0, so that its sequence is all
 import select
 from typing import Protocol
 
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
 from fauxka.protocol.messages.delete_records import (
     DeleteRecordsPartition,
@@ -31,7 +32,6 @@ from fauxka.protocol.messages.produce import (
     TopicProduceData,
 )
 from fauxka.protocol.primitives import Reader, Writer
-from fauxka.protocol.records import BatchOptions, Record, build_batch
 
 from .wire_connection import CREATE_TOPICS, FETCH, PRODUCE, WireConnection, framed, header
 

@@ -5,7 +5,7 @@ import os
 import threading
 from collections.abc import Callable
 
-from fauxka.storage.file_system import File, FileSystem
+from fauxka.storage.file_systems.file_system import File, FileSystem
 
 # Longer than any test holds a sync up; a test that is broken does not hang for ever.
 HELD_SECONDS_MAX = 20.0

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from fauxka.broker.blocking_steps import BlockingSteps
+from fauxka.broker.runtime.disk_executor import BlockingSteps
 
 SECONDS_MAX = 10.0
 

@@ -9,8 +9,8 @@ from typing import TypeVarTuple, Unpack
 
 import pytest
 
-from fauxka.broker import busy_poll
-from fauxka.broker.busy_poll import BusyPoll
+from fauxka.broker.network import busy_poll
+from fauxka.broker.network.busy_poll import BusyPoll
 
 WINDOW_US = 2_000
 LONG_WINDOW_US = 10_000_000

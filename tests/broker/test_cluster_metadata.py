@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fauxka.broker.cluster_metadata import (
+from fauxka.broker.metadata.cluster_metadata import (
     ClusterMetadata,
     ConfigsMetadata,
     NewerMetadataError,

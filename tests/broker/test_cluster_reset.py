@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.clock import ClockMode
-from fauxka.broker.seed_topics import SeedTopic
+from fauxka.broker.lifecycle.seed_topics import SeedTopic
+from fauxka.broker.runtime.clock import ClockMode
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from fauxka.protocol.primitives import Reader, Writer

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.blocking_connection import ConnectionFailed
-from fauxka.broker.cluster_snapshot import SnapshotError
-from fauxka.broker.coordinators.group import OffsetCommitter
-from fauxka.broker.coordinators.group_offsets import OffsetToCommit
-from fauxka.broker.producer_faults import ProducerChange, change_producer, known_producers
+from fauxka.broker.coordinators.group.group import OffsetCommitter
+from fauxka.broker.coordinators.group.group_offsets import OffsetToCommit
+from fauxka.broker.lifecycle.blocking_connection import ConnectionFailed
+from fauxka.broker.lifecycle.cluster_snapshot import SnapshotError
+from fauxka.broker.replica.producer_faults import ProducerChange, change_producer, known_producers
 from fauxka.protocol.error_codes import ErrorCode
 
 from ..storage.logs import records_in

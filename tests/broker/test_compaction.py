@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from fauxka.broker.clock import ManualClock
-from fauxka.protocol.records import Record, build_batch
-from fauxka.storage.memory_file_system import MemoryFileSystem
+from fauxka.broker.runtime.clock import ManualClock
+from fauxka.protocol.batches.records import Record, build_batch
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.partition_log import PartitionLog
 from fauxka.testing import Broker
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.config_keys import (
+from fauxka.broker.config.config_keys import (
     BROKER_KEYS,
     GROUP_KEYS,
     TOPIC_KEYS,
@@ -18,7 +18,7 @@ from fauxka.broker.config_keys import (
     broker_key_of,
     topic_key_of,
 )
-from fauxka.broker.config_types import ConfigError, java_text_of, text_of
+from fauxka.broker.config.config_types import ConfigError, java_text_of, text_of
 
 CAPTURED = Path(__file__).parent / "config_values_4.3.0.jsonl"
 CASES: list[list[str]] = [json.loads(line) for line in CAPTURED.read_text().splitlines()]

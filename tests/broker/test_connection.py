@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fauxka.broker import connection as connections
-from fauxka.broker.busy_poll import BusyPoll
 from fauxka.broker.cluster import Cluster
-from fauxka.broker.config import BrokerConfig
-from fauxka.broker.connection import Connection
-from fauxka.broker.listeners import Listener
-from fauxka.broker.owed_answers import OWED_BYTES_MAX, OWED_MAX
-from fauxka.broker.request_context import Buffers, ConnectionInfo, Deferred, RequestContext
+from fauxka.broker.config.broker_config import BrokerConfig
+from fauxka.broker.network import connection as connections
+from fauxka.broker.network.busy_poll import BusyPoll
+from fauxka.broker.network.connection import Connection
+from fauxka.broker.network.listeners import Listener
+from fauxka.broker.network.response_queue import OWED_BYTES_MAX, OWED_MAX
+from fauxka.broker.requests.request_context import Buffers, ConnectionInfo, Deferred, RequestContext
 from fauxka.protocol.frames import FrameError
 
 FRAME_BYTES_MAX = 1_000_000

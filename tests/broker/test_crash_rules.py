@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from fauxka.broker.event_loop import new_event_loop
-from fauxka.faults.fault_plan import FaultPlan
-from fauxka.faults.fault_rules import Crash, FaultRule, Point, When
-from fauxka.faults.match import Match
+from fauxka.broker.runtime.event_loop import new_event_loop
+from fauxka.faults.rules.fault_plan import FaultPlan
+from fauxka.faults.rules.fault_rules import Crash, FaultRule, Point, When
+from fauxka.faults.rules.match import Match
 
 from . import life_scene
 from .life_scene import Node, wait_until

@@ -9,7 +9,7 @@ import pytest
 import uvloop
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from fauxka.broker.event_loop import new_event_loop
+from fauxka.broker.runtime.event_loop import new_event_loop
 from fauxka.testing import Broker
 
 RECORDS = 2_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fauxka.broker.fetch_sessions import EVICTION_AGE_MS, FINAL_EPOCH, INITIAL_EPOCH, NO_SESSION, FetchSessions
+from fauxka.broker.replica.fetch_sessions import EVICTION_AGE_MS, FINAL_EPOCH, INITIAL_EPOCH, NO_SESSION, FetchSessions
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.protocol.fetch_codec import FetchedPartition, FetchedPartitions, FetchPartition, FetchRequest
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.clock import ManualClock
+from fauxka.broker.runtime.clock import ManualClock
+from fauxka.protocol.batches.record_batch import is_crc_right, is_whole, parse_header
 from fauxka.protocol.error_codes import ErrorCode
-from fauxka.protocol.record_batch import is_crc_right, is_whole, parse_header
 from fauxka.testing import Broker
 
 from ..storage.logs import records_in

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from fauxka.broker.clock import ManualClock
-from fauxka.broker.partition_flusher import RETRY_MS
+from fauxka.broker.replica.partition_flusher import RETRY_MS
+from fauxka.broker.runtime.clock import ManualClock
 from fauxka.protocol.error_codes import ErrorCode
-from fauxka.storage.memory_file_system import MemoryFileSystem
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.partition_log import PartitionLog
 from fauxka.testing import Broker
 

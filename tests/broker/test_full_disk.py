@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from fauxka.protocol.error_codes import ErrorCode
-from fauxka.storage.memory_file_system import MemoryFileSystem
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.testing import Broker
 
 from .raw_client import TIMESTAMP_MS, TOPIC, RawClient

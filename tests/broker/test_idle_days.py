@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.blocking_connection import BlockingConnection
-from fauxka.broker.producer_faults import known_producers
+from fauxka.broker.lifecycle.blocking_connection import BlockingConnection
+from fauxka.broker.replica.producer_faults import known_producers
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from fauxka.protocol.messages.offset_commit import (

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.clock import ManualClock
+from fauxka.broker.runtime.clock import ManualClock
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.error_codes import ErrorCode
-from fauxka.protocol.records import BatchOptions, Record, build_batch
 from fauxka.testing import Broker
 
 from ..serving_process import run, serving

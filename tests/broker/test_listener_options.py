@@ -2,10 +2,10 @@
 
 import pytest
 
-from fauxka.broker.config import BrokerConfig
-from fauxka.broker.config_keys import ConfigError
-from fauxka.broker.listener_options import check_listeners, listeners_of_keys, parse_listener
-from fauxka.broker.listeners import ListenerConfig
+from fauxka.broker.config.broker_config import BrokerConfig
+from fauxka.broker.config.config_keys import ConfigError
+from fauxka.broker.lifecycle.listener_options import check_listeners, listeners_of_keys, parse_listener
+from fauxka.broker.network.listeners import ListenerConfig
 
 DEFAULTS = BrokerConfig.from_entries({})
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fauxka.broker.log_output import json_string, level_of, set_up_logging
+from fauxka.broker.runtime.log_output import json_string, level_of, set_up_logging
 
 
 class Terminal(io.StringIO):

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from fauxka.broker.clock import ManualClock
-from fauxka.broker.log_upkeep import DELETION_INTERVAL_MS
-from fauxka.storage.memory_file_system import MemoryFileSystem
+from fauxka.broker.lifecycle.log_scheduler import DELETION_INTERVAL_MS
+from fauxka.broker.runtime.clock import ManualClock
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.testing import Broker
 
 from .raw_client import TOPIC, RawClient

@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from fauxka.broker.clock import ManualClock
-from fauxka.broker.loop_thread import LoopThread
+from fauxka.broker.runtime.clock import ManualClock
+from fauxka.broker.runtime.event_loop_bridge import LoopThread
 
 SECONDS_MAX = 20.0
 

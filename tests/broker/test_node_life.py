@@ -9,12 +9,12 @@ from random import Random
 
 import pytest
 
-from fauxka.broker.blocking_connection import ConnectionFailed
-from fauxka.broker.clock import ManualClock
-from fauxka.broker.node_life import LogEnds, SnapshotFault
+from fauxka.broker.lifecycle.blocking_connection import ConnectionFailed
+from fauxka.broker.lifecycle.crash_restart import LogEnds, SnapshotFault
+from fauxka.broker.runtime.clock import ManualClock
 from fauxka.protocol.error_codes import ErrorCode
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.log_config import LogConfig
-from fauxka.storage.memory_file_system import MemoryFileSystem
 from fauxka.storage.partition_log import PartitionLog
 
 from ..storage.logs import records_in

@@ -1,6 +1,6 @@
 """Group commit: how many flushes there are, who waits for which, and what a failure does."""
 
-from fauxka.broker.partition_flusher import RETRY_MS
+from fauxka.broker.replica.partition_flusher import RETRY_MS
 
 from .flush_scene import FlushScene
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from fauxka.broker.cluster import Cluster, Topic
-from fauxka.broker.config import BrokerConfig
+from fauxka.broker.config.broker_config import BrokerConfig
+from fauxka.protocol.batches.records import Record, build_batch
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
-from fauxka.protocol.records import Record, build_batch
-from fauxka.storage.memory_file_system import MemoryFileSystem
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 
 NOW_MS = 1_700_000_000_000
 

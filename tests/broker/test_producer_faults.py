@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from fauxka.broker.cluster import Cluster
-from fauxka.broker.config import BrokerConfig
-from fauxka.broker.producer_faults import (
+from fauxka.broker.config.broker_config import BrokerConfig
+from fauxka.broker.replica.producer_faults import (
     PRODUCER_EPOCH_MAX,
     ProducerChange,
     ProducerChangeError,
@@ -16,8 +16,8 @@ from fauxka.broker.producer_faults import (
     change_producer,
     known_producers,
 )
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.error_codes import ErrorCode
-from fauxka.protocol.records import BatchOptions, Record, build_batch
 from fauxka.storage.append_refused import AppendRefused
 from fauxka.storage.append_result import AppendResult
 

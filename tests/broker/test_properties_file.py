@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fauxka.storage.properties_file import PropertiesError, parse_properties
+from fauxka.storage.checkpoints.properties_file import PropertiesError, parse_properties
 
 CAPTURED = Path(__file__).parent / "properties_java_17.jsonl"
 CASES: list[tuple[str, dict[str, str] | None]] = [tuple(json.loads(line)) for line in CAPTURED.read_text().splitlines()]

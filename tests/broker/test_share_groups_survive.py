@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.clock import ManualClock
+from fauxka.broker.runtime.clock import ManualClock
 from fauxka.protocol.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,

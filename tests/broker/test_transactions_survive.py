@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.clock import ManualClock
+from fauxka.broker.runtime.clock import ManualClock
 
 from .life_scene import Node
 from .transacting_client import TIMEOUT_MS, TransactingClient

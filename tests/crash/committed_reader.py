@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 from fauxka.protocol.api_keys import ApiKey
-from fauxka.protocol.control_records import decode_marker
+from fauxka.protocol.batches.control_records import decode_marker
+from fauxka.protocol.batches.record_batch import HEADER_SIZE, parse_header
+from fauxka.protocol.batches.records import decode_batch
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from fauxka.protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
@@ -13,9 +15,7 @@ from fauxka.protocol.messages.offset_fetch import (
     OffsetFetchRequestTopics,
     OffsetFetchResponse,
 )
-from fauxka.protocol.record_batch import HEADER_SIZE, parse_header
-from fauxka.protocol.records import decode_batch
-from fauxka.scenarios.raw_connection import RawConnection
+from fauxka.scenarios.clients.raw_connection import RawConnection
 
 READ_COMMITTED = 1
 FETCH_BYTES_MAX = 10_000_000

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from fauxka.scenarios.held_port import HeldPort
+from fauxka.scenarios.stages.held_port import HeldPort
 
 from ..serving_process import COMMAND, STOP_SECONDS_MAX, environment, wait_until_ready
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from random import Random
 
-from fauxka.protocol.records import BatchOptions, Record, build_batch
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 
 from ..golden import raw_apis
 from ..golden.raw_apis_transactions import INIT_PRODUCER_ID

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import crc32c
 
-from fauxka.protocol.records import decode_batch
+from fauxka.protocol.batches.records import decode_batch
 
 from ..reference.log_client import LogClient, last_offset_of
 from .reporting_producer import OFFSET_NOT_TOLD, SentRecord

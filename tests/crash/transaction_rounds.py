@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from fauxka.scenarios.raw_connection import RawConnection
+from fauxka.scenarios.clients.raw_connection import RawConnection
 
 from ..reference.log_client import log_client
 from .committed_reader import CommittedReader, committed_offset, unfinished_transactions

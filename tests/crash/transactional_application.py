@@ -11,6 +11,7 @@ from random import Random
 from typing import TypeVar
 
 from fauxka.protocol.api_keys import ApiKey
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from fauxka.protocol.messages.add_partitions_to_txn import (
@@ -28,8 +29,7 @@ from fauxka.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequestTopic,
     TxnOffsetCommitResponse,
 )
-from fauxka.protocol.records import BatchOptions, Record, build_batch
-from fauxka.scenarios.raw_connection import ConnectionLost, NoAnswer, RawConnection
+from fauxka.scenarios.clients.raw_connection import ConnectionLost, NoAnswer, RawConnection
 
 TOPIC, PARTITION_COUNT = "transfers", 3
 # What the offsets are committed for; nobody reads it.

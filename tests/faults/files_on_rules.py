@@ -4,11 +4,11 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 
-from fauxka.faults.armed_file_rule import ArmedFileRule
-from fauxka.faults.file_faults import FileFaults
-from fauxka.faults.file_rules import FileRule
-from fauxka.storage.file_system import FileSystem
-from fauxka.storage.memory_file_system import MemoryFileSystem
+from fauxka.faults.files.armed_file_rule import ArmedFileRule
+from fauxka.faults.files.file_faults import FileFaults
+from fauxka.faults.files.file_rules import FileRule
+from fauxka.storage.file_systems.file_system import FileSystem
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 
 LOG = "orders-0/00000000000000000000.log"
 SNAPSHOT = "orders-0/00000000000000000007.snapshot"

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from fauxka.faults.fault import Fault
-from fauxka.faults.journal import Journal
-from fauxka.faults.kept_request import ANSWERED
-from fauxka.faults.verdict import TopicVerdict, judge
+from fauxka.faults.journal.journal import Journal
+from fauxka.faults.journal.journal_record import ANSWERED
+from fauxka.faults.rules.fault import Fault
+from fauxka.faults.verdict.verdict import TopicVerdict, judge
 from fauxka.protocol.api_keys import ApiKey
+from fauxka.protocol.batches.record_batch import TimestampType, parse_header
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.protocol.frames import FrameError
-from fauxka.protocol.record_batch import TimestampType, parse_header
-from fauxka.protocol.records import BatchOptions, Record, build_batch
 from fauxka.protocol.request_facts import BatchFacts, RequestFacts
 from fauxka.storage.append_refused import AppendRefused
 from fauxka.storage.append_result import AppendResult
-from fauxka.storage.emulated_version import EmulatedVersion
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.log_config import LogConfig
 from fauxka.storage.log_loader import LogPlace
-from fauxka.storage.memory_file_system import MemoryFileSystem
 from fauxka.storage.partition_log import PartitionLog
+from fauxka.storage.producers.emulated_version import EmulatedVersion
 
 NOW_MS = 1_700_000_000_000
 TOPIC = "orders"

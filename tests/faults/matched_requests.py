@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fauxka.protocol.record_batch import Compression, parse_header
-from fauxka.protocol.records import BatchOptions, Record, build_batch
+from fauxka.protocol.batches.record_batch import Compression, parse_header
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.request_facts import BatchFacts, RequestFacts
 
 

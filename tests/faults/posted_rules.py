@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fauxka.faults.fault_rules import FaultRule
-from fauxka.faults.file_rules import FileRule, check_file_rule
-from fauxka.faults.rule_checks import ANSWER_FIELDS, check_rule
+from fauxka.faults.files.file_rules import FileRule, check_file_rule
+from fauxka.faults.rules.fault_rules import FaultRule
+from fauxka.faults.rules.rule_checks import ANSWER_FIELDS, check_rule
 from fauxka.faults.strict_json import decode
 
 

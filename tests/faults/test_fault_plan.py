@@ -7,9 +7,10 @@ import sys
 
 import pytest
 
-from fauxka.faults.fault import Fault
-from fauxka.faults.fault_plan import FaultPlan
-from fauxka.faults.fault_rules import (
+from fauxka.faults.rule_error import RuleError
+from fauxka.faults.rules.fault import Fault
+from fauxka.faults.rules.fault_plan import FaultPlan
+from fauxka.faults.rules.fault_rules import (
     Action,
     Close,
     Corrupt,
@@ -30,11 +31,10 @@ from fauxka.faults.fault_rules import (
     Truncate,
     When,
 )
-from fauxka.faults.match import Match
-from fauxka.faults.near_misses import NEAR_MISSES_MAX, NearMiss
-from fauxka.faults.rule_error import RuleError
-from fauxka.faults.rule_list import RULES_MAX
-from fauxka.protocol.records import Record
+from fauxka.faults.rules.match import Match
+from fauxka.faults.rules.near_misses import NEAR_MISSES_MAX, NearMiss
+from fauxka.faults.rules.rule_list import RULES_MAX
+from fauxka.protocol.batches.records import Record
 from fauxka.protocol.request_facts import RequestFacts
 
 from .matched_requests import Connection, Request, batch_facts, naming, produce
@@ -332,5 +332,7 @@ def test_the_nearest_misses_stay_where_there_are_too_many() -> None:
 
 
 def test_a_start_without_rules_does_not_load_msgspec() -> None:
-    program = "import sys, fauxka.faults.fault_plan as plan; plan.FaultPlan(int); assert 'msgspec' not in sys.modules"
+    program = (
+        "import sys, fauxka.faults.rules.fault_plan as plan; plan.FaultPlan(int); assert 'msgspec' not in sys.modules"
+    )
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,6 +1,6 @@
 import pytest
 
-from fauxka.faults.file_fault_rules import (
+from fauxka.faults.files.file_fault_rules import (
     Fail,
     FileFaultPlan,
     FileFaultRule,
@@ -10,7 +10,7 @@ from fauxka.faults.file_fault_rules import (
     disk_full,
     read_only,
 )
-from fauxka.faults.operation_kind import OperationKind
+from fauxka.faults.files.operation_kind import OperationKind
 
 WRITES = frozenset({OperationKind.WRITE})
 

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from fauxka.broker.cluster_metadata import METADATA_FILE
-from fauxka.faults.fault_rules import When
-from fauxka.faults.file_kinds import METADATA_FILES, file_kind_of
-from fauxka.faults.file_rules import FileRule
-from fauxka.faults.match import Pattern
-from fauxka.faults.near_misses import NearMiss
-from fauxka.faults.operation_kind import OperationKind
+from fauxka.broker.metadata.cluster_metadata import METADATA_FILE
+from fauxka.faults.files.file_kinds import METADATA_FILES, file_kind_of
+from fauxka.faults.files.file_rules import FileRule
+from fauxka.faults.files.operation_kind import OperationKind
 from fauxka.faults.rule_error import RuleError
-from fauxka.faults.rule_list import RULES_MAX
+from fauxka.faults.rules.fault_rules import When
+from fauxka.faults.rules.match import Pattern
+from fauxka.faults.rules.near_misses import NearMiss
+from fauxka.faults.rules.rule_list import RULES_MAX
 
 from .files_on_rules import LOG, SNAPSHOT, FilesOnRules
 from .posted_rules import decode_file_rule

@@ -7,11 +7,11 @@ import weakref
 
 import pytest
 
-from fauxka.faults.fault import Fault
-from fauxka.faults.journal import Journal
-from fauxka.faults.journal_entries import JournalEntry
-from fauxka.faults.kept_request import ANSWERED, NOT_OWED, WAITING
-from fauxka.faults.match import IntegerRange, Match
+from fauxka.faults.journal.journal import Journal
+from fauxka.faults.journal.journal_entries import JournalEntry
+from fauxka.faults.journal.journal_record import ANSWERED, NOT_OWED, WAITING
+from fauxka.faults.rules.fault import Fault
+from fauxka.faults.rules.match import IntegerRange, Match
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.storage.append_refused import AppendRefused

@@ -1,10 +1,10 @@
 import pytest
 
-from fauxka.faults import recipes
-from fauxka.faults.fault_plan import FaultPlan
-from fauxka.faults.fault_rules import Close, Crash, Drop, FaultRule, When
-from fauxka.faults.match import Match, Pattern, TextBytes
 from fauxka.faults.rule_error import RuleError
+from fauxka.faults.rules import recipes
+from fauxka.faults.rules.fault_plan import FaultPlan
+from fauxka.faults.rules.fault_rules import Close, Crash, Drop, FaultRule, When
+from fauxka.faults.rules.match import Match, Pattern, TextBytes
 
 ALL = (
     recipes.lost_ack(),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from fauxka.faults.match import HeaderMatch, IntegerRange, Match, Pattern, TextBytes
-from fauxka.faults.match_outcome import Matched, Mismatch
-from fauxka.faults.request_matcher import RequestMatcher
-from fauxka.protocol.record_batch import HEADER_SIZE, Compression
-from fauxka.protocol.records import Record
+from fauxka.faults.rules.match import HeaderMatch, IntegerRange, Match, Pattern, TextBytes
+from fauxka.faults.rules.match_outcome import Matched, Mismatch
+from fauxka.faults.rules.request_matcher import RequestMatcher
+from fauxka.protocol.batches.record_batch import HEADER_SIZE, Compression
+from fauxka.protocol.batches.records import Record
 from fauxka.protocol.request_facts import RequestFacts
 
 from .matched_requests import Connection, Request, batch_facts, naming, produce

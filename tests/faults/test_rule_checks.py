@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from fauxka.faults.fault_rules import Close, Error, FaultRule, Throttle, When
-from fauxka.faults.match import HeaderMatch, IntegerRange, Match, Pattern, TextBytes
-from fauxka.faults.rule_checks import ACTIONS_AT, check_rule
 from fauxka.faults.rule_error import RuleError
+from fauxka.faults.rules.fault_rules import Close, Error, FaultRule, Throttle, When
+from fauxka.faults.rules.match import HeaderMatch, IntegerRange, Match, Pattern, TextBytes
+from fauxka.faults.rules.rule_checks import ACTIONS_AT, check_rule
 from fauxka.faults.strict_json import encode
 
 from .posted_rules import decode_rule

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.faults.fault_rules import When
-from fauxka.faults.file_rules import FileCrash, FileRule
-from fauxka.faults.match import Pattern
-from fauxka.storage.os_file_system import OsFileSystem
+from fauxka.faults.files.file_rules import FileCrash, FileRule
+from fauxka.faults.rules.fault_rules import When
+from fauxka.faults.rules.match import Pattern
+from fauxka.storage.file_systems.os_file_system import OsFileSystem
 
 from .files_on_rules import LOG, SNAPSHOT, FilesOnRules
 

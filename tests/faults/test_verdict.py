@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fauxka.faults.kept_request import NOT_OWED, WAITING
-from fauxka.faults.verdict import TopicVerdict
+from fauxka.faults.journal.journal_record import NOT_OWED, WAITING
+from fauxka.faults.verdict.verdict import TopicVerdict
 from fauxka.protocol.error_codes import ErrorCode
 
 from .journal_scene import NOW_MS, PRODUCER, TOPIC, Batch, JournalScene, events, numbered

@@ -10,22 +10,8 @@ import re
 import time
 from typing import TextIO
 
-from fauxka.protocol.consumer_group_records import (
-    ConsumerGroupRecord,
-    ConsumerRecordType,
-    is_consumer_record_type,
-)
-from fauxka.protocol.consumer_group_values import (
-    CurrentAssignment,
-    GroupMetadata,
-    MemberMetadata,
-    PartitionEpochs,
-    PartitionMetadata,
-    Partitions,
-    RegularExpression,
-    TargetAssignment,
-    TargetAssignmentMetadata,
-)
+from fauxka.protocol.batches.record_batch import parse_header
+from fauxka.protocol.batches.records import decode_batch
 from fauxka.protocol.messages import consumer_group_describe, consumer_group_heartbeat
 from fauxka.protocol.messages.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
@@ -38,8 +24,22 @@ from fauxka.protocol.messages.incremental_alter_configs import (
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
-from fauxka.protocol.record_batch import parse_header
-from fauxka.protocol.records import decode_batch
+from fauxka.protocol.stored_records.consumer_group_records import (
+    ConsumerGroupRecord,
+    ConsumerRecordType,
+    is_consumer_record_type,
+)
+from fauxka.protocol.stored_records.consumer_group_values import (
+    CurrentAssignment,
+    GroupMetadata,
+    MemberMetadata,
+    PartitionEpochs,
+    PartitionMetadata,
+    Partitions,
+    RegularExpression,
+    TargetAssignment,
+    TargetAssignmentMetadata,
+)
 
 from .capture_normal_form import Json
 from .group_recorder import GroupNormalForm, GroupRecorder

@@ -8,7 +8,10 @@ import dataclasses
 import json
 from collections.abc import Iterator
 
-from fauxka.protocol.group_log_records import (
+from fauxka.protocol.batches.record_batch import parse_header
+from fauxka.protocol.batches.records import Record, decode_batch
+from fauxka.protocol.primitives import ZERO_UUID
+from fauxka.protocol.stored_records.group_log_records import (
     GroupMetadataKey,
     GroupMetadataValue,
     GroupRecordType,
@@ -16,9 +19,6 @@ from fauxka.protocol.group_log_records import (
     OffsetCommitValue,
     record_type_of,
 )
-from fauxka.protocol.primitives import ZERO_UUID
-from fauxka.protocol.record_batch import parse_header
-from fauxka.protocol.records import Record, decode_batch
 
 from .group_recorder import UUID_SUFFIX
 

@@ -8,16 +8,17 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from struct import pack, unpack
 
-from fauxka.admin.instruments import Instruments
-from fauxka.broker.clock import ManualClock
+from fauxka.admin.fault_injection import Instruments
 from fauxka.broker.cluster import Cluster
-from fauxka.broker.config import BrokerConfig
-from fauxka.broker.listeners import ListenerConfig
-from fauxka.broker.server import Server
-from fauxka.faults.armed_rule import ArmedRule
-from fauxka.faults.fault_rules import Action, FaultRule, Point, When
-from fauxka.faults.match import Match
+from fauxka.broker.config.broker_config import BrokerConfig
+from fauxka.broker.lifecycle.server import Server
+from fauxka.broker.network.listeners import ListenerConfig
+from fauxka.broker.runtime.clock import ManualClock
+from fauxka.faults.rules.armed_rule import ArmedRule
+from fauxka.faults.rules.fault_rules import Action, FaultRule, Point, When
+from fauxka.faults.rules.match import Match
 from fauxka.protocol.api_keys import APIS, Api, ApiKey
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.client_requests import RequestMessage, read_answer, request_frame
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest
 from fauxka.protocol.messages.produce import (
@@ -27,7 +28,6 @@ from fauxka.protocol.messages.produce import (
     ProduceResponse,
     TopicProduceData,
 )
-from fauxka.protocol.records import BatchOptions, Record, build_batch
 from fauxka.storage.partition_log import PartitionLog
 
 # Generous: what has to come comes within a millisecond.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fauxka.faults.fault_rules import Close, Corrupt, Delay, Drip, Reset, Truncate, When
+from fauxka.faults.rules.fault_rules import Close, Corrupt, Delay, Drip, Reset, Truncate, When
 
 from .interception_scene import RawClient, framed, interception_scene
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fauxka.faults.fault_rules import (
+from fauxka.faults.rules.fault_rules import (
     Close,
     Delay,
     DeliverTwice,
@@ -17,7 +17,7 @@ from fauxka.faults.fault_rules import (
     Throttle,
     When,
 )
-from fauxka.faults.match import Match
+from fauxka.faults.rules.match import Match
 from fauxka.protocol.api_keys import APIS, ApiKey
 from fauxka.protocol.client_requests import read_answer
 from fauxka.protocol.error_codes import ErrorCode

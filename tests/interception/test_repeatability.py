@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fauxka.faults.fault_rules import Drop, Error, When
-from fauxka.faults.journal_entries import JournalEntry
+from fauxka.faults.journal.journal_entries import JournalEntry
+from fauxka.faults.rules.fault_rules import Drop, Error, When
 
 from .interception_scene import interception_scene
 

@@ -11,9 +11,9 @@ from typing import Any, cast
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fauxka.faults.fault import Fault
-from fauxka.faults.fault_plan import FaultPlan
-from fauxka.protocol.records import Record
+from fauxka.faults.rules.fault import Fault
+from fauxka.faults.rules.fault_plan import FaultPlan
+from fauxka.protocol.batches.records import Record
 
 from ..faults.matched_requests import Request, batch_facts, produce
 from ..faults.posted_rules import decode_rule

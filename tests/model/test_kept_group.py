@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fauxka.broker.coordinators.group_settings import GroupSettings
+from fauxka.broker.coordinators.group.group_settings import GroupSettings
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 
 from ..broker.coordinators.group_play import GROUP, SESSION_TIMEOUT_MS, SUBSCRIPTION, GroupPlay, topic_id

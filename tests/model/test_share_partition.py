@@ -8,11 +8,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from fauxka.broker.clock import ManualClock
 from fauxka.broker.cluster import Cluster
-from fauxka.broker.config import BrokerConfig
+from fauxka.broker.config.broker_config import BrokerConfig
+from fauxka.broker.coordinators.coordinator_log import StateLog
 from fauxka.broker.coordinators.internal_topics import CoordinatorType
-from fauxka.broker.coordinators.share_groups.share_partition import (
+from fauxka.broker.coordinators.share.share_partition import (
     ACCEPT,
     REJECT,
     RELEASE,
@@ -21,10 +21,10 @@ from fauxka.broker.coordinators.share_groups.share_partition import (
     SharePartition,
     Wanted,
 )
-from fauxka.broker.coordinators.share_groups.share_state import ShareStates
-from fauxka.broker.coordinators.state_log import StateLog
+from fauxka.broker.coordinators.share.share_state import ShareStates
+from fauxka.broker.runtime.clock import ManualClock
 from fauxka.protocol.error_codes import KafkaError
-from fauxka.protocol.share_state_records import ShareKey
+from fauxka.protocol.stored_records.share_state_records import ShareKey
 
 from .share_partition_model import ACQUIRED, ShareModel
 

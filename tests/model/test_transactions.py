@@ -10,9 +10,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from fauxka.broker.coordinators.coordinator_log import StateLog, StateRecord
 from fauxka.broker.coordinators.internal_topics import CoordinatorType
-from fauxka.broker.coordinators.state_log import StateLog, StateRecord
-from fauxka.protocol.transaction_log_records import TransactionLogValue, TransactionStatus, encode_key
+from fauxka.protocol.stored_records.transaction_log_records import TransactionLogValue, TransactionStatus, encode_key
 
 from ..broker.coordinators.transaction_scene import NOW_MS, TOPIC, TransactionScene, error_of
 from .transaction_model import OK, ONGOING, CoordinatorModel, IdModel

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fauxka.faults.fault import Fault
-from fauxka.faults.kept_request import ANSWERED, WAITING
+from fauxka.faults.journal.journal_record import ANSWERED, WAITING
+from fauxka.faults.rules.fault import Fault
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.storage.append_result import AppendResult
 

@@ -2,9 +2,9 @@
 
 from hypothesis import strategies as st
 
-from fauxka.protocol import compression, records
-from fauxka.protocol.control_records import EndTransactionMarker, build_marker_batch
-from fauxka.protocol.record_batch import (
+from fauxka.protocol.batches import compression, records
+from fauxka.protocol.batches.control_records import EndTransactionMarker, build_marker_batch
+from fauxka.protocol.batches.record_batch import (
     CONTROL_BIT,
     TIMESTAMP_TYPE_BIT,
     TRANSACTIONAL_BIT,
@@ -13,7 +13,7 @@ from fauxka.protocol.record_batch import (
     sealed_header,
     stamped_prefix,
 )
-from fauxka.protocol.records import Record
+from fauxka.protocol.batches.records import Record
 from fauxka.protocol.sequences import MAX_SEQUENCE
 
 NAMES = st.text(max_size=5)

@@ -3,15 +3,15 @@
 from pathlib import Path
 from struct import pack
 
-from fauxka.pipeline.decoder import Decoder
-from fauxka.pipeline.fetch_splits import FetchSplit
-from fauxka.pipeline.file_splits import FileSplit
-from fauxka.pipeline.log_splits import open_log
+from fauxka.pipeline.decode.decoder import Decoder
+from fauxka.pipeline.decode.views import Column, ViewName, columns_of
 from fauxka.pipeline.options import LogOptions, parse_options
-from fauxka.pipeline.views import Column, ViewName, columns_of
-from fauxka.protocol import records
-from fauxka.protocol.record_batch import parse_header
-from fauxka.protocol.records import BatchOptions, Record
+from fauxka.pipeline.source.fetch_splits import FetchSplit
+from fauxka.pipeline.source.file_splits import FileSplit
+from fauxka.pipeline.source.log_splits import open_log
+from fauxka.protocol.batches import records
+from fauxka.protocol.batches.record_batch import parse_header
+from fauxka.protocol.batches.records import BatchOptions, Record
 
 from .plain_rows import Row, replace_kind
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-from fauxka.pipeline.decoder import Decoder
-from fauxka.pipeline.row_source import OFFSET_MAX, RowSource
-from fauxka.pipeline.views import ViewName, columns_of
-from fauxka.protocol.record_batch import DELETE_HORIZON_BIT, BatchHeader, Compression, parse_header
-from fauxka.protocol.records import Record, decode_batch
+from fauxka.pipeline.decode.decoder import Decoder
+from fauxka.pipeline.decode.row_source import OFFSET_MAX, RowSource
+from fauxka.pipeline.decode.views import ViewName, columns_of
+from fauxka.protocol.batches.record_batch import DELETE_HORIZON_BIT, BatchHeader, Compression, parse_header
+from fauxka.protocol.batches.records import Record, decode_batch
 from fauxka.protocol.sequences import increment_sequence
 
 Row = dict[str, Any]

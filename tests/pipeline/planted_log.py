@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from fauxka.protocol.control_records import EndTransactionMarker, build_marker_batch
-from fauxka.protocol.record_batch import Compression, stamped_prefix
-from fauxka.protocol.records import BatchOptions, Record, build_batch
+from fauxka.protocol.batches.control_records import EndTransactionMarker, build_marker_batch
+from fauxka.protocol.batches.record_batch import Compression, stamped_prefix
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 
 from .logs_on_disk import write_segment
 

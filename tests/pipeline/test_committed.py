@@ -7,14 +7,14 @@ from struct import pack
 
 import pytest
 
-from fauxka.pipeline.committed import OpenTransactions
-from fauxka.pipeline.file_log import FileLog
-from fauxka.pipeline.segment_files import find_segments
-from fauxka.protocol.control_records import EndTransactionMarker, build_marker_batch
-from fauxka.protocol.record_batch import parse_header, stamped_prefix
-from fauxka.protocol.records import BatchOptions, Record, build_batch
-from fauxka.storage.producer_snapshot import encode_snapshot
-from fauxka.storage.producer_state_entry import ProducerStateEntry
+from fauxka.pipeline.audit.committed import OpenTransactions
+from fauxka.pipeline.source.file_log import FileLog
+from fauxka.pipeline.source.segment_files import find_segments
+from fauxka.protocol.batches.control_records import EndTransactionMarker, build_marker_batch
+from fauxka.protocol.batches.record_batch import parse_header, stamped_prefix
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
+from fauxka.storage.producers.producer_snapshot import encode_snapshot
+from fauxka.storage.producers.producer_state_entry import ProducerStateEntry
 from fauxka.testing import Broker
 
 from .logs_on_disk import GOLDEN, options_of, read, rows_of, write_segment

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fauxka.pipeline.batch_table import read_batches
-from fauxka.protocol import records
-from fauxka.protocol.record_batch import Compression, parse_header, sealed_header
-from fauxka.protocol.records import BatchOptions, Record
+from fauxka.pipeline.decode.batch_table import read_batches
+from fauxka.protocol.batches import records
+from fauxka.protocol.batches.record_batch import Compression, parse_header, sealed_header
+from fauxka.protocol.batches.records import BatchOptions, Record
 
 from .batch_strategies import log_files
 from .plain_rows import Row, decoded, plain_records

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.pipeline import file_splits
 from fauxka.pipeline.bad_option import BadOption
-from fauxka.pipeline.file_log import FileLog, Place
-from fauxka.pipeline.log_splits import open_log
-from fauxka.protocol.record_batch import HEADER_SIZE
+from fauxka.pipeline.source import file_splits
+from fauxka.pipeline.source.file_log import FileLog, Place
+from fauxka.pipeline.source.log_splits import open_log
+from fauxka.protocol.batches.record_batch import HEADER_SIZE
 from fauxka.storage.log_files import PartitionName
 
 from .logs_on_disk import GOLDEN, batch, batches, options_of, read, rows_of, write_segment

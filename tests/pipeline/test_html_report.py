@@ -3,8 +3,8 @@
 import re
 from html.parser import HTMLParser
 
-from fauxka.pipeline.html_report import report_page
-from fauxka.pipeline.report_svg import LINES_MAX, WIDTH, Bar, Mark, bars, timeline
+from fauxka.pipeline.report.html_report import report_page
+from fauxka.pipeline.report.report_svg import LINES_MAX, WIDTH, Bar, Mark, bars, timeline
 
 EXAMPLE = {"topic": "orders", "partition": 0, "offset": 7, "other_offset": 3, "event_id": "e-1", "detail": "as seq 7"}
 SUMMARY: dict[str, object] = {

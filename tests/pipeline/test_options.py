@@ -3,8 +3,8 @@
 import pytest
 
 from fauxka.pipeline.bad_option import BadOption
+from fauxka.pipeline.decode.views import Column, check_columns
 from fauxka.pipeline.options import EARLIEST, LATEST, parse_options
-from fauxka.pipeline.views import Column, check_columns
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import io
 
-from fauxka.pipeline.progress import LINE_SECONDS, Meter, Stage, StatusLine
+from fauxka.pipeline.spark.progress import LINE_SECONDS, Meter, Stage, StatusLine
 
 
 def test_rows_of_ended_stages_are_still_counted_and_time_is_told_of_the_slowest() -> None:

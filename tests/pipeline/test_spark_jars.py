@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fauxka.pipeline import spark_jars
 from fauxka.pipeline.bad_option import BadOption
-from fauxka.pipeline.spark_jar_lock import LOCKS, Jar, Lock
+from fauxka.pipeline.spark import spark_jars
+from fauxka.pipeline.spark.spark_jar_lock import LOCKS, Jar, Lock
 
 CONTENT = b"what a jar holds"
 NAMES = ("connector", "token-provider", "kafka-clients", "commons-pool2")

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from fauxka.pipeline.task_attempts import Attempt, event_log_settings, read_attempts
+from fauxka.pipeline.spark.task_attempts import Attempt, event_log_settings, read_attempts
 
 
 def task_end(attempt: int, reason: dict[str, str], *, ended_ms: int) -> str:

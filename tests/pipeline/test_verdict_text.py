@@ -1,7 +1,7 @@
 """The verdict of an audit as it stands on a terminal."""
 
-from fauxka.pipeline.summary import Example, FindingGroup, Summary, TopicTotals
-from fauxka.pipeline.verdict_text import verdict_text
+from fauxka.pipeline.audit.summary import Example, FindingGroup, Summary, TopicTotals
+from fauxka.pipeline.report.verdict_text import verdict_text
 
 TOTALS = TopicTotals(topic="orders", partitions=1, batches=3, records=1200, bytes=9_000, producers=2)
 

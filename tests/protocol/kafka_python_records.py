@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from fauxka.protocol.records import Record
+from fauxka.protocol.batches.records import Record
 
 with warnings.catch_warnings():
     # Its import reads its schemas in a way that Python 3.11 warns about.

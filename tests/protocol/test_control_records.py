@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fauxka.protocol.control_records import EndTransactionMarker, build_marker_batch, decode_marker
-from fauxka.protocol.record_batch import PREFIX_SIZE, is_crc_right, parse_header, stamped_prefix
+from fauxka.protocol.batches.control_records import EndTransactionMarker, build_marker_batch, decode_marker
+from fauxka.protocol.batches.record_batch import PREFIX_SIZE, is_crc_right, parse_header, stamped_prefix
 
 from .batch_bytes import batch, record
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fauxka.protocol.frames import FrameError
-from fauxka.protocol.group_log_records import (
+from fauxka.protocol.primitives import ZERO_UUID
+from fauxka.protocol.stored_records.group_log_records import (
     GroupMetadataKey,
     GroupMetadataValue,
     GroupRecordType,
@@ -19,7 +20,6 @@ from fauxka.protocol.group_log_records import (
     OffsetCommitValue,
     record_type_of,
 )
-from fauxka.protocol.primitives import ZERO_UUID
 
 from ..golden.offsets_log import records_of
 

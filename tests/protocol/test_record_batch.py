@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from crc32c import crc32c
 
-from fauxka.protocol import record_batch
-from fauxka.protocol.record_batch import HEADER_SIZE, BatchHeader, TimestampType
+from fauxka.protocol.batches import record_batch
+from fauxka.protocol.batches.record_batch import HEADER_SIZE, BatchHeader, TimestampType
 from fauxka.protocol.sequences import decrement_sequence, increment_sequence
 
 from .batch_bytes import NOW_MS, batch, record

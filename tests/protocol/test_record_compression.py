@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fauxka.protocol import compression
-from fauxka.protocol.compression import BrokenPayload, PayloadTooLarge
-from fauxka.protocol.record_batch import Compression
+from fauxka.protocol.batches import compression
+from fauxka.protocol.batches.compression import BrokenPayload, PayloadTooLarge
+from fauxka.protocol.batches.record_batch import Compression
 
 from .kafka_python_records import codecs
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fauxka.protocol.record_validation import InvalidRecords, OverlongRecordLength, summarize_records
+from fauxka.protocol.batches.record_validation import InvalidRecords, OverlongRecordLength, summarize_records
 
 from .batch_bytes import record, records, unsigned, zigzag
 from .record_validation_model import Invalid, ModelSummary, Uncaught, summary_of

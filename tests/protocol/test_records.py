@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fauxka.protocol import records
-from fauxka.protocol.record_batch import Compression, parse_header
-from fauxka.protocol.records import BatchOptions, Record, build_batch, decode_batch
+from fauxka.protocol.batches import records
+from fauxka.protocol.batches.record_batch import Compression, parse_header
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch, decode_batch
 
 from . import kafka_python_records
 from .batch_bytes import NOW_MS, batch, record

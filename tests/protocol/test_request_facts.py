@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fauxka.protocol.api_keys import APIS, Api, ApiKey
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.frames import FrameError
 from fauxka.protocol.message import Message
 from fauxka.protocol.message_types import element_type, request_type
 from fauxka.protocol.primitives import Writer
-from fauxka.protocol.records import BatchOptions, Record, build_batch
 from fauxka.protocol.request_facts import RequestFacts, read_request_facts
 from fauxka.protocol.topic_lists import REQUEST_LISTS, TopicList
 

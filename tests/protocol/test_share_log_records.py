@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fauxka.protocol.frames import FrameError
-from fauxka.protocol.share_group_records import ShareGroupRecord, ShareRecordType
-from fauxka.protocol.share_state_records import ShareStateType, ShareStateValue, read_share_key
+from fauxka.protocol.stored_records.share_group_records import ShareGroupRecord, ShareRecordType
+from fauxka.protocol.stored_records.share_state_records import ShareStateType, ShareStateValue, read_share_key
 
 from ..golden.offsets_log import records_of
 

@@ -3,8 +3,8 @@
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from fauxka.protocol.record_batch import HEADER_SIZE
-from fauxka.protocol.record_validation import SingleRecordShape, find_single_timestamp, summarize_records
+from fauxka.protocol.batches.record_batch import HEADER_SIZE
+from fauxka.protocol.batches.record_validation import SingleRecordShape, find_single_timestamp, summarize_records
 
 from ..golden.raw_batches import RecordFields, record
 

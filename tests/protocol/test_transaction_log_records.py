@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fauxka.protocol.batches.record_batch import parse_header
+from fauxka.protocol.batches.records import decode_batch
 from fauxka.protocol.frames import FrameError
-from fauxka.protocol.record_batch import parse_header
-from fauxka.protocol.records import decode_batch
-from fauxka.protocol.transaction_log_records import (
+from fauxka.protocol.stored_records.transaction_log_records import (
     NO_PRODUCER_ID,
     TransactionLogValue,
     TransactionStatus,

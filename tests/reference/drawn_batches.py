@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from random import Random
 
-from fauxka.protocol.record_batch import Compression
-from fauxka.protocol.records import BatchOptions, Record, build_batch
+from fauxka.protocol.batches.record_batch import Compression
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 
 PRODUCERS = range(8000, 8006)
 HOUR_MS = 3_600_000

@@ -8,8 +8,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from fauxka.protocol.record_batch import Compression
-from fauxka.protocol.records import BatchOptions, Record, build_batch
+from fauxka.protocol.batches.record_batch import Compression
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 
 from ..golden.raw_batches import batch
 from .drawn_batches import DrawnBatches

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.storage.emulated_version import EmulatedVersion
+from fauxka.storage.file_systems.os_file_system import OsFileSystem
 from fauxka.storage.log_config import LogConfig
 from fauxka.storage.log_loader import LoadState, LogPlace
-from fauxka.storage.os_file_system import OsFileSystem
 from fauxka.storage.partition_log import PartitionLog
+from fauxka.storage.producers.emulated_version import EmulatedVersion
 
 from .dump_tool import Dumped, dumped, indexes_checked
 

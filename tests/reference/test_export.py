@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.config_resources import ResourceType
-from fauxka.storage.properties_file import parse_properties
+from fauxka.broker.config.config_resources import ResourceType
+from fauxka.storage.checkpoints.properties_file import parse_properties
 from fauxka.testing import Broker
 
 from ..broker.asking_client import AskingClient

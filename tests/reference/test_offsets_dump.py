@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.coordinators.consumer_subscription import find_subscribed_topics
-from fauxka.protocol.group_log_records import (
+from fauxka.broker.coordinators.group.consumer_subscription import find_subscribed_topics
+from fauxka.protocol.batches.records import Record
+from fauxka.protocol.kafka_uuid import uuid_text
+from fauxka.protocol.primitives import ZERO_UUID
+from fauxka.protocol.stored_records.group_log_records import (
     GroupMetadataKey,
     GroupMetadataValue,
     GroupRecordType,
@@ -19,9 +22,6 @@ from fauxka.protocol.group_log_records import (
     OffsetCommitValue,
     record_type_of,
 )
-from fauxka.protocol.kafka_uuid import uuid_text
-from fauxka.protocol.primitives import ZERO_UUID
-from fauxka.protocol.records import Record
 from fauxka.testing import Broker
 
 from ..golden.capture_groups import GROUP_CONFIG, SEGMENT

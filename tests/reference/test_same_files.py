@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.storage.producer_snapshot import decode_snapshot
+from fauxka.storage.producers.producer_snapshot import decode_snapshot
 
 from ..serving_process import serving, stop
 from .dump_tool import SUFFIXES, dumped, indexes_checked, log_files

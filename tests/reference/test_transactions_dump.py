@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fauxka.storage.os_file_system import OsFileSystem
+from fauxka.storage.file_systems.os_file_system import OsFileSystem
 
 from ..broker.coordinators.transaction_scene import NEW, OLD, TransactionScene
 from .dump_tool import Dumped, decoded

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from fauxka.scenarios.clients import NamedClient
+from fauxka.scenarios.clients.clients import NamedClient
 
 from ..clients.java_program import JavaProgram
 from ..runtimes import need

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fauxka.scenarios.client import (
+from fauxka.scenarios.clients.client import (
     SETTLE_SECONDS_MAX,
     ClientOptions,
     ClientStuck,

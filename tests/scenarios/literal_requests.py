@@ -1,6 +1,6 @@
 """Requests as a journal tells them, by the numbers that matter."""
 
-from fauxka.scenarios.seen_requests import SeenBatch, SeenFault, SeenRequest
+from fauxka.scenarios.report.seen_requests import SeenBatch, SeenFault, SeenRequest
 
 PRODUCER_ID = 7
 

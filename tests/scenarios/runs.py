@@ -1,8 +1,8 @@
 """Scenarios run for tests, and what is told of one that did not pass."""
 
-from fauxka.scenarios.clients import NamedClient, client_of
-from fauxka.scenarios.diagram import draw
+from fauxka.scenarios.clients.clients import NamedClient, client_of
 from fauxka.scenarios.engine import Report, run
+from fauxka.scenarios.report.diagram import draw
 from fauxka.scenarios.scenario_files import load_scenario
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fauxka.scenarios.clients import NamedClient, client_of
+from fauxka.scenarios.clients.clients import NamedClient, client_of
 from fauxka.scenarios.engine import run
 from fauxka.scenarios.scenario_files import parse_scenario
 

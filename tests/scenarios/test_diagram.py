@@ -1,8 +1,8 @@
 """Diagrams drawn from literal timelines."""
 
-from fauxka.scenarios.cached_windows import Window
-from fauxka.scenarios.diagram import WIDTH, draw
-from fauxka.scenarios.timeline import Moment
+from fauxka.scenarios.report.cached_windows import Window
+from fauxka.scenarios.report.diagram import WIDTH, draw
+from fauxka.scenarios.report.timeline import Moment
 
 REQUEST = Moment(kind="request", request=1, text="Produce A: producer 7 epoch 0 sequences 0..4")
 APPENDED = Moment(

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from fauxka.scenarios.client import Delivery
+from fauxka.scenarios.clients.client import Delivery
 from fauxka.scenarios.expectations import Check, Seen, check
+from fauxka.scenarios.report.stored_log import StoredBatch
+from fauxka.scenarios.report.timeline import Moment
 from fauxka.scenarios.scenario import Expectation
-from fauxka.scenarios.stored_log import StoredBatch
-from fauxka.scenarios.timeline import Moment
 
 
 def stored(name: str, base_offset: int, *, partition: int = 0, producer_id: int = 7, epoch: int = 0) -> StoredBatch:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fauxka.scenarios.clients import NamedClient
+from fauxka.scenarios.clients.clients import NamedClient
 from fauxka.scenarios.scenario_files import load_scenario, scenario_names
 
 from .runs import run_scenario, told

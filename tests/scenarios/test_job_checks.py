@@ -3,7 +3,7 @@
 from collections import Counter
 
 from fauxka.scenarios.expectations import Check
-from fauxka.scenarios.report_text import report_text
+from fauxka.scenarios.report.report_text import report_text
 from fauxka.scenarios.spark.job_checks import JobSeen, check_jobs
 from fauxka.scenarios.spark.job_engine import JobReport, StoredTopic
 from fauxka.scenarios.spark.job_performer import Came

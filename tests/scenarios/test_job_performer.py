@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.scenarios.clients import client_of
-from fauxka.scenarios.in_process_stage import InProcessStage
+from fauxka.scenarios.clients.clients import client_of
+from fauxka.scenarios.report.stored_log import read_log
 from fauxka.scenarios.scenario import Batch
 from fauxka.scenarios.spark.job_performer import JobCast, JobPerformer
 from fauxka.scenarios.spark.job_scenario import (
@@ -18,7 +18,7 @@ from fauxka.scenarios.spark.job_scenario import (
     Recreate,
     Send,
 )
-from fauxka.scenarios.stored_log import read_log
+from fauxka.scenarios.stages.in_process_stage import InProcessStage
 
 TOPIC = "events"
 SEND_A = Send(topic=TOPIC, batches=["A"])

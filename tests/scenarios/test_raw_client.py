@@ -2,8 +2,8 @@
 
 import pytest
 
+from fauxka.scenarios.report.timeline import Moment
 from fauxka.scenarios.scenario_files import scenario_names
-from fauxka.scenarios.timeline import Moment
 
 from .runs import run_scenario, told
 

@@ -1,10 +1,10 @@
 """Timelines built from literal journals and notes."""
 
-from fauxka.scenarios.batch_names import BatchNames
-from fauxka.scenarios.cached_windows import Window
-from fauxka.scenarios.notes import Note
-from fauxka.scenarios.seen_requests import SeenFault, SeenRequest
-from fauxka.scenarios.timeline import Moment, RuleInWords, build_timeline
+from fauxka.scenarios.report.batch_names import BatchNames
+from fauxka.scenarios.report.cached_windows import Window
+from fauxka.scenarios.report.notes import Note
+from fauxka.scenarios.report.seen_requests import SeenFault, SeenRequest
+from fauxka.scenarios.report.timeline import Moment, RuleInWords, build_timeline
 
 from .literal_requests import PRODUCER_ID, batch, init_producer_id, produce
 

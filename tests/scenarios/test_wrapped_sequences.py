@@ -6,10 +6,10 @@ from contextlib import closing
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from fauxka.scenarios.client import ClientOptions, events_of
-from fauxka.scenarios.raw_client import RawClient
+from fauxka.scenarios.clients.client import ClientOptions, events_of
+from fauxka.scenarios.clients.raw_client import RawClient
 from fauxka.scenarios.scenario_files import load_scenario
-from fauxka.scenarios.stage import create_topic
+from fauxka.scenarios.stages.stage import create_topic
 from fauxka.testing import Broker
 
 pytestmark = pytest.mark.clients

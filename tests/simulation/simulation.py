@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
 
-from fauxka.faults.faulty_file_system import FaultyFileSystem
-from fauxka.faults.file_fault_rules import LoseSync
-from fauxka.faults.file_operations import MachineStopped
+from fauxka.faults.files.faulty_file_system import FaultyFileSystem
+from fauxka.faults.files.file_fault_rules import LoseSync
+from fauxka.faults.files.file_operations import MachineStopped
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.storage.append_refused import AppendRefused
-from fauxka.storage.file_system import FileSystem
+from fauxka.storage.file_systems.file_system import FileSystem
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.log_config import LONG_MAX, LogConfig
 from fauxka.storage.log_manager import LogManager
-from fauxka.storage.memory_file_system import MemoryFileSystem
 from fauxka.storage.partition_log import PartitionLog
 
 from ..protocol.batch_bytes import NOW_MS

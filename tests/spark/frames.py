@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.testing import assertDataFrameEqual  # pyright: ignore[reportUnknownVariableType]
 
-from fauxka.pipeline.views import schema_of
+from fauxka.pipeline.decode.views import schema_of
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from fauxka.pipeline.audit_job import TASKS_MAX, AuditRequest, audit, default_as_of, read_records, with_split_size
 from fauxka.pipeline.options import SPLIT_BYTES_DEFAULT
-from fauxka.pipeline.spark_session import register
+from fauxka.pipeline.spark.spark_session import register
 
 from ..pipeline.logs_on_disk import GOLDEN
 from .frames import assert_found

@@ -12,7 +12,7 @@ from confluent_kafka import Message, Producer
 from pyspark.sql import SparkSession
 
 from fauxka.pipeline.audit_job import AuditRequest, audit
-from fauxka.pipeline.spark_session import register
+from fauxka.pipeline.spark.spark_session import register
 
 from ..reference.kafka_process import kafka_process
 from ..reference.log_client import LogClient, log_client

@@ -3,9 +3,9 @@
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from fauxka.pipeline.audit_summary import EXAMPLES_MAX, finding_groups, topic_totals
+from fauxka.pipeline.audit.audit_summary import EXAMPLES_MAX, finding_groups, topic_totals
+from fauxka.pipeline.audit.summary import TopicTotals
 from fauxka.pipeline.findings import FINDING_COLUMNS, FINDING_SCHEMA
-from fauxka.pipeline.summary import TopicTotals
 
 from .frames import at, batch, batches, marker
 

@@ -8,9 +8,9 @@ import pyarrow.parquet as parquet
 import pytest
 from confluent_kafka import Producer
 
-from fauxka.pipeline.spark_archive import ARCHIVE_NAME
-from fauxka.protocol import records
-from fauxka.protocol.records import BatchOptions, Record
+from fauxka.pipeline.spark.spark_archive import ARCHIVE_NAME
+from fauxka.protocol.batches import records
+from fauxka.protocol.batches.records import BatchOptions, Record
 from fauxka.testing import Broker
 
 from ..clients.confluent_client import ConfluentClient

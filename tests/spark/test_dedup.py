@@ -6,7 +6,7 @@ from pyspark.sql import functions as f
 from pyspark.testing import assertDataFrameEqual  # pyright: ignore[reportUnknownVariableType]
 
 from fauxka.pipeline.bad_option import BadOption
-from fauxka.pipeline.dedup import check_window, counts_of, first_copies
+from fauxka.pipeline.dedup.dedup import check_window, counts_of, first_copies
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
 

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from fauxka.pipeline.bad_option import BadOption
-from fauxka.pipeline.dedup_job import (
+from fauxka.pipeline.dedup.dedup_job import (
     DedupCounts,
     DedupJob,
     check_same_job,
@@ -18,9 +18,9 @@ from fauxka.pipeline.dedup_job import (
     run_batch,
     start_stream,
 )
-from fauxka.pipeline.dedup_sinks import TopicSink
+from fauxka.pipeline.dedup.dedup_sinks import TopicSink
 from fauxka.pipeline.log_frame import read_log
-from fauxka.pipeline.spark_session import register
+from fauxka.pipeline.spark.spark_session import register
 from fauxka.testing import Broker
 
 from ..clients.confluent_client import ConfluentClient

@@ -9,9 +9,9 @@ from pathlib import Path
 import pyarrow.parquet as parquet
 import pytest
 
-from fauxka.protocol.control_records import EndTransactionMarker, build_marker_batch
-from fauxka.protocol.record_batch import stamped_prefix
-from fauxka.protocol.records import BatchOptions, Record, build_batch
+from fauxka.protocol.batches.control_records import EndTransactionMarker, build_marker_batch
+from fauxka.protocol.batches.record_batch import stamped_prefix
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.testing import Broker
 
 from ..pipeline.logs_on_disk import write_segment

@@ -8,10 +8,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.testing import assertDataFrameEqual  # pyright: ignore[reportUnknownVariableType]
 
-from fauxka.pipeline.ledger_audit import audit_ledger
-from fauxka.pipeline.log_bounds import BOUNDS_SCHEMA
-from fauxka.pipeline.sent_ledger import SENT_SCHEMA
-from fauxka.pipeline.views import ViewName, columns_of, schema_of
+from fauxka.pipeline.audit.ledger_audit import audit_ledger
+from fauxka.pipeline.audit.log_bounds import BOUNDS_SCHEMA
+from fauxka.pipeline.audit.sent_ledger import SENT_SCHEMA
+from fauxka.pipeline.decode.views import ViewName, columns_of, schema_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
 

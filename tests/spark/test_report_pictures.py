@@ -6,8 +6,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from fauxka.pipeline.findings import FINDING_COLUMNS, FINDING_SCHEMA
-from fauxka.pipeline.html_report import report_page
-from fauxka.pipeline.report_pictures import pictures_of
+from fauxka.pipeline.report.html_report import report_page
+from fauxka.pipeline.report.report_pictures import pictures_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
 

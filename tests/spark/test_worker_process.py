@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 import pytest
 from pyspark.sql.datasource import InputPartition
 
-from fauxka.pipeline.decoder import Decoder
+from fauxka.pipeline.decode.decoder import Decoder
+from fauxka.pipeline.decode.views import columns_of
 from fauxka.pipeline.log_frame import decode_splits
 from fauxka.pipeline.log_source import LogReader
 from fauxka.pipeline.options import parse_options
-from fauxka.pipeline.views import columns_of
 
 pytestmark = pytest.mark.spark
 

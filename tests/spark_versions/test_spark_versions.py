@@ -9,9 +9,9 @@ import pyarrow.parquet as parquet
 import pytest
 from confluent_kafka import Producer
 
-from fauxka.pipeline.spark_jar_lock import LOCKS
-from fauxka.protocol import records
-from fauxka.protocol.records import BatchOptions, Record
+from fauxka.pipeline.spark.spark_jar_lock import LOCKS
+from fauxka.protocol.batches import records
+from fauxka.protocol.batches.records import BatchOptions, Record
 from fauxka.testing import Broker
 
 from ..pipeline.logs_on_disk import read, write_segment

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fauxka.protocol.control_records import EndTransactionMarker, build_marker_batch
-from fauxka.protocol.record_batch import stamped_prefix
-from fauxka.protocol.records import BatchOptions, Record, build_batch
+from fauxka.protocol.batches.control_records import EndTransactionMarker, build_marker_batch
+from fauxka.protocol.batches.record_batch import stamped_prefix
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.storage.append_result import AppendResult
-from fauxka.storage.file_system import FileSystem
-from fauxka.storage.log_cleaner import LogCleaner
+from fauxka.storage.cleaning.log_cleaner import LogCleaner
+from fauxka.storage.file_systems.file_system import FileSystem
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.log_config import CleanupPolicy, LogConfig
 from fauxka.storage.log_files import LOG_SUFFIX, segment_path
 from fauxka.storage.log_manager import LogManager
-from fauxka.storage.memory_file_system import MemoryFileSystem
 from fauxka.storage.partition_log import PartitionLog
 
 from ..protocol.batch_bytes import NOW_MS

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from fauxka.protocol.record_batch import parse_header
-from fauxka.protocol.records import Record, decode_batch
+from fauxka.protocol.batches.record_batch import parse_header
+from fauxka.protocol.batches.records import Record, decode_batch
 from fauxka.storage.append_result import AppendResult
-from fauxka.storage.emulated_version import EmulatedVersion
-from fauxka.storage.file_system import FileSystem
+from fauxka.storage.file_systems.file_system import FileSystem
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.log_config import LogConfig
 from fauxka.storage.log_loader import LogPlace
-from fauxka.storage.memory_file_system import MemoryFileSystem
 from fauxka.storage.partition_log import PartitionLog
+from fauxka.storage.producers.emulated_version import EmulatedVersion
 
 from ..protocol.batch_bytes import NOW_MS, batch, record, records
 

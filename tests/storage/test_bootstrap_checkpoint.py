@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.protocol.metadata_records import (
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
+from fauxka.protocol.batches.whole_batches import whole_batches
+from fauxka.protocol.stored_records.metadata_records import (
     ConfigRecord,
     MetadataRecord,
     PartitionRecord,
@@ -13,9 +15,7 @@ from fauxka.protocol.metadata_records import (
     decode_metadata_record,
     encode_metadata_record,
 )
-from fauxka.protocol.records import BatchOptions, Record, build_batch
-from fauxka.protocol.whole_batches import whole_batches
-from fauxka.storage.bootstrap_checkpoint import (
+from fauxka.storage.checkpoints.bootstrap_checkpoint import (
     FEATURES_OF_4_3,
     BootstrapCheckpoint,
     decode_bootstrap_checkpoint,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fauxka.storage.checkpoint_files import (
+from fauxka.storage.checkpoints.checkpoint_files import (
     CLEAN_SHUTDOWN,
     LEADER_EPOCH_CHECKPOINT,
     META_PROPERTIES,

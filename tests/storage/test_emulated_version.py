@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fauxka.protocol.error_codes import ErrorCode
-from fauxka.storage.emulated_version import EmulatedVersion, UnknownProducerRule
+from fauxka.storage.producers.emulated_version import EmulatedVersion, UnknownProducerRule
 
 OUT_OF_ORDER = ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fauxka.storage.memory_file_system import MemoryFile, MemoryFileSystem
+from fauxka.storage.file_systems.memory_file_system import MemoryFile, MemoryFileSystem
 
 # More than the first four blocks, so that pieces cross the borders of blocks of different sizes.
 SIZE_MAX = 400_000

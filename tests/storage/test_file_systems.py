@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fauxka.storage.file_system import File, FileSystem
-from fauxka.storage.memory_file_system import MemoryFileSystem
-from fauxka.storage.open_descriptors import OpenDescriptors
-from fauxka.storage.os_file_system import OsFileSystem
-from fauxka.storage.overlay_file_system import OverlayFileSystem
+from fauxka.storage.file_systems.file_system import File, FileSystem
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
+from fauxka.storage.file_systems.open_descriptors import OpenDescriptors
+from fauxka.storage.file_systems.os_file_system import OsFileSystem
+from fauxka.storage.file_systems.overlay_file_system import OverlayFileSystem
 
 # More than one piece of a view, and more than the first blocks in memory.
 LARGE = 3 * 1024 * 1024

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fauxka.storage.memory_file_system import MemoryFileSystem
-from fauxka.storage.offset_index import OffsetIndex
-from fauxka.storage.time_index import TimeIndex
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
+from fauxka.storage.segments.offset_index import OffsetIndex
+from fauxka.storage.segments.time_index import TimeIndex
 
 ROOM = 10_485_760
 

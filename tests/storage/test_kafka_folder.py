@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from fauxka.protocol.control_records import build_marker_batch, decode_marker
-from fauxka.protocol.record_batch import (
+from fauxka.protocol.batches.control_records import build_marker_batch, decode_marker
+from fauxka.protocol.batches.record_batch import (
     COMPRESSION_MASK,
     HEADER_SIZE,
     PREFIX_SIZE,
@@ -16,9 +16,9 @@ from fauxka.protocol.record_batch import (
     sealed_header,
     stamped_prefix,
 )
-from fauxka.protocol.records import decode_batch, encode_record, records_data
-from fauxka.protocol.whole_batches import WholeBatch, whole_batches
-from fauxka.storage.checkpoint_files import (
+from fauxka.protocol.batches.records import decode_batch, encode_record, records_data
+from fauxka.protocol.batches.whole_batches import WholeBatch, whole_batches
+from fauxka.storage.checkpoints.checkpoint_files import (
     CLEAN_SHUTDOWN,
     CLEANER_OFFSET_CHECKPOINT,
     LEADER_EPOCH_CHECKPOINT,
@@ -28,7 +28,8 @@ from fauxka.storage.checkpoint_files import (
     RECOVERY_POINT_CHECKPOINT,
     REPLICATION_OFFSET_CHECKPOINT,
 )
-from fauxka.storage.file_system import File
+from fauxka.storage.file_systems.file_system import File
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.log_files import (
     INDEX_SUFFIX,
     LOG_SUFFIX,
@@ -39,10 +40,9 @@ from fauxka.storage.log_files import (
     partition_of,
     segment_path,
 )
-from fauxka.storage.memory_file_system import MemoryFileSystem
-from fauxka.storage.offset_index import OffsetIndex
-from fauxka.storage.time_index import TimeIndex
-from fauxka.storage.transaction_index import TransactionIndex
+from fauxka.storage.segments.offset_index import OffsetIndex
+from fauxka.storage.segments.time_index import TimeIndex
+from fauxka.storage.segments.transaction_index import TransactionIndex
 
 from .kafka_folder import KAFKA_FOLDER, kafka_bytes, kafka_files
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fauxka.storage.key_offset_map import NO_OFFSET, KeyOffsetMap
+from fauxka.storage.cleaning.key_offset_map import NO_OFFSET, KeyOffsetMap
 
 keys = st.binary(max_size=3)
 

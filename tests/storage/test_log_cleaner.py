@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from fauxka.protocol.record_batch import HEADER_SIZE, Compression, parse_header
-from fauxka.protocol.records import BatchOptions
+from fauxka.protocol.batches.record_batch import HEADER_SIZE, Compression, parse_header
+from fauxka.protocol.batches.records import BatchOptions
 from fauxka.storage.log_config import LogConfig
-from fauxka.storage.transaction_index import AbortedTransaction
+from fauxka.storage.segments.transaction_index import AbortedTransaction
 
 from ..protocol.batch_bytes import NOW_MS, batch, record
 from .cleaned_logs import COMPACTING, DELETE_RETENTION_MS, FOLDER, CleanedLog, marker, stored_log, transactional

@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
-from fauxka.storage.checkpoint_files import CLEANER_OFFSET_CHECKPOINT, decode_offsets
+from fauxka.storage.checkpoints.checkpoint_files import CLEANER_OFFSET_CHECKPOINT, decode_offsets
+from fauxka.storage.cleaning.log_cleaner import LogCleaner
 from fauxka.storage.corrupt_file import CorruptFileError
-from fauxka.storage.log_cleaner import LogCleaner
+from fauxka.storage.file_systems.os_file_system import OsFileSystem
 from fauxka.storage.log_config import CleanupPolicy
-from fauxka.storage.os_file_system import OsFileSystem
 
 from ..protocol.batch_bytes import NOW_MS, batch, record
 from .cleaned_logs import COMPACTING, FOLDER, CleanedLog

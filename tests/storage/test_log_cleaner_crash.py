@@ -6,8 +6,8 @@ from errno import EIO
 
 import pytest
 
-from fauxka.storage.file_system import FileSystem
-from fauxka.storage.memory_file_system import MemoryFileSystem
+from fauxka.storage.file_systems.file_system import FileSystem
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.partition_log import PartitionLog
 
 from ..protocol.batch_bytes import NOW_MS

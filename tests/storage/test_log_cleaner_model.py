@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fauxka.protocol.record_batch import Compression
-from fauxka.protocol.records import BatchOptions
+from fauxka.protocol.batches.record_batch import Compression
+from fauxka.protocol.batches.records import BatchOptions
 
 from ..protocol.batch_bytes import NOW_MS
 from .cleaned_logs import COMPACTING, DELETE_RETENTION_MS, FOLDER, CleanedLog, Pair, batch_of

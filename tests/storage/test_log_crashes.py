@@ -6,14 +6,14 @@ from random import Random
 
 import pytest
 
-from fauxka.faults.faulty_file_system import FaultyFileSystem
-from fauxka.faults.file_fault_rules import Fail, FileFaultRule, Tear
-from fauxka.faults.operation_kind import CHANGES, OperationKind
+from fauxka.faults.files.faulty_file_system import FaultyFileSystem
+from fauxka.faults.files.file_fault_rules import Fail, FileFaultRule, Tear
+from fauxka.faults.files.operation_kind import CHANGES, OperationKind
 from fauxka.storage.append_refused import AppendRefused
-from fauxka.storage.checkpoint_files import CLEAN_SHUTDOWN
+from fauxka.storage.checkpoints.checkpoint_files import CLEAN_SHUTDOWN
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.log_config import LogConfig
 from fauxka.storage.log_manager import LogManager
-from fauxka.storage.memory_file_system import MemoryFileSystem
 from fauxka.storage.partition_log import PartitionLog
 
 from ..protocol.batch_bytes import NOW_MS

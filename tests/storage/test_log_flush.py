@@ -6,11 +6,11 @@ import pytest
 
 from fauxka.storage import partition_log
 from fauxka.storage.append_refused import AppendRefused
-from fauxka.storage.emulated_version import EmulatedVersion
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.log_config import LogConfig
 from fauxka.storage.log_loader import LoadState, LogPlace
-from fauxka.storage.memory_file_system import MemoryFileSystem
 from fauxka.storage.partition_log import PartitionLog
+from fauxka.storage.producers.emulated_version import EmulatedVersion
 
 from ..protocol.batch_bytes import NOW_MS
 from .logs import new_log, produce

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.storage.emulated_version import EmulatedVersion
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.log_config import LogConfig
 from fauxka.storage.log_loader import LoadState, LogPlace
-from fauxka.storage.memory_file_system import MemoryFileSystem
 from fauxka.storage.partition_log import PartitionLog
-from fauxka.storage.producer_snapshot import decode_snapshot
+from fauxka.storage.producers.emulated_version import EmulatedVersion
+from fauxka.storage.producers.producer_snapshot import decode_snapshot
 
 from ..protocol.batch_bytes import NOW_MS
 from .logs import new_log, produce, read_all

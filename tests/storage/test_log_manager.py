@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fauxka.storage.emulated_version import EmulatedVersion
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.leader_epoch_cache import EpochEndOffset
 from fauxka.storage.log_config import LogConfig
 from fauxka.storage.log_manager import LogManager
-from fauxka.storage.memory_file_system import MemoryFileSystem
+from fauxka.storage.producers.emulated_version import EmulatedVersion
 
 from ..protocol.batch_bytes import NOW_MS, batch
 from .logs import append, produce, read_all

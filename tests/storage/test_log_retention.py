@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.log_config import CleanupPolicy, LogConfig
 from fauxka.storage.log_retention import DELETE_UP_TO_HIGH_WATERMARK
-from fauxka.storage.memory_file_system import MemoryFileSystem
 from fauxka.storage.partition_log import PartitionLog
 
 from ..protocol.batch_bytes import NOW_MS, batch, records

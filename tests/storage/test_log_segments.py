@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.storage.append_refused import AppendRefused
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.log_config import LogConfig
-from fauxka.storage.memory_file_system import MemoryFileSystem
 
 from ..protocol.batch_bytes import NOW_MS, batch, records
 from .logs import append, batches_in, new_log, produce, read_bytes, records_in, sized_batch

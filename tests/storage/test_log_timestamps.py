@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fauxka.protocol.record_batch import Compression, TimestampType
-from fauxka.protocol.records import BatchOptions, Record, build_batch
+from fauxka.protocol.batches.record_batch import Compression, TimestampType
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.storage.log_config import LogConfig
-from fauxka.storage.log_segments import TimestampOffset
 from fauxka.storage.partition_log import PartitionLog
+from fauxka.storage.segments.log_segments import TimestampOffset
 
 from ..protocol.batch_bytes import NOW_MS, batch
 from .logs import append, new_log

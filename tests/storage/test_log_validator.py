@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from fauxka.protocol.compression import compress
+from fauxka.protocol.batches.compression import compress
+from fauxka.protocol.batches.record_batch import Compression, TimestampType, parse_header
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch, decode_batch
 from fauxka.protocol.error_codes import ErrorCode
-from fauxka.protocol.record_batch import Compression, TimestampType, parse_header
-from fauxka.protocol.records import BatchOptions, Record, build_batch, decode_batch
 from fauxka.storage.append_refused import AppendRefused, RecordError
 from fauxka.storage.log_config import LONG_MAX, CleanupPolicy, LogConfig, RecordValidation
 from fauxka.storage.log_validator import LogValidator

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fauxka.storage.os_file_system import OsFileSystem
+from fauxka.storage.file_systems.os_file_system import OsFileSystem
 
 
 class FullDisk:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.storage.open_descriptors import OpenDescriptors
-from fauxka.storage.os_file_system import OsFileSystem
+from fauxka.storage.file_systems.open_descriptors import OpenDescriptors
+from fauxka.storage.file_systems.os_file_system import OsFileSystem
 
 
 def open_descriptors() -> set[str]:
@@ -67,7 +67,7 @@ def test_descriptors_are_given_back_with_the_file_system(tmp_path: Path) -> None
 
 
 def test_limit_is_a_share_of_what_the_process_may_open() -> None:
-    program = "from fauxka.storage.open_descriptors import OpenDescriptors as D; print(D()._open_max)"
+    program = "from fauxka.storage.file_systems.open_descriptors import OpenDescriptors as D; print(D()._open_max)"
 
     def limit_with(soft: int) -> int:
         limits = (soft, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
@@ -112,7 +112,7 @@ def test_sync_begun_is_done_whatever_becomes_of_the_file(
     def note(number: int) -> None:
         synced.append(os.fstat(number).st_ino)
 
-    monkeypatch.setattr("fauxka.storage.os_file._sync_data", note)
+    monkeypatch.setattr("fauxka.storage.file_systems.os_file._sync_data", note)
     before = len(open_descriptors())
     step = file.begin_sync()
     files.open("b-0/1.log").append(b"1", b"")
@@ -152,7 +152,7 @@ def test_what_a_failed_sync_may_have_lost_is_written_again_before_the_next(
         events.append("synced")
 
     monkeypatch.setattr(os, "pwrite", note_write)
-    monkeypatch.setattr("fauxka.storage.os_file._sync_data", note_sync)
+    monkeypatch.setattr("fauxka.storage.file_systems.os_file._sync_data", note_sync)
 
     file.begin_sync(is_written_again=True)()
 
@@ -165,7 +165,7 @@ def test_sync_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     def fail(number: int) -> None:
         raise OSError(EIO, "Input/output error")
 
-    monkeypatch.setattr("fauxka.storage.os_file._sync_data", fail)
+    monkeypatch.setattr("fauxka.storage.file_systems.os_file._sync_data", fail)
     file = OsFileSystem(tmp_path).open("1.log")
     step = file.begin_sync()
 

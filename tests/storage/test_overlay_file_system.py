@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.storage.file_system import FileSystem
-from fauxka.storage.memory_file_system import MemoryFileSystem
-from fauxka.storage.os_file_system import OsFileSystem
-from fauxka.storage.overlay_file_system import OverlayFileSystem
+from fauxka.storage.file_systems.file_system import FileSystem
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
+from fauxka.storage.file_systems.os_file_system import OsFileSystem
+from fauxka.storage.file_systems.overlay_file_system import OverlayFileSystem
 
 
 def lower_with(content: dict[str, bytes]) -> MemoryFileSystem:

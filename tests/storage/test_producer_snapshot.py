@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fauxka.storage.corrupt_file import CorruptFileError
-from fauxka.storage.producer_snapshot import decode_snapshot, encode_snapshot
-from fauxka.storage.producer_state_entry import CachedBatch, ProducerStateEntry
+from fauxka.storage.producers.producer_snapshot import decode_snapshot, encode_snapshot
+from fauxka.storage.producers.producer_state_entry import CachedBatch, ProducerStateEntry
 
 from .kafka_folder import damaged_bit, kafka_bytes, kafka_files
 

@@ -1,6 +1,6 @@
 """Which snapshots of its producers a log leaves when it is closed."""
 
-from fauxka.storage.memory_file_system import MemoryFileSystem
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 
 from .logs import new_log, produce
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from fauxka.protocol.batches.record_batch import TimestampType
 from fauxka.protocol.error_codes import ErrorCode
-from fauxka.protocol.record_batch import TimestampType
 from fauxka.protocol.sequences import MAX_SEQUENCE
 from fauxka.storage.append_refused import AppendRefused, SequenceRefusal, SequenceRule
 from fauxka.storage.log_config import LogConfig
 from fauxka.storage.partition_log import PartitionLog
-from fauxka.storage.producer_snapshot import decode_snapshot, encode_snapshot
-from fauxka.storage.producer_state_entry import CachedBatch, ProducerStateEntry, recognised, without_batches
-from fauxka.storage.producer_state_manager import ProducerStateManager
+from fauxka.storage.producers.producer_snapshot import decode_snapshot, encode_snapshot
+from fauxka.storage.producers.producer_state_entry import CachedBatch, ProducerStateEntry, recognised, without_batches
+from fauxka.storage.producers.producer_state_manager import ProducerStateManager
 
 from ..protocol.batch_bytes import NOW_MS, batch, record, records
 from .logs import append, new_log, produce, read_all

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.protocol.record_batch import (
+from fauxka.protocol.batches.record_batch import (
     COMPRESSION_MASK,
     DELETE_HORIZON_BIT,
     HEADER_SIZE,
@@ -17,8 +17,8 @@ from fauxka.protocol.record_batch import (
     is_crc_right,
     parse_header,
 )
-from fauxka.protocol.records import RecordFields, decode_batch
-from fauxka.storage.retained_batch import BatchRetention, BatchVerdict, delete_horizon_of, retained_batch
+from fauxka.protocol.batches.records import RecordFields, decode_batch
+from fauxka.storage.cleaning.retained_batch import BatchRetention, BatchVerdict, delete_horizon_of, retained_batch
 
 from ..protocol.batch_bytes import NOW_MS, batch, record, records
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fauxka.storage.corrupt_file import CorruptFileError
-from fauxka.storage.memory_file_system import MemoryFileSystem
-from fauxka.storage.transaction_index import AbortedTransaction, CollectedTransactions, TransactionIndex
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
+from fauxka.storage.segments.transaction_index import AbortedTransaction, CollectedTransactions, TransactionIndex
 
 PATH = "t-0/00000000000000000002.txnindex"
 

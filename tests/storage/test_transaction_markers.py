@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from fauxka.protocol.control_records import EndTransactionMarker, decode_marker
+from fauxka.protocol.batches.control_records import EndTransactionMarker, decode_marker
+from fauxka.protocol.batches.record_batch import TRANSACTIONAL_BIT, TimestampType, parse_header
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.error_codes import ErrorCode
-from fauxka.protocol.record_batch import TRANSACTIONAL_BIT, TimestampType, parse_header
-from fauxka.protocol.records import BatchOptions, Record, build_batch
 from fauxka.storage.append_refused import AppendRefused
 from fauxka.storage.append_result import AppendResult
 from fauxka.storage.coordinator_batch import TransactionalRecords, TransactionMarker
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.log_config import LogConfig
-from fauxka.storage.memory_file_system import MemoryFileSystem
 from fauxka.storage.partition_log import PartitionLog
-from fauxka.storage.transaction_index import AbortedTransaction
-from fauxka.storage.unverified_producers import UnverifiedProducer
+from fauxka.storage.producers.unverified_producers import UnverifiedProducer
+from fauxka.storage.segments.transaction_index import AbortedTransaction
 
 from ..broker.steered_file_system import SteeredFileSystem
 from ..protocol.batch_bytes import NOW_MS, batch

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from fauxka.admin.errors import CallError
-from fauxka.faults.fault_rules import Delay, FaultRule
-from fauxka.faults.file_rules import FileRule
-from fauxka.faults.match import Match
+from fauxka.faults.files.file_rules import FileRule
 from fauxka.faults.rule_error import RuleError
+from fauxka.faults.rules.fault_rules import Delay, FaultRule
+from fauxka.faults.rules.match import Match
 from fauxka.testing import Broker
 
 from .producing import send
@@ -250,7 +250,7 @@ def test_what_a_call_raises_is_raised_in_the_test(broker: Broker) -> None:
 
 
 def test_a_port_that_is_taken_is_told(broker: Broker) -> None:
-    from fauxka.broker.listeners import ListenerConfig
+    from fauxka.broker.network.listeners import ListenerConfig
 
     port = int(broker.bootstrap_servers.rpartition(":")[2])
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from confluent_kafka import KafkaException
 
-from fauxka.faults import recipes
-from fauxka.faults.fault_rules import FaultRule
+from fauxka.faults.rules import recipes
+from fauxka.faults.rules.fault_rules import FaultRule
 from fauxka.testing import Broker
 
 from .producing import NO_OFFSET, send

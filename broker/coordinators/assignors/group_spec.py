@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from ....protocol.consumer_group_values import Partitions
+from ....protocol.stored_records.consumer_group_values import Partitions
 from ..java_hash_tables import buckets_of_copy, buckets_of_grown, in_hash_order, int_hash, uuid_hash
 
 

@@ -6,7 +6,7 @@ Source: RangeAssignor, Kafka 4.3.0.
 
 from __future__ import annotations
 
-from ....protocol.consumer_group_values import Partitions
+from ....protocol.stored_records.consumer_group_values import Partitions
 from .group_spec import GroupSpec
 
 

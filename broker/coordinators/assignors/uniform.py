@@ -6,7 +6,7 @@ Source: UniformAssignor and UniformHomogeneousAssignmentBuilder, Kafka 4.3.0.
 
 from __future__ import annotations
 
-from ....protocol.consumer_group_values import Partitions
+from ....protocol.stored_records.consumer_group_values import Partitions
 from ..java_hash_tables import buckets_of_copy, in_hash_order, uuid_hash
 from .group_spec import GroupSpec, MemberSpec, assigned_in_order
 from .uniform_mixed import MixedAssignment

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from ....protocol.consumer_group_values import Partitions
+from ....protocol.stored_records.consumer_group_values import Partitions
 from ..java_hash_tables import uuid_sort_key
 from .group_spec import GroupSpec
 from .member_loads import MemberLoads

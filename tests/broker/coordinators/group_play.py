@@ -5,25 +5,25 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 
-from fauxka.broker.clock import ManualClock
 from fauxka.broker.cluster import Cluster
-from fauxka.broker.config import BrokerConfig
-from fauxka.broker.coordinators.consumer_groups.of_cluster import consumer_groups_of
-from fauxka.broker.coordinators.group import OffsetCommitter
-from fauxka.broker.coordinators.group_coordinator import GroupCoordinator
-from fauxka.broker.coordinators.group_join import JoinAttempt
-from fauxka.broker.coordinators.group_offsets import OffsetProducer, OffsetToCommit
-from fauxka.broker.coordinators.group_settings import GroupSettings
+from fauxka.broker.config.broker_config import BrokerConfig
+from fauxka.broker.coordinators.consumer.of_cluster import consumer_groups_of
+from fauxka.broker.coordinators.coordinator_log import StateLog, StateRecord
+from fauxka.broker.coordinators.group.group import OffsetCommitter
+from fauxka.broker.coordinators.group.group_coordinator import GroupCoordinator
+from fauxka.broker.coordinators.group.group_join import JoinAttempt
+from fauxka.broker.coordinators.group.group_offsets import OffsetProducer, OffsetToCommit
+from fauxka.broker.coordinators.group.group_settings import GroupSettings
 from fauxka.broker.coordinators.internal_topics import CoordinatorType, partition_of_key
-from fauxka.broker.coordinators.share_groups.of_cluster import share_groups_of
-from fauxka.broker.coordinators.state_log import StateLog, StateRecord
-from fauxka.broker.request_context import Deferred
+from fauxka.broker.coordinators.share.of_cluster import share_groups_of
+from fauxka.broker.requests.request_context import Deferred
+from fauxka.broker.runtime.clock import ManualClock
+from fauxka.protocol.batches.records import BatchOptions
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.protocol.messages.heartbeat import HeartbeatRequest
 from fauxka.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from fauxka.protocol.messages.leave_group import MemberIdentity
 from fauxka.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
-from fauxka.protocol.records import BatchOptions
 from fauxka.storage.coordinator_batch import TransactionMarker
 
 GROUP = "group"

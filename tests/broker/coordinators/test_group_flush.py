@@ -16,7 +16,7 @@ from fauxka.protocol.messages.offset_commit import (
     OffsetCommitResponse,
 )
 from fauxka.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
-from fauxka.storage.memory_file_system import MemoryFileSystem
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.testing import Broker
 
 from ...golden.capture_connection import Connection

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.coordinators.group import OffsetCommitter
-from fauxka.broker.coordinators.group_offsets import OffsetToCommit
-from fauxka.broker.coordinators.state_log import StateRecord
-from fauxka.protocol.group_log_records import GroupMetadataKey, OffsetCommitKey, OffsetCommitValue
+from fauxka.broker.coordinators.coordinator_log import StateRecord
+from fauxka.broker.coordinators.group.group import OffsetCommitter
+from fauxka.broker.coordinators.group.group_offsets import OffsetToCommit
+from fauxka.protocol.stored_records.group_log_records import GroupMetadataKey, OffsetCommitKey, OffsetCommitValue
 from fauxka.testing import Broker
 
 from .group_play import GROUP, GroupPlay

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fauxka.broker.coordinators.group_settings import GroupSettings
+from fauxka.broker.coordinators.group.group_settings import GroupSettings
 
 from .group_play import GroupPlay, answered
 

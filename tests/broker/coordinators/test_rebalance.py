@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fauxka.broker.coordinators.group_settings import GroupSettings
+from fauxka.broker.coordinators.group.group_settings import GroupSettings
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 
 from .group_play import (

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.clock import ManualClock
 from fauxka.broker.cluster import Cluster
-from fauxka.broker.config import BrokerConfig
+from fauxka.broker.config.broker_config import BrokerConfig
+from fauxka.broker.coordinators.coordinator_log import ReplayedRecord, StateLog, StateRecord
 from fauxka.broker.coordinators.internal_topics import CoordinatorType, partition_index_of_key
-from fauxka.broker.coordinators.state_log import ReplayedRecord, StateLog, StateRecord
-from fauxka.broker.request_context import Deferred
+from fauxka.broker.requests.request_context import Deferred
+from fauxka.broker.runtime.clock import ManualClock
+from fauxka.protocol.batches.record_batch import parse_header
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
-from fauxka.protocol.record_batch import parse_header
-from fauxka.storage.memory_file_system import MemoryFileSystem
-from fauxka.storage.os_file_system import OsFileSystem
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
+from fauxka.storage.file_systems.os_file_system import OsFileSystem
 
 NOW_MS = 1_700_000_000_000
 PARTITIONS = 50

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from fauxka.broker.cluster_reset import reset_cluster
-from fauxka.broker.cluster_snapshot import restore_snapshot, take_snapshot
+from fauxka.broker.coordinators.coordinator_log import StateLog, StateRecord
 from fauxka.broker.coordinators.internal_topics import CoordinatorType, internal_topic
-from fauxka.broker.coordinators.state_log import StateLog, StateRecord
-from fauxka.broker.coordinators.transaction_metadata import TransactionMetadata
-from fauxka.protocol.transaction_log_records import encode_key
+from fauxka.broker.coordinators.transaction.transaction_metadata import TransactionMetadata
+from fauxka.broker.lifecycle.cluster_reset import reset_cluster
+from fauxka.broker.lifecycle.cluster_snapshot import restore_snapshot, take_snapshot
+from fauxka.protocol.stored_records.transaction_log_records import encode_key
 
 from .transaction_scene import NEW, OLD, TIMEOUT_MS, TransactionScene, error_of
 

@@ -7,22 +7,22 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from fauxka.broker.clock import ManualClock
 from fauxka.broker.cluster import Cluster
-from fauxka.broker.cluster_loader import recover_cluster
-from fauxka.broker.config import BrokerConfig
+from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.coordinators.internal_topics import CoordinatorType, internal_topic
-from fauxka.broker.coordinators.transaction_coordinator import TransactionCoordinator
-from fauxka.broker.coordinators.transaction_metadata import TransactionMetadata
-from fauxka.broker.node_life import kill
-from fauxka.broker.partition import Partition
-from fauxka.protocol.control_records import decode_marker
+from fauxka.broker.coordinators.transaction.transaction_coordinator import TransactionCoordinator
+from fauxka.broker.coordinators.transaction.transaction_metadata import TransactionMetadata
+from fauxka.broker.lifecycle.cluster_loader import recover_cluster
+from fauxka.broker.lifecycle.crash_restart import kill
+from fauxka.broker.replica.partition import Partition
+from fauxka.broker.runtime.clock import ManualClock
+from fauxka.protocol.batches.control_records import decode_marker
+from fauxka.protocol.batches.record_batch import parse_header
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.error_codes import KafkaError
 from fauxka.protocol.produced_records import TransactionalProducer
-from fauxka.protocol.record_batch import parse_header
-from fauxka.protocol.records import BatchOptions, Record, build_batch
-from fauxka.protocol.transaction_log_records import TransactionLogValue
-from fauxka.storage.file_system import FileSystem
+from fauxka.protocol.stored_records.transaction_log_records import TransactionLogValue
+from fauxka.storage.file_systems.file_system import FileSystem
 
 NOW_MS = 1_700_000_000_000
 TOPIC = "t"
@@ -99,8 +99,8 @@ class TransactionScene:
 
     def states(self, name: str) -> list[str]:
         """Return the states that were written for the id, oldest first; "" for a tombstone."""
-        from fauxka.broker.coordinators.state_log import ReplayedRecord, StateLog
-        from fauxka.protocol.transaction_log_records import decode_key
+        from fauxka.broker.coordinators.coordinator_log import ReplayedRecord, StateLog
+        from fauxka.protocol.stored_records.transaction_log_records import decode_key
 
         found: list[str] = []
 

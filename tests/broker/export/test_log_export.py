@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.export.kafka_folder import ExportError
-from fauxka.broker.export.log_export import export
-from fauxka.protocol.metadata_records import (
+from fauxka.broker.lifecycle.export.kafka_folder import ExportError
+from fauxka.broker.lifecycle.export.log_export import export
+from fauxka.protocol.stored_records.metadata_records import (
     ConfigRecord,
     FeatureLevelRecord,
     MetadataRecord,
@@ -17,9 +17,9 @@ from fauxka.protocol.metadata_records import (
     ProducerIdsRecord,
     TopicRecord,
 )
-from fauxka.storage.bootstrap_checkpoint import decode_bootstrap_checkpoint
-from fauxka.storage.checkpoint_files import decode_meta_properties, decode_partition_metadata
-from fauxka.storage.properties_file import parse_properties
+from fauxka.storage.checkpoints.bootstrap_checkpoint import decode_bootstrap_checkpoint
+from fauxka.storage.checkpoints.checkpoint_files import decode_meta_properties, decode_partition_metadata
+from fauxka.storage.checkpoints.properties_file import parse_properties
 from fauxka.testing import Broker
 
 from ...golden.raw_batches import batch

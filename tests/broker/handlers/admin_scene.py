@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass, field
 
-from fauxka.broker.clock import ManualClock
 from fauxka.broker.cluster import Cluster, Topic
-from fauxka.broker.config import BrokerConfig
-from fauxka.broker.handlers import create_topics, describe_configs, incremental_alter_configs
-from fauxka.broker.listeners import Listener
-from fauxka.broker.request_context import ConnectionInfo, Deferred, RequestContext
+from fauxka.broker.config.broker_config import BrokerConfig
+from fauxka.broker.handlers.cluster import describe_configs, incremental_alter_configs
+from fauxka.broker.handlers.topics import create_topics
+from fauxka.broker.network.listeners import Listener
+from fauxka.broker.requests.request_context import ConnectionInfo, Deferred, RequestContext
+from fauxka.broker.runtime.clock import ManualClock
 from fauxka.protocol.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass, field
 
-from fauxka.broker.clock import ManualClock
 from fauxka.broker.cluster import Cluster, Topic
-from fauxka.broker.config import BrokerConfig
-from fauxka.broker.dispatch import Dispatcher
-from fauxka.broker.listeners import Listener
-from fauxka.broker.request_context import ConnectionInfo, RequestContext
+from fauxka.broker.config.broker_config import BrokerConfig
+from fauxka.broker.dispatch.dispatch import Dispatcher
+from fauxka.broker.network.listeners import Listener
+from fauxka.broker.requests.request_context import ConnectionInfo, RequestContext
+from fauxka.broker.runtime.clock import ManualClock
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.messages.produce import (
     PartitionProduceData,
     PartitionProduceResponse,
@@ -16,8 +17,7 @@ from fauxka.protocol.messages.produce import (
     TopicProduceData,
 )
 from fauxka.protocol.primitives import Reader, Writer
-from fauxka.protocol.records import BatchOptions, Record, build_batch
-from fauxka.storage.emulated_version import EmulatedVersion
+from fauxka.storage.producers.emulated_version import EmulatedVersion
 
 PRODUCE = 0
 FLEXIBLE_SINCE = 9

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from fauxka.broker.cluster import Cluster
-from fauxka.broker.config import BrokerConfig
-from fauxka.broker.features import features_of
-from fauxka.broker.handlers import HANDLERS, api_versions
-from fauxka.broker.listeners import Listener
-from fauxka.broker.request_context import ConnectionInfo, RequestContext
+from fauxka.broker.config.broker_config import BrokerConfig
+from fauxka.broker.handlers import HANDLERS
+from fauxka.broker.handlers.cluster import api_versions
+from fauxka.broker.metadata.features import features_of
+from fauxka.broker.network.listeners import Listener
+from fauxka.broker.requests.request_context import ConnectionInfo, RequestContext
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 

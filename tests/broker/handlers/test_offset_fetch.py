@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fauxka.broker.coordinators.group import OffsetCommitter
-from fauxka.broker.coordinators.group_offsets import OffsetToCommit
+from fauxka.broker.coordinators.group.group import OffsetCommitter
+from fauxka.broker.coordinators.group.group_offsets import OffsetToCommit
 from fauxka.protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,

@@ -4,10 +4,10 @@ from fastcrc.crc32 import iscsi as crc32c
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fauxka.protocol.batches.record_batch import ATTRIBUTES_POSITION, HEADER_SIZE
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.frames import FrameError
 from fauxka.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
-from fauxka.protocol.record_batch import ATTRIBUTES_POSITION, HEADER_SIZE
-from fauxka.protocol.records import BatchOptions, Record, build_batch
 
 from .produce_scene import ProduceScene, frame_of
 

@@ -1,7 +1,8 @@
 """What CreateTopics, CreatePartitions, DeleteTopics and DeleteRecords leave behind in the cluster."""
 
-from fauxka.broker.handlers import create_partitions, delete_records, delete_topics, describe_log_dirs
-from fauxka.broker.request_context import Deferred
+from fauxka.broker.handlers.records import delete_records
+from fauxka.broker.handlers.topics import create_partitions, delete_topics, describe_log_dirs
+from fauxka.broker.requests.request_context import Deferred
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from fauxka.protocol.messages.create_topics import CreatableReplicaAssignment, CreatableTopic

@@ -7,19 +7,19 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from fauxka.broker.clock import ManualClock
 from fauxka.broker.cluster import Cluster
-from fauxka.broker.config import BrokerConfig
-from fauxka.broker.coordinators.transaction_coordinator import TransactionCoordinator
-from fauxka.broker.handlers import produce
-from fauxka.broker.listeners import Listener
-from fauxka.broker.request_context import ConnectionInfo, Deferred, RequestContext
+from fauxka.broker.config.broker_config import BrokerConfig
+from fauxka.broker.coordinators.transaction.transaction_coordinator import TransactionCoordinator
+from fauxka.broker.handlers.records import produce
+from fauxka.broker.network.listeners import Listener
+from fauxka.broker.requests.request_context import ConnectionInfo, Deferred, RequestContext
+from fauxka.broker.runtime.clock import ManualClock
 from fauxka.protocol import produce_codec
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
 from fauxka.protocol.primitives import Reader, Writer
 from fauxka.protocol.produced_records import TransactionalProducer
-from fauxka.protocol.records import BatchOptions, Record, build_batch
 
 TOPIC, TRANSACTIONAL_ID = "events", "transfers"
 JOINS, VERIFIED = 12, 11

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from fauxka.broker.coordinators.group import OffsetCommitter
-from fauxka.broker.coordinators.group_offsets import OffsetProducer, OffsetToCommit
+from fauxka.broker.coordinators.group.group import OffsetCommitter
+from fauxka.broker.coordinators.group.group_offsets import OffsetProducer, OffsetToCommit
 from fauxka.broker.coordinators.internal_topics import CoordinatorType, partition_of_key
-from fauxka.broker.handlers import write_txn_markers
-from fauxka.broker.request_context import Deferred
+from fauxka.broker.handlers.transactions import write_txn_markers
+from fauxka.broker.requests.request_context import Deferred
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.write_txn_markers import (
     WritableTxnMarker,

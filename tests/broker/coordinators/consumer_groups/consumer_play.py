@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TypedDict, Unpack
 
-from fauxka.broker.clock import ManualClock
 from fauxka.broker.cluster import Cluster
-from fauxka.broker.config import BrokerConfig
-from fauxka.broker.coordinators.consumer_groups.heartbeats import Client
-from fauxka.broker.coordinators.consumer_groups.of_cluster import consumer_groups_of
-from fauxka.broker.coordinators.group_coordinator import GroupCoordinator
-from fauxka.broker.coordinators.group_settings import GroupSettings
+from fauxka.broker.config.broker_config import BrokerConfig
+from fauxka.broker.coordinators.consumer.heartbeats import Client
+from fauxka.broker.coordinators.consumer.of_cluster import consumer_groups_of
+from fauxka.broker.coordinators.group.group_coordinator import GroupCoordinator
+from fauxka.broker.coordinators.group.group_settings import GroupSettings
 from fauxka.broker.coordinators.internal_topics import CoordinatorType
-from fauxka.broker.coordinators.share_groups.of_cluster import share_groups_of
+from fauxka.broker.coordinators.share.of_cluster import share_groups_of
+from fauxka.broker.runtime.clock import ManualClock
 from fauxka.protocol.messages.consumer_group_describe import DescribedGroup
 from fauxka.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,

@@ -8,15 +8,15 @@ import json
 import pytest
 
 from fauxka.broker.coordinators.assignors.group_spec import GroupSpec, MemberSpec
-from fauxka.broker.coordinators.consumer_groups import records
-from fauxka.broker.coordinators.consumer_groups.assignor_names import assignor_of
-from fauxka.broker.coordinators.consumer_groups.member import ConsumerMember, MemberState
-from fauxka.broker.coordinators.consumer_groups.topic_regex import InvalidRegexError, TopicRegex
+from fauxka.broker.coordinators.consumer import records
+from fauxka.broker.coordinators.consumer.assignor_names import assignor_of
+from fauxka.broker.coordinators.consumer.member import ConsumerMember, MemberState
+from fauxka.broker.coordinators.consumer.topic_regex import InvalidRegexError, TopicRegex
 from fauxka.broker.coordinators.java_hash_tables import buckets_of_grown, in_hash_order, uuid_hash
 from fauxka.broker.coordinators.java_strings import java_hash_order
-from fauxka.protocol.consumer_group_records import ConsumerGroupRecord, ConsumerRecordType
-from fauxka.protocol.consumer_group_values import ClassicMember, ClassicProtocol, RegularExpression
 from fauxka.protocol.kafka_uuid import parse_uuid, uuid_text
+from fauxka.protocol.stored_records.consumer_group_records import ConsumerGroupRecord, ConsumerRecordType
+from fauxka.protocol.stored_records.consumer_group_values import ClassicMember, ClassicProtocol, RegularExpression
 from fauxka.protocol.xxh3 import xxh3_64
 
 from ....golden.capture_group_oracle import FILE, NAMES

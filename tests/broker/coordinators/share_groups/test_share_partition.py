@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from fauxka.broker.clock import ManualClock
-from fauxka.broker.coordinators.share_groups.record_state import Acquired
-from fauxka.broker.coordinators.share_groups.share_partition import (
+from fauxka.broker.coordinators.share.record_state import Acquired
+from fauxka.broker.coordinators.share.share_partition import (
     ACCEPT,
     REJECT,
     RELEASE,
@@ -17,8 +16,9 @@ from fauxka.broker.coordinators.share_groups.share_partition import (
     SharePartition,
     Wanted,
 )
+from fauxka.broker.runtime.clock import ManualClock
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
-from fauxka.protocol.share_state_records import DeliveryState, StateBatch
+from fauxka.protocol.stored_records.share_state_records import DeliveryState, StateBatch
 
 LOCK_MS = 1000
 MANY = Wanted(500, 500)

@@ -1,0 +1,36 @@
+"""What a broker is wired with: the rules of what goes wrong, and the journal of what happened.
+
+Loaded with every start, so it imports nothing that a broker without a rule would not need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..broker.cluster import Cluster
+from ..broker.lifecycle.server import Server
+from ..broker.network.listeners import ListenerConfig
+from ..faults.journal.journal import Journal
+from ..faults.rules.fault_plan import FaultPlan
+
+if TYPE_CHECKING:
+    from ..broker.lifecycle.crash_restart import LogEnds
+
+
+class Instruments:
+    """The rules and the journal of one broker."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        """Start without a rule, and with an empty journal."""
+        self.plan = FaultPlan(cluster.clock.now_ms)
+        self.journal = Journal(cluster.config.journal_requests_max, cluster.node_id, cluster.topic_name_of)
+
+    def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
+        """Return the node, not started, that works by the rules and is written down."""
+        server = Server(cluster, listeners, plan=self.plan, observer=self.journal)
+        server.on_recovered = self._recovered
+        return server
+
+    def _recovered(self, ends: LogEnds) -> None:
+        self.journal.truncated(ends.topic_name, ends.partition, ends.before, ends.after)

@@ -1,0 +1,1 @@
+"""The operations of the admin API, one module a subject."""

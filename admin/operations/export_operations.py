@@ -1,0 +1,60 @@
+"""What the broker holds, written out for a real Kafka."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from ...broker.network.listeners import WILDCARD_HOSTS
+from ..control import Control
+from ..errors import conflict
+from ..operation import Operation
+from ..own_thread import in_own_thread
+
+TAG = "state"
+
+PATH_CHARACTERS_MAX = 4096
+LOOPBACK = "127.0.0.1"
+
+
+class Export(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Where to write to: a folder on the broker's machine that is not there yet, or is empty."""
+
+    dir: Annotated[str, Meta(min_length=1, max_length=PATH_CHARACTERS_MAX, pattern=r"^[^\0]*$")]
+
+
+class Exported(Struct, kw_only=True):
+    """What was written, and how to start a Kafka on it, in words."""
+
+    dir: str
+    said: list[str]
+
+
+async def export(control: Control, body: Export) -> Exported:
+    """Write all topics to a folder on which a real Kafka starts, as `fauxka export` does.
+
+    It is read over the Kafka protocol: rules that are in force hold for it too, and the journal tells of it.
+    """
+    # Loaded when it is first asked for, as what it needs is large.
+    from ...broker.lifecycle.export import log_export
+    from ...broker.lifecycle.export.kafka_folder import ExportError
+
+    if not control.is_running:
+        raise conflict("the node is down; POST /v1/restart starts it")
+    listener = control.server.listeners[0]
+    host = LOOPBACK if listener.host in WILDCARD_HOSTS else listener.host
+    bootstrap = f"[{host}]:{listener.port}" if ":" in host else f"{host}:{listener.port}"
+    said: list[str] = []
+
+    def work() -> None:
+        log_export.export(body.dir, data_folder=None, bootstrap=bootstrap, say=said.append)
+
+    try:
+        await in_own_thread("fauxka-export", work)
+    except ExportError as error:
+        raise conflict(f"cannot export: {error}", field="dir", value=body.dir) from error
+    return Exported(dir=body.dir, said=said)
+
+
+OPERATIONS = (Operation(method="POST", path="/v1/export", perform=export, tag=TAG, errors=(409,)),)

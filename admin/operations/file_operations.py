@@ -1,0 +1,130 @@
+"""Rules for files: which operations on which files go wrong, and how."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ...faults.files.armed_file_rule import ArmedFileRule
+from ...faults.files.file_rules import AnyFileKind, AnyOperation, FileAction, FileBytes, FileCrash, FileRule
+from ...faults.rules.fault_rules import Milliseconds, When
+from ...faults.rules.match import AnyText
+from ...faults.rules.rule_checks import ANSWER_FIELDS
+from ..control import Control
+from ..errors import unknown
+from ..operation import Caller, Operation
+from ..paging import NumberPage, page_of
+from .rule_models import AwaitQuery, Hits, RulePath, ToldNearMiss, told_near_misses
+from .waiting import wait_for_hits
+
+TAG = "files"
+
+
+class ToldFileRule(Struct, kw_only=True):
+    """A rule for files that is in force; see the one for requests for what it counts."""
+
+    id: int
+    name: str
+    operation: AnyOperation | None
+    path: AnyText | None
+    folder: AnyText | None
+    file_kind: AnyFileKind | None
+    action: FileAction
+    bytes: FileBytes | None
+    ms: Milliseconds | None
+    when: When | None
+    crash: FileCrash | None
+    hits: int
+    matched: int
+    remaining: int | None
+    last_hit_ms: int | None
+    near_misses: list[ToldNearMiss]
+
+
+class FileRulePage(Struct, kw_only=True):
+    """Rules for files, in the order in which they are asked."""
+
+    items: list[ToldFileRule]
+    next: str | None
+
+
+def _rule(control: Control, rule_id: int) -> ArmedFileRule:
+    armed = control.files.find(rule_id)
+    if armed is None:
+        raise unknown("rule for files", rule_id)
+    return armed
+
+
+def add_file_rule(control: Control, body: FileRule) -> ToldFileRule:
+    """Put a rule for files in force, behind those that are."""
+    return told_file_rule(control.files.add(body))
+
+
+def list_file_rules(control: Control, query: NumberPage) -> FileRulePage:
+    """List the rules for files, in the order in which they are asked."""
+    items, token = page_of(control.files.behind(query.since), query.limit, told_file_rule, lambda armed: str(armed.id))
+    return FileRulePage(items=items, next=token)
+
+
+def get_file_rule(control: Control, path: RulePath) -> ToldFileRule:
+    """Tell a rule for files with its counts."""
+    return told_file_rule(_rule(control, path.id))
+
+
+def replace_file_rule(control: Control, path: RulePath, body: FileRule) -> ToldFileRule:
+    """Put another rule in the place of this one; its counts begin anew."""
+    _rule(control, path.id)
+    return told_file_rule(control.files.replace(path.id, body))
+
+
+def remove_file_rule(control: Control, path: RulePath) -> ToldFileRule:
+    """Remove a rule for files: the disk has room again, files can be written again."""
+    return told_file_rule(control.files.remove(_rule(control, path.id).id))
+
+
+def remove_file_rules(control: Control) -> FileRulePage:
+    """Remove all rules for files, and tell what they have counted."""
+    rules = control.files.rules
+    control.files.clear()
+    return FileRulePage(items=[told_file_rule(armed) for armed in rules], next=None)
+
+
+async def await_file_rule(control: Control, path: RulePath, query: AwaitQuery, caller: Caller) -> Hits:
+    """Answer when the rule has hit so often; 408 with the hits so far where that takes too long."""
+    armed = _rule(control, path.id)
+    return Hits(id=path.id, hits=await wait_for_hits(armed, query.hits, query.timeout_ms, caller))
+
+
+def told_file_rule(armed: ArmedFileRule) -> ToldFileRule:
+    """Return the rule as it is told."""
+    rule = armed.rule
+    return ToldFileRule(
+        id=armed.id,
+        name=rule.name,
+        operation=rule.operation,
+        path=rule.path,
+        folder=rule.folder,
+        file_kind=rule.file_kind,
+        action=rule.action,
+        bytes=rule.bytes,
+        ms=rule.ms,
+        when=rule.when,
+        crash=rule.crash,
+        hits=armed.hits,
+        matched=armed.matched,
+        remaining=armed.remaining,
+        last_hit_ms=armed.last_hit_ms,
+        near_misses=told_near_misses(armed.near_misses),
+    )
+
+
+OPERATIONS = (
+    Operation(method="POST", path="/v1/files", perform=add_file_rule, tag=TAG, status=201, ignored=ANSWER_FIELDS),
+    Operation(method="GET", path="/v1/files", perform=list_file_rules, tag=TAG),
+    Operation(method="DELETE", path="/v1/files", perform=remove_file_rules, tag=TAG),
+    Operation(method="GET", path="/v1/files/{id}", perform=get_file_rule, tag=TAG, errors=(404,)),
+    Operation(
+        method="PUT", path="/v1/files/{id}", perform=replace_file_rule, tag=TAG, errors=(404,), ignored=ANSWER_FIELDS
+    ),
+    Operation(method="DELETE", path="/v1/files/{id}", perform=remove_file_rule, tag=TAG, errors=(404,)),
+    Operation(method="GET", path="/v1/files/{id}/await", perform=await_file_rule, tag=TAG, errors=(404, 408, 503)),
+)

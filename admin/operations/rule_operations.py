@@ -1,0 +1,76 @@
+"""Rules: what goes wrong with which requests, and what came of it."""
+
+from __future__ import annotations
+
+from ...faults.rules.armed_rule import ArmedRule
+from ...faults.rules.fault_rules import FaultRule
+from ...faults.rules.rule_checks import ANSWER_FIELDS
+from ..control import Control
+from ..errors import unknown
+from ..operation import Caller, Operation
+from ..paging import NumberPage, page_of
+from .rule_models import AwaitQuery, Hits, RulePage, RulePath, ToldRule, told_rule
+from .waiting import wait_for_hits
+
+TAG = "rules"
+
+
+def _rule(control: Control, rule_id: int) -> ArmedRule:
+    armed = control.plan.find(rule_id)
+    if armed is None:
+        raise unknown("rule", rule_id)
+    return armed
+
+
+def add_rule(control: Control, body: FaultRule) -> ToldRule:
+    """Put a rule in force, behind those that are.
+
+    Rules are asked in order; the first that matches and whose turn it is acts, but those that observe only count.
+    """
+    return told_rule(control.plan.add(body))
+
+
+def list_rules(control: Control, query: NumberPage) -> RulePage:
+    """List the rules in force, in the order in which they are asked."""
+    items, token = page_of(control.plan.behind(query.since), query.limit, told_rule, lambda armed: str(armed.id))
+    return RulePage(items=items, next=token)
+
+
+def get_rule(control: Control, path: RulePath) -> ToldRule:
+    """Tell a rule with its counts, and with what kept requests from matching it."""
+    return told_rule(_rule(control, path.id))
+
+
+def replace_rule(control: Control, path: RulePath, body: FaultRule) -> ToldRule:
+    """Put another rule in the place of this one; its counts begin anew."""
+    _rule(control, path.id)
+    return told_rule(control.plan.replace(path.id, body))
+
+
+def remove_rule(control: Control, path: RulePath) -> ToldRule:
+    """Remove a rule, and tell what it has counted."""
+    return told_rule(control.plan.remove(_rule(control, path.id).id))
+
+
+def remove_rules(control: Control) -> RulePage:
+    """Remove all rules, and tell what they have counted."""
+    rules = control.plan.rules
+    control.plan.clear()
+    return RulePage(items=[told_rule(armed) for armed in rules], next=None)
+
+
+async def await_rule(control: Control, path: RulePath, query: AwaitQuery, caller: Caller) -> Hits:
+    """Answer when the rule has hit so often; 408 with the hits so far where that takes too long."""
+    armed = _rule(control, path.id)
+    return Hits(id=path.id, hits=await wait_for_hits(armed, query.hits, query.timeout_ms, caller))
+
+
+OPERATIONS = (
+    Operation(method="POST", path="/v1/rules", perform=add_rule, tag=TAG, status=201, ignored=ANSWER_FIELDS),
+    Operation(method="GET", path="/v1/rules", perform=list_rules, tag=TAG),
+    Operation(method="DELETE", path="/v1/rules", perform=remove_rules, tag=TAG),
+    Operation(method="GET", path="/v1/rules/{id}", perform=get_rule, tag=TAG, errors=(404,)),
+    Operation(method="PUT", path="/v1/rules/{id}", perform=replace_rule, tag=TAG, errors=(404,), ignored=ANSWER_FIELDS),
+    Operation(method="DELETE", path="/v1/rules/{id}", perform=remove_rule, tag=TAG, errors=(404,)),
+    Operation(method="GET", path="/v1/rules/{id}/await", perform=await_rule, tag=TAG, errors=(404, 408, 503)),
+)

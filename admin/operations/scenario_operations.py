@@ -1,0 +1,123 @@
+"""The named scenarios, run on request; what runs them is handed in, as it stands above this part."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Protocol
+
+from msgspec import Meta, Struct
+
+from ...faults.rule_error import RuleError
+from ...storage.producers.emulated_version import EmulatedVersion
+from ..control import Control
+from ..errors import CallError, conflict, unknown
+from ..operation import Operation
+from ..own_thread import in_own_thread
+
+TAG = "scenarios"
+
+NAME_CHARACTERS_MAX = 100
+DEFAULT_CLIENT = "raw"
+
+Name = Annotated[str, Meta(min_length=1, max_length=NAME_CHARACTERS_MAX)]
+
+
+class ToldScenario(Struct, kw_only=True):
+    """A scenario; unable: clients that cannot do it, and why."""
+
+    name: str
+    title: str
+    story: str
+    versions: str
+    unable: dict[str, str]
+
+
+class ScenarioList(Struct, kw_only=True):
+    """All scenarios, by name."""
+
+    items: list[ToldScenario]
+    next: str | None = None
+
+
+class ScenarioPath(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Which scenario."""
+
+    name: Name
+
+
+class ScenarioRun(Struct, kw_only=True, forbid_unknown_fields=True):
+    """How it is run.
+
+    client: `raw`, or a real one that is installed where the broker runs. as_version: whose producer rules hold, such as
+    "2.4"; null is the newest.
+    """
+
+    client: Name = DEFAULT_CLIENT
+    as_version: Name | None = None
+
+
+class UnknownScenarioName(Exception):
+    """There is no scenario of that name."""
+
+
+class ScenarioImpossible(Exception):
+    """It cannot be run so, or did not come to an end; the message is one line for the user."""
+
+
+class Scenarios(Protocol):
+    """What knows the scenarios, and runs them."""
+
+    def told(self) -> list[ToldScenario]:
+        """Return all of them, by name."""
+        ...
+
+    def run(self, name: str, client: str, as_version: str | None) -> dict[str, Any]:
+        """Run one on a broker of its own and return its report; it takes seconds, and is called in a thread of its own.
+
+        as_version: one whose rules are known. Raises UnknownScenarioName, ScenarioImpossible.
+        """
+        ...
+
+
+def list_scenarios(control: Control) -> ScenarioList:
+    """List the scenarios that can be run."""
+    return ScenarioList(items=_scenarios(control).told())
+
+
+async def run_scenario(control: Control, path: ScenarioPath, body: ScenarioRun) -> dict[str, Any]:
+    """Run a scenario on a broker of its own, beside this one, and answer with its report: timeline, verdict, checks.
+
+    It takes seconds; one is run at a time.
+    """
+    scenarios = _scenarios(control)
+    _check_version(body.as_version)
+    if control.is_running_scenario:
+        raise conflict("a scenario is being run; one at a time")
+    control.is_running_scenario = True
+    try:
+        return await in_own_thread("fauxka-scenario", lambda: scenarios.run(path.name, body.client, body.as_version))
+    except UnknownScenarioName as error:
+        raise unknown("scenario", path.name, field="name") from error
+    except ScenarioImpossible as error:
+        raise conflict(str(error)) from error
+    finally:
+        control.is_running_scenario = False
+
+
+def _check_version(text: str | None) -> None:
+    try:
+        if text is not None:
+            EmulatedVersion.parse(text)
+    except ValueError as error:
+        raise RuleError("as_version", text, "a version of Kafka such as 2.4", str(error)) from error
+
+
+def _scenarios(control: Control) -> Scenarios:
+    if control.scenarios is None:
+        raise CallError(409, "this broker was started without scenarios")
+    return control.scenarios
+
+
+OPERATIONS = (
+    Operation(method="GET", path="/v1/scenarios", perform=list_scenarios, tag=TAG, errors=(409,)),
+    Operation(method="POST", path="/v1/scenarios/{name}/run", perform=run_scenario, tag=TAG, errors=(404, 409)),
+)

@@ -1,0 +1,55 @@
+"""Reads the logs of a cluster's topics batch by batch, for whoever looks at all that is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...protocol.batches.record_batch import HEADER_SIZE, is_whole, parse_header
+
+if TYPE_CHECKING:
+    from ...broker.cluster import Cluster
+
+# What is read of a log at a time; a batch that is larger comes whole.
+READ_BYTES_MAX = 1024 * 1024
+
+
+class ClusterLogs:
+    """The batches of every topic of a cluster."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        """Read from what the cluster has when it is asked."""
+        self._cluster = cluster
+
+    def partitions(self, topic: str) -> list[int]:
+        """Return the partitions of the topic; none where there is no such topic."""
+        found = self._cluster.find_topic(topic)
+        return [] if found is None else [partition.index for partition in found.partitions]
+
+    def batches(self, topic: str, partition: int, from_offset: int) -> Iterator[memoryview]:
+        """Yield each whole batch from the one with from_offset on, or from the start of the log if that is later."""
+        found = self._cluster.find_topic(topic)
+        leader = None if found is None else found.find_partition(partition)
+        log = None if leader is None else leader.find_log()
+        if log is None:
+            return
+        offset = max(from_offset, log.log_start_offset)
+        while offset < log.log_end_offset:
+            fetched = log.read(offset, READ_BYTES_MAX, upper_offset=log.log_end_offset, min_one_batch=True)
+            next_offset = offset
+            for batch in _whole_batches(memoryview(b"".join(fetched.views))):
+                next_offset = parse_header(batch).last_offset + 1
+                yield batch
+            if next_offset == offset:
+                return
+            offset = next_offset
+
+
+def _whole_batches(data: memoryview) -> Iterator[memoryview]:
+    position = 0
+    while position + HEADER_SIZE <= len(data):
+        header = parse_header(data, position)
+        if not is_whole(header, len(data) - position):
+            return
+        yield data[position : position + header.size]
+        position += header.size

@@ -1,0 +1,273 @@
+"""Topics and groups as the broker has them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from ...broker.cluster import Topic
+from ...broker.replica.partition import Partition
+from ...protocol.kafka_uuid import uuid_text
+from ..control import Control
+from ..operation import Operation
+from ..paging import NamePage, page_of
+
+if TYPE_CHECKING:
+    from ...protocol.messages.consumer_group_describe import Assignment
+    from ...protocol.messages.describe_groups import DescribedGroup
+    from ...protocol.messages.share_group_describe import Assignment as ShareAssignment
+
+TAG = "state"
+
+# The types of groups of the consumer protocol (KIP-848) and of share groups, and the protocol types of their members.
+CONSUMER = "consumer"
+SHARE = "share"
+
+
+class ToldPartition(Struct, kw_only=True):
+    """A partition and its log; the end is the offset that the next record gets."""
+
+    partition: int
+    leader: int
+    leader_epoch: int
+    log_start_offset: int
+    log_end_offset: int
+    high_watermark: int
+    last_stable_offset: int
+    size_bytes: int
+    producers: int
+
+
+class ToldTopic(Struct, kw_only=True):
+    """A topic; configs: what was set for it."""
+
+    name: str
+    topic_id: str
+    internal: bool
+    configs: dict[str, str]
+    partitions: list[ToldPartition]
+
+
+class TopicPage(Struct, kw_only=True):
+    """Topics by name."""
+
+    items: list[ToldTopic]
+    next: str | None
+
+
+class ToldMember(Struct, kw_only=True):
+    """A member of a group.
+
+    assignment: as the protocol of a classic group has it. Of a group of another kind, epoch: the member's; partitions:
+    what it has, by topic; target: what it is to have, in a group of the consumer protocol.
+    """
+
+    member_id: str
+    group_instance_id: str | None
+    client_id: str
+    client_host: str
+    assignment: bytes = b""
+    epoch: int | None = None
+    partitions: dict[str, list[int]] | None = None
+    target: dict[str, list[int]] | None = None
+
+
+class ToldOffset(Struct, kw_only=True):
+    """An offset that a group has committed; of a share group, the first record that it is not done with.
+
+    lag: the records behind it, null where the partition is gone; of a share group, those that it is not done with.
+    """
+
+    topic: str
+    partition: int
+    offset: int
+    leader_epoch: int
+    metadata: str
+    lag: int | None
+
+
+class ToldGroup(Struct, kw_only=True):
+    """A group; type and state: by Kafka's names. protocol: its assignor, of a stable one only if it is classic."""
+
+    group_id: str
+    type: str
+    state: str
+    protocol_type: str
+    protocol: str
+    members: list[ToldMember]
+    offsets: list[ToldOffset]
+
+
+class GroupPage(Struct, kw_only=True):
+    """Groups by id."""
+
+    items: list[ToldGroup]
+    next: str | None
+
+
+def list_topics(control: Control, query: NamePage) -> TopicPage:
+    """List the topics with their partitions."""
+    names = sorted(name for name in control.cluster.topics if name > query.since)
+    items, token = page_of(names, query.limit, lambda name: _told_topic(control.cluster.topics[name]), str)
+    return TopicPage(items=items, next=token)
+
+
+def list_groups(control: Control, query: NamePage) -> GroupPage:
+    """List the groups with their members and committed offsets."""
+    # Without a coordinator there are none, and asking is no reason to have one.
+    listed = control.cluster.groups.list_groups((), ()) if control.cluster.coordinators.has_groups else []
+    types = {group.group_id: group.group_type for group in listed if group.group_id > query.since}
+    items, token = page_of(
+        sorted(types), query.limit, lambda group_id: _told_group(control, group_id, types[group_id]), str
+    )
+    return GroupPage(items=items, next=token)
+
+
+def _told_topic(topic: Topic) -> ToldTopic:
+    return ToldTopic(
+        name=topic.name,
+        topic_id=uuid_text(topic.topic_id),
+        internal=topic.is_internal,
+        configs=topic.configs,
+        partitions=[_told_partition(partition) for partition in topic.partitions],
+    )
+
+
+def _told_partition(partition: Partition) -> ToldPartition:
+    # One that nobody has asked for is empty, and being told is no reason to make it.
+    log = partition.find_log()
+    return ToldPartition(
+        partition=partition.index,
+        leader=partition.leader_id,
+        leader_epoch=partition.leader_epoch,
+        log_start_offset=0 if log is None else log.log_start_offset,
+        log_end_offset=0 if log is None else log.log_end_offset,
+        high_watermark=0 if log is None else log.high_watermark,
+        last_stable_offset=0 if log is None else log.last_stable_offset,
+        size_bytes=0 if log is None else log.size_bytes,
+        producers=0 if log is None else sum(1 for _ in log.producers.active_producers()),
+    )
+
+
+def _told_group(control: Control, group_id: str, group_type: str) -> ToldGroup:
+    if group_type == CONSUMER:
+        return _told_consumer_group(control, group_id)
+    if group_type == SHARE:
+        return _told_share_group(control, group_id)
+    group = control.cluster.groups.describe(group_id)
+    return ToldGroup(
+        group_id=group_id,
+        type=group_type,
+        state=group.group_state,
+        protocol_type=group.protocol_type,
+        protocol=group.protocol_data,
+        members=_told_members(group),
+        offsets=_told_offsets(control, group_id),
+    )
+
+
+def _told_consumer_group(control: Control, group_id: str) -> ToldGroup:
+    (group,) = control.cluster.groups.consumer_groups.describe([group_id])
+    return ToldGroup(
+        group_id=group_id,
+        type=CONSUMER,
+        state=group.group_state,
+        protocol_type=CONSUMER,
+        protocol=group.assignor_name,
+        members=[
+            ToldMember(
+                member_id=member.member_id,
+                group_instance_id=member.instance_id,
+                client_id=member.client_id,
+                client_host=member.client_host.removeprefix("/"),
+                epoch=member.member_epoch,
+                partitions=_by_topic(member.assignment),
+                target=_by_topic(member.target_assignment),
+            )
+            for member in group.members
+        ],
+        offsets=_told_offsets(control, group_id),
+    )
+
+
+def _told_share_group(control: Control, group_id: str) -> ToldGroup:
+    share_groups = control.cluster.groups.share_groups
+    group = share_groups.describe(group_id)
+    offsets = [
+        ToldOffset(
+            topic=name,
+            partition=key.partition,
+            offset=found.start_offset,
+            leader_epoch=found.leader_epoch,
+            metadata="",
+            lag=found.lag,
+        )
+        for key in share_groups.states.keys_of(group_id)
+        if (name := control.cluster.topic_name_of(key.topic_id)) is not None
+        and (found := share_groups.offset_of(key)) is not None
+    ]
+    return ToldGroup(
+        group_id=group_id,
+        type=SHARE,
+        state=group.group_state,
+        protocol_type=SHARE,
+        protocol=group.assignor_name,
+        members=[
+            ToldMember(
+                member_id=member.member_id,
+                group_instance_id=None,
+                client_id=member.client_id,
+                client_host=member.client_host.removeprefix("/"),
+                epoch=member.member_epoch,
+                partitions=_by_topic(member.assignment),
+            )
+            for member in group.members
+        ],
+        offsets=offsets,
+    )
+
+
+def _by_topic(assignment: Assignment | ShareAssignment) -> dict[str, list[int]]:
+    return {topic.topic_name: topic.partitions for topic in assignment.topic_partitions}
+
+
+def _told_members(group: DescribedGroup) -> list[ToldMember]:
+    return [
+        ToldMember(
+            member_id=member.member_id,
+            group_instance_id=member.group_instance_id,
+            client_id=member.client_id,
+            client_host=member.client_host.removeprefix("/"),
+            assignment=member.member_assignment,
+        )
+        for member in group.members
+    ]
+
+
+def _told_offsets(control: Control, group_id: str) -> list[ToldOffset]:
+    committed_of = control.cluster.groups.offsets.of_group(group_id)
+    return [
+        ToldOffset(
+            topic=topic,
+            partition=index,
+            offset=committed.offset,
+            leader_epoch=committed.leader_epoch,
+            metadata=committed.metadata,
+            lag=_lag(control, topic, index, committed.offset),
+        )
+        for topic, partitions in sorted(committed_of.items())
+        for index, committed in sorted(partitions.items())
+    ]
+
+
+def _lag(control: Control, topic_name: str, index: int, offset: int) -> int | None:
+    topic = control.cluster.find_topic(topic_name)
+    partition = None if topic is None else topic.find_partition(index)
+    return None if partition is None else max(0, _told_partition(partition).log_end_offset - offset)
+
+
+OPERATIONS = (
+    Operation(method="GET", path="/v1/topics", perform=list_topics, tag=TAG),
+    Operation(method="GET", path="/v1/groups", perform=list_groups, tag=TAG),
+)

@@ -1,0 +1,138 @@
+"""Transactional ids: what the coordinator knows of them, and having it forget one."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta, Struct
+
+from ...protocol.error_codes import ErrorCode, KafkaError
+from ..control import Control
+from ..errors import conflict, unknown
+from ..operation import Operation
+from ..paging import LIMIT_DEFAULT, Limit, page_of
+
+if TYPE_CHECKING:
+    from ...broker.coordinators.transaction.transaction_metadata import TransactionMetadata
+
+TAG = "transactions"
+
+
+class ToldPartition(Struct, kw_only=True):
+    """A partition of a transaction."""
+
+    topic: str
+    partition: int
+
+
+class ToldTransaction(Struct, kw_only=True):
+    """A transactional id.
+
+    state: in Kafka's words: Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort.
+    partitions: of the open transaction. started_ms: null where there was none yet.
+    """
+
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+    state: str
+    timeout_ms: int
+    started_ms: int | None
+    updated_ms: int
+    partitions: list[ToldPartition]
+
+
+class TransactionPage(Struct, kw_only=True):
+    """Transactional ids by name."""
+
+    items: list[ToldTransaction]
+    next: str | None
+
+
+class TransactionQuery(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Which transactional ids."""
+
+    state: str | None = None
+    since: Annotated[str, Meta(max_length=40_000, description="Only ids that come behind this one.")] = ""
+    limit: Limit = LIMIT_DEFAULT
+
+
+class TransactionPath(Struct, kw_only=True):
+    """Which transactional id."""
+
+    transactional_id: Annotated[str, Meta(min_length=1)]
+
+
+def list_transactions(control: Control, query: TransactionQuery) -> TransactionPage:
+    """List the transactional ids that the coordinator knows, with the state of their transactions."""
+    coordinators = control.cluster.coordinators
+    known = coordinators.transactions.list_states() if coordinators.has_transactions else []
+    found = [
+        each
+        for each in sorted(known, key=_id_of)
+        if each.transactional_id > query.since and query.state in (None, each.state_name)
+    ]
+    items, token = page_of(found, query.limit, told_transaction, _id_of)
+    return TransactionPage(items=items, next=token)
+
+
+def get_transaction(control: Control, path: TransactionPath) -> ToldTransaction:
+    """Tell what the coordinator knows of a transactional id."""
+    return told_transaction(_known(control, path.transactional_id))
+
+
+def forget_transaction(control: Control, path: TransactionPath) -> ToldTransaction:
+    """Forget a transactional id, as after transactional.id.expiration.ms; an open transaction is aborted first.
+
+    Who has its producer id is told INVALID_PRODUCER_ID_MAPPING; who begins with the id anew gets another one. The
+    answer tells what was known.
+    """
+    known = _known(control, path.transactional_id)
+    try:
+        control.cluster.transactions.forget(path.transactional_id)
+    except KafkaError as error:
+        name = ErrorCode(error.code).name
+        words = f"{path.transactional_id} cannot be forgotten: {name} {error.message}"
+        raise conflict(words, field="transactional_id", value=path.transactional_id) from error
+    return told_transaction(known)
+
+
+def _known(control: Control, transactional_id: str) -> TransactionMetadata:
+    if control.cluster.coordinators.has_transactions:
+        with suppress(KafkaError):
+            return control.cluster.transactions.describe(transactional_id)
+    raise unknown("transaction", transactional_id, field="transactional_id")
+
+
+def told_transaction(known: TransactionMetadata) -> ToldTransaction:
+    """Return the transactional id as it is told."""
+    return ToldTransaction(
+        transactional_id=known.transactional_id,
+        producer_id=known.producer_id,
+        producer_epoch=known.producer_epoch,
+        state=known.state_name,
+        timeout_ms=known.timeout_ms,
+        started_ms=known.start_ms if known.start_ms >= 0 else None,
+        updated_ms=known.last_update_ms,
+        partitions=[ToldPartition(topic=topic, partition=index) for topic, index in known.partitions],
+    )
+
+
+def _id_of(known: TransactionMetadata) -> str:
+    return known.transactional_id
+
+
+OPERATIONS = (
+    Operation(method="GET", path="/v1/transactions", perform=list_transactions, tag=TAG),
+    Operation(
+        method="GET", path="/v1/transactions/{transactional_id}", perform=get_transaction, tag=TAG, errors=(404,)
+    ),
+    Operation(
+        method="DELETE",
+        path="/v1/transactions/{transactional_id}",
+        perform=forget_transaction,
+        tag=TAG,
+        errors=(404, 409),
+    ),
+)

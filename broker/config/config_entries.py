@@ -1,0 +1,197 @@
+"""How DescribeConfigs shows a key: its value, where that comes from, and what stands behind it (synonyms).
+
+Source: ConfigHelper, Kafka 4.3.0; tests/golden/configs-4.3.0.jsonl. The documentation of a key is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import IntEnum
+from itertools import dropwhile
+
+from ...protocol.messages.describe_configs import DescribeConfigsResourceResult, DescribeConfigsSynonym
+from ..metadata.topic_config import topic_value_of
+from . import broker_loggers
+from .broker_config import BrokerConfig
+from .config_keys import BROKER_KEYS, DEFAULTS_OF_OURS, GROUP_KEYS, TOPIC_KEYS, ConfigKey
+from .config_types import ConfigType, ConfigValue, text_of
+from .dynamic_configs import UNITS_OF, DynamicConfigs
+
+
+class ConfigSource(IntEnum):
+    """Where a value comes from (DescribeConfigsResponse.ConfigSource)."""
+
+    TOPIC = 1
+    BROKER = 2
+    ALL_BROKERS = 3
+    STATIC_BROKER = 4
+    DEFAULT = 5
+    BROKER_LOGGER = 6
+    CLIENT_METRICS = 7
+    GROUP = 8
+
+
+# ConfigResponse's number for a key whose type nobody knows.
+TYPE_UNKNOWN = 0
+# Client metrics subscriptions: key, type, default.
+CLIENT_METRICS_KEYS = {
+    "interval.ms": (ConfigType.INT, "300000"),
+    "match": (ConfigType.LIST, ""),
+    "metrics": (ConfigType.LIST, ""),
+}
+
+
+def synonyms_of(configs: DynamicConfigs, name: str, *, is_sensitive: bool = False) -> list[DescribeConfigsSynonym]:
+    """Return where the broker looks for the value of one of its keys, the first place first.
+
+    A key that has no value itself has no synonyms, though its coarser unit may have one.
+    """
+    names = UNITS_OF.get(name, (name,))
+    defaults = {each: BROKER_KEYS[each].default for each in names if each in BROKER_KEYS.keys() - DEFAULTS_OF_OURS}
+    layers: tuple[tuple[Mapping[str, str | None], ConfigSource], ...] = (
+        (configs.of_broker, ConfigSource.BROKER),
+        (configs.of_all_brokers, ConfigSource.ALL_BROKERS),
+        (configs.static_texts(), ConfigSource.STATIC_BROKER),
+        (defaults, ConfigSource.DEFAULT),
+    )
+    found = [
+        DescribeConfigsSynonym(name=each, value=None if is_sensitive else texts[each], source=source)
+        for texts, source in layers
+        for each in names
+        if texts.get(each) is not None
+    ]
+    return list(dropwhile(lambda synonym: synonym.name != name, found))
+
+
+def _entry(
+    name: str,
+    value: ConfigValue,
+    synonyms: list[DescribeConfigsSynonym],
+    key: ConfigKey | None,
+    *,
+    read_only: bool = False,
+) -> DescribeConfigsResourceResult:
+    # What has an unknown type may be a secret.
+    is_sensitive = key is None or key.is_sensitive
+    return DescribeConfigsResourceResult(
+        name=name,
+        value=None if is_sensitive else text_of(value),
+        read_only=read_only,
+        config_source=synonyms[0].source if synonyms else ConfigSource.DEFAULT,
+        is_sensitive=is_sensitive,
+        synonyms=synonyms,
+        config_type=TYPE_UNKNOWN if key is None else key.config_type,
+        documentation=None,
+    )
+
+
+def topic_entries(
+    config: BrokerConfig, configs: DynamicConfigs, overrides: Mapping[str, str]
+) -> Iterable[DescribeConfigsResourceResult]:
+    """Return every key of a topic with these overrides."""
+    for key in TOPIC_KEYS.values():
+        if key.is_internal and key.name not in overrides:
+            continue
+        value = topic_value_of(config, overrides, key.name)
+        synonyms = synonyms_of(configs, key.synonyms[0].name) if key.synonyms else []
+        if key.name in overrides:
+            own = DescribeConfigsSynonym(name=key.name, value=text_of(value), source=ConfigSource.TOPIC)
+            synonyms.insert(0, own)
+        yield _entry(key.name, value, synonyms, key)
+
+
+def broker_entries(config: BrokerConfig, configs: DynamicConfigs) -> Iterable[DescribeConfigsResourceResult]:
+    """Return every key of this broker, and what was set for it that nobody knows."""
+    for key in BROKER_KEYS.values():
+        if not key.is_internal:
+            synonyms = synonyms_of(configs, key.name, is_sensitive=key.is_sensitive)
+            value = config.node_id if key.name == "broker.id" else config.value_of(key.name)
+            yield _entry(key.name, value, synonyms, key, read_only=key.dynamic_mode == "read-only")
+    for name in (configs.of_all_brokers | configs.of_broker).keys() - BROKER_KEYS.keys():
+        yield _entry(name, None, synonyms_of(configs, name, is_sensitive=True), None, read_only=True)
+
+
+def all_brokers_entries(configs: DynamicConfigs) -> Iterable[DescribeConfigsResourceResult]:
+    """Return the keys that were set for all brokers at once."""
+    for name, text in configs.of_all_brokers.items():
+        key = BROKER_KEYS.get(name)
+        is_sensitive = key is None or key.is_sensitive
+        synonyms = [
+            synonym
+            for synonym in synonyms_of(configs, name, is_sensitive=is_sensitive)
+            if synonym.source == ConfigSource.ALL_BROKERS
+        ]
+        yield _entry(name, text, synonyms, key, read_only=key is None or key.dynamic_mode == "read-only")
+
+
+def group_entries(
+    config: BrokerConfig, configs: DynamicConfigs, group_id: str
+) -> Iterable[DescribeConfigsResourceResult]:
+    """Return every key of a group; Kafka tells them for groups that do not exist, too."""
+    overrides = configs.of_groups.get(group_id, {})
+    for key in GROUP_KEYS.values():
+        default = config.value_of(key.synonyms[0].name) if key.synonyms else key.default_value
+        value = key.parse(overrides[key.name]) if key.name in overrides else default
+        if key.synonyms:
+            synonyms = synonyms_of(configs, key.synonyms[0].name)
+        else:
+            synonyms = [DescribeConfigsSynonym(name=key.name, value=text_of(default), source=ConfigSource.DEFAULT)]
+        if key.name in overrides:
+            own = DescribeConfigsSynonym(name=key.name, value=text_of(value), source=ConfigSource.GROUP)
+            synonyms.insert(0, own)
+        yield _entry(key.name, value, synonyms, key)
+
+
+def client_metrics_entries(configs: DynamicConfigs, subscription: str) -> Iterable[DescribeConfigsResourceResult]:
+    """Return the keys of a client metrics subscription; there are no metrics to subscribe to here."""
+    overrides = configs.of_client_metrics.get(subscription, {})
+    for name, (config_type, default) in CLIENT_METRICS_KEYS.items():
+        text = overrides.get(name, default)
+        source = ConfigSource.CLIENT_METRICS if name in overrides else ConfigSource.DEFAULT
+        yield DescribeConfigsResourceResult(
+            name=name,
+            value=text,
+            config_source=source,
+            synonyms=[DescribeConfigsSynonym(name=name, value=text, source=source)] if name in overrides else [],
+            config_type=config_type,
+            documentation=None,
+        )
+
+
+def logger_entries() -> Iterable[DescribeConfigsResourceResult]:
+    """Return the levels of the broker's loggers."""
+    for name, level in broker_loggers.levels().items():
+        yield DescribeConfigsResourceResult(name=name, value=level, config_source=ConfigSource.BROKER_LOGGER)
+
+
+def effective_topic_configs(
+    configs: DynamicConfigs, overrides: Mapping[str, str]
+) -> Iterable[tuple[str, str | None, ConfigSource]]:
+    """Return name, text and source of every key of a topic, as CreateTopics tells them: a text as it was given.
+
+    Source: KafkaConfigSchema.resolveEffectiveTopicConfigs, Kafka 4.3.0.
+    """
+    layers = (
+        (configs.of_broker, ConfigSource.BROKER),
+        (configs.of_all_brokers, ConfigSource.ALL_BROKERS),
+        (configs.started_with.entries, ConfigSource.STATIC_BROKER),
+    )
+    for key in TOPIC_KEYS.values():
+        if key.name in overrides:
+            yield key.name, overrides[key.name], ConfigSource.TOPIC
+        elif not key.is_internal:
+            yield _inherited(key, layers)
+
+
+def _inherited(
+    key: ConfigKey, layers: tuple[tuple[Mapping[str, str], ConfigSource], ...]
+) -> tuple[str, str | None, ConfigSource]:
+    for texts, source in layers:
+        for synonym in key.synonyms:
+            if synonym.name in texts:
+                return key.name, _in_units_of_the_topic(texts[synonym.name], synonym.factor), source
+    return key.name, text_of(key.default_value), ConfigSource.DEFAULT
+
+
+def _in_units_of_the_topic(text: str, factor: int) -> str:
+    return text if factor == 1 else str(int(text) * factor)

@@ -1,0 +1,96 @@
+"""What a parsed value must satisfy, with the words that Kafka refuses it with.
+
+The rules are the fourth column of broker/config/config_table.py: "range 1 -", "in a,b", "in_any_case a,b",
+"list empty null in:a,b", "other ...".
+Source: ConfigDef.Range, ValidString, CaseInsensitiveValidString, ValidList and validators of single keys, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .config_types import ConfigError, ConfigValue, invalid_value
+
+THROTTLED_REPLICAS = "[partitionId]:[brokerId],[partitionId]:[brokerId],..."
+
+
+def check_value(name: str, value: ConfigValue, rule: str) -> None:
+    """Raise ConfigError if value breaks rule."""
+    kind, _, rest = rule.partition(" ")
+    match kind:
+        case "range":
+            check_range(name, value, rest)
+        case "in":
+            check_one_of(name, value, rest.split(","))
+        case "in_any_case":
+            if str(value).upper() not in rest.split(","):
+                allowed = rest.replace(",", ", ")
+                raise invalid_value(name, value, f"String must be one of (case insensitive): {allowed}")
+        case "list":
+            check_list(name, value, rest)
+        case "other":
+            check_other(name, value, rest)
+        case _:
+            assert rule == "", f"unknown rule {rule}"
+
+
+def check_range(name: str, value: ConfigValue, bounds: str) -> None:
+    """Raise ConfigError if a number is outside its bounds; "-" is no bound."""
+    low, high = bounds.split(" ")
+    if value is None:
+        return
+    assert isinstance(value, int | float), f"{name} has a range and is not a number"
+    # NaN is neither below nor above, and Kafka takes it.
+    if low != "-" and value < float(low):
+        raise invalid_value(name, value, f"Value must be at least {low}")
+    if high != "-" and value > float(high):
+        raise invalid_value(name, value, f"Value must be no more than {high}")
+
+
+def check_one_of(name: str, value: ConfigValue, allowed: list[str]) -> None:
+    """Raise ConfigError if value is none of allowed."""
+    if value not in allowed:
+        raise invalid_value(name, value, f"String must be one of: {', '.join(allowed)}")
+
+
+def check_list(name: str, value: ConfigValue, rest: str) -> None:
+    """Raise ConfigError if a list is empty, repeats itself, or holds what it may not."""
+    flags, _, allowed_text = rest.partition("in:")
+    allowed = allowed_text.split(",") if allowed_text else []
+    if not isinstance(value, list):
+        return
+    if not value and "empty" not in flags.split():
+        valid = f"[{', '.join(allowed)}]" if allowed else "any non-empty value"
+        raise ConfigError(f"Configuration '{name}' must not be empty. Valid values include: {valid}")
+    if len(set(value)) != len(value):
+        raise ConfigError(f"Configuration '{name}' values must not be duplicated.")
+    for item in value:
+        if item == "":
+            raise ConfigError(f"Configuration '{name}' values must not be empty.")
+        if allowed:
+            check_one_of(name, item, allowed)
+
+
+def check_other(name: str, value: ConfigValue, rest: str) -> None:
+    """Raise ConfigError if value breaks the one rule that its key has."""
+    match rest:
+        case "[1,...,9] or -1":
+            if not isinstance(value, int) or not (1 <= value <= 9 or value == -1):
+                raise invalid_value(name, value, "Value must be between 1 and 9 or equal to -1")
+        case "non-empty string":
+            if value == "":
+                raise invalid_value(name, value, "String must be non-empty")
+        case _ if rest == THROTTLED_REPLICAS:
+            check_throttled_replicas(name, value)
+        case _:
+            # Rules about what does not exist here: a controller quorum, an authorizer, durations of share groups.
+            pass
+
+
+def check_throttled_replicas(name: str, value: ConfigValue) -> None:
+    """Raise ConfigError if value is neither "*" nor a list of partition:broker, in which Kafka lets gaps be."""
+    assert isinstance(value, list), f"{name} is a list"
+    if value[:1] == ["*"] or all(re.fullmatch(r"([0-9]+:[0-9]+)?", replica) for replica in value):
+        return
+    reason = f"{name} must be the literal '*' or a list of replicas in the following format: {THROTTLED_REPLICAS}"
+    raise invalid_value(name, value, reason)

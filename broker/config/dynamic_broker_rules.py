@@ -1,0 +1,112 @@
+"""What may be set while the broker runs, beyond topics.
+
+Source: DynamicBrokerConfig.validate, ConfigurationControlManager.validateAlterConfig, ClientMetricsConfigs.validate and
+GroupConfig.validate, Kafka 4.3.0; tests/golden/configs-4.3.0.jsonl.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ...protocol.error_codes import ErrorCode, KafkaError
+from .broker_config import BrokerConfig
+from .config_entries import CLIENT_METRICS_KEYS
+from .config_keys import BROKER_KEYS, GROUP_KEYS
+from .config_types import ConfigError, parse_integer
+from .dynamic_configs import MIN_INSYNC_REPLICAS, DynamicConfigs
+
+# A metrics subscription is pushed this often at most and at least (ClientMetricsConfigs).
+INTERVAL_MS_RANGE = range(100, 3_600_001)
+
+
+def check_broker_configs(configs: DynamicConfigs, texts: Mapping[str, str], *, of_all_brokers: bool) -> None:
+    """Raise KafkaError where texts may not be all that is set for this broker, or for all.
+
+    A key that nobody knows may be set.
+    """
+    modes = {name: BROKER_KEYS[name].dynamic_mode for name in texts if name in BROKER_KEYS}
+    _refuse("Cannot update these configs dynamically", (name for name, mode in modes.items() if mode == "read-only"))
+    _refuse(
+        "These security configs can be dynamically updated only per-listener using the listener prefix",
+        (name for name, mode in modes.items() if mode == "per-broker" and name.startswith("ssl.")),
+    )
+    if of_all_brokers:
+        _refuse(
+            "Cannot update these configs at default cluster level, broker id must be specified",
+            (name for name, mode in modes.items() if mode == "per-broker"),
+        )
+    try:
+        configs.started_with.with_entries({name: texts[name] for name in modes})
+    except ConfigError as error:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, str(error)) from error
+    _check_min_insync_replicas(configs, texts, of_all_brokers=of_all_brokers)
+
+
+def _refuse(reason: str, names: Iterable[str]) -> None:
+    refused = sorted(names)
+    if refused:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, f"{reason}: [{', '.join(refused)}]")
+
+
+def _check_min_insync_replicas(configs: DynamicConfigs, texts: Mapping[str, str], *, of_all_brokers: bool) -> None:
+    if of_all_brokers and MIN_INSYNC_REPLICAS not in texts:
+        raise KafkaError(
+            ErrorCode.INVALID_CONFIG, f"Cluster-level {MIN_INSYNC_REPLICAS} cannot be removed while ELR is enabled."
+        )
+    if not of_all_brokers and texts.get(MIN_INSYNC_REPLICAS) != configs.of_broker.get(MIN_INSYNC_REPLICAS):
+        raise KafkaError(
+            ErrorCode.INVALID_CONFIG, f"Broker-level {MIN_INSYNC_REPLICAS} cannot be altered while ELR is enabled."
+        )
+
+
+def check_client_metrics(subscription: str, texts: Mapping[str, str]) -> None:
+    """Raise KafkaError INVALID_REQUEST where a metrics subscription may not have these texts."""
+    if not subscription:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, "Subscription name can't be empty")
+    for name, text in texts.items():
+        if name not in CLIENT_METRICS_KEYS:
+            raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown client metrics configuration: {name}")
+        if name == "interval.ms":
+            _check_interval(text)
+
+
+def _check_interval(text: str) -> None:
+    config_type, _ = CLIENT_METRICS_KEYS["interval.ms"]
+    try:
+        interval_ms = parse_integer("interval.ms", config_type, text.strip())
+    except ConfigError as error:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, str(error)) from error
+    if interval_ms not in INTERVAL_MS_RANGE:
+        raise KafkaError(
+            ErrorCode.INVALID_REQUEST,
+            f"Invalid value {text} for interval.ms, interval must be between {INTERVAL_MS_RANGE[0]} and "
+            f"{INTERVAL_MS_RANGE[-1]} (1 hour)",
+        )
+
+
+def check_group_configs(config: BrokerConfig, group_id: str, texts: Mapping[str, str]) -> None:
+    """Raise KafkaError where a group may not have these texts."""
+    if not group_id:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
+    for name, text in texts.items():
+        key = GROUP_KEYS.get(name)
+        if key is None:
+            raise KafkaError(ErrorCode.INVALID_CONFIG, f"Unknown group config name: {name}")
+        try:
+            value = key.parse(text)
+        except ConfigError as error:
+            raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from error
+        if isinstance(value, int):
+            _check_group_bounds(config, name, value)
+
+
+def _check_group_bounds(config: BrokerConfig, name: str, value: int) -> None:
+    """The broker bounds consumer.session.timeout.ms by group.consumer.min.session.timeout.ms, and so on."""
+    kind, _, rest = name.partition(".")
+    lowest, highest = f"group.{kind}.min.{rest}", f"group.{kind}.max.{rest}"
+    minimum = config.value_of(lowest) if lowest in BROKER_KEYS else None
+    maximum = config.value_of(highest) if highest in BROKER_KEYS else None
+    if isinstance(minimum, int) and value < minimum:
+        raise KafkaError(ErrorCode.INVALID_CONFIG, f"{name} must be greater than or equal to {lowest}")
+    if isinstance(maximum, int) and value > maximum:
+        raise KafkaError(ErrorCode.INVALID_CONFIG, f"{name} must be less than or equal to {highest}")

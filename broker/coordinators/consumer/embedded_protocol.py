@@ -1,0 +1,62 @@
+"""What classic members of consumers say to one another inside JoinGroup and SyncGroup, which the broker reads here.
+
+A version (int16) stands before each; one that is newer than ours is read as ours, as newer ones only add fields.
+Source: ConsumerProtocol, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ....protocol.frames import FrameError
+from ....protocol.messages.consumer_protocol_assignment import ConsumerProtocolAssignment, TopicPartition
+from ....protocol.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
+from ....protocol.messages.consumer_protocol_subscription import TopicPartition as OwnedPartitions
+from ....protocol.primitives import Reader, Writer
+from ....protocol.stored_records.consumer_group_values import Partitions
+from .topics import GroupTopics, existing
+
+VERSION_MAX = 3
+
+
+def read_subscription(metadata: bytes) -> ConsumerProtocolSubscription:
+    """Return a member's subscription; raises FrameError."""
+    reader = Reader(metadata)
+    return ConsumerProtocolSubscription.read(reader, _read_version(reader))
+
+
+def read_assignment(assignment: bytes) -> ConsumerProtocolAssignment:
+    """Return what a leader has assigned to a member, nothing where it has assigned nothing; raises FrameError."""
+    if not assignment:
+        return ConsumerProtocolAssignment()
+    reader = Reader(assignment)
+    return ConsumerProtocolAssignment.read(reader, _read_version(reader))
+
+
+def encode_assignment(partitions: Partitions, topics: GroupTopics, subscription: bytes) -> bytes:
+    """Return an assignment in the version of the member's subscription; raises FrameError for one without version."""
+    version = _read_version(Reader(subscription))
+    message = ConsumerProtocolAssignment(
+        assigned_partitions=[
+            TopicPartition(topic=topic.name, partitions=sorted(of_topic))
+            for topic, of_topic in existing(partitions, topics)
+        ],
+        user_data=None,
+    )
+    writer = Writer()
+    writer.int16(version)
+    message.write(writer, version)
+    return writer.getvalue()
+
+
+def by_topic_id(entries: Iterable[TopicPartition | OwnedPartitions], topics: GroupTopics) -> Partitions:
+    """Return partitions by the ids of those topics that there are."""
+    found = ((topics.find(entry.topic), entry.partitions) for entry in entries)
+    return {topic.topic_id: frozenset(partitions) for topic, partitions in found if topic is not None}
+
+
+def _read_version(reader: Reader) -> int:
+    version = reader.int16()
+    if version < 0:
+        raise FrameError(f"version {version} of the consumers' protocol")
+    return min(version, VERSION_MAX)

@@ -1,0 +1,293 @@
+"""The state of one group of the consumer protocol: members, epochs, and what each member is to have.
+
+It changes by records alone (apply), those that were just written and those that are read at a start alike. Who writes
+them, and why, is in heartbeats, fencing, regex_refresh and migration.
+Source: ConsumerGroup, ModernGroup and GroupMetadataManager.replay, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.stored_records.consumer_group_records import ConsumerGroupRecord, ConsumerRecordType
+from ....protocol.stored_records.consumer_group_values import (
+    NO_PARTITIONS,
+    CurrentAssignment,
+    GroupMetadata,
+    MemberMetadata,
+    Partitions,
+    RegularExpression,
+    TargetAssignment,
+    TargetAssignmentMetadata,
+)
+from ..group.group import CheckOffset, GroupType, OffsetCommitter
+from .member import ConsumerMember, MemberState
+from .offset_checks import check_offset_commit, check_offset_fetch
+from .records import group_tombstones, state_records
+from .subscriptions import Subscriptions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..coordinator_log import StateRecord
+    from ..group.group_timers import GroupTimers
+    from ..group.offset_store import CommittedOffset
+    from .topics import TopicsSeen
+
+PROTOCOL_TYPE = "consumer"
+
+# A group that was not written yet is in this epoch, and nothing is assigned in it; its first change makes it 2.
+FIRST_EPOCH = 1
+# The assignment epoch after a record that takes the assignment back.
+NEVER_ASSIGNED = -1
+
+
+class ConsumerGroupState(Enum):
+    """The states of a group, by the names that ListGroups and ConsumerGroupDescribe show."""
+
+    EMPTY = "Empty"
+    # The target assignment is older than the group.
+    ASSIGNING = "Assigning"
+    # Some member does not have its target assignment yet.
+    RECONCILING = "Reconciling"
+    STABLE = "Stable"
+    DEAD = "Dead"
+
+
+class ConsumerGroup:
+    """One group whose partitions the broker assigns."""
+
+    __slots__ = (
+        "_owned",
+        "_subscriptions",
+        "assignment_epoch",
+        "assignment_timestamp_ms",
+        "group_epoch",
+        "group_id",
+        "has_partition_metadata",
+        "members",
+        "metadata_hash",
+        "resolved_regexes",
+        "static_members",
+        "target_assignments",
+        "timers",
+        "topics_seen",
+    )
+
+    def __init__(self, group_id: str, timers: GroupTimers) -> None:
+        """Start without members."""
+        self.group_id = group_id
+        self.timers = timers
+        self.group_epoch = FIRST_EPOCH
+        self.metadata_hash = 0
+        self.assignment_epoch = FIRST_EPOCH
+        # 0: never, so that nothing puts off the next one.
+        self.assignment_timestamp_ms = 0
+        self.members: dict[str, ConsumerMember] = {}
+        # group.instance.id to the member id it has now.
+        self.static_members: dict[str, str] = {}
+        self.target_assignments: dict[str, Partitions] = {}
+        self.resolved_regexes: dict[str, RegularExpression] = {}
+        # Whether a Kafka before 4.1 has left a record that is to be taken back.
+        self.has_partition_metadata = False
+        # What its topics looked like when metadata_hash was last compared with them; None: it was not yet.
+        self.topics_seen: TopicsSeen | None = None
+        self._subscriptions: Subscriptions | None = None
+        self._owned: set[tuple[bytes, int]] | None = None
+
+    # -- what it is
+
+    @property
+    def group_type(self) -> GroupType:
+        """Which kind of group it is."""
+        return GroupType.CONSUMER
+
+    @property
+    def state(self) -> ConsumerGroupState:
+        """How far the group is."""
+        if not self.members:
+            return ConsumerGroupState.EMPTY
+        if self.group_epoch > self.assignment_epoch:
+            return ConsumerGroupState.ASSIGNING
+        if all(member.is_reconciled_to(self.assignment_epoch) for member in self.members.values()):
+            return ConsumerGroupState.STABLE
+        return ConsumerGroupState.RECONCILING
+
+    @property
+    def state_name(self) -> str:
+        """Its state, by the name that ListGroups shows."""
+        return self.state.value
+
+    @property
+    def listed_protocol_type(self) -> str:
+        """What its members do."""
+        return PROTOCOL_TYPE
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the group has no members."""
+        return not self.members
+
+    @property
+    def subscriptions(self) -> Subscriptions:
+        """What the members subscribe to."""
+        if self._subscriptions is None:
+            self._subscriptions = Subscriptions.of(self.members.values(), self.resolved_regexes)
+        return self._subscriptions
+
+    @property
+    def classic_member_count(self) -> int:
+        """How many members speak the classic protocol."""
+        return sum(member.uses_classic_protocol for member in self.members.values())
+
+    def is_subscribed_to(self, topic_name: str) -> bool:
+        """Whether a member consumes the topic."""
+        return topic_name in self.subscriptions.topic_names
+
+    def is_owned(self, topic_id: bytes, partition: int) -> bool:
+        """Whether any member has the partition, be it only to give it up."""
+        if self._owned is None:
+            self._owned = {
+                (owned_topic_id, index)
+                for member in self.members.values()
+                for partitions in (member.assigned, member.pending_revocation)
+                for owned_topic_id, epochs in partitions.items()
+                for index in epochs
+            }
+        return (topic_id, partition) in self._owned
+
+    def is_waiting_for_others(self, member: ConsumerMember) -> bool:
+        """Whether a partition that the member is to have is still another's."""
+        return member.state is MemberState.UNRELEASED_PARTITIONS and any(
+            partition not in member.assigned.get(topic_id, ()) and self.is_owned(topic_id, partition)
+            for topic_id, partitions in self.target_assignment_of(member.member_id).items()
+            for partition in partitions
+        )
+
+    def static_member(self, instance_id: str | None) -> ConsumerMember | None:
+        """Return the member of that instance id, or None."""
+        member_id = None if instance_id is None else self.static_members.get(instance_id)
+        return None if member_id is None else self.members[member_id]
+
+    def member_of(self, member_id: str) -> ConsumerMember:
+        """Return the member; raises KafkaError UNKNOWN_MEMBER_ID."""
+        member = self.members.get(member_id)
+        if member is None:
+            raise KafkaError(
+                ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {self.group_id}."
+            )
+        return member
+
+    def target_assignment_of(self, member_id: str) -> Partitions:
+        """Return what the member is to have."""
+        return self.target_assignments.get(member_id, NO_PARTITIONS)
+
+    def target_assignment_for(self, member: ConsumerMember) -> Partitions:
+        """Return what a member is to have that may be about to take a static member's place."""
+        if member.instance_id is None:
+            return self.target_assignment_of(member.member_id)
+        return self.target_assignment_of(self.static_members.get(member.instance_id, ""))
+
+    def note_topics(self, seen: TopicsSeen) -> None:
+        """Remember what the group's topics looked like when metadata_hash was compared with them."""
+        self.topics_seen = seen
+
+    # -- committed offsets, and administration
+
+    def check_offset_commit(self, committer: OffsetCommitter) -> CheckOffset:
+        """Check who commits offsets, and return what each of them has to pass; raises KafkaError."""
+        return check_offset_commit(self, committer)
+
+    def check_offset_fetch(self, member_id: str | None, member_epoch: int) -> None:
+        """Check who asks for offsets; raises KafkaError."""
+        check_offset_fetch(self, member_id, member_epoch)
+
+    def check_offset_delete(self) -> None:
+        """Let offsets be deleted that no member consumes, see is_subscribed_to."""
+
+    def check_delete(self) -> None:
+        """Check that the group may be deleted; raises KafkaError NON_EMPTY_GROUP."""
+        if self.members:
+            raise KafkaError(ErrorCode.NON_EMPTY_GROUP, "The group is not empty.")
+
+    def retention_base_ms(self, committed: CommittedOffset) -> int | None:
+        """Return from when on the retention of an offset counts."""
+        return committed.commit_timestamp_ms
+
+    def tombstones(self) -> Sequence[StateRecord]:
+        """Return the records that say that there is no such group any more."""
+        return state_records(group_tombstones(self))
+
+    def close(self) -> None:
+        """Be nothing any more: no timer runs."""
+        self.timers.cancel_all()
+
+    def refuse_waiting(self) -> None:
+        """Answer nobody: no member waits."""
+
+    def finish_step(self) -> None:
+        """Send the answers that were put off until a step was done."""
+        self.timers.finish_step()
+
+    # -- records
+
+    def apply(self, record: ConsumerGroupRecord) -> None:
+        """Be as the record says; one that takes the whole group back is not for the group."""
+        name = record.key.name
+        match record.value:
+            case GroupMetadata() as value:
+                self.group_epoch = value.epoch
+                self.metadata_hash = value.metadata_hash
+            case MemberMetadata() as value:
+                self._put(self._member_or_new(name).with_metadata(value))
+            case CurrentAssignment() as value:
+                self._put(self._member_or_new(name).with_assignment(value))
+            case TargetAssignment() as value:
+                self.target_assignments[name] = value.partitions
+            case TargetAssignmentMetadata() as value:
+                self.assignment_epoch = value.assignment_epoch
+                self.assignment_timestamp_ms = value.assignment_timestamp
+            case RegularExpression() as value:
+                self.resolved_regexes[name] = value
+                self._subscriptions = None
+            case None:
+                self._apply_tombstone(record)
+            case _:
+                self.has_partition_metadata = True
+
+    def _apply_tombstone(self, record: ConsumerGroupRecord) -> None:
+        name = record.key.name
+        match record.key.record_type:
+            case ConsumerRecordType.MEMBER_METADATA:
+                self._remove(name)
+            case ConsumerRecordType.CURRENT_MEMBER_ASSIGNMENT:
+                if name in self.members:
+                    self._put(self.members[name].without_assignment())
+            case ConsumerRecordType.TARGET_ASSIGNMENT_MEMBER:
+                self.target_assignments.pop(name, None)
+            case ConsumerRecordType.TARGET_ASSIGNMENT_METADATA:
+                self.assignment_epoch, self.assignment_timestamp_ms = NEVER_ASSIGNED, 0
+            case ConsumerRecordType.REGULAR_EXPRESSION:
+                self.resolved_regexes.pop(name, None)
+                self._subscriptions = None
+            case ConsumerRecordType.PARTITION_METADATA:
+                self.has_partition_metadata = False
+            case ConsumerRecordType.GROUP_METADATA:
+                raise AssertionError(f"group {self.group_id} cannot take itself back")
+
+    def _member_or_new(self, member_id: str) -> ConsumerMember:
+        return self.members.get(member_id) or ConsumerMember(member_id=member_id)
+
+    def _put(self, member: ConsumerMember) -> None:
+        self.members[member.member_id] = member
+        if member.instance_id is not None:
+            self.static_members[member.instance_id] = member.member_id
+        self._subscriptions = self._owned = None
+
+    def _remove(self, member_id: str) -> None:
+        member = self.members.pop(member_id, None)
+        if member is not None and member.instance_id is not None:
+            self.static_members.pop(member.instance_id, None)
+        self._subscriptions = self._owned = None

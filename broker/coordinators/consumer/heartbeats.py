@@ -1,0 +1,233 @@
+"""ConsumerGroupHeartbeat: a member joins, tells what it has and wants, is told what to have, or leaves.
+
+Source: GroupCoordinatorService.throwIfConsumerGroupHeartbeatRequestIsInvalid and GroupMetadataManager
+.consumerGroupHeartbeat, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.messages.consumer_group_heartbeat import (
+    Assignment,
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+    TopicPartitions,
+)
+from ....protocol.stored_records.consumer_group_values import PartitionEpochs, Partitions
+from .member import JOIN_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH, ConsumerMember
+from .members import Caller, known_static_member, member_of
+from .regex_refresh import RegexUpdate
+from .target_assignment import MembersToBe
+
+if TYPE_CHECKING:
+    from .coordinator_result import ConsumerGroupStore, GroupChange
+    from .fencing import Fencing
+    from .group import ConsumerGroup
+    from .member_update import MemberUpdate
+    from .regex_refresh import RegexRefresh
+    from .settings import ConsumerGroupSettings
+    from .upgrade import Upgrade
+
+# From this version on, clients make their member ids themselves.
+MEMBER_ID_SINCE = 1
+# What stands for no rebalance timeout.
+NO_TIMEOUT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Who sends a request. client_host: as Java prints an address, "/127.0.0.1"."""
+
+    client_id: str
+    client_host: str
+
+
+class Heartbeats:
+    """Answers ConsumerGroupHeartbeat."""
+
+    def __init__(
+        self,
+        store: ConsumerGroupStore,
+        settings: ConsumerGroupSettings,
+        *,
+        upgrade: Upgrade,
+        update: MemberUpdate,
+        regexes: RegexRefresh,
+        fencing: Fencing,
+        new_member_id: Callable[[], str],
+    ) -> None:
+        """new_member_id: returns an id for a member that brings none."""
+        self._store = store
+        self._settings = settings
+        self._upgrade = upgrade
+        self._update = update
+        self._regexes = regexes
+        self._fencing = fencing
+        self._new_member_id = new_member_id
+
+    def answer(
+        self, request: ConsumerGroupHeartbeatRequest, client: Client, api_version: int
+    ) -> ConsumerGroupHeartbeatResponse:
+        """Answer the request.
+
+        Raises KafkaError: INVALID_REQUEST, UNSUPPORTED_ASSIGNOR, GROUP_ID_NOT_FOUND, GROUP_MAX_SIZE_REACHED,
+        UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, FENCED_INSTANCE_ID, UNRELEASED_INSTANCE_ID, INVALID_REGULAR_EXPRESSION,
+        and what StateLog raises.
+        """
+        check_request(request, api_version, self._settings.limits.assignors)
+        if request.member_epoch in (LEAVE_EPOCH, STATIC_LEAVE_EPOCH):
+            return self._leave(request)
+        return self._beat(request, client)
+
+    def _leave(self, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupHeartbeatResponse:
+        group = self._store.group_of(request.group_id)
+        if request.instance_id is None:
+            member = group.member_of(request.member_id)
+        else:
+            member = known_static_member(group, request.member_id, request.instance_id)
+        if request.instance_id is not None and request.member_epoch == STATIC_LEAVE_EPOCH:
+            self._fencing.leave_for_now(group, member)
+        else:
+            self._fencing.fence(group, [member])
+        return ConsumerGroupHeartbeatResponse(member_id=request.member_id, member_epoch=request.member_epoch)
+
+    def _beat(self, request: ConsumerGroupHeartbeatRequest, client: Client) -> ConsumerGroupHeartbeatResponse:
+        is_joining = request.member_epoch == JOIN_EPOCH
+        change = self._upgrade.begin_change(request.group_id, is_joining=is_joining)
+        check_room(change.group, request.member_id, self._settings.limits.members_max)
+        caller = Caller(
+            member_id=request.member_id or self._new_member_id(),
+            member_epoch=request.member_epoch,
+            instance_id=request.instance_id,
+            owned=_owned(request),
+            is_joining=is_joining,
+        )
+        member = member_of(change, caller)
+        updated = self._moved(change, member, _updated(member, request, client), caller.owned)
+        self._store.commit(change)
+        is_told = is_joining or _is_full(request) or updated.assigned != member.assigned
+        return ConsumerGroupHeartbeatResponse(
+            member_id=updated.member_id,
+            member_epoch=updated.member_epoch,
+            heartbeat_interval_ms=self._settings.heartbeat_interval_ms(request.group_id),
+            assignment=_assignment(updated.assigned) if is_told else None,
+        )
+
+    def _moved(
+        self, change: GroupChange, member: ConsumerMember, updated: ConsumerMember, owned: Partitions | None
+    ) -> ConsumerMember:
+        """Add to the change what follows from the member's request, and return the member after it."""
+        group, sessions = change.group, self._fencing.sessions
+        to_be = MembersToBe.of(group, updated)
+        names_others = self._update.write_member(change, member, updated)
+        regex_update = self._regexes.update(change, member, updated, to_be)
+        is_bumped = names_others or regex_update is RegexUpdate.RESOLVED
+        group_epoch = self._update.group_epoch(change, to_be, is_bumped=is_bumped)
+        target = self._update.target(change, to_be, updated, group_epoch)
+        has_subscription_changed = names_others or regex_update is not RegexUpdate.NONE
+        moved = self._update.reconcile(
+            change, updated, target, owned, has_subscription_changed=has_subscription_changed
+        )
+        if moved != updated:
+            change.then(lambda: sessions.follow(group, moved))
+        change.then(lambda: sessions.extend(group, moved.member_id))
+        return moved
+
+
+def check_request(request: ConsumerGroupHeartbeatRequest, api_version: int, assignors: tuple[str, ...]) -> None:
+    """Raise KafkaError INVALID_REQUEST, or UNSUPPORTED_ASSIGNOR, for a request that no group could answer."""
+    epoch = request.member_epoch
+    if api_version >= MEMBER_ID_SINCE or epoch > 0 or epoch == LEAVE_EPOCH:
+        _check_not_blank(request.member_id, "MemberId can't be empty.")
+    _check_not_blank(request.group_id, "GroupId can't be empty.")
+    _check_not_blank(request.instance_id, "InstanceId can't be empty.")
+    _check_not_blank(request.rack_id, "RackId can't be empty.")
+    if epoch == JOIN_EPOCH:
+        _check_join(request)
+    elif epoch == STATIC_LEAVE_EPOCH and request.instance_id is None:
+        raise _invalid("InstanceId can't be null.")
+    elif epoch < STATIC_LEAVE_EPOCH:
+        raise _invalid("MemberEpoch is invalid.")
+    if request.server_assignor is not None and request.server_assignor not in assignors:
+        raise KafkaError(
+            ErrorCode.UNSUPPORTED_ASSIGNOR,
+            f"ServerAssignor {request.server_assignor} is not supported. Supported assignors: {', '.join(assignors)}.",
+        )
+
+
+def _check_join(request: ConsumerGroupHeartbeatRequest) -> None:
+    if request.rebalance_timeout_ms == NO_TIMEOUT:
+        raise _invalid("RebalanceTimeoutMs must be provided in first request.")
+    if request.topic_partitions is None or request.topic_partitions:
+        raise _invalid("TopicPartitions must be empty when (re-)joining.")
+    if request.subscribed_topic_names is None and request.subscribed_topic_regex is None:
+        raise _invalid("Either SubscribedTopicNames or SubscribedTopicRegex must be non-null when (re-)joining.")
+
+
+def _check_not_blank(text: str | None, message: str) -> None:
+    # What Java's trim takes away: everything up to the space.
+    if text is not None and not text.strip("".join(map(chr, range(0x21)))):
+        raise _invalid(message)
+
+
+def _invalid(message: str) -> KafkaError:
+    return KafkaError(ErrorCode.INVALID_REQUEST, message)
+
+
+def check_room(group: ConsumerGroup, member_id: str, members_max: int) -> None:
+    """Raise KafkaError GROUP_MAX_SIZE_REACHED for a new member of a group that is full (group.consumer.max.size)."""
+    if len(group.members) >= members_max and member_id not in group.members:
+        raise KafkaError(
+            ErrorCode.GROUP_MAX_SIZE_REACHED,
+            f"The consumer group has reached its maximum capacity of {members_max} members.",
+        )
+
+
+def _owned(request: ConsumerGroupHeartbeatRequest) -> Partitions | None:
+    if request.topic_partitions is None:
+        return None
+    owned: dict[bytes, frozenset[int]] = {}
+    for topic in request.topic_partitions:
+        owned[topic.topic_id] = owned.get(topic.topic_id, frozenset()) | frozenset(topic.partitions)
+    return owned
+
+
+def _updated(member: ConsumerMember, request: ConsumerGroupHeartbeatRequest, client: Client) -> ConsumerMember:
+    """Return the member with what the request tells of it; what it leaves out is as before."""
+    names, timeout_ms = request.subscribed_topic_names, request.rebalance_timeout_ms
+    return replace(
+        member,
+        instance_id=member.instance_id if request.instance_id is None else request.instance_id,
+        rack_id=member.rack_id if request.rack_id is None else request.rack_id,
+        rebalance_timeout_ms=member.rebalance_timeout_ms if timeout_ms == NO_TIMEOUT else timeout_ms,
+        server_assignor=member.server_assignor if request.server_assignor is None else request.server_assignor,
+        subscribed_topic_names=member.subscribed_topic_names if names is None else frozenset(names),
+        subscribed_topic_regex=(
+            member.subscribed_topic_regex if request.subscribed_topic_regex is None else request.subscribed_topic_regex
+        ),
+        client_id=client.client_id,
+        client_host=client.client_host,
+        classic=None,
+    )
+
+
+def _is_full(request: ConsumerGroupHeartbeatRequest) -> bool:
+    """Whether the member tells everything of itself, and so is to be told its whole assignment."""
+    return (
+        request.rebalance_timeout_ms != NO_TIMEOUT
+        and (request.subscribed_topic_names is not None or request.subscribed_topic_regex is not None)
+        and request.topic_partitions is not None
+    )
+
+
+def _assignment(assigned: PartitionEpochs) -> Assignment:
+    return Assignment(
+        topic_partitions=[
+            TopicPartitions(topic_id=topic_id, partitions=sorted(partitions))
+            for topic_id, partitions in assigned.items()
+        ]
+    )

@@ -1,0 +1,159 @@
+"""A member of a group of the consumer protocol, as it is after a record; a change makes a new one.
+
+Source: ConsumerGroupMember and MemberState, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from typing import Self
+
+from ....protocol.stored_records.consumer_group_values import (
+    NO_PARTITION_EPOCHS,
+    ClassicMember,
+    CurrentAssignment,
+    MemberMetadata,
+    PartitionEpochs,
+    Partitions,
+)
+
+# Epochs that a request has in place of the member's: it joins, it leaves, it leaves and comes back.
+JOIN_EPOCH = 0
+LEAVE_EPOCH = -1
+STATIC_LEAVE_EPOCH = -2
+
+# What stands for no regular expression.
+NO_REGEX = ""
+
+
+class MemberState(IntEnum):
+    """How far a member is; the numbers stand in the log."""
+
+    STABLE = 0
+    # It has to give partitions up before it gets its next epoch.
+    UNREVOKED_PARTITIONS = 1
+    # It waits for partitions that others have not given up yet.
+    UNRELEASED_PARTITIONS = 2
+    # Of a record that a newer Kafka wrote.
+    UNKNOWN = 127
+
+    @classmethod
+    def of(cls, number: int) -> Self:
+        """Return the state of that number, UNKNOWN where it is none."""
+        return cls(number) if number in list(cls) else cls(cls.UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerMember:
+    """One member.
+
+    assigned: what it may consume. pending_revocation: what it has to give up. client_host: "/127.0.0.1".
+    subscribed_topic_regex: NO_REGEX or None for none. classic: of a member that speaks the classic protocol.
+    """
+
+    member_id: str
+    member_epoch: int = JOIN_EPOCH
+    previous_member_epoch: int = -1
+    state: MemberState = MemberState.STABLE
+    instance_id: str | None = None
+    rack_id: str | None = None
+    rebalance_timeout_ms: int = -1
+    client_id: str = ""
+    client_host: str = ""
+    subscribed_topic_names: frozenset[str] = frozenset()
+    subscribed_topic_regex: str | None = NO_REGEX
+    server_assignor: str | None = None
+    assigned: PartitionEpochs = field(default_factory=lambda: NO_PARTITION_EPOCHS)
+    pending_revocation: PartitionEpochs = field(default_factory=lambda: NO_PARTITION_EPOCHS)
+    classic: ClassicMember | None = None
+
+    @property
+    def uses_classic_protocol(self) -> bool:
+        """Whether it joins by JoinGroup."""
+        return self.classic is not None
+
+    @property
+    def regex(self) -> str | None:
+        """The regular expression that it subscribes to, None without."""
+        return self.subscribed_topic_regex or None
+
+    def is_reconciled_to(self, assignment_epoch: int) -> bool:
+        """Whether it has what was assigned in that epoch."""
+        return self.state is MemberState.STABLE and self.member_epoch == assignment_epoch
+
+    def owns(self, topic_id: bytes, partition: int) -> bool:
+        """Whether the partition is the member's, be it only to be given up."""
+        return partition in self.assigned.get(topic_id, ()) or partition in self.pending_revocation.get(topic_id, ())
+
+    def moved(
+        self,
+        state: MemberState,
+        member_epoch: int,
+        assigned: PartitionEpochs,
+        pending_revocation: PartitionEpochs = NO_PARTITION_EPOCHS,
+    ) -> Self:
+        """Return the member in another state and epoch."""
+        return replace(
+            self,
+            state=state,
+            member_epoch=member_epoch,
+            previous_member_epoch=self.member_epoch,
+            assigned=assigned,
+            pending_revocation=pending_revocation,
+        )
+
+    def with_metadata(self, metadata: MemberMetadata) -> Self:
+        """Return the member as a record tells of it."""
+        return replace(
+            self,
+            instance_id=metadata.instance_id,
+            rack_id=metadata.rack_id,
+            client_id=metadata.client_id,
+            client_host=metadata.client_host,
+            subscribed_topic_names=frozenset(metadata.subscribed_topic_names),
+            subscribed_topic_regex=metadata.subscribed_topic_regex,
+            rebalance_timeout_ms=metadata.rebalance_timeout_ms,
+            server_assignor=metadata.server_assignor,
+            classic=metadata.classic,
+        )
+
+    def with_assignment(self, current: CurrentAssignment) -> Self:
+        """Return the member as a record of its assignment tells of it."""
+        return replace(
+            self,
+            member_epoch=current.member_epoch,
+            previous_member_epoch=current.previous_member_epoch,
+            state=MemberState.of(current.state),
+            assigned=current.assigned,
+            pending_revocation=current.pending_revocation,
+        )
+
+    def without_assignment(self) -> Self:
+        """Return the member after its assignment was taken back."""
+        return replace(
+            self,
+            member_epoch=LEAVE_EPOCH,
+            previous_member_epoch=LEAVE_EPOCH,
+            assigned=NO_PARTITION_EPOCHS,
+            pending_revocation=NO_PARTITION_EPOCHS,
+        )
+
+
+def with_epoch(partitions: Partitions, epoch: int) -> PartitionEpochs:
+    """Return the partitions, all assigned in that epoch."""
+    return {topic_id: dict.fromkeys(sorted(of_topic), epoch) for topic_id, of_topic in partitions.items()}
+
+
+def without_epochs(partitions: PartitionEpochs) -> Partitions:
+    """Return the partitions alone."""
+    return {topic_id: frozenset(of_topic) for topic_id, of_topic in partitions.items()}
+
+
+def merged(first: PartitionEpochs, second: PartitionEpochs) -> PartitionEpochs:
+    """Return the partitions of both; where both have one, the second's epoch counts."""
+    result: dict[bytes, Mapping[int, int]] = dict(first)
+    for topic_id, of_topic in second.items():
+        result[topic_id] = {**result.get(topic_id, {}), **of_topic}
+    return result

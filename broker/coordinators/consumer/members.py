@@ -1,0 +1,134 @@
+"""Which member of a group a request is from, and whether it is in the epoch that it says.
+
+Source: GroupMetadataManager.getOrMaybeSubscribeDynamicConsumerGroupMember, getOrMaybeSubscribeStaticConsumerGroupMember
+and the throwIf... methods, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from .member import JOIN_EPOCH, STATIC_LEAVE_EPOCH, ConsumerMember
+from .records import current_assignment_record, member_record, member_tombstones, target_assignment_record
+
+if TYPE_CHECKING:
+    from ....protocol.stored_records.consumer_group_values import Partitions
+    from .coordinator_result import GroupChange
+    from .group import ConsumerGroup
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who a request says it is from. owned: the partitions that it says it has, None where it says nothing.
+
+    is_joining: whether it may be new. is_classic: whether it speaks the classic protocol, which has no epochs.
+    """
+
+    member_id: str
+    member_epoch: int
+    instance_id: str | None
+    owned: Partitions | None
+    is_joining: bool
+    is_classic: bool = False
+
+
+def member_of(change: GroupChange, caller: Caller) -> ConsumerMember:
+    """Return the member as the group knows it, or a new one that the group does not know yet.
+
+    A static member that comes back under another id gets what the one before had, which is gone then.
+    Raises KafkaError: UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, FENCED_INSTANCE_ID, UNRELEASED_INSTANCE_ID.
+    """
+    group = change.group
+    if caller.instance_id is not None:
+        return _static_member_of(change, caller, caller.instance_id)
+    member = group.members.get(caller.member_id)
+    if member is None:
+        if not caller.is_joining:
+            return group.member_of(caller.member_id)
+        member = ConsumerMember(member_id=caller.member_id)
+    if not caller.is_classic:
+        _check_epoch(member, caller)
+    return member
+
+
+def _static_member_of(change: GroupChange, caller: Caller, instance_id: str) -> ConsumerMember:
+    group = change.group
+    known = group.static_member(instance_id)
+    if not caller.is_joining:
+        known = known_static_member(group, caller.member_id, instance_id)
+        if not caller.is_classic:
+            _check_epoch(known, caller)
+        return known
+    if known is None:
+        return group.members.get(caller.member_id) or ConsumerMember(member_id=caller.member_id)
+    if not caller.is_classic and not known.uses_classic_protocol and known.member_epoch != STATIC_LEAVE_EPOCH:
+        raise KafkaError(
+            ErrorCode.UNRELEASED_INSTANCE_ID,
+            f"Static member {caller.member_id} with instance id {instance_id} cannot join the group because the "
+            f"instance id is owned by {known.member_id} member.",
+        )
+    returned = replace(known, member_id=caller.member_id, member_epoch=JOIN_EPOCH, previous_member_epoch=JOIN_EPOCH)
+    _replace(change, known, returned)
+    logger.info(
+        "group %s: static member %s comes back as %s in place of %s",
+        group.group_id,
+        instance_id,
+        caller.member_id,
+        known.member_id,
+    )
+    return returned
+
+
+def known_static_member(group: ConsumerGroup, member_id: str, instance_id: str) -> ConsumerMember:
+    """Return the static member; raises KafkaError UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID for one with another id."""
+    known = group.static_member(instance_id)
+    if known is None:
+        raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
+    if known.member_id != member_id:
+        raise KafkaError(
+            ErrorCode.FENCED_INSTANCE_ID,
+            f"Static member {member_id} with instance id {instance_id} was fenced by member {known.member_id}.",
+        )
+    return known
+
+
+def _replace(change: GroupChange, known: ConsumerMember, returned: ConsumerMember) -> None:
+    group = change.group
+    change.extend(member_tombstones(group.group_id, known.member_id))
+    change.add(
+        member_record(group.group_id, returned),
+        target_assignment_record(group.group_id, returned.member_id, group.target_assignment_of(known.member_id)),
+        current_assignment_record(group.group_id, returned),
+    )
+
+
+def _check_epoch(member: ConsumerMember, caller: Caller) -> None:
+    """Raise KafkaError FENCED_MEMBER_EPOCH unless the member is in the epoch that it says, or was in it just now."""
+    received = caller.member_epoch
+    if received in (JOIN_EPOCH, member.member_epoch):
+        return
+    if received > member.member_epoch:
+        word = "greater"
+    elif received == member.previous_member_epoch and _has_all(member, caller.owned):
+        # The answer to its last heartbeat has been lost.
+        return
+    else:
+        word = "smaller"
+    raise KafkaError(
+        ErrorCode.FENCED_MEMBER_EPOCH,
+        f"The consumer group member has a {word} member epoch ({received}) than the one known by the group coordinator "
+        f"({member.member_epoch}). The member must abandon all its partitions and rejoin.",
+    )
+
+
+def _has_all(member: ConsumerMember, owned: Partitions | None) -> bool:
+    """Whether the partitions are the member's by now."""
+    return owned is not None and all(
+        topic_id in member.assigned and partitions <= member.assigned[topic_id].keys()
+        for topic_id, partitions in owned.items()
+    )

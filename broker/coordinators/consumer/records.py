@@ -1,0 +1,147 @@
+"""The records of a group of the consumer protocol, made from what it is to be.
+
+Source: GroupCoordinatorRecordHelpers and ConsumerGroup.createGroupTombstoneRecords, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from ....protocol.stored_records.consumer_group_records import (
+    ConsumerGroupRecord,
+    ConsumerRecordKey,
+    ConsumerRecordType,
+)
+from ....protocol.stored_records.consumer_group_values import (
+    CurrentAssignment,
+    GroupMetadata,
+    MemberMetadata,
+    Partitions,
+    RegularExpression,
+    TargetAssignment,
+    TargetAssignmentMetadata,
+)
+from ..coordinator_log import StateRecord
+
+if TYPE_CHECKING:
+    from .group import ConsumerGroup
+    from .member import ConsumerMember
+
+
+def group_record(group_id: str, epoch: int, metadata_hash: int) -> ConsumerGroupRecord:
+    """Return the record of a group's epoch."""
+    return _record(ConsumerRecordType.GROUP_METADATA, group_id, GroupMetadata(epoch, metadata_hash))
+
+
+def member_record(group_id: str, member: ConsumerMember) -> ConsumerGroupRecord:
+    """Return the record of what a member told of itself."""
+    value = MemberMetadata(
+        instance_id=member.instance_id,
+        rack_id=member.rack_id,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        subscribed_topic_names=tuple(sorted(member.subscribed_topic_names)),
+        subscribed_topic_regex=member.subscribed_topic_regex,
+        rebalance_timeout_ms=member.rebalance_timeout_ms,
+        server_assignor=member.server_assignor,
+        classic=member.classic,
+    )
+    return _record(ConsumerRecordType.MEMBER_METADATA, group_id, value, member.member_id)
+
+
+def target_assignment_record(group_id: str, member_id: str, partitions: Partitions) -> ConsumerGroupRecord:
+    """Return the record of what a member is to have."""
+    return _record(ConsumerRecordType.TARGET_ASSIGNMENT_MEMBER, group_id, TargetAssignment(partitions), member_id)
+
+
+def target_assignment_metadata_record(group_id: str, epoch: int, timestamp_ms: int) -> ConsumerGroupRecord:
+    """Return the record of which epoch the target assignment is for."""
+    value = TargetAssignmentMetadata(epoch, timestamp_ms)
+    return _record(ConsumerRecordType.TARGET_ASSIGNMENT_METADATA, group_id, value)
+
+
+def current_assignment_record(group_id: str, member: ConsumerMember) -> ConsumerGroupRecord:
+    """Return the record of how far a member is."""
+    value = CurrentAssignment(
+        member_epoch=member.member_epoch,
+        previous_member_epoch=member.previous_member_epoch,
+        state=member.state,
+        assigned=member.assigned,
+        pending_revocation=member.pending_revocation,
+    )
+    return _record(ConsumerRecordType.CURRENT_MEMBER_ASSIGNMENT, group_id, value, member.member_id)
+
+
+def regex_record(group_id: str, regex: str, resolved: RegularExpression) -> ConsumerGroupRecord:
+    """Return the record of the topics that a regular expression matches."""
+    return _record(ConsumerRecordType.REGULAR_EXPRESSION, group_id, resolved, regex)
+
+
+def tombstone(record_type: ConsumerRecordType, group_id: str, name: str = "") -> ConsumerGroupRecord:
+    """Return the record that says that what the key stands for is gone."""
+    return ConsumerGroupRecord(ConsumerRecordKey(record_type, group_id, name), None)
+
+
+def member_tombstones(group_id: str, member_id: str) -> list[ConsumerGroupRecord]:
+    """Return the records that say that a member is gone."""
+    return [
+        tombstone(ConsumerRecordType.CURRENT_MEMBER_ASSIGNMENT, group_id, member_id),
+        tombstone(ConsumerRecordType.TARGET_ASSIGNMENT_MEMBER, group_id, member_id),
+        tombstone(ConsumerRecordType.MEMBER_METADATA, group_id, member_id),
+    ]
+
+
+def group_tombstones(group: ConsumerGroup, renamed: Mapping[str, str] | None = None) -> list[ConsumerGroupRecord]:
+    """Return the records that say that a group and all its members are gone.
+
+    renamed: other ids of members that have just got them.
+    """
+    group_id = group.group_id
+    member_ids = [(renamed or {}).get(member_id, member_id) for member_id in group.members]
+    return [
+        *(tombstone(ConsumerRecordType.CURRENT_MEMBER_ASSIGNMENT, group_id, member_id) for member_id in member_ids),
+        *(tombstone(ConsumerRecordType.TARGET_ASSIGNMENT_MEMBER, group_id, member_id) for member_id in member_ids),
+        tombstone(ConsumerRecordType.TARGET_ASSIGNMENT_METADATA, group_id),
+        *(tombstone(ConsumerRecordType.MEMBER_METADATA, group_id, member_id) for member_id in member_ids),
+        *(tombstone(ConsumerRecordType.REGULAR_EXPRESSION, group_id, regex) for regex in group.resolved_regexes),
+        tombstone(ConsumerRecordType.PARTITION_METADATA, group_id),
+        tombstone(ConsumerRecordType.GROUP_METADATA, group_id),
+    ]
+
+
+def group_records(group: ConsumerGroup) -> list[ConsumerGroupRecord]:
+    """Return all records of a group.
+
+    Source: ConsumerGroup.createConsumerGroupRecords, Kafka 4.3.0.
+    """
+    group_id, members = group.group_id, group.members.values()
+    return [
+        *(member_record(group_id, member) for member in members),
+        group_record(group_id, group.group_epoch, group.metadata_hash),
+        *(
+            target_assignment_record(group_id, member.member_id, group.target_assignment_of(member.member_id))
+            for member in members
+        ),
+        target_assignment_metadata_record(group_id, group.assignment_epoch, group.assignment_timestamp_ms),
+        *(current_assignment_record(group_id, member) for member in members),
+    ]
+
+
+def state_records(records: Iterable[ConsumerGroupRecord]) -> list[StateRecord]:
+    """Return the records as bytes."""
+    return [StateRecord(record.key.encode(), record.encode_value()) for record in records]
+
+
+def _record(
+    record_type: ConsumerRecordType,
+    group_id: str,
+    value: GroupMetadata
+    | MemberMetadata
+    | TargetAssignmentMetadata
+    | TargetAssignment
+    | CurrentAssignment
+    | RegularExpression,
+    name: str = "",
+) -> ConsumerGroupRecord:
+    return ConsumerGroupRecord(ConsumerRecordKey(record_type, group_id, name), value)

@@ -1,0 +1,152 @@
+"""Regular expressions that members subscribe to: when the topics that they match are looked for, and what follows.
+
+Kafka looks for them beside the heartbeat that asks; here it is done right after the heartbeat, whose answer does not
+tell of it either: the group is in a new epoch then, and the next heartbeats get at the topics.
+Source: GroupMetadataManager.maybeUpdateRegularExpressions and handleRegularExpressionsResult, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.stored_records.consumer_group_records import ConsumerRecordType
+from ....protocol.stored_records.consumer_group_values import RegularExpression
+from .coordinator_result import GroupChange
+from .records import group_record, regex_record, tombstone
+from .subscriptions import Subscriptions
+from .topic_regex import InvalidRegexError, TopicRegex
+from .topics import look_at, metadata_hash
+
+if TYPE_CHECKING:
+    from .coordinator_result import ConsumerGroupStore
+    from .group import ConsumerGroup
+    from .member import ConsumerMember
+    from .settings import ConsumerGroupSettings
+    from .target_assignment import MembersToBe
+    from .topics import GroupTopics
+
+logger = logging.getLogger(__name__)
+
+# However many topics come into being, they are not looked at more often for one group.
+# Source: GroupMetadataManager.REGEX_BATCH_REFRESH_MIN_INTERVAL_MS, Kafka 4.3.0.
+REFRESH_INTERVAL_MS_MIN = 10_000
+
+
+class RegexUpdate(Enum):
+    """What a request has changed of a member's regular expression."""
+
+    NONE = 0
+    # Its topics are not known yet.
+    UPDATED = 1
+    RESOLVED = 2
+
+
+class RegexRefresh:
+    """Looks for the topics of the groups' regular expressions."""
+
+    __slots__ = ("_settings", "_store", "_topics")
+
+    def __init__(self, store: ConsumerGroupStore, settings: ConsumerGroupSettings, topics: GroupTopics) -> None:
+        """Look for them among topics."""
+        self._store = store
+        self._settings = settings
+        self._topics = topics
+
+    def update(
+        self, change: GroupChange, member: ConsumerMember, updated: ConsumerMember, to_be: MembersToBe
+    ) -> RegexUpdate:
+        """Add what follows from a member's regular expression; where topics are to be looked for, that follows it.
+
+        Raises KafkaError INVALID_REGULAR_EXPRESSION.
+        """
+        group = change.group
+        update, is_new = RegexUpdate.NONE, False
+        if member.subscribed_topic_regex != updated.subscribed_topic_regex:
+            update, is_new = self._changed(change, member, updated)
+        regexes = to_be.subscriptions.regexes
+        if (is_new or group.subscriptions.regexes) and regexes and self._is_due(group, len(regexes), is_new=is_new):
+            change.then(lambda: self._refresh(group, list(regexes)))
+        return update
+
+    def _changed(
+        self, change: GroupChange, member: ConsumerMember, updated: ConsumerMember
+    ) -> tuple[RegexUpdate, bool]:
+        """Return what has changed, and whether nobody in the group had the regular expression before."""
+        group = change.group
+        subscribed = group.subscriptions.regexes
+        if member.regex is not None and subscribed.get(member.regex, 0) == 1:
+            change.add(tombstone(ConsumerRecordType.REGULAR_EXPRESSION, group.group_id, member.regex))
+        if updated.regex is None:
+            return (RegexUpdate.UPDATED if member.regex is None else RegexUpdate.RESOLVED), False
+        if updated.regex not in subscribed:
+            check_regex(updated.regex)
+            return RegexUpdate.UPDATED, True
+        return (RegexUpdate.RESOLVED if updated.regex in group.resolved_regexes else RegexUpdate.UPDATED), False
+
+    def _is_due(self, group: ConsumerGroup, regex_count: int, *, is_new: bool) -> bool:
+        last = next(iter(group.resolved_regexes.values()), None)
+        if last is None:
+            return True
+        age_ms = group.timers.now_ms() - last.timestamp
+        return age_ms > REFRESH_INTERVAL_MS_MIN and (
+            is_new
+            or regex_count != len(group.resolved_regexes)
+            or last.version < self._topics.version()
+            or age_ms > self._settings.limits.regex_refresh_interval_ms
+        )
+
+    def _refresh(self, group: ConsumerGroup, regexes: Collection[str]) -> None:
+        change = GroupChange(group)
+        self._resolve(change, regexes)
+        try:
+            self._store.commit(change)
+        except KafkaError as error:
+            # A later heartbeat tries again.
+            logger.warning("group %s: cannot write which topics match: %s", group.group_id, error.message)
+
+    def _resolve(self, change: GroupChange, regexes: Collection[str]) -> None:
+        group = change.group
+        resolved = dict(group.resolved_regexes)
+        now_ms = group.timers.now_ms()
+        has_changed = False
+        for regex in regexes:
+            if regex not in group.subscriptions.regexes:
+                continue
+            before = resolved.get(regex)
+            found = RegularExpression(matching_topics(regex, self._topics), self._topics.version(), now_ms)
+            has_changed |= (() if before is None else before.topics) != found.topics
+            resolved[regex] = found
+            change.add(regex_record(group.group_id, regex, found))
+        names = Subscriptions.of(group.members.values(), resolved).topic_names
+        new_hash = metadata_hash(names, self._topics)
+        if has_changed or new_hash != group.metadata_hash:
+            epoch = group.group_epoch + 1
+            change.add(group_record(group.group_id, epoch, new_hash))
+            seen = look_at(sorted(names), self._topics)
+            change.then(lambda: group.note_topics(seen))
+            logger.info("group %s: epoch %d, as its regular expressions match other topics", group.group_id, epoch)
+
+
+def check_regex(regex: str) -> None:
+    """Raise KafkaError INVALID_REGULAR_EXPRESSION for what is no regular expression."""
+    try:
+        TopicRegex(regex)
+    except InvalidRegexError as error:
+        raise KafkaError(
+            ErrorCode.INVALID_REGULAR_EXPRESSION,
+            f"SubscribedTopicRegex `{regex}` is not a valid regular expression: {error.description}.",
+        ) from error
+
+
+def matching_topics(regex: str, topics: GroupTopics) -> tuple[str, ...]:
+    """Return the names of the topics that match as a whole, sorted; none for what is no regular expression."""
+    try:
+        pattern = TopicRegex(regex)
+    except InvalidRegexError as error:
+        logger.error("%r is not a regular expression: %s", regex, error.description)
+        return ()
+    return tuple(sorted(name for name in topics.names() if pattern.matches(name)))

@@ -1,0 +1,127 @@
+"""The configuration of groups of the consumer protocol, as it is in the moment it is asked for.
+
+Source: GroupCoordinatorConfig, GroupConfig and ConsumerGroupMigrationPolicy, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .assignor_names import assignor_names
+
+if TYPE_CHECKING:
+    from ...cluster import Cluster
+    from ...config.broker_config import BrokerConfig
+
+UPGRADING_POLICIES = frozenset({"upgrade", "bidirectional"})
+DOWNGRADING_POLICIES = frozenset({"downgrade", "bidirectional"})
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerGroupLimits:
+    """Values of Kafka's group.consumer.* keys; the defaults are Kafka's. group_value_of goes before some of them."""
+
+    session_timeout_ms: int = 45_000
+    heartbeat_interval_ms: int = 5_000
+    # Between two target assignments of a group at least.
+    assignment_interval_ms: int = 1_000
+    # Of which groups may set their own.
+    session_timeout_ms_range: tuple[int, int] = (45_000, 60_000)
+    heartbeat_interval_ms_range: tuple[int, int] = (5_000, 15_000)
+    assignment_interval_ms_range: tuple[int, int] = (0, 15_000)
+    members_max: int = 2**31 - 1
+    classic_members_max: int = 2**31 - 1
+    assignors: tuple[str, ...] = ("uniform", "range")
+    migration_policy: str = "bidirectional"
+    regex_refresh_interval_ms: int = 600_000
+
+    @classmethod
+    def of(cls, config: BrokerConfig) -> ConsumerGroupLimits:
+        """Return the values that the broker works by."""
+        return cls(
+            session_timeout_ms=config.group_consumer_session_timeout_ms,
+            heartbeat_interval_ms=config.group_consumer_heartbeat_interval_ms,
+            assignment_interval_ms=config.group_consumer_assignment_interval_ms,
+            session_timeout_ms_range=(
+                config.group_consumer_min_session_timeout_ms,
+                config.group_consumer_max_session_timeout_ms,
+            ),
+            heartbeat_interval_ms_range=(
+                config.group_consumer_min_heartbeat_interval_ms,
+                config.group_consumer_max_heartbeat_interval_ms,
+            ),
+            assignment_interval_ms_range=(
+                config.group_consumer_min_assignment_interval_ms,
+                config.group_consumer_max_assignment_interval_ms,
+            ),
+            members_max=config.group_consumer_max_size,
+            classic_members_max=config.group_max_size,
+            assignors=assignor_names(config.list_of("group.consumer.assignors")),
+            migration_policy=config.group_consumer_migration_policy.lower(),
+            regex_refresh_interval_ms=config.group_consumer_regex_refresh_interval_ms,
+        )
+
+
+class ConsumerGroupSettings:
+    """The limits, and what was set for single groups."""
+
+    __slots__ = ("_group_texts", "_limits")
+
+    def __init__(
+        self, limits: Callable[[], ConsumerGroupLimits], group_texts: Callable[[str], dict[str, str]] | None = None
+    ) -> None:
+        """limits: returns them as they are now. group_texts: returns what was set for a group, by key."""
+        self._limits = limits
+        self._group_texts = group_texts
+
+    @classmethod
+    def of_cluster(cls, cluster: Cluster) -> ConsumerGroupSettings:
+        """Return the settings of a cluster, which follow what is altered while it runs."""
+        known = (cluster.config, ConsumerGroupLimits.of(cluster.config))
+
+        def limits() -> ConsumerGroupLimits:
+            nonlocal known
+            if known[0] is not cluster.config:
+                known = (cluster.config, ConsumerGroupLimits.of(cluster.config))
+            return known[1]
+
+        return cls(limits, lambda group_id: cluster.dynamic_configs.of_groups.get(group_id, {}))
+
+    @property
+    def limits(self) -> ConsumerGroupLimits:
+        """What holds for all groups."""
+        return self._limits()
+
+    def session_timeout_ms(self, group_id: str) -> int:
+        """Return after how long a member is gone that sends no heartbeat."""
+        limits = self.limits
+        return self._own(
+            group_id, "consumer.session.timeout.ms", limits.session_timeout_ms, limits.session_timeout_ms_range
+        )
+
+    def heartbeat_interval_ms(self, group_id: str) -> int:
+        """Return how often members are to send heartbeats."""
+        limits = self.limits
+        return self._own(
+            group_id, "consumer.heartbeat.interval.ms", limits.heartbeat_interval_ms, limits.heartbeat_interval_ms_range
+        )
+
+    def assignment_interval_ms(self, group_id: str) -> int:
+        """Return how much time is to be between two target assignments."""
+        limits = self.limits
+        return self._own(
+            group_id,
+            "consumer.assignment.interval.ms",
+            limits.assignment_interval_ms,
+            limits.assignment_interval_ms_range,
+        )
+
+    def _own(self, group_id: str, name: str, default: int, bounds: tuple[int, int]) -> int:
+        """Return what was set for the group, brought within the bounds of the broker; the default where nothing was."""
+        text = None if self._group_texts is None else self._group_texts(group_id).get(name)
+        if text is None:
+            return default
+        least, most = bounds
+        return min(max(int(text), least), most)

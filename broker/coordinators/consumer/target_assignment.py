@@ -1,0 +1,112 @@
+"""The target assignment: what each member of a group is to have, by the assignor that most members ask for.
+
+Source: TargetAssignmentBuilder and GroupMetadataManager.maybeUpdateTargetAssignment, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ....protocol.stored_records.consumer_group_values import NO_PARTITIONS, Partitions
+from ..assignors.group_spec import GroupSpec, MemberSpec
+from ..java_strings import java_hash_order
+from .assignor_names import assignor_of
+from .records import target_assignment_metadata_record, target_assignment_record
+from .subscriptions import Subscriptions, topics_of
+
+if TYPE_CHECKING:
+    from ....protocol.stored_records.consumer_group_records import ConsumerGroupRecord
+    from .group import ConsumerGroup
+    from .member import ConsumerMember
+    from .topics import GroupTopics
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class TargetAssignments:
+    """A target assignment: for which epoch, what each member is to have, and the records that say so."""
+
+    epoch: int
+    partitions: Mapping[str, Partitions]
+    records: list[ConsumerGroupRecord]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MembersToBe:
+    """The members of a group as they will be when a change of one member is written.
+
+    members: all of them. subscriptions: theirs, as far as regular expressions are resolved.
+    """
+
+    members: Mapping[str, ConsumerMember]
+    subscriptions: Subscriptions
+
+    @classmethod
+    def of(cls, group: ConsumerGroup, updated: ConsumerMember) -> MembersToBe:
+        """Return the group's members with the updated one; a static one takes the place of the one before it."""
+        if group.members.get(updated.member_id) == updated:
+            return cls(members=group.members, subscriptions=group.subscriptions)
+        members = dict(group.members)
+        replaced = group.static_member(updated.instance_id)
+        if replaced is not None and replaced.member_id != updated.member_id:
+            del members[replaced.member_id]
+        members[updated.member_id] = updated
+        return cls(members=members, subscriptions=Subscriptions.of(members.values(), group.resolved_regexes))
+
+
+def compute_target_assignment(
+    group: ConsumerGroup, to_be: MembersToBe, group_epoch: int, topics: GroupTopics, default_assignor: str
+) -> TargetAssignments:
+    """Return the target assignment for the members that there will be."""
+    assignor = to_be.subscriptions.preferred_assignor or default_assignor
+    spec = _spec(group, to_be, topics)
+    assigned = assignor_of(assignor)(spec)
+    logger.info(
+        "group %s: assigned partitions for epoch %d to %d members (%s)",
+        group.group_id,
+        group_epoch,
+        len(spec.members),
+        assignor,
+    )
+    records = [
+        target_assignment_record(group.group_id, member_id, assigned.get(member_id, NO_PARTITIONS))
+        for member_id in spec.members
+        if group.target_assignments.get(member_id) != assigned.get(member_id, NO_PARTITIONS)
+    ]
+    now_ms = group.timers.now_ms()
+    records.append(target_assignment_metadata_record(group.group_id, group_epoch, now_ms))
+    return TargetAssignments(group_epoch, assigned, records)
+
+
+def _spec(group: ConsumerGroup, to_be: MembersToBe, topics: GroupTopics) -> GroupSpec:
+    members = {
+        member_id: MemberSpec(
+            _topic_ids(topics_of(to_be.members[member_id], group.resolved_regexes), topics),
+            _last_target(group, to_be.members[member_id]),
+            to_be.members[member_id].instance_id,
+        )
+        for member_id in java_hash_order(to_be.members)
+    }
+    topic_ids = {topic_id for member in members.values() for topic_id in member.subscribed_topic_ids}
+    found = {topic_id: topics.find_by_id(topic_id) for topic_id in topic_ids}
+    return GroupSpec(
+        members=members,
+        partition_counts={topic_id: topic.partition_count for topic_id, topic in found.items() if topic is not None},
+        is_homogeneous=to_be.subscriptions.are_homogeneous,
+    )
+
+
+def _topic_ids(names: frozenset[str], topics: GroupTopics) -> tuple[bytes, ...]:
+    found = (topics.find(name) for name in java_hash_order(sorted(names)))
+    return tuple(topic.topic_id for topic in found if topic is not None)
+
+
+def _last_target(group: ConsumerGroup, member: ConsumerMember) -> Partitions:
+    """Return what the member was to have, be it under the id that it had before."""
+    if member.instance_id is not None and member.instance_id in group.static_members:
+        return group.target_assignment_of(group.static_members[member.instance_id])
+    return group.target_assignment_of(member.member_id)

@@ -1,0 +1,104 @@
+"""The topics of the cluster as groups see them, and the hash by which a group notices that its own have changed.
+
+Source: CoordinatorMetadataImage, TopicIds, and Utils.computeTopicHash and computeGroupHash, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol
+
+from ....protocol.stored_records.consumer_group_values import Partitions
+from ....protocol.xxh3 import xxh3_64
+
+_TOPIC_HASH_VERSION = 0
+_INT64_SIGN = 1 << 63
+
+
+class GroupTopic(NamedTuple):
+    """A topic, as far as groups look at it; racks: of the brokers that have its partitions, sorted."""
+
+    name: str
+    topic_id: bytes
+    partition_count: int
+    racks: tuple[str, ...] = ()
+
+
+class GroupTopics(Protocol):
+    """The topics of the cluster."""
+
+    def version(self) -> int:
+        """Return a number that has grown if there are topics now that there were not when it was last asked for."""
+        ...
+
+    def continue_after(self, version: int) -> None:
+        """Return larger numbers from now on: an earlier run had this one."""
+        ...
+
+    def find(self, name: str) -> GroupTopic | None:
+        """Return the topic of that name, or None."""
+        ...
+
+    def find_by_id(self, topic_id: bytes) -> GroupTopic | None:
+        """Return the topic of that id, or None."""
+        ...
+
+    def names(self) -> Iterable[str]:
+        """Return the names of all topics."""
+        ...
+
+
+# What some topics look like; None for one that there is not.
+TopicsSeen = tuple[GroupTopic | None, ...]
+
+
+def look_at(names: Iterable[str], topics: GroupTopics) -> TopicsSeen:
+    """Return what the topics look like; names: in an order that does not change."""
+    return tuple(topics.find(name) for name in names)
+
+
+def topic_ids_of(names: Iterable[str], topics: GroupTopics) -> frozenset[bytes]:
+    """Return the ids of the topics that there are."""
+    found = (topics.find(name) for name in names)
+    return frozenset(topic.topic_id for topic in found if topic is not None)
+
+
+def topic_hash(topic: GroupTopic) -> int:
+    """Return the hash of what a topic looks like, as an unsigned number."""
+    high, low = struct.unpack(">QQ", topic.topic_id)
+    parts = [struct.pack("<BQQ", _TOPIC_HASH_VERSION, high, low), _string(topic.name)]
+    parts.append(struct.pack("<i", topic.partition_count))
+    for partition in range(topic.partition_count):
+        parts.append(struct.pack("<i", partition))
+        for rack in topic.racks:
+            parts += [struct.pack("<i", _length(rack)), _string(rack)]
+    return xxh3_64(b"".join(parts))
+
+
+def metadata_hash(names: Iterable[str], topics: GroupTopics) -> int:
+    """Return the hash of what the topics of these names look like, as a signed number; 0 where there are none."""
+    found = [topic for topic in (topics.find(name) for name in sorted(names, key=_java_order)) if topic is not None]
+    if not found:
+        return 0
+    value = xxh3_64(b"".join(struct.pack("<Q", topic_hash(topic)) for topic in found))
+    return value - 2 * _INT64_SIGN if value & _INT64_SIGN else value
+
+
+def existing(partitions: Partitions, topics: GroupTopics) -> list[tuple[GroupTopic, frozenset[int]]]:
+    """Return the topics that there still are, with the partitions of each."""
+    found = ((topics.find_by_id(topic_id), of_topic) for topic_id, of_topic in partitions.items())
+    return [(topic, of_topic) for topic, of_topic in found if topic is not None]
+
+
+def _java_order(text: str) -> bytes:
+    return text.encode("utf-16-be", "surrogatepass")
+
+
+def _length(text: str) -> int:
+    return len(_java_order(text)) // 2
+
+
+def _string(text: str) -> bytes:
+    """Return a string as hash4j puts it: its UTF-16 units, and how many there are."""
+    return text.encode("utf-16-le", "surrogatepass") + struct.pack("<i", _length(text))

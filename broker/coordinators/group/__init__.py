@@ -1,0 +1,1 @@
+"""Classic consumer groups: membership, rebalance and committed offsets."""

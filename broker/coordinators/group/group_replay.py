@@ -1,0 +1,113 @@
+"""Groups and their offsets from the records of __consumer_offsets.
+
+What cannot be read is passed over, and said so: a group that a newer Kafka has written in another way, for example.
+Source: GroupCoordinatorShard.replay, GroupMetadataManager.replay and OffsetMetadataManager.replay, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ....protocol.batches.record_batch import NO_PRODUCER_ID
+from ....protocol.frames import FrameError
+from ....protocol.stored_records.consumer_group_records import ConsumerGroupRecord, ConsumerRecordType
+from ....protocol.stored_records.group_log_records import (
+    GroupMetadataKey,
+    GroupMetadataValue,
+    GroupRecordType,
+    OffsetCommitKey,
+    OffsetCommitValue,
+    record_type_of,
+)
+from ....protocol.stored_records.share_group_records import ShareGroupRecord, ShareRecordType
+from .group_records import restored_group, restored_offset
+from .offset_store import OffsetPlace
+
+if TYPE_CHECKING:
+    from ..coordinator_log import ReplayedRecord
+    from .group_offsets import GroupOffsets
+    from .group_registry import GroupRegistry
+
+logger = logging.getLogger(__name__)
+
+ApplyGroupRecord = Callable[[int, "ReplayedRecord", bytes], None]
+
+
+class GroupReplay:
+    """Applies records to a registry and to offsets, in the order in which they were written."""
+
+    def __init__(
+        self,
+        registry: GroupRegistry,
+        offsets: GroupOffsets,
+        apply_consumer_record: Callable[[ConsumerGroupRecord], None],
+        apply_share_record: Callable[[ShareGroupRecord], None],
+    ) -> None:
+        """Apply nothing yet.
+
+        apply_consumer_record: is told records of groups of the consumer protocol. apply_share_record: of share groups.
+        """
+        self._registry = registry
+        self._offsets = offsets
+        self._apply_consumer_record = apply_consumer_record
+        self._apply_share_record = apply_share_record
+        self._unknown_types: set[int] = set()
+        self._appliers: dict[int, ApplyGroupRecord] = {
+            GroupRecordType.LEGACY_OFFSET_COMMIT: self._apply_offset,
+            GroupRecordType.OFFSET_COMMIT: self._apply_offset,
+            GroupRecordType.GROUP_METADATA: self._apply_group,
+            **dict.fromkeys(ConsumerRecordType, self._apply_consumer_group),
+            **dict.fromkeys(ShareRecordType, self._apply_share_group),
+        }
+
+    def apply(self, log_partition: int, record: ReplayedRecord) -> None:
+        """Apply a record of that partition of the topic."""
+        if record.marker is not None:
+            self._offsets.end_transaction(log_partition, record.header.producer_id, is_commit=record.marker.is_commit)
+            return
+        try:
+            self._apply(log_partition, record, record.key or b"")
+        except FrameError as error:
+            logger.error("__consumer_offsets-%d: the record at %d: %s", log_partition, record.offset, error)
+
+    def _apply(self, log_partition: int, record: ReplayedRecord, key: bytes) -> None:
+        record_type = record_type_of(key)
+        apply = self._appliers.get(record_type)
+        if apply is not None:
+            apply(log_partition, record, key)
+        elif record_type not in self._unknown_types:
+            self._unknown_types.add(record_type)
+            logger.warning("__consumer_offsets-%d: records of type %d are passed over", log_partition, record_type)
+
+    def _apply_group(self, log_partition: int, record: ReplayedRecord, key: bytes) -> None:
+        group_id = GroupMetadataKey.read(key).group
+        if record.value is not None:
+            value = GroupMetadataValue.read(record.value)
+            self._registry.add(restored_group(group_id, value, self._registry.new_timers()))
+            return
+        group = self._registry.find(group_id)
+        if group is not None:
+            self._registry.delete(group)
+
+    def _apply_consumer_group(self, log_partition: int, record: ReplayedRecord, key: bytes) -> None:
+        self._apply_consumer_record(ConsumerGroupRecord.read(key, record.value))
+
+    def _apply_share_group(self, log_partition: int, record: ReplayedRecord, key: bytes) -> None:
+        self._apply_share_record(ShareGroupRecord.read(key, record.value))
+
+    def _apply_offset(self, log_partition: int, record: ReplayedRecord, key: bytes) -> None:
+        read = OffsetCommitKey.read(key)
+        place = OffsetPlace(read.group, read.topic, read.partition)
+        if record.value is None:
+            self._offsets.forget([place])
+            return
+        committed = restored_offset(OffsetCommitValue.read(record.value), record.offset)
+        if self._registry.find(read.group) is None:
+            # Offsets of clients that assign partitions to themselves are all there is of their group.
+            self._registry.create_classic(read.group)
+        if record.header.producer_id == NO_PRODUCER_ID:
+            self._offsets.put(place, committed)
+        else:
+            self._offsets.put_pending(log_partition, record.header.producer_id, place, committed)

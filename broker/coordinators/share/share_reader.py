@@ -1,0 +1,104 @@
+"""Reads records for a member of a share group, and acquires what it reads.
+
+Source: ShareFetchUtils.processFetchResponse, SharePartition.acquire and maybeFilterAbortedTransactionalAcquiredRecords,
+Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ....protocol.batches.record_batch import HEADER_SIZE, BatchHeader, is_whole, parse_header
+
+if TYPE_CHECKING:
+    from ....storage.partition_log import PartitionLog
+    from .record_state import Acquired
+    from .share_partition import SharePartition, Wanted
+
+
+@dataclass(frozen=True, slots=True)
+class AcquiredBatches:
+    """What a member gets of one partition: whole batches as they are in the log, and which records of them."""
+
+    records: bytes = b""
+    acquired: list[Acquired] = field(default_factory=list["Acquired"])
+
+
+def acquire_records(
+    log: PartitionLog,
+    share_partition: SharePartition,
+    member_id: str,
+    wanted: Wanted,
+    *,
+    max_bytes: int,
+    is_committed_only: bool,
+) -> AcquiredBatches:
+    """Return what the member gets now. Raises KafkaError, OSError."""
+    if not share_partition.has_room:
+        return AcquiredBatches()
+    offset = max(share_partition.next_fetch_offset(), log.log_start_offset)
+    upper_offset = log.last_stable_offset if is_committed_only else log.high_watermark
+    if offset >= upper_offset:
+        return AcquiredBatches()
+    fetched = log.read(offset, max_bytes, upper_offset=upper_offset, min_one_batch=True)
+    data = memoryview(b"".join(fetched.views))
+    batches = _batches_of(data)
+    if not batches:
+        return AcquiredBatches()
+    ranges = [(header.base_offset, header.last_offset) for header, _ in batches]
+    acquired = share_partition.acquire(member_id, ranges, wanted)
+    if is_committed_only:
+        acquired = _without_aborted(log, share_partition, acquired, [header for header, _ in batches])
+    if not acquired:
+        return AcquiredBatches()
+    first, last = acquired[0].first_offset, acquired[-1].last_offset
+    meant = [view for header, view in batches if header.last_offset >= first and header.base_offset <= last]
+    return AcquiredBatches(b"".join(meant), acquired)
+
+
+def _batches_of(data: memoryview) -> list[tuple[BatchHeader, memoryview]]:
+    batches: list[tuple[BatchHeader, memoryview]] = []
+    position = 0
+    while position + HEADER_SIZE <= len(data):
+        header = parse_header(data, position)
+        if not is_whole(header, len(data) - position):
+            break
+        batches.append((header, data[position : position + header.size]))
+        position += header.size
+    return batches
+
+
+def _without_aborted(
+    log: PartitionLog, share_partition: SharePartition, acquired: list[Acquired], headers: list[BatchHeader]
+) -> list[Acquired]:
+    """Be done with batches of aborted transactions, and with markers; return what is left of what was acquired."""
+    if not acquired:
+        return acquired
+    end_offset = headers[-1].last_offset + 1
+    aborted = [
+        (each.producer_id, each.first_offset, each.last_offset)
+        for each in log.segments.aborted_transactions(headers[0].base_offset, end_offset)
+    ]
+    for header in headers:
+        is_aborted = header.is_transactional and any(
+            producer_id == header.producer_id and first <= header.base_offset <= last
+            for producer_id, first, last in aborted
+        )
+        if is_aborted or header.is_control:
+            share_partition.archive(header.base_offset, header.last_offset)
+            acquired = [
+                part for each in acquired for part in _without_range(each, header.base_offset, header.last_offset)
+            ]
+    return acquired
+
+
+def _without_range(acquired: Acquired, first: int, last: int) -> list[Acquired]:
+    if acquired.last_offset < first or acquired.first_offset > last:
+        return [acquired]
+    parts: list[Acquired] = []
+    if acquired.first_offset < first:
+        parts.append(acquired._replace(last_offset=first - 1))
+    if acquired.last_offset > last:
+        parts.append(acquired._replace(first_offset=last + 1))
+    return parts

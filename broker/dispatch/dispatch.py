@@ -1,0 +1,236 @@
+"""One request from its frame to its answer (Kafka: SocketServer's request header checks and KafkaApis.handle).
+
+The header is read here, the API's handler is found here, and what goes wrong in a handler is turned into an answer
+here. Handlers are imported when the first request for them comes: a broker that starts does not pay for all of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from functools import cached_property
+from importlib import import_module
+from struct import Struct
+from typing import TYPE_CHECKING, cast
+
+from ...protocol.api_keys import APIS, Api, ApiKey
+from ...protocol.frames import FrameError
+from ...protocol.primitives import Reader
+from .. import handlers
+from ..replica.disk_fault_injector import NoFileFaults, late_answer
+from ..requests.fault_ports import ANSWERED, NOT_OWED, WAITING
+from ..requests.request_context import Buffers, ConnectionInfo, Deferred, RequestContext, RequestHandler
+
+if TYPE_CHECKING:
+    from ..network.connection import Connection
+    from ..replica.disk_fault_injector import FileFaults
+    from ..requests.fault_ports import AnswerPlan, FaultPlan, RequestObserver
+    from .fault_injector import Interceptor
+
+logger = logging.getLogger(__name__)
+
+# api key and version together, which find the route; correlation id; length of the client id (-1: null).
+_HEADER = Struct(">Iih")
+_UNSIGNED = Struct(">I")
+_API_AND_VERSION = Struct(">hh")
+_PRODUCE = int(ApiKey.PRODUCE)
+# Requests other than Produce are small; a larger one, a Fetch of hundreds of partitions, is observed without its body.
+OBSERVED_BODY_BYTES_MAX = 4096
+_API_KEYS = {int(key): key for key in ApiKey}
+
+
+class Route:
+    """Where the requests of one API in one version go. is_flexible: their header, too, has tagged fields."""
+
+    __slots__ = ("api_key", "api_version", "handler", "is_flexible")
+
+    def __init__(self, api_key: int, api_version: int, handler: RequestHandler, *, is_flexible: bool) -> None:
+        """See the class."""
+        self.api_key = api_key
+        self.api_version = api_version
+        self.handler = handler
+        self.is_flexible = is_flexible
+
+
+class NoFaults:
+    """The plan of a broker in which nothing goes wrong."""
+
+    is_armed = False
+    is_accepting_armed = False
+
+
+class Dispatcher:
+    """Answers the requests of all connections of one node."""
+
+    def __init__(
+        self,
+        plan: FaultPlan | None = None,
+        observer: RequestObserver | None = None,
+        make_interceptor: Callable[[], Interceptor] | None = None,
+        file_faults: FileFaults | None = None,
+    ) -> None:
+        """Start without connections, and without a handler loaded.
+
+        plan: says what goes wrong on purpose; with make_interceptor, which makes what carries it out.
+        observer: is told what happened to each request. file_faults: tell whether files were slow for it.
+        """
+        self.observer = observer
+        self._file_faults: FileFaults | NoFileFaults = file_faults or NoFileFaults()
+        self._plan: FaultPlan | NoFaults = plan or NoFaults()
+        self._make_interceptor = make_interceptor
+        self._routes: dict[int, Route] = {}
+        self._connections: set[Connection] = set()
+        self._all_closed: asyncio.Future[None] | None = None
+
+    @cached_property
+    def interceptor(self) -> Interceptor:
+        """What carries out the plan; loaded when it is first armed: a start does not pay for it."""
+        assert self._make_interceptor is not None, "a plan without what carries it out"
+        return self._make_interceptor()
+
+    def lift_faults(self) -> None:
+        """Give up every request and connection that a fault keeps."""
+        if "interceptor" in vars(self):
+            self.interceptor.lift()
+
+    def connection_opened(self, connection: Connection) -> None:
+        """Remember a connection until it is closed."""
+        self._connections.add(connection)
+
+    def connection_closed(self, connection: Connection) -> None:
+        """Forget a connection."""
+        self._connections.discard(connection)
+        if not self._connections and self._all_closed is not None and not self._all_closed.done():
+            self._all_closed.set_result(None)
+
+    @property
+    def connection_count(self) -> int:
+        """How many connections are open."""
+        return len(self._connections)
+
+    def close_connections(self) -> None:
+        """Close every connection; their waiting requests are abandoned."""
+        for connection in list(self._connections):
+            connection.close()
+
+    def abort_connections(self) -> None:
+        """Close every connection without a wait for what it still has to read."""
+        for connection in list(self._connections):
+            connection.abort()
+
+    async def wait_closed(self) -> None:
+        """Return when no connection is left."""
+        if self._connections:
+            self._all_closed = asyncio.get_running_loop().create_future()
+            await self._all_closed
+
+    def accepted(self, connection: Connection, info: ConnectionInfo) -> None:
+        """Have done to a new connection what a rule says."""
+        if self._plan.is_accepting_armed:
+            self.interceptor.accepted(connection, info)
+
+    def answer(
+        self, context: RequestContext, frame: memoryview, start: int, end: int
+    ) -> Buffers | Deferred[Buffers] | AnswerPlan | Deferred[AnswerPlan] | None:
+        """Answer the request in frame[start:end].
+
+        Raises FrameError where it does not decode, or asks for an API or a version that is not served: the connection
+        is closed then, as Kafka does it.
+        """
+        context.now_ms = context.cluster.clock.now_ms()
+        context.batches = None
+        context.error_code = 0
+        if context.repeated is not None and not self._plan.is_armed:
+            answer = context.repeated.answer(context, frame, start, end)
+            if answer is not None:
+                return self._observed(context, end - start, answer)
+        context.request_id = 0
+        route, position = self._read_header(context, frame, start, end)
+        if self.observer is not None:
+            is_kept = route.api_key != _PRODUCE and end - position <= OBSERVED_BODY_BYTES_MAX
+            context.body = bytes(frame[position:end]) if is_kept else None
+        if self._plan.is_armed:
+            return self.interceptor.answer(context, route.handler, frame, position, end)
+        try:
+            answer = route.handler.answer(context, frame, position, end)
+        except Exception:
+            if self.observer is not None:
+                self.observer.unanswered(self.observer.handled(context, end - start, WAITING))
+            raise
+        return self._observed(context, end - start, answer)
+
+    def _observed(
+        self, context: RequestContext, size: int, answer: Buffers | Deferred[Buffers] | None
+    ) -> Buffers | Deferred[Buffers] | None:
+        """Tell the observer of a request that was handled, and return its answer; later where files were slow."""
+        is_late = self._file_faults.is_late
+        observer = self.observer
+        if type(answer) is list and not is_late:
+            if observer is not None:
+                context.request_id = observer.handled(context, size, ANSWERED)
+            return answer
+        if observer is not None:
+            state = NOT_OWED if answer is None else WAITING
+            context.request_id = request_id = observer.handled(context, size, state)
+            if isinstance(answer, Deferred):
+                answer.request_id = request_id
+        return late_answer(answer, context) if is_late else answer
+
+    def _read_header(self, context: RequestContext, frame: memoryview, start: int, end: int) -> tuple[Route, int]:
+        """Fill the context from the header of the request; return where the request goes, and where its body begins."""
+        position = start + _HEADER.size
+        if position > end:
+            raise FrameError(f"a request header of {end - start} bytes; {_HEADER.size} are the least")
+        api_and_version, context.correlation_id, client_id_bytes = _HEADER.unpack_from(frame, start)
+        route = self._routes.get(api_and_version) or self._load_route(api_and_version)
+        context.request_start = start
+        context.api_key = route.api_key
+        context.api_version = route.api_version
+        context.is_flexible = is_flexible = route.is_flexible
+        client_id_end = position + client_id_bytes
+        if client_id_bytes >= 0 and client_id_end <= end and frame[position:client_id_end] == context.client_id_view:
+            position = client_id_end
+        else:
+            position = _read_client_id(context, frame, position, client_id_bytes, end)
+        if is_flexible:
+            position = position + 1 if position < end and not frame[position] else _after_tags(frame, position, end)
+        return route, position
+
+    def _load_route(self, api_and_version: int) -> Route:
+        """Return where requests of this API in this version go, and import its handler where it is the first."""
+        api_key, api_version = _API_AND_VERSION.unpack(_UNSIGNED.pack(api_and_version))
+        api = APIS.get(_API_KEYS.get(api_key, ApiKey.ENVELOPE))
+        if api is None or api.key not in handlers.HANDLERS:
+            raise FrameError(f"api key {api_key} is not served")
+        # The one handler that answers versions it does not know, so that a newer client can find out (KIP-511).
+        is_served = api.first_version <= api_version <= api.last_version
+        if not is_served and api.key is not ApiKey.API_VERSIONS:
+            raise FrameError(
+                f"{api.name} version {api_version} is not served; allowed: {api.first_version} to {api.last_version}"
+            )
+        route = Route(api_key, api_version, load_handler(api), is_flexible=api_version >= api.flexible_since)
+        if is_served:
+            self._routes[api_and_version] = route
+        return route
+
+
+def load_handler(api: Api) -> RequestHandler:
+    """Return what answers the requests of the API; it is imported when it is first asked for."""
+    module = import_module(f"{handlers.__name__}.{handlers.HANDLERS[api.key]}")
+    return cast(RequestHandler, module.HANDLER)
+
+
+def _read_client_id(context: RequestContext, frame: memoryview, start: int, size: int, end: int) -> int:
+    """Set the context's client id from frame[start:start + size]; return the position behind it."""
+    if size < -1 or start + size > end:
+        raise FrameError(f"a client id of {size} bytes; {end - start} are left")
+    context.set_client_id(None if size == -1 else bytes(frame[start : start + size]))
+    return start + max(0, size)
+
+
+def _after_tags(frame: memoryview, position: int, end: int) -> int:
+    """Return the position behind the header's tagged fields, none of which is known."""
+    reader = Reader(frame, position, end)
+    reader.skip_tagged_fields()
+    return reader.position

@@ -1,0 +1,341 @@
+"""Carries out what rules say: at `accepted` for a connection; at `received`, `applied` and `answering` for a request.
+
+This is the one place where anything goes wrong with requests on purpose. The plan says what; here it is done. A request
+that gets here has been copied, so that it can be held, delayed or handled twice.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+from weakref import WeakSet
+
+from ...protocol.errors import error_responses
+from ...protocol.frames import FrameError
+from ..replica.disk_fault_injector import late_answer
+from ..requests.fault_ports import NOT_OWED, WAITING, AnswerPlan, Ending, joined
+from ..requests.request_context import Buffers, ConnectionInfo, Deferred, RequestContext, RequestHandler
+from .held_requests import DELAYED, HELD, HUNG, HeldRequests
+from .owned_request import InterceptedRequest
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+    from ..network.connection import Connection
+    from ..requests.fault_ports import Fault, FaultPlan, RequestObserver
+
+logger = logging.getLogger(__name__)
+
+RECEIVED = "received"
+APPLIED = "applied"
+ANSWERING = "answering"
+
+_REQUEST_SCOPE = "request"
+# What a corrupted byte is changed by: every bit of it.
+_ALL_BITS = 0xFF
+
+# What becomes of a request: an answer, a plan for one, a wait for either; None where nothing is answered.
+Outcome = Buffers | AnswerPlan | Deferred[AnswerPlan] | Deferred[Buffers] | None
+Late = Deferred[AnswerPlan]
+
+
+class Interceptor:
+    """What goes wrong on one node."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        plan: FaultPlan,
+        observer: RequestObserver | None,
+        crash: Callable[[int | None], None],
+    ) -> None:
+        """plan: says what goes wrong. crash: stops the node, to be started again after so many ms, None for never."""
+        self.plan = plan
+        self.held = HeldRequests(cluster.clock)
+        self._cluster = cluster
+        self._observer = observer
+        self._crash = crash
+        # Those that hang; one that its client has closed is forgotten by itself.
+        self._kept_connections: WeakSet[Connection] = WeakSet()
+
+    def lift(self) -> None:
+        """Give up every request and connection that a fault keeps: the connections are closed."""
+        self.held.give_up()
+        connections = list(self._kept_connections)
+        self._kept_connections.clear()
+        for connection in connections:
+            connection.close()
+
+    # -- accepted
+
+    def accepted(self, connection: Connection, info: ConnectionInfo) -> None:
+        """Do to a new connection what the plan says."""
+        fault = self.plan.accepted(_AcceptedConnection(self._cluster.node_id, info))
+        if fault is None:
+            return
+        match fault.kind:
+            case "close":
+                connection.close()
+            case "reset":
+                connection.reset()
+            case "drip":
+                connection.slow_down(fault.byte_count, fault.every_ms)
+            case "hang":
+                connection.hang()
+                self._kept_connections.add(connection)
+            case "delay":
+                connection.hang()
+                self._cluster.clock.call_later(fault.ms, connection.wake)
+            case _:
+                raise AssertionError(f"{fault.kind} at accepted")
+
+    # -- received
+
+    def answer(
+        self, context: RequestContext, handler: RequestHandler, frame: memoryview, position: int, end: int
+    ) -> Outcome:
+        """Answer the request whose body is frame[position:end], or do what the plan says; raises FrameError."""
+        request = InterceptedRequest(context, handler, frame, position, end)
+        fault = self.plan.received(request)
+        outcome = self._go_on(request) if fault is None else self._receive(request, fault)
+        context.request_id = request.context.request_id
+        # Written before the next request is looked at, which may be the last that this node sees.
+        return AnswerPlan(outcome) if isinstance(outcome, list) else outcome
+
+    def _receive(self, request: InterceptedRequest, fault: Fault) -> Outcome:
+        match fault.kind:
+            case "error":
+                return self._refuse(request, fault)
+            case "throttle":
+                return self._go_on(request, fault)
+            case "deliver_twice":
+                self._deliver_once_more(request, fault)
+                return self._go_on(request)
+            case "delay" | "hold" | "hang":
+                self._not_applied(request, fault)
+                return self._keep(request, fault, RECEIVED, lambda: self._go_on(request))
+            case "drop":
+                self._not_applied(request, fault)
+                return None
+            case "close" | "reset" | "crash":
+                self._not_applied(request, fault)
+                return self._end(fault)
+            case _:
+                raise AssertionError(f"{fault.kind} at received")
+
+    def _refuse(self, request: InterceptedRequest, fault: Fault) -> Outcome:
+        """Answer an error to what the fault chooses of the request, and have the rest of it handled."""
+        self._not_applied(request, fault)
+        api, version, body = request.api, request.api_version, request.body
+        if not error_responses.owes_answer(api, version, body):
+            # With acks=0 the closed connection is all that tells of an error.
+            return AnswerPlan(ending=Ending.CLOSE, is_whole=False)
+        if fault.scope == _REQUEST_SCOPE:
+            return [error_responses.error_answer(api, version, request.correlation_id, body, fault.error_code)]
+
+        def with_errors(buffers: Buffers) -> Buffers:
+            chosen = (fault.chooses, fault.error_code, self._cluster.topic_name_of)
+            return [error_responses.with_errors_added(api, version, joined(buffers), body, *chosen)]
+
+        rest = error_responses.without_chosen(api, version, body, fault.chooses, self._cluster.topic_name_of)
+        if rest is None:
+            return with_errors([error_responses.empty_answer(api, version, request.correlation_id)])
+        request_of_rest = request.with_body(rest)
+        request_of_rest.context.request_id = request.context.request_id
+        outcome = self._go_on(request_of_rest, change=with_errors)
+        request.context.request_id = request_of_rest.context.request_id
+        return outcome
+
+    def _deliver_once_more(self, request: InterceptedRequest, fault: Fault) -> None:
+        """Have the request handled as if it had come before, too, with an answer that got lost."""
+        answer = self._handle(request)
+        self._acted(request, fault, RECEIVED)
+        self._unanswered(request)
+        if isinstance(answer, Deferred):
+            answer.abandon()
+        request.context.request_id = 0
+
+    # -- applied
+
+    def _go_on(
+        self,
+        request: InterceptedRequest,
+        throttled_by: Fault | None = None,
+        change: Callable[[Buffers], Buffers] | None = None,
+    ) -> Outcome:
+        """Have the request handled, and go on with its answer, now or when it is there."""
+
+        def applied(buffers: Buffers | None) -> Outcome:
+            if buffers is not None and throttled_by is not None:
+                buffers = self._throttled(request, buffers, throttled_by)
+            if buffers is not None and change is not None:
+                buffers = change(buffers)
+            return self._applied(request, buffers)
+
+        answer = self._handle(request)
+        if throttled_by is not None:
+            self._acted(request, throttled_by, RECEIVED)
+        if not isinstance(answer, Deferred):
+            return applied(answer)
+        late: Late = Deferred(answer.abandon, is_applied=answer.is_applied)
+        answer.deliver_to(lambda buffers: self._complete(request, late, lambda: applied(buffers)))
+        return late
+
+    def _applied(self, request: InterceptedRequest, buffers: Buffers | None) -> Outcome:
+        fault = self.plan.applied(request)
+        if fault is None:
+            return self._answering(request, buffers)
+        self._acted(request, fault, APPLIED)
+        match fault.kind:
+            case "close" | "reset" | "crash":
+                self._unanswered(request)
+                return self._end(fault)
+            case "drop":
+                self._unanswered(request)
+                return None
+            case _ if buffers is None:
+                # Where no answer is owed, none can be late or wrong.
+                return None
+            case "error":
+                return self._answering(request, self._lie(request, buffers, fault))
+            case "throttle":
+                return self._answering(request, self._throttled(request, buffers, fault))
+            case "delay" | "hold" | "hang":
+                return self._keep(request, fault, APPLIED, lambda: self._answering(request, buffers))
+            case _:
+                raise AssertionError(f"{fault.kind} at applied")
+
+    def _lie(self, request: InterceptedRequest, buffers: Buffers, fault: Fault) -> Buffers:
+        chosen = None if fault.scope == _REQUEST_SCOPE else fault.chooses
+        answer = error_responses.with_errors_set(
+            request.api, request.api_version, joined(buffers), chosen, fault.error_code, self._cluster.topic_name_of
+        )
+        if self._observer is not None:
+            named = frozenset[tuple[str, int]]() if chosen is None else fault.partitions
+            self._observer.lied(request.context.request_id, named, fault.error_code)
+        return [answer]
+
+    def _throttled(self, request: InterceptedRequest, buffers: Buffers, fault: Fault) -> Buffers:
+        return [error_responses.with_throttle(request.api, request.api_version, joined(buffers), fault.ms)]
+
+    # -- answering
+
+    def _answering(self, request: InterceptedRequest, buffers: Buffers | None) -> Outcome:
+        if buffers is None:
+            return None
+        fault = self.plan.answering(request)
+        if fault is None:
+            return buffers
+        self._acted(request, fault, ANSWERING)
+        match fault.kind:
+            case "truncate":
+                return AnswerPlan([joined(buffers)[: fault.byte_count]], Ending.CLOSE, is_whole=False)
+            case "corrupt":
+                return AnswerPlan([_corrupted(joined(buffers), fault.at, fault.byte_count)], is_whole=False)
+            case "drip":
+                return AnswerPlan(buffers, piece_bytes=fault.byte_count, every_ms=fault.every_ms)
+            case "delay":
+                return self._keep(request, fault, ANSWERING, lambda: buffers)
+            case "close" | "reset":
+                self._unanswered(request)
+                return self._end(fault)
+            case _:
+                raise AssertionError(f"{fault.kind} at answering")
+
+    # -- what several points do
+
+    def _handle(self, request: InterceptedRequest) -> Buffers | Deferred[Buffers] | None:
+        """Have the request handled, and written down; raises FrameError."""
+        try:
+            answer = request.handle()
+        except Exception:
+            self._handled(request, WAITING)
+            self._unanswered(request)
+            raise
+        self._handled(request, NOT_OWED if answer is None else WAITING)
+        if isinstance(answer, Deferred):
+            answer.request_id = request.context.request_id
+        return late_answer(answer, request.context)
+
+    def _handled(self, request: InterceptedRequest, state: int) -> None:
+        observer, context = self._observer, request.context
+        if observer is None:
+            return
+        if context.request_id:
+            observer.applied_later(context.request_id, context, request.size, state)
+        else:
+            context.request_id = observer.handled(context, request.size, state)
+
+    def _keep(self, request: InterceptedRequest, fault: Fault, point: str, go_on: Callable[[], Outcome]) -> Late:
+        """Return the wait for what go_on returns when the request is released, after fault.ms or never."""
+        late: Late = Deferred(is_applied=True, is_in_order=not fault.release_order)
+        resume = (
+            lambda: self._complete(request, late, go_on),
+            lambda: late.complete(AnswerPlan(ending=Ending.CLOSE, is_whole=False)),
+        )
+        kind = {"hold": HELD, "delay": DELAYED, "hang": HUNG}[fault.kind]
+        held_id = self.held.keep(kind, point, fault.rule_id, request, resume)
+        if fault.kind == "delay":
+            self.held.release_after(held_id, fault.ms)
+        return late
+
+    def _complete(self, request: InterceptedRequest, late: Late, go_on: Callable[[], Outcome]) -> None:
+        """Give late what go_on returns; the connection is closed where it fails, as where it fails at once."""
+        try:
+            outcome = go_on()
+        except FrameError as error:
+            logger.warning("connection %d of %s closed: %s", request.connection_id, request.client_host, error)
+            outcome = AnswerPlan(ending=Ending.CLOSE, is_whole=False)
+        except Exception:
+            logger.exception(
+                "connection %d of %s closed by a fault of ours", request.connection_id, request.client_host
+            )
+            outcome = AnswerPlan(ending=Ending.RESET, is_whole=False)
+        self._give(request, late, outcome)
+
+    def _give(self, request: InterceptedRequest, late: Late, outcome: Outcome) -> None:
+        if isinstance(outcome, Deferred):
+            outcome.deliver_to(lambda later: self._give(request, late, later))
+        elif late.is_done:
+            # Its client has gone; it was applied all the same, as a request is that was on its way.
+            self._unanswered(request)
+        elif outcome is None:
+            late.complete(AnswerPlan(is_whole=False))
+        else:
+            late.complete(outcome if isinstance(outcome, AnswerPlan) else AnswerPlan(outcome))
+
+    def _end(self, fault: Fault) -> AnswerPlan:
+        if fault.kind == "crash":
+            self._crash(fault.restart_after_ms)
+        # A node that crashed has closed its sockets itself.
+        ending = Ending.RESET if fault.kind == "reset" else Ending.CLOSE
+        return AnswerPlan(ending=ending, is_whole=False, is_at_once=True)
+
+    def _not_applied(self, request: InterceptedRequest, fault: Fault) -> None:
+        if self._observer is not None:
+            request.context.request_id = self._observer.not_applied(request, fault)
+            self._acted(request, fault, RECEIVED)
+
+    def _acted(self, request: InterceptedRequest, fault: Fault, point: str) -> None:
+        if self._observer is not None:
+            self._observer.fault_acted(request.context.request_id, fault.rule_id, point, fault.kind)
+
+    def _unanswered(self, request: InterceptedRequest) -> None:
+        if self._observer is not None:
+            self._observer.unanswered(request.context.request_id)
+
+
+class _AcceptedConnection:
+    """A connection, as a rule sees it."""
+
+    def __init__(self, node_id: int, info: ConnectionInfo) -> None:
+        self.node_id = node_id
+        self.listener_name = info.listener_name
+        self.connection_id = info.connection_id
+        self.client_host = info.client_host
+
+
+def _corrupted(answer: bytes, at: int, byte_count: int) -> bytes:
+    """Return the answer with every bit of byte_count bytes from `at` on changed."""
+    changed = bytes(byte ^ _ALL_BITS for byte in answer[at : at + byte_count])
+    return answer[:at] + changed + answer[at + len(changed) :]

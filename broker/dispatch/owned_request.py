@@ -1,0 +1,139 @@
+"""A request on its own: a copy of its frame and of its context, so that it can outlive the callback it came in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...protocol import fetch_codec
+from ...protocol.api_keys import APIS, Api, ApiKey
+from ...protocol.request_facts import RequestFacts, read_request_facts
+from ..requests.request_context import Buffers, Deferred, RequestContext, RequestHandler
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+
+class InterceptedRequest:
+    """A request that rules look at; see observed_request.ReceivedRequest for what they see."""
+
+    def __init__(
+        self, context: RequestContext, handler: RequestHandler, frame: memoryview, body_start: int, end: int
+    ) -> None:
+        """frame[context.request_start:end] is the request, with its body from body_start on; it is copied."""
+        start = context.request_start
+        self._frame = memoryview(bytes(frame[start:end]))
+        self._body_start = body_start - start
+        self._handler = handler
+        self.context = context.copy(request_frame_start=0)
+        self.api: Api = APIS[ApiKey(context.api_key)]
+        self.size = end - start
+        self._facts: RequestFacts | None = None
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster that is asked."""
+        return self.context.cluster
+
+    @property
+    def node_id(self) -> int:
+        """See AcceptedConnection."""
+        return self.cluster.node_id
+
+    @property
+    def listener_name(self) -> str:
+        """See AcceptedConnection."""
+        return self.context.connection.listener_name
+
+    @property
+    def connection_id(self) -> int:
+        """See AcceptedConnection."""
+        return self.context.connection.connection_id
+
+    @property
+    def client_host(self) -> str:
+        """See AcceptedConnection."""
+        return self.context.connection.client_host
+
+    @property
+    def client_software(self) -> str:
+        """See ReceivedRequest."""
+        return self.context.connection.client_software
+
+    @property
+    def client_id(self) -> str | None:
+        """See ReceivedRequest."""
+        return self.context.client_id
+
+    @property
+    def api_key(self) -> int:
+        """See ReceivedRequest."""
+        return self.context.api_key
+
+    @property
+    def api_name(self) -> str:
+        """See ReceivedRequest."""
+        return self.api.name
+
+    @property
+    def api_version(self) -> int:
+        """See ReceivedRequest."""
+        return self.context.api_version
+
+    @property
+    def correlation_id(self) -> int:
+        """See ReceivedRequest."""
+        return self.context.correlation_id
+
+    @property
+    def now_ms(self) -> int:
+        """See ReceivedRequest."""
+        return self.context.now_ms
+
+    @property
+    def kept_body(self) -> bytes | None:
+        """See ReceivedRequest."""
+        return self.context.body
+
+    @property
+    def body(self) -> memoryview:
+        """What follows the request's header."""
+        return self._frame[self._body_start :]
+
+    @property
+    def facts(self) -> RequestFacts:
+        """What the body names; raises FrameError where it does not decode.
+
+        An incremental Fetch names the partitions that changed, and asks for all of its session.
+        """
+        if self._facts is None:
+            self._facts = self._read_facts()
+        return self._facts
+
+    def _read_facts(self) -> RequestFacts:
+        facts = read_request_facts(self.api, self.api_version, self.body, self.cluster.topic_name_of)
+        if self.api.key is ApiKey.FETCH:
+            asked = self._session_partitions()
+            facts.partitions = tuple(dict.fromkeys(facts.partitions + asked))
+            facts.topics = tuple(dict.fromkeys(facts.topics + tuple(topic for topic, _ in asked)))
+        return facts
+
+    def _session_partitions(self) -> tuple[tuple[str, int], ...]:
+        request = fetch_codec.decode_request(self._frame, self._body_start, len(self._frame), self.api_version)
+        asked = self.cluster.fetch_sessions.partitions_of(request.session_id)
+        named: list[tuple[str, int]] = []
+        for key, partition in asked:
+            topic = self.cluster.topic_name_of(key) if self.api_version >= fetch_codec.TOPIC_IDS_SINCE else key.decode()
+            if topic is not None:
+                named.append((topic, partition))
+        return tuple(named)
+
+    def handle(self) -> Buffers | Deferred[Buffers] | None:
+        """Have the request handled now; see RequestHandler."""
+        self.context.now_ms = self.cluster.clock.now_ms()
+        self.context.batches = None
+        return self._handler.answer(self.context, self._frame, self._body_start, len(self._frame))
+
+    def with_body(self, body: bytes) -> InterceptedRequest:
+        """Return a request of the same header with another body."""
+        frame = memoryview(bytes(self._frame[: self._body_start]) + body)
+        return InterceptedRequest(self.context, self._handler, frame, self._body_start, len(frame))

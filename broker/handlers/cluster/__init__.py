@@ -1,0 +1,1 @@
+"""Handlers of the APIs for the cluster, its configs and its coordinators."""

@@ -1,0 +1,54 @@
+"""DescribeCluster (60), versions 0-2.
+
+v1 endpoint type; v2 fenced brokers, of which there are none here.
+Source: KafkaApis.handleDescribeCluster and AuthHelper.computeDescribeClusterResponse, Kafka 4.3.0;
+tests/golden/cluster-4.3.0.jsonl.
+"""
+
+from __future__ import annotations
+
+from ....protocol.error_codes import ErrorCode
+from ....protocol.messages.describe_cluster import (
+    DescribeClusterBroker,
+    DescribeClusterRequest,
+    DescribeClusterResponse,
+)
+from ...metadata.authorized_operations import CLUSTER_OPERATIONS
+from ...requests.request_context import ApiHandler, RequestContext
+
+BROKERS, CONTROLLERS = 1, 2
+
+
+def handle(context: RequestContext, request: DescribeClusterRequest) -> DescribeClusterResponse:
+    """Tell who is in the cluster; controllers are asked for on their own listener, which there is none of."""
+    if request.endpoint_type == CONTROLLERS:
+        return DescribeClusterResponse(
+            error_code=ErrorCode.MISMATCHED_ENDPOINT_TYPE,
+            error_message="The request was sent to an endpoint of type BROKER, "
+            "but we wanted an endpoint of type CONTROLLER",
+        )
+    if request.endpoint_type != BROKERS:
+        return DescribeClusterResponse(
+            error_code=ErrorCode.UNSUPPORTED_ENDPOINT_TYPE,
+            error_message=f"Unsupported endpoint type {request.endpoint_type}",
+        )
+    cluster, listener = context.cluster, context.listener
+    response = DescribeClusterResponse(
+        cluster_id=cluster.cluster_id,
+        controller_id=cluster.node_id,
+        brokers=[
+            DescribeClusterBroker(
+                broker_id=broker.node_id,
+                host=listener.advertised_host,
+                port=listener.advertised_port,
+                rack=broker.rack,
+            )
+            for broker in cluster.brokers()
+        ],
+    )
+    if request.include_cluster_authorized_operations:
+        response.cluster_authorized_operations = CLUSTER_OPERATIONS
+    return response
+
+
+HANDLER = ApiHandler(DescribeClusterRequest.read, handle)

@@ -1,0 +1,86 @@
+"""FindCoordinator (10), versions 0-6.
+
+v1 key_type and error_message; v3 flexible; v4 several keys; v6 share groups (KIP-932).
+The internal topic that a coordinator needs is there when it is first asked for, so nobody is told
+COORDINATOR_NOT_AVAILABLE, as Kafka tells the first ones; see docs/differences.md.
+Source: KafkaApis.handleFindCoordinatorRequest, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
+from ...coordinators.internal_topics import CoordinatorType, is_share_key, partition_of_key
+from ...requests.request_context import ApiHandler, RequestContext
+
+SEVERAL_KEYS_SINCE = 4
+SHARE_SINCE = 6
+NO_NODE_ID = -1
+NO_PORT = -1
+
+# Kafka's own words: before version 4, every answer has some.
+NO_ERROR = "NONE"
+INVALID_REQUEST = (
+    "This most likely occurs because of a request being malformed by the client library or the message was sent to an "
+    "incompatible broker. See the broker logs for more details."
+)
+
+
+def handle(context: RequestContext, request: FindCoordinatorRequest) -> FindCoordinatorResponse:
+    """Tell the node that coordinates each key."""
+    if context.api_version >= SEVERAL_KEYS_SINCE:
+        return FindCoordinatorResponse(
+            coordinators=[_coordinator(context, request.key_type, key) for key in request.coordinator_keys]
+        )
+    found = _coordinator(context, request.key_type, request.key)
+    return FindCoordinatorResponse(
+        error_code=found.error_code,
+        error_message=_message_of(found),
+        node_id=found.node_id,
+        host=found.host,
+        port=found.port,
+    )
+
+
+def _message_of(found: Coordinator) -> str | None:
+    match found.error_code:
+        case ErrorCode.NONE:
+            return NO_ERROR
+        case ErrorCode.INVALID_REQUEST:
+            return INVALID_REQUEST
+        case _:
+            return found.error_message
+
+
+def _coordinator(context: RequestContext, key_type: int, key: str) -> Coordinator:
+    if key_type not in list(CoordinatorType):
+        return _invalid(key, INVALID_REQUEST)
+    coordinator_type = CoordinatorType(key_type)
+    if coordinator_type is CoordinatorType.SHARE and (context.api_version < SHARE_SINCE or not is_share_key(key)):
+        return _invalid(key, "")
+    try:
+        partition = partition_of_key(context.cluster, coordinator_type, key)
+    except KafkaError as error:
+        # The files of the coordinator's topic cannot be made; clients ask again.
+        return Coordinator(
+            key=key,
+            node_id=NO_NODE_ID,
+            port=NO_PORT,
+            error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE,
+            error_message=error.message,
+        )
+    return Coordinator(
+        key=key,
+        node_id=partition.leader_id,
+        host=context.listener.advertised_host,
+        port=context.listener.advertised_port,
+    )
+
+
+def _invalid(key: str, message: str) -> Coordinator:
+    return Coordinator(
+        key=key, node_id=NO_NODE_ID, port=NO_PORT, error_code=ErrorCode.INVALID_REQUEST, error_message=message
+    )
+
+
+HANDLER = ApiHandler(FindCoordinatorRequest.read, handle)

@@ -1,0 +1,24 @@
+"""ConsumerGroupDescribe (69), versions 0-1 (KIP-848).
+
+v1 member_type.
+"""
+
+from __future__ import annotations
+
+from ....protocol.error_codes import ErrorCode
+from ....protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse
+from ...coordinators.group_protocols import CONSUMER_PROTOCOL, ApiOfProtocol
+from ...metadata.authorized_operations import GROUP_OPERATIONS
+from ...requests.request_context import ApiHandler, RequestContext
+
+
+def handle(context: RequestContext, request: ConsumerGroupDescribeRequest) -> ConsumerGroupDescribeResponse:
+    """Describe the groups."""
+    groups = context.cluster.groups.consumer_groups.describe(request.group_ids)
+    for group in groups:
+        if request.include_authorized_operations and group.error_code == ErrorCode.NONE:
+            group.authorized_operations = GROUP_OPERATIONS
+    return ConsumerGroupDescribeResponse(groups=groups)
+
+
+HANDLER = ApiOfProtocol(CONSUMER_PROTOCOL, ApiHandler(ConsumerGroupDescribeRequest.read, handle))

@@ -1,0 +1,32 @@
+"""ConsumerGroupHeartbeat (68), versions 0-1 (KIP-848).
+
+v1 subscribed_topic_regex; members make their ids themselves.
+"""
+
+from __future__ import annotations
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+from ...coordinators.consumer.heartbeats import Client
+from ...coordinators.group_protocols import CONSUMER_PROTOCOL, ApiOfProtocol
+from ...requests.request_context import ApiHandler, Deferred, RequestContext
+
+
+def handle(
+    context: RequestContext, request: ConsumerGroupHeartbeatRequest
+) -> ConsumerGroupHeartbeatResponse | Deferred[ConsumerGroupHeartbeatResponse]:
+    """Answer with the member's epoch, and with its assignment where that has changed."""
+    groups = context.cluster.groups
+    client = Client(context.client_id or "", f"/{context.connection.client_host}")
+    try:
+        response = groups.consumer_groups.heartbeat(request, client, context.api_version)
+    except KafkaError as error:
+        return ConsumerGroupHeartbeatResponse(error_code=error.code, error_message=error.message)
+    return groups.settled(response, _refused)
+
+
+def _refused(error_code: ErrorCode) -> ConsumerGroupHeartbeatResponse:
+    return ConsumerGroupHeartbeatResponse(error_code=error_code)
+
+
+HANDLER = ApiOfProtocol(CONSUMER_PROTOCOL, ApiHandler(ConsumerGroupHeartbeatRequest.read, handle))

@@ -1,0 +1,22 @@
+"""Heartbeat (12), versions 0-4.
+
+v3 static members; v4 flexible.
+"""
+
+from __future__ import annotations
+
+from ....protocol.error_codes import KafkaError
+from ....protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from ...requests.request_context import ApiHandler, RequestContext
+
+
+def handle(context: RequestContext, request: HeartbeatRequest) -> HeartbeatResponse:
+    """Extend the member's session."""
+    try:
+        context.cluster.groups.heartbeat(request)
+    except KafkaError as error:
+        return HeartbeatResponse(error_code=error.code)
+    return HeartbeatResponse()
+
+
+HANDLER = ApiHandler(HeartbeatRequest.read, handle)

@@ -1,0 +1,44 @@
+"""JoinGroup (11), versions 0-9.
+
+v1 rebalance_timeout_ms; v4 MEMBER_ID_REQUIRED (KIP-394); v5 static members (KIP-345); v6 flexible; v7 protocol_type,
+and protocol_name null in errors; v8 reason; v9 skip_assignment (KIP-814).
+"""
+
+from __future__ import annotations
+
+from ....protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
+from ...coordinators.group.group_join import JoinAttempt
+from ...requests.request_context import ApiHandler, Deferred, RequestContext
+
+REBALANCE_TIMEOUT_SINCE = 1
+MEMBER_ID_REQUIRED_SINCE = 4
+NULL_PROTOCOL_NAME_SINCE = 7
+SKIP_ASSIGNMENT_SINCE = 9
+
+
+def handle(context: RequestContext, request: JoinGroupRequest) -> Deferred[JoinGroupResponse]:
+    """Answer when the group's join phase is over, or at once where no rebalance is needed."""
+    version = context.api_version
+    if version < REBALANCE_TIMEOUT_SINCE:
+        request.rebalance_timeout_ms = request.session_timeout_ms
+    attempt = JoinAttempt(
+        request=request,
+        client_id=context.client_id or "",
+        client_host=context.connection.client_host,
+        requires_known_member_id=version >= MEMBER_ID_REQUIRED_SINCE,
+        can_skip_assignment=version >= SKIP_ASSIGNMENT_SINCE,
+        answer=Deferred(),
+    )
+    context.cluster.groups.join(attempt)
+    if version < NULL_PROTOCOL_NAME_SINCE:
+        return attempt.answer.encoded_by(_without_null)
+    return attempt.answer
+
+
+def _without_null(response: JoinGroupResponse) -> JoinGroupResponse:
+    if response.protocol_name is None:
+        response.protocol_name = ""
+    return response
+
+
+HANDLER = ApiHandler(JoinGroupRequest.read, handle)

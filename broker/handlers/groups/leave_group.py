@@ -1,0 +1,37 @@
+"""LeaveGroup (13), versions 0-5.
+
+v3 several members in a request, each answered; v4 flexible; v5 reason.
+"""
+
+from __future__ import annotations
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity, MemberResponse
+from ...requests.request_context import ApiHandler, RequestContext
+
+SEVERAL_MEMBERS_SINCE = 3
+
+
+def handle(context: RequestContext, request: LeaveGroupRequest) -> LeaveGroupResponse:
+    """Let members go."""
+    is_single = context.api_version < SEVERAL_MEMBERS_SINCE
+    members = [MemberIdentity(member_id=request.member_id)] if is_single else request.members
+    try:
+        answers = context.cluster.groups.leave(request.group_id, members)
+    except KafkaError as error:
+        if error.code != ErrorCode.UNKNOWN_MEMBER_ID:
+            return LeaveGroupResponse(error_code=error.code)
+        # There is no such group, so none of them is a member.
+        answers = [_unknown(member) for member in members]
+    return LeaveGroupResponse(error_code=answers[0].error_code) if is_single else LeaveGroupResponse(members=answers)
+
+
+def _unknown(member: MemberIdentity) -> MemberResponse:
+    return MemberResponse(
+        member_id=member.member_id,
+        group_instance_id=member.group_instance_id,
+        error_code=ErrorCode.UNKNOWN_MEMBER_ID,
+    )
+
+
+HANDLER = ApiHandler(LeaveGroupRequest.read, handle)

@@ -1,0 +1,92 @@
+"""OffsetCommit (8), versions 2-10.
+
+v2-4 retention_time_ms; v6 committed_leader_epoch; v7 static members; v8 flexible; v9 GROUP_ID_NOT_FOUND, and members of
+the new consumer protocol; v10 topic ids.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+from ...coordinators.group.group import OffsetCommitter
+from ...coordinators.group.offset_requests import existing_partitions, offset_of, refuse_accepted
+from ...metadata.topic import Topic
+from ...requests.request_context import ApiHandler, Deferred, RequestContext
+
+TOPIC_IDS_SINCE = 10
+
+
+class _Answers:
+    """The answer as it grows: one entry a topic, in the order of the first partition that was answered."""
+
+    def __init__(self) -> None:
+        self._topics: dict[tuple[str, bytes], OffsetCommitResponseTopic] = {}
+
+    def add(self, topic: OffsetCommitRequestTopic, partition_index: int, error_code: int) -> None:
+        answer = self._topics.setdefault(
+            (topic.name, topic.topic_id), OffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id)
+        )
+        answer.partitions.append(OffsetCommitResponsePartition(partition_index=partition_index, error_code=error_code))
+
+    def response(self) -> OffsetCommitResponse:
+        return OffsetCommitResponse(topics=list(self._topics.values()))
+
+    def refused(self, error_code: ErrorCode) -> OffsetCommitResponse:
+        """Return the answer where what was accepted could not be made safe."""
+        refuse_accepted((topic.partitions for topic in self._topics.values()), error_code)
+        return self.response()
+
+
+def handle(
+    context: RequestContext, request: OffsetCommitRequest
+) -> OffsetCommitResponse | Deferred[OffsetCommitResponse]:
+    """Keep the offsets of the partitions that there are; if none of them is, the group is not looked at."""
+    answers = _Answers()
+    by_id = context.api_version >= TOPIC_IDS_SINCE
+    unknown_topic = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    commits = [
+        (found, topic, partition)
+        for topic in request.topics
+        for found, partition in existing_partitions(
+            _find_topic(context, topic), topic.partitions, partial(answers.add, topic), unknown_topic
+        )
+    ]
+    if not commits:
+        return answers.response()
+    groups = context.cluster.groups
+    offsets = [offset_of(found, partition) for found, _, partition in commits]
+    try:
+        committer = _committer_of(request, context.api_version)
+        error_codes = groups.offsets.commit(committer, offsets, retention_time_ms=request.retention_time_ms)
+    except KafkaError as error:
+        error_codes = [error.code] * len(commits)
+    for (_, topic, partition), error_code in zip(commits, error_codes, strict=True):
+        answers.add(topic, partition.partition_index, error_code)
+    return groups.settled(answers.response(), answers.refused)
+
+
+def _find_topic(context: RequestContext, topic: OffsetCommitRequestTopic) -> Topic | None:
+    if context.api_version >= TOPIC_IDS_SINCE:
+        return context.cluster.find_topic_by_id(topic.topic_id)
+    return context.cluster.find_topic(topic.name)
+
+
+def _committer_of(request: OffsetCommitRequest, api_version: int) -> OffsetCommitter:
+    return OffsetCommitter(
+        group_id=request.group_id,
+        member_id=request.member_id,
+        group_instance_id=request.group_instance_id,
+        generation_id=request.generation_id_or_member_epoch,
+        api_version=api_version,
+    )
+
+
+HANDLER = ApiHandler(OffsetCommitRequest.read, handle)

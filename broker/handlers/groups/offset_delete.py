@@ -1,0 +1,49 @@
+"""OffsetDelete (47), version 0."""
+
+from __future__ import annotations
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.messages.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteResponse,
+    OffsetDeleteResponsePartition,
+    OffsetDeleteResponseTopic,
+)
+from ...requests.request_context import ApiHandler, Deferred, RequestContext
+
+
+def handle(
+    context: RequestContext, request: OffsetDeleteRequest
+) -> OffsetDeleteResponse | Deferred[OffsetDeleteResponse]:
+    """Forget offsets of partitions that nobody in the group consumes; those that there are not are answered first."""
+    groups = context.cluster.groups
+    answers: dict[str, OffsetDeleteResponseTopic] = {}
+    existing: list[tuple[str, int]] = []
+    try:
+        group = groups.offsets.begin_delete(request.group_id)
+        for topic in request.topics:
+            found = context.cluster.find_topic(topic.name)
+            for partition in topic.partitions:
+                index = partition.partition_index
+                if found is None or found.find_partition(index) is None:
+                    _add(answers, topic.name, index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+                else:
+                    existing.append((topic.name, index))
+        error_codes = groups.offsets.delete(group, existing)
+    except KafkaError as error:
+        return _refused(error.code)
+    for (name, index), error_code in zip(existing, error_codes, strict=True):
+        _add(answers, name, index, error_code)
+    return groups.settled(OffsetDeleteResponse(topics=list(answers.values())), _refused)
+
+
+def _refused(error_code: ErrorCode) -> OffsetDeleteResponse:
+    return OffsetDeleteResponse(error_code=error_code)
+
+
+def _add(answers: dict[str, OffsetDeleteResponseTopic], topic_name: str, index: int, error_code: ErrorCode) -> None:
+    topic = answers.setdefault(topic_name, OffsetDeleteResponseTopic(name=topic_name))
+    topic.partitions.append(OffsetDeleteResponsePartition(partition_index=index, error_code=error_code))
+
+
+HANDLER = ApiHandler(OffsetDeleteRequest.read, handle)

@@ -1,0 +1,7 @@
+"""StreamsGroupHeartbeat (88), version 0: refused, as by a broker that does not serve the protocol of Kafka Streams."""
+
+from __future__ import annotations
+
+from ...coordinators.group_protocols import RefusedApi
+
+HANDLER = RefusedApi()

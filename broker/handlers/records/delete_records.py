@@ -1,0 +1,59 @@
+"""DeleteRecords (21), versions 0-2.
+
+v2 flexible.
+Source: KafkaApis.handleDeleteRecordsRequest and ReplicaManager.deleteRecordsOnLocalLog, Kafka 4.3.0;
+tests/golden/cluster-4.3.0.jsonl.
+"""
+
+from __future__ import annotations
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.messages.delete_records import (
+    DeleteRecordsPartitionResult,
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
+    DeleteRecordsTopicResult,
+)
+from ...cluster import Cluster
+from ...requests.request_context import ApiHandler, RequestContext
+
+NO_LOW_WATERMARK = -1
+
+
+def handle(context: RequestContext, request: DeleteRecordsRequest) -> DeleteRecordsResponse:
+    """Move the log starts; of several offsets for a partition the last counts."""
+    offsets: dict[str, dict[int, int]] = {}
+    for topic in request.topics:
+        for partition in topic.partitions:
+            offsets.setdefault(topic.name, {})[partition.partition_index] = partition.offset
+    return DeleteRecordsResponse(
+        topics=[
+            DeleteRecordsTopicResult(
+                name=name, partitions=[_delete(context.cluster, name, index, offset) for index, offset in asked.items()]
+            )
+            for name, asked in offsets.items()
+        ]
+    )
+
+
+def _delete(cluster: Cluster, name: str, index: int, offset: int) -> DeleteRecordsPartitionResult:
+    try:
+        low_watermark = _low_watermark_after(cluster, name, index, offset)
+    except KafkaError as error:
+        return DeleteRecordsPartitionResult(
+            partition_index=index, low_watermark=NO_LOW_WATERMARK, error_code=error.code
+        )
+    return DeleteRecordsPartitionResult(partition_index=index, low_watermark=low_watermark)
+
+
+def _low_watermark_after(cluster: Cluster, name: str, index: int, offset: int) -> int:
+    topic = cluster.find_topic(name)
+    partition = None if topic is None else topic.find_partition(index)
+    if topic is None or partition is None:
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no {name}-{index}")
+    if topic.is_internal:
+        raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"records of internal topic {name} are not deleted")
+    return partition.log.delete_records_before(offset)
+
+
+HANDLER = ApiHandler(DeleteRecordsRequest.read, handle)

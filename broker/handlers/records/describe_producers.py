@@ -1,0 +1,72 @@
+"""DescribeProducers (61), version 0.
+
+Source: KafkaApis.handleDescribeProducersRequest and ReplicaManager.activeProducerState, Kafka 4.3.0;
+tests/golden/cluster-4.3.0.jsonl.
+"""
+
+from __future__ import annotations
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.messages.describe_producers import (
+    DescribeProducersRequest,
+    DescribeProducersResponse,
+    PartitionResponse,
+    ProducerState,
+    TopicRequest,
+    TopicResponse,
+)
+from ....storage.producers.producer_state_entry import ProducerStateEntry
+from ...cluster import Cluster, Topic
+from ...metadata.topic_names import find_topic_name_error
+from ...requests.request_context import ApiHandler, RequestContext
+
+NO_TRANSACTION = -1
+
+
+def handle(context: RequestContext, request: DescribeProducersRequest) -> DescribeProducersResponse:
+    """Tell which producers each partition knows."""
+    return DescribeProducersResponse(topics=[_topic(context.cluster, asked) for asked in request.topics])
+
+
+def _topic(cluster: Cluster, asked: TopicRequest) -> TopicResponse:
+    topic = cluster.find_topic(asked.name)
+    if topic is not None:
+        return TopicResponse(
+            name=asked.name, partitions=[_partition(topic, index) for index in asked.partition_indexes]
+        )
+    error = _unknown(asked.name)
+    refused = [
+        PartitionResponse(partition_index=index, error_code=error.code, error_message=error.message)
+        for index in asked.partition_indexes
+    ]
+    return TopicResponse(name=asked.name, partitions=refused)
+
+
+def _unknown(name: str) -> KafkaError:
+    reason = find_topic_name_error(name)
+    if reason is not None:
+        return KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, reason)
+    return KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition.")
+
+
+def _partition(topic: Topic, index: int) -> PartitionResponse:
+    partition = topic.find_partition(index)
+    if partition is None:
+        return PartitionResponse(partition_index=index, error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    producers = [_producer(entry) for entry in partition.log.producers.active_producers()]
+    return PartitionResponse(partition_index=index, active_producers=producers)
+
+
+def _producer(entry: ProducerStateEntry) -> ProducerState:
+    first_offset = entry.current_txn_first_offset
+    return ProducerState(
+        producer_id=entry.producer_id,
+        producer_epoch=entry.producer_epoch,
+        last_sequence=entry.last_sequence,
+        last_timestamp=entry.last_timestamp,
+        coordinator_epoch=entry.coordinator_epoch,
+        current_txn_start_offset=NO_TRANSACTION if first_offset is None else first_offset,
+    )
+
+
+HANDLER = ApiHandler(DescribeProducersRequest.read, handle)

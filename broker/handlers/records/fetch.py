@@ -1,0 +1,77 @@
+"""Fetch (1), versions 4-18.
+
+Left out: preferred read replicas, diverging epochs and followers, which one node never has.
+v4 isolation level; v5 log_start_offset; v7 sessions (KIP-227); v9 current_leader_epoch; v11 rack; v12 flexible;
+v13 topic ids; v15 replica state; v16 node endpoints; v17 directory id; v18 high watermark.
+Source: KafkaApis.handleFetchRequest and ReplicaManager.fetchMessages, Kafka 4.3.0; tests/golden.
+"""
+
+from __future__ import annotations
+
+from ....protocol import fetch_codec
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.fetch_codec import TOPIC_IDS_SINCE, FetchedPartition, FetchRequest
+from ...replica.delayed_fetch import DelayedFetch, is_enough
+from ...replica.fetch_reader import FetchReader, FetchResult
+from ...replica.fetch_sessions import FetchSession
+from ...requests.request_context import Buffers, Deferred, RequestContext
+
+# read_uncommitted and read_committed.
+ISOLATION_LEVELS = (0, 1)
+
+
+class FetchHandler:
+    """Answers with views of the log's memory, at once or when there is enough to read."""
+
+    def answer(
+        self, context: RequestContext, frame: memoryview, position: int, end: int
+    ) -> Buffers | Deferred[Buffers] | None:
+        """Read what is asked; wait up to max_wait_ms for min_bytes."""
+        version = context.api_version
+        request = fetch_codec.decode_request(frame, position, end, version)
+        if request.isolation_level not in ISOLATION_LEVELS:
+            return _refuse(context, request)
+        try:
+            session = context.cluster.fetch_sessions.session_of(
+                request, uses_topic_ids=version >= TOPIC_IDS_SINCE, now_ms=context.now_ms
+            )
+        except KafkaError as error:
+            return fetch_codec.encode_response(context.correlation_id, version, [], error_code=error.code)
+        max_bytes = min(request.max_bytes, context.cluster.config.fetch_max_bytes)
+        asked = request.partitions if session is None else session.asked()
+        reader = FetchReader(
+            context.cluster, version, asked, max_bytes=max_bytes, isolation_level=request.isolation_level
+        )
+        min_bytes = min(request.min_bytes, max_bytes)
+        result = reader.read()
+        if request.max_wait_ms <= 0 or not reader.can_wait or is_enough(result, min_bytes):
+            return _encode(context, request, session, result)
+        delayed = DelayedFetch(reader, min_bytes=min_bytes, max_wait_ms=request.max_wait_ms)
+        return delayed.answer.encoded_by(lambda later: _encode(context, request, session, later))
+
+
+def _refuse(context: RequestContext, request: FetchRequest) -> Buffers:
+    """Answer a request that Kafka fails on as a whole (FetchRequest.getErrorResponse)."""
+    error = ErrorCode.UNKNOWN_SERVER_ERROR
+    asked = request.partitions if context.api_version < TOPIC_IDS_SINCE else {}
+    answers = [(key, FetchedPartition(index, error, aborted_transactions=[])) for key, index in asked]
+    return fetch_codec.encode_response(context.correlation_id, context.api_version, answers, error_code=error)
+
+
+def _encode(
+    context: RequestContext, request: FetchRequest, session: FetchSession | None, result: FetchResult
+) -> Buffers:
+    """Encode what is news to the session, or everything and, where the client wants one, the id of a new session."""
+    sessions = context.cluster.fetch_sessions
+    if session is not None:
+        session_id, answers = session.session_id, session.news(result.answers)
+    else:
+        answers = result.answers
+        uses_topic_ids = context.api_version >= TOPIC_IDS_SINCE
+        session_id = sessions.create(request, answers, uses_topic_ids=uses_topic_ids, now_ms=context.now_ms)
+    return fetch_codec.encode_response(
+        context.correlation_id, context.api_version, answers, error_code=ErrorCode.NONE, session_id=session_id
+    )
+
+
+HANDLER = FetchHandler()

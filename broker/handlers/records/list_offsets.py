@@ -1,0 +1,136 @@
+"""ListOffsets (2), versions 1-11.
+
+Left out: timeout_ms, which bounds questions to remote storage; there is none, so what only it knows has no offset.
+v2 isolation level; v4 leader epochs; v6 flexible; v7 max timestamp; v8 earliest local; v9 latest tiered;
+v10 timeout_ms; v11 earliest pending upload.
+Source: ReplicaManager.fetchOffset and Partition.fetchOffsetForTimestamp, Kafka 4.3.0;
+tests/golden/list_offsets-4.3.0.jsonl.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
+from ...replica.partition import Partition
+from ...requests.request_context import ApiHandler, RequestContext
+
+LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -1, -2, -3, -4, -5, -6
+# Timestamps that stand for something, and the version from which on they do.
+SPECIAL_SINCE = {
+    LATEST: 1,
+    EARLIEST: 1,
+    MAX_TIMESTAMP: 7,
+    EARLIEST_LOCAL: 8,
+    LATEST_TIERED: 9,
+    EARLIEST_PENDING_UPLOAD: 11,
+}
+CONSUMER = -1
+READ_UNCOMMITTED, READ_COMMITTED = 0, 1
+
+
+def handle(context: RequestContext, request: ListOffsetsRequest) -> ListOffsetsResponse:
+    """Look up an offset for each partition; one that is asked twice is answered once, with an error."""
+    lookup = OffsetLookup(context, request)
+    response = ListOffsetsResponse()
+    answered: dict[str, ListOffsetsTopicResponse] = {}
+    seen = set[tuple[str, int]]()
+    for topic in request.topics:
+        for asked in topic.partitions:
+            key = topic.name, asked.partition_index
+            if key in seen and lookup.is_valid:
+                continue
+            seen.add(key)
+            if topic.name not in answered:
+                answered[topic.name] = ListOffsetsTopicResponse(name=topic.name)
+                response.topics.append(answered[topic.name])
+            answered[topic.name].partitions.append(lookup.answer(topic.name, asked))
+    return response
+
+
+class OffsetLookup:
+    """The questions of one request."""
+
+    def __init__(self, context: RequestContext, request: ListOffsetsRequest) -> None:
+        """Count which partitions are asked for more than once."""
+        self._cluster = context.cluster
+        self._version = context.api_version
+        self._request = request
+        # Kafka stumbles over an unknown isolation level, and answers all partitions with that.
+        self.is_valid = request.isolation_level in (READ_UNCOMMITTED, READ_COMMITTED)
+        self._counts = Counter(
+            (topic.name, asked.partition_index) for topic in request.topics for asked in topic.partitions
+        )
+
+    def answer(self, name: str, asked: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
+        """Answer for one partition."""
+        try:
+            if not self.is_valid:
+                raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"no isolation level {self._request.isolation_level}")
+            return self._look_up(name, asked)
+        except KafkaError as error:
+            return ListOffsetsPartitionResponse(partition_index=asked.partition_index, error_code=error.code)
+
+    def _look_up(self, name: str, asked: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
+        if self._counts[name, asked.partition_index] > 1:
+            raise KafkaError(ErrorCode.INVALID_REQUEST, f"{name}-{asked.partition_index} is asked more than once")
+        if asked.timestamp < 0 and self._version < SPECIAL_SINCE.get(asked.timestamp, self._version + 1):
+            raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, f"no timestamp {asked.timestamp} in v{self._version}")
+        topic = self._cluster.find_topic(name)
+        partition = None if topic is None else topic.find_partition(asked.partition_index)
+        if partition is None:
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no {name}-{asked.partition_index}")
+        partition.check_leader_epoch(asked.current_leader_epoch)
+        try:
+            return self._offset_in(partition, asked)
+        except OSError as error:
+            partition.storage_failed("read", error)
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
+
+    def _offset_in(self, partition: Partition, asked: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
+        match asked.timestamp:
+            case _ if asked.timestamp == LATEST:
+                return _at(partition, self._last_fetchable_offset(partition))
+            case _ if asked.timestamp in (EARLIEST, EARLIEST_LOCAL):
+                return _at(partition, partition.log.log_start_offset)
+            case _ if asked.timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
+                return ListOffsetsPartitionResponse(partition_index=partition.index)
+            case _:
+                return self._by_timestamp(partition, asked.timestamp)
+
+    def _last_fetchable_offset(self, partition: Partition) -> int:
+        if self._request.replica_id != CONSUMER:
+            return partition.log.log_end_offset
+        if self._request.isolation_level == READ_COMMITTED:
+            return partition.log.last_stable_offset
+        return partition.log.high_watermark
+
+    def _by_timestamp(self, partition: Partition, timestamp: int) -> ListOffsetsPartitionResponse:
+        log = partition.log
+        is_max = timestamp == MAX_TIMESTAMP
+        found = log.offset_of_max_timestamp() if is_max else log.offset_for_timestamp(timestamp)
+        if found is None or found.offset >= self._last_fetchable_offset(partition):
+            return ListOffsetsPartitionResponse(partition_index=partition.index)
+        return ListOffsetsPartitionResponse(
+            partition_index=partition.index,
+            timestamp=found.timestamp,
+            offset=found.offset,
+            leader_epoch=found.leader_epoch,
+        )
+
+
+def _at(partition: Partition, offset: int) -> ListOffsetsPartitionResponse:
+    epoch = partition.log.leader_epochs.epoch_of(offset)
+    return ListOffsetsPartitionResponse(
+        partition_index=partition.index, offset=offset, leader_epoch=partition.leader_epoch if epoch < 0 else epoch
+    )
+
+
+HANDLER = ApiHandler(ListOffsetsRequest.read, handle)

@@ -1,0 +1,48 @@
+"""OffsetForLeaderEpoch (23), versions 2-4.
+
+v2 current leader epoch; v3 replica id, which makes no difference where nobody is authorized; v4 flexible.
+Source: ReplicaManager.lastOffsetForLeaderEpoch and LeaderEpochFileCache.endOffsetFor, Kafka 4.3.0;
+tests/golden/list_offsets-4.3.0.jsonl.
+"""
+
+from __future__ import annotations
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.messages.offset_for_leader_epoch import (
+    EpochEndOffset,
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopicResult,
+)
+from ...cluster import Cluster
+from ...requests.request_context import ApiHandler, RequestContext
+
+
+def handle(context: RequestContext, request: OffsetForLeaderEpochRequest) -> OffsetForLeaderEpochResponse:
+    """Tell where an epoch ended in each partition."""
+    return OffsetForLeaderEpochResponse(
+        topics=[
+            OffsetForLeaderTopicResult(
+                topic=topic.topic,
+                partitions=[_end_offset(context.cluster, topic.topic, asked) for asked in topic.partitions],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _end_offset(cluster: Cluster, name: str, asked: OffsetForLeaderPartition) -> EpochEndOffset:
+    topic = cluster.find_topic(name)
+    partition = None if topic is None else topic.find_partition(asked.partition)
+    try:
+        if partition is None:
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no {name}-{asked.partition}")
+        partition.check_leader_epoch(asked.current_leader_epoch)
+    except KafkaError as error:
+        return EpochEndOffset(partition=asked.partition, error_code=error.code)
+    end = partition.log.end_offset_for_epoch(asked.leader_epoch)
+    return EpochEndOffset(partition=asked.partition, leader_epoch=end.leader_epoch, end_offset=end.end_offset)
+
+
+HANDLER = ApiHandler(OffsetForLeaderEpochRequest.read, handle)

@@ -1,0 +1,329 @@
+"""Produce (0), versions 3-13.
+
+v3 record batches v2; v5 log_start_offset; v8 record_errors and error_message; v9 flexible; v12 partitions join a
+transaction by themselves (KIP-890); v13 topic ids.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ....protocol import produce_codec, produced_records
+from ....protocol.batches.record_batch import HEADER_SIZE, MAGIC_V2, BatchHeader, parse_header
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.frames import FrameError
+from ....protocol.kafka_uuid import uuid_text
+from ....protocol.produce_codec import PartitionAnswer, ProduceRequest
+from ....protocol.produced_records import RequestRefused
+from ....storage.append_refused import AppendRefused
+from ....storage.append_result import NO_LOG_START_OFFSET, AppendResult
+from ...cluster import Topic, is_internal_name
+from ...replica.partition import Partition
+from ...replica.produce_route import PRODUCE_ROUTES_MAX, ProduceRoute, RepeatedProduce, TransactionalProduceRoute
+from ...requests.request_context import Buffers, Deferred, RequestContext
+
+if TYPE_CHECKING:
+    from ...replica.partition_flusher import PartitionFlusher
+
+logger = logging.getLogger(__name__)
+
+# acks: none, the leader's, all in-sync replicas'.
+ACKS_ALLOWED = (-1, 0, 1)
+ACKS_NONE = 0
+# Clients of this id may write internal topics (Kafka: AdminUtils.ADMIN_CLIENT_ID).
+ADMIN_CLIENT_ID = "__admin_client"
+
+# What passed the checks of the request: the answer to fill in, the partition, its records cut to the one batch.
+Accepted = tuple[PartitionAnswer, Partition, memoryview]
+# What was appended: its answer, and up to which offset the partition is to be flushed before that is given.
+Unflushed = tuple[PartitionAnswer, Partition, "PartitionFlusher", int]
+
+
+class ProduceHandler:
+    """Appends each partition's batch and answers where it went."""
+
+    def answer(
+        self, context: RequestContext, frame: memoryview, position: int, end: int
+    ) -> Buffers | Deferred[Buffers] | None:
+        """Check, append, answer; raises FrameError where acks=0 leaves no other way to tell of a refusal."""
+        version = context.api_version
+        head, records = produce_codec.find_single_batch(frame, position, end, version)
+        if head is None and frame[position]:
+            head, records = produce_codec.find_single_transactional_batch(frame, position, end, version)
+        if head is not None and records is not None:
+            route = context.cluster.produce_routes.get((version, head))
+            if route is not None:
+                context.repeated = RepeatedProduce(frame, context.request_start, position + len(head), route)
+                if (answer := route.append(context, records)) is not None:
+                    return answer
+        request = produce_codec.decode_request(frame, position, end, version)
+        if head is not None:
+            _remember_route(context, head, request)
+        answers: list[tuple[bytes, list[PartitionAnswer]]] = []
+        accepted: list[Accepted] = []
+        unflushed: list[Unflushed] = []
+        try:
+            are_plain = version >= produced_records.ZSTD_VERSION_MIN and _are_plain(request)
+            if not are_plain:
+                _check_first_batches(request)
+            for key, partitions in request.topics:
+                if not partitions:
+                    continue  # Kafka answers by partition, so that a topic without any is not in the answer.
+                topic = _find_topic(context, key)
+                answers.append((key, [_accept(topic, *asked, version, accepted) for asked in partitions]))
+            if not are_plain:
+                # Loaded with the first batch of a transaction.
+                from ...replica.produced_transactions import join_transaction
+
+                accepted = join_transaction(context, request.transactional_id, accepted)
+            if accepted:
+                unflushed = _append_all(context, request.acks, accepted)
+        except RequestRefused as error:
+            answers = _refuse_all(request, error)
+        _note_refused(context, request, answers)
+        if request.acks == ACKS_NONE:
+            for _, _, flusher, _ in unflushed:
+                flusher.flush_soon()
+            _check_unanswered(answers)
+            return None
+        if unflushed or request.transactional_id is not None:
+            return _answer_when_safe(context, request, answers, unflushed)
+        return [produce_codec.encode_response(context.correlation_id, version, answers)]
+
+
+def _refuse_all(request: ProduceRequest, error: RequestRefused) -> list[tuple[bytes, list[PartitionAnswer]]]:
+    return [
+        (key, [_refuse(PartitionAnswer(index), error) for index, _ in partitions])
+        for key, partitions in request.topics
+        if partitions
+    ]
+
+
+def _answer_when_safe(
+    context: RequestContext,
+    request: ProduceRequest,
+    answers: list[tuple[bytes, list[PartitionAnswer]]],
+    unflushed: list[Unflushed],
+) -> Buffers | Deferred[Buffers]:
+    """Return the answer, now or when what was appended and what the coordinator wrote is flushed."""
+    correlation_id, version = context.correlation_id, context.api_version
+    answer: Buffers | Deferred[Buffers]
+    if unflushed:
+        answer = _answer_when_flushed(context, answers, unflushed)
+    else:
+        answer = [produce_codec.encode_response(correlation_id, version, answers)]
+    if request.transactional_id is None:
+        return answer
+    # Loaded with the first batch of a transaction.
+    from ...replica.transaction_check import when_joined
+
+    return when_joined(
+        context.cluster,
+        answer,
+        lambda: [produce_codec.encode_response(correlation_id, version, _taken_back(answers))],
+    )
+
+
+def _remember_route(context: RequestContext, head: bytes, request: ProduceRequest) -> None:
+    """Know the head when it comes again, where it leads to a partition that may be written and is answered."""
+    key, ((index, _),) = request.topics[0]
+    topic = _find_topic(context, key)
+    partition = topic.find_partition(index) if topic is not None and not topic.is_internal else None
+    if partition is None or request.acks == ACKS_NONE or request.acks not in ACKS_ALLOWED:
+        return
+    routes = context.cluster.produce_routes
+    if len(routes) >= PRODUCE_ROUTES_MAX:
+        routes.clear()
+    answer = produce_codec.SingleAnswer(context.api_version, key, index)
+    route = ProduceRoute if request.transactional_id is None else TransactionalProduceRoute
+    routes[context.api_version, head] = route(partition, answer)
+
+
+def _are_plain(request: ProduceRequest) -> bool:
+    """Whether nothing has to be asked of any partition's records before its log looks at them."""
+    for _, partitions in request.topics:
+        for _, records in partitions:
+            if records is None or not produced_records.is_plain_batch(records):
+                return False
+    return True
+
+
+def _check_first_batches(request: ProduceRequest) -> None:
+    """Look at the first batch of every partition; raises RequestRefused."""
+    for _, partitions in request.topics:
+        for _, records in partitions:
+            if produced_records.has_transactional_batch(records) and request.transactional_id is None:
+                raise RequestRefused(
+                    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "a transactional batch without a transactional id"
+                )
+
+
+def _find_topic(context: RequestContext, key: bytes) -> Topic | None:
+    if context.api_version >= produce_codec.TOPIC_IDS_SINCE:
+        return context.cluster.find_topic_by_id(key)
+    return context.cluster.find_topic(key.decode(errors="replace"))
+
+
+def _accept(
+    topic: Topic | None,
+    index: int,
+    records: memoryview | None,
+    version: int,
+    accepted: list[Accepted],
+) -> PartitionAnswer:
+    """Return the partition's answer; where the checks of the request let it pass, it is in accepted too."""
+    answer = PartitionAnswer(index)
+    try:
+        if topic is None and version >= produce_codec.TOPIC_IDS_SINCE:
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
+        partition = None if topic is None else topic.find_partition(index)
+        if partition is None:
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        batch = produced_records.check_produced_records(records, version)
+    except RequestRefused:
+        raise
+    except KafkaError as error:
+        return _refuse(answer, error)
+    accepted.append((answer, partition, batch))
+    return answer
+
+
+def _append_all(context: RequestContext, acks: int, accepted: list[Accepted]) -> list[Unflushed]:
+    """Append what the checks of the request let pass, and return what is to be flushed before it is answered."""
+    unflushed: list[Unflushed] = []
+    if acks not in ACKS_ALLOWED:
+        refusal = KafkaError(ErrorCode.INVALID_REQUIRED_ACKS, f"acks {acks}; allowed: {ACKS_ALLOWED}")
+        for answer, _, _ in accepted:
+            _refuse(answer, refusal)
+        return unflushed
+    now_ms = context.now_ms
+    for answer, partition, records in accepted:
+        if is_internal_name(partition.topic_name) and context.client_id != ADMIN_CLIENT_ID:
+            _refuse(answer, KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION))
+            continue
+        try:
+            result = partition.append(records, now_ms)
+            _fill_in(context, partition, answer, result)
+            flusher = partition.flusher
+            if flusher is not None and flusher.must_wait():
+                unflushed.append((answer, partition, flusher, result.last_offset + 1))
+        except AppendRefused as error:
+            error.header = _find_header(records)
+            _refuse_append(context, partition, answer, error)
+        except Exception:
+            # A fault of ours on one partition is, as in Kafka, no reason to leave the others without an answer.
+            logger.exception("an append to %s-%d failed", partition.topic_name, partition.index)
+            answer.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
+    return unflushed
+
+
+def _refuse_append(
+    context: RequestContext, partition: Partition, answer: PartitionAnswer, error: AppendRefused
+) -> None:
+    _refuse(answer, error)
+    answer.log_start_offset = error.log_start_offset
+    answer.record_errors = [(each.batch_index, each.message) for each in error.record_errors]
+    answer.error_message = error.message_for_client
+    context.decide(partition.topic_name, partition.index, error)
+    if error.code != ErrorCode.KAFKA_STORAGE_ERROR:  # Of which the partition tells once, and not for each request.
+        context.cluster.report(partition, error)
+
+
+def _answer_when_flushed(
+    context: RequestContext, answers: list[tuple[bytes, list[PartitionAnswer]]], unflushed: list[Unflushed]
+) -> Deferred[Buffers]:
+    """Return the answer that comes when every partition has flushed what was appended to it, or has failed to."""
+    correlation_id, version, cluster = context.correlation_id, context.api_version, context.cluster
+    deferred: Deferred[Buffers] = Deferred(is_applied=True)
+    left = len(unflushed)
+
+    def flushed(answer: PartitionAnswer, partition: Partition, error: OSError | None) -> None:
+        nonlocal left
+        if error is not None:
+            _take_back(answer)
+            cluster.report_unflushed(deferred.request_id, partition)
+        left -= 1
+        if not left:
+            deferred.complete([produce_codec.encode_response(correlation_id, version, answers)])
+
+    for answer, partition, flusher, end_offset in unflushed:
+        flusher.when_flushed(end_offset, partial(flushed, answer, partition))
+    return deferred
+
+
+def _take_back(answer: PartitionAnswer) -> None:
+    """Turn the answer to an append into that of one whose flush failed."""
+    answer.error_code = ErrorCode.KAFKA_STORAGE_ERROR
+    answer.base_offset = answer.log_append_time_ms = answer.log_start_offset = NO_LOG_START_OFFSET
+
+
+def _taken_back(answers: list[tuple[bytes, list[PartitionAnswer]]]) -> list[tuple[bytes, list[PartitionAnswer]]]:
+    """Return the answers where nothing is known to be part of the transaction."""
+    for _, partitions in answers:
+        for answer in partitions:
+            if not answer.error_code:
+                _take_back(answer)
+    return answers
+
+
+def _fill_in(context: RequestContext, partition: Partition, answer: PartitionAnswer, result: AppendResult) -> None:
+    answer.base_offset = result.base_offset
+    answer.log_append_time_ms = result.log_append_time_ms
+    answer.log_start_offset = result.log_start_offset
+    context.decide(partition.topic_name, partition.index, result)
+    if result.is_duplicate:
+        context.cluster.report(partition, result)
+
+
+def _note_refused(
+    context: RequestContext, request: ProduceRequest, answers: list[tuple[bytes, list[PartitionAnswer]]]
+) -> None:
+    """Note the batches that were refused before a log saw them."""
+    refused = [(key, answer) for key, partitions in answers for answer in partitions if answer.error_code]
+    if not refused:
+        return
+    records_of = {(key, index): records for key, partitions in request.topics for index, records in partitions}
+    decided = {(topic, index) for topic, index, _ in context.batches or ()}
+    for key, answer in refused:
+        topic = _find_topic(context, key)
+        name = _name_of(context, key) if topic is None else topic.name
+        if (name, answer.index) not in decided:
+            error = AppendRefused(ErrorCode(answer.error_code), answer.error_message or "")
+            records = records_of[key, answer.index]
+            if records is not None and produced_records.is_plain_batch(records):
+                error.header = _find_header(records)
+            context.decide(name, answer.index, error)
+
+
+def _find_header(records: memoryview | None) -> BatchHeader | None:
+    """Return the header of the batch, None of what is shorter or of another magic."""
+    if records is None or len(records) < HEADER_SIZE:
+        return None
+    header = parse_header(records)
+    return header if header.magic == MAGIC_V2 else None
+
+
+def _name_of(context: RequestContext, key: bytes) -> str:
+    """Return what to call a topic that is not there."""
+    return uuid_text(key) if context.api_version >= produce_codec.TOPIC_IDS_SINCE else key.decode(errors="replace")
+
+
+def _refuse(answer: PartitionAnswer, error: KafkaError) -> PartitionAnswer:
+    answer.error_code = error.code
+    if isinstance(error, RequestRefused):
+        answer.error_message = error.message_for_client
+    return answer
+
+
+def _check_unanswered(answers: list[tuple[bytes, list[PartitionAnswer]]]) -> None:
+    """With acks=0 the closed connection is all that tells a client of a refusal (Kafka: sendResponseCallback)."""
+    for key, partitions in answers:
+        for partition in partitions:
+            if partition.error_code != ErrorCode.NONE:
+                code = ErrorCode(partition.error_code)
+                raise FrameError(f"acks=0, and {code.name} for {key!r} partition {partition.index}")
+
+
+HANDLER = ProduceHandler()

@@ -1,0 +1,1 @@
+"""Handlers of the APIs for share groups (KIP-932)."""

@@ -1,0 +1,61 @@
+"""AlterShareGroupOffsets (91), version 0 (KIP-932).
+
+Source: KafkaApis.handleAlterShareGroupOffsetsRequest and GroupCoordinatorService.alterShareGroupOffsets, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.messages.alter_share_group_offsets import (
+    AlterShareGroupOffsetsRequest,
+    AlterShareGroupOffsetsRequestPartition,
+    AlterShareGroupOffsetsResponse,
+)
+from ....protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsResponsePartition as PartitionAnswer
+from ....protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsResponseTopic as TopicAnswer
+from ...coordinators.share.share_groups import UNKNOWN_MESSAGE
+from ...metadata.topic import Topic
+from ...requests.request_context import ApiHandler, Deferred, RequestContext
+
+
+def handle(
+    context: RequestContext, request: AlterShareGroupOffsetsRequest
+) -> AlterShareGroupOffsetsResponse | Deferred[AlterShareGroupOffsetsResponse]:
+    """Have a group without members go on elsewhere."""
+    groups = context.cluster.groups
+    try:
+        groups.share_groups.check_empty(request.group_id)
+    except KafkaError as error:
+        return _refused(error.code, error.message)
+    response = AlterShareGroupOffsetsResponse()
+    for asked in request.topics:
+        topic = context.cluster.find_topic(asked.topic_name)
+        answers = [_alter(context, request.group_id, topic, each) for each in asked.partitions]
+        entry = TopicAnswer(topic_name=asked.topic_name, partitions=answers)
+        if topic is not None:
+            entry.topic_id = topic.topic_id
+        response.responses.append(entry)
+    return groups.share_groups.settled(response, _refused)
+
+
+def _alter(
+    context: RequestContext, group_id: str, topic: Topic | None, asked: AlterShareGroupOffsetsRequestPartition
+) -> PartitionAnswer:
+    answer = PartitionAnswer(partition_index=asked.partition_index)
+    if topic is None or topic.find_partition(asked.partition_index) is None:
+        answer.error_code, answer.error_message = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_MESSAGE
+        return answer
+    try:
+        context.cluster.groups.share_groups.alter_start(
+            group_id, topic.topic_id, asked.partition_index, asked.start_offset
+        )
+    except KafkaError as error:
+        answer.error_code, answer.error_message = error.code, error.message
+    return answer
+
+
+def _refused(error_code: ErrorCode, message: str | None = None) -> AlterShareGroupOffsetsResponse:
+    return AlterShareGroupOffsetsResponse(error_code=error_code, error_message=message)
+
+
+HANDLER = ApiHandler(AlterShareGroupOffsetsRequest.read, handle)

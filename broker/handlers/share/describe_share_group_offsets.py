@@ -1,0 +1,70 @@
+"""DescribeShareGroupOffsets (90), versions 0-1 (KIP-932).
+
+v1 lag.
+Source: KafkaApis.handleDescribeShareGroupOffsetsRequest and GroupCoordinatorService.describeShareGroupOffsets, Kafka
+4.3.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ....protocol.messages.describe_share_group_offsets import (
+    DescribeShareGroupOffsetsRequest,
+    DescribeShareGroupOffsetsRequestGroup,
+    DescribeShareGroupOffsetsResponse,
+)
+from ....protocol.messages.describe_share_group_offsets import DescribeShareGroupOffsetsResponseGroup as GroupAnswer
+from ....protocol.messages.describe_share_group_offsets import (
+    DescribeShareGroupOffsetsResponsePartition as PartitionAnswer,
+)
+from ....protocol.messages.describe_share_group_offsets import DescribeShareGroupOffsetsResponseTopic as TopicAnswer
+from ....protocol.stored_records.share_state_records import ShareKey
+from ...coordinators.share.share_state import NO_OFFSET
+from ...requests.request_context import ApiHandler, RequestContext
+
+
+def handle(context: RequestContext, request: DescribeShareGroupOffsetsRequest) -> DescribeShareGroupOffsetsResponse:
+    """Tell how far the groups are; of all partitions that they consume where none is named."""
+    return DescribeShareGroupOffsetsResponse(groups=[_describe(context, group) for group in request.groups])
+
+
+def _describe(context: RequestContext, group: DescribeShareGroupOffsetsRequestGroup) -> GroupAnswer:
+    answer = GroupAnswer(group_id=group.group_id)
+    for name, indexes in _asked(context, group):
+        topic = context.cluster.find_topic(name)
+        partitions = [
+            PartitionAnswer(partition_index=index, start_offset=NO_OFFSET)
+            if topic is None
+            else _partition(context, group.group_id, topic.topic_id, index)
+            for index in indexes
+        ]
+        entry = TopicAnswer(topic_name=name, partitions=partitions)
+        if topic is not None:
+            entry.topic_id = topic.topic_id
+        answer.topics.append(entry)
+    return answer
+
+
+def _asked(
+    context: RequestContext, group: DescribeShareGroupOffsetsRequestGroup
+) -> Iterable[tuple[str, Iterable[int]]]:
+    if group.topics is not None:
+        return [(topic.topic_name, topic.partitions) for topic in group.topics]
+    found: dict[str, list[int]] = {}
+    for key in context.cluster.groups.share_groups.states.keys_of(group.group_id):
+        name = context.cluster.topic_name_of(key.topic_id)
+        if name is not None:
+            found.setdefault(name, []).append(key.partition)
+    return [(name, sorted(indexes)) for name, indexes in sorted(found.items())]
+
+
+def _partition(context: RequestContext, group_id: str, topic_id: bytes, index: int) -> PartitionAnswer:
+    found = context.cluster.groups.share_groups.offset_of(ShareKey(group_id, topic_id, index))
+    if found is None:
+        return PartitionAnswer(partition_index=index, start_offset=NO_OFFSET)
+    start_offset, leader_epoch, lag = found
+    return PartitionAnswer(partition_index=index, start_offset=start_offset, leader_epoch=leader_epoch, lag=lag)
+
+
+HANDLER = ApiHandler(DescribeShareGroupOffsetsRequest.read, handle)

@@ -1,0 +1,28 @@
+"""ShareGroupHeartbeat (76), version 1 (KIP-932)."""
+
+from __future__ import annotations
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
+from ...coordinators.consumer.heartbeats import Client
+from ...requests.request_context import ApiHandler, Deferred, RequestContext
+
+
+def handle(
+    context: RequestContext, request: ShareGroupHeartbeatRequest
+) -> ShareGroupHeartbeatResponse | Deferred[ShareGroupHeartbeatResponse]:
+    """Answer with the member's epoch, and with its assignment where that has changed."""
+    groups = context.cluster.groups
+    client = Client(context.client_id or "", f"/{context.connection.client_host}")
+    try:
+        response = groups.share_groups.heartbeat(request, client)
+    except KafkaError as error:
+        return ShareGroupHeartbeatResponse(error_code=error.code, error_message=error.message or None)
+    return groups.share_groups.settled(response, _refused)
+
+
+def _refused(error_code: ErrorCode) -> ShareGroupHeartbeatResponse:
+    return ShareGroupHeartbeatResponse(error_code=error_code)
+
+
+HANDLER = ApiHandler(ShareGroupHeartbeatRequest.read, handle)

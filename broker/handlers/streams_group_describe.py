@@ -1,7 +1,0 @@
-"""StreamsGroupDescribe (89), version 0: refused, as by a broker that does not serve the protocol of Kafka Streams."""
-
-from __future__ import annotations
-
-from ..group_protocols import RefusedApi
-
-HANDLER = RefusedApi()

@@ -1,0 +1,97 @@
+"""CreatePartitions (37), versions 0-3.
+
+v2 flexible.
+Source: ControllerApis.createPartitions and ReplicationControlManager.createPartitions, Kafka 4.3.0;
+tests/golden/topics-4.3.0.jsonl.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.messages.create_partitions import (
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    CreatePartitionsTopic,
+    CreatePartitionsTopicResult,
+)
+from ...cluster import Cluster, Topic
+from ...metadata.replica_assignment import PARTITIONS_PER_REQUEST_MAX, check_assignment, refusal
+from ...requests.request_context import ApiHandler, Deferred, RequestContext
+
+
+def handle(
+    context: RequestContext, request: CreatePartitionsRequest
+) -> CreatePartitionsResponse | Deferred[CreatePartitionsResponse]:
+    """Give each topic the partitions it is to have more."""
+    if request.timeout_ms <= 0:
+        # Kafka's controller finds the time to be over before it begins.
+        timed_out = KafkaError(ErrorCode.REQUEST_TIMED_OUT)
+        return CreatePartitionsResponse(results=[_result(topic.name, timed_out) for topic in request.topics])
+    counts = Counter(topic.name for topic in request.topics)
+    duplicate = KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
+    results = [_result(name, duplicate) for name, count in counts.items() if count > 1]
+    for asked in request.topics:
+        if counts[asked.name] == 1:
+            results.append(_result(asked.name, _grow(context.cluster, asked, validate_only=request.validate_only)))
+    return context.cluster.when_saved(lambda error: _answer(results, error))
+
+
+def _answer(results: list[CreatePartitionsTopicResult], error: KafkaError | None) -> CreatePartitionsResponse:
+    """Return the answer, with error for each topic that has grown and could not be written down."""
+    if error is not None:
+        results = [each if each.error_code else _result(each.name, error) for each in results]
+    return CreatePartitionsResponse(results=results)
+
+
+def _grow(cluster: Cluster, asked: CreatePartitionsTopic, *, validate_only: bool) -> KafkaError | None:
+    try:
+        topic = _checked_topic(cluster, asked)
+        if not validate_only:
+            cluster.add_partitions(topic, asked.count)
+    except KafkaError as error:
+        return error
+    return None
+
+
+def _checked_topic(cluster: Cluster, asked: CreatePartitionsTopic) -> Topic:
+    topic = cluster.find_topic(asked.name)
+    if topic is None:
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    present = len(topic.partitions)
+    if asked.count == present:
+        raise KafkaError(ErrorCode.INVALID_PARTITIONS, f"Topic already has {present} partition(s).")
+    if asked.count < present:
+        raise KafkaError(
+            ErrorCode.INVALID_PARTITIONS,
+            f"The topic {asked.name} currently has {present} partition(s); {asked.count} would not be an increase.",
+        )
+    additional = asked.count - present
+    if asked.assignments is not None:
+        _check_assignments(cluster, asked, additional)
+    if additional > PARTITIONS_PER_REQUEST_MAX:
+        # More records than the controller's list of them takes, for which it has no better answer.
+        raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
+    return topic
+
+
+def _check_assignments(cluster: Cluster, asked: CreatePartitionsTopic, additional: int) -> None:
+    assignments = asked.assignments or []
+    if len(assignments) != additional:
+        raise refusal(
+            f"Attempted to add {additional} additional partition(s), but only {len(assignments)} assignment(s) "
+            "were specified."
+        )
+    brokers = {broker.node_id for broker in cluster.brokers()}
+    for assignment in assignments:
+        check_assignment(assignment.broker_ids, brokers)
+
+
+def _result(name: str, error: KafkaError | None) -> CreatePartitionsTopicResult:
+    if error is None:
+        return CreatePartitionsTopicResult(name=name)
+    return CreatePartitionsTopicResult(name=name, error_code=error.code, error_message=error.message or None)
+
+
+HANDLER = ApiHandler(CreatePartitionsRequest.read, handle)

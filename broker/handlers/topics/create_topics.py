@@ -1,0 +1,185 @@
+"""CreateTopics (19), versions 2-7.
+
+Left out: topic_config_error_code, which only an authorizer sets.
+v5 answers with what was created and its configs; v5 flexible; v7 topic ids.
+Source: ControllerApis.createTopics and ReplicationControlManager.createTopics, Kafka 4.3.0;
+tests/golden/topics-4.3.0.jsonl.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.kafka_uuid import new_uuid
+from ....protocol.messages.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfigs,
+    CreatableTopicResult,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from ...cluster import Cluster
+from ...config.config_entries import effective_topic_configs
+from ...config.config_types import ConfigError
+from ...metadata.replica_assignment import PARTITIONS_PER_REQUEST_MAX, check_assignment, refusal
+from ...metadata.topic_config import validate_topic_configs
+from ...metadata.topic_names import collision_key_of, find_topic_name_error
+from ...requests.request_context import ApiHandler, Deferred, RequestContext
+
+# What a client sends for "as the broker is configured", and where it assigns the replicas itself.
+NOT_GIVEN = -1
+# The topic of the controllers, which clients do not see.
+CLUSTER_METADATA_TOPIC = "__cluster_metadata"
+
+
+def handle(
+    context: RequestContext, request: CreateTopicsRequest
+) -> CreateTopicsResponse | Deferred[CreateTopicsResponse]:
+    """Create each topic that may be created."""
+    counts = Counter(topic.name for topic in request.topics)
+    wanted = [topic for topic in request.topics if counts[topic.name] == 1 and topic.name != CLUSTER_METADATA_TOPIC]
+    refusal_of_all = _refusal_of_all(context.cluster, request, wanted)
+    if refusal_of_all is not None:
+        return CreateTopicsResponse(topics=[_refused(topic.name, refusal_of_all) for topic in request.topics])
+    results = [_refused(name, error) for name, error in _refused_names(counts)]
+    results += _create_all(context.cluster, wanted, validate_only=request.validate_only)
+    return context.cluster.when_saved(lambda error: _answer(results, error))
+
+
+def _answer(results: list[CreatableTopicResult], error: KafkaError | None) -> CreateTopicsResponse:
+    """Return the answer, with error for each topic that was created and could not be written down."""
+    if error is not None:
+        results = [each if each.error_code else _refused(each.name, error) for each in results]
+    return CreateTopicsResponse(topics=results)
+
+
+def _refusal_of_all(cluster: Cluster, request: CreateTopicsRequest, wanted: list[CreatableTopic]) -> KafkaError | None:
+    """Return what is wrong with the request as a whole."""
+    if not wanted:
+        return None
+    if request.timeout_ms <= 0:
+        # Kafka's controller finds the time to be over before it begins.
+        return KafkaError(ErrorCode.REQUEST_TIMED_OUT)
+    default = cluster.config.num_partitions
+    total = sum(
+        len(topic.assignments) or (default if topic.num_partitions == NOT_GIVEN else max(topic.num_partitions, 0))
+        for topic in wanted
+    )
+    if total > PARTITIONS_PER_REQUEST_MAX:
+        return KafkaError(ErrorCode.POLICY_VIOLATION, "Excessively large number of partitions per request.")
+    return None
+
+
+def _refused_names(counts: Counter[str]) -> Iterable[tuple[str, KafkaError]]:
+    for name, count in counts.items():
+        if count > 1:
+            yield name, KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
+        elif name == CLUSTER_METADATA_TOPIC:
+            yield name, KafkaError(ErrorCode.INVALID_REQUEST, f"Creation of internal topic {name} is prohibited.")
+
+
+def _create_all(
+    cluster: Cluster, wanted: Iterable[CreatableTopic], *, validate_only: bool
+) -> Iterable[CreatableTopicResult]:
+    # Two new names of one request may collide: Kafka looks only at what was there before.
+    existing = {collision_key_of(name): name for name in sorted(cluster.topics, reverse=True)}
+    for topic in wanted:
+        try:
+            _check_name(cluster, topic.name, existing)
+            configs = _checked_configs(cluster, topic)
+            partition_count = _checked_partition_count(cluster, topic)
+            if validate_only:
+                topic_id = new_uuid()
+            else:
+                topic_id = cluster.create_topic(topic.name, partition_count, configs=configs).topic_id
+        except KafkaError as error:
+            yield _refused(topic.name, error)
+            continue
+        yield CreatableTopicResult(
+            name=topic.name,
+            topic_id=topic_id,
+            error_message=None,
+            num_partitions=partition_count,
+            replication_factor=1,
+            configs=_described(cluster, configs),
+        )
+
+
+def _check_name(cluster: Cluster, name: str, existing: dict[str, str]) -> None:
+    reason = find_topic_name_error(name)
+    if reason is not None:
+        raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, reason)
+    if cluster.find_topic(name) is not None:
+        raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+    other = existing.get(collision_key_of(name))
+    if other is not None:
+        raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic '{name}' collides with existing topic: {other}")
+
+
+def _checked_configs(cluster: Cluster, topic: CreatableTopic) -> dict[str, str]:
+    """Return what is set for the topic; the last of two values of a key counts."""
+    asked = {config.name: config.value for config in topic.configs}
+    try:
+        validate_topic_configs(cluster.config, asked)
+    except ConfigError as error:
+        raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from error
+    return {name: value for name, value in asked.items() if value is not None}
+
+
+def _checked_partition_count(cluster: Cluster, topic: CreatableTopic) -> int:
+    if topic.assignments:
+        return _checked_assignments(cluster, topic)
+    if topic.replication_factor < NOT_GIVEN or topic.replication_factor == 0:
+        raise KafkaError(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            "Replication factor must be larger than 0, or -1 to use the default value.",
+        )
+    if topic.num_partitions < NOT_GIVEN or topic.num_partitions == 0:
+        raise KafkaError(ErrorCode.INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value.")
+    brokers = len(cluster.brokers())
+    factor = topic.replication_factor
+    if factor == NOT_GIVEN:
+        factor = min(cluster.config.default_replication_factor, brokers)
+    if factor > brokers:
+        raise KafkaError(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            f"Unable to replicate the partition {factor} time(s): The target replication factor of {factor} cannot be "
+            f"reached because only {brokers} broker(s) are registered or some brokers have all their log directories "
+            "cordoned.",
+        )
+    return cluster.config.num_partitions if topic.num_partitions == NOT_GIVEN else topic.num_partitions
+
+
+def _checked_assignments(cluster: Cluster, topic: CreatableTopic) -> int:
+    for given, what in ((topic.replication_factor, "replication factor"), (topic.num_partitions, "numPartitions")):
+        if given != NOT_GIVEN:
+            raise KafkaError(
+                ErrorCode.INVALID_REQUEST, f"A manual partition assignment was specified, but {what} was not set to -1."
+            )
+    brokers = {broker.node_id for broker in cluster.brokers()}
+    seen = set[int]()
+    for assignment in topic.assignments:
+        index = assignment.partition_index
+        if index in seen:
+            raise refusal(f"Found multiple manual partition assignments for partition {index}")
+        check_assignment(assignment.broker_ids, brokers)
+        seen.add(index)
+    if seen != set(range(len(seen))):
+        raise refusal("partitions should be a consecutive 0-based integer sequence")
+    return len(seen)
+
+
+def _described(cluster: Cluster, configs: dict[str, str]) -> list[CreatableTopicConfigs]:
+    return [
+        CreatableTopicConfigs(name=name, value=text, config_source=source)
+        for name, text, source in effective_topic_configs(cluster.dynamic_configs, configs)
+    ]
+
+
+def _refused(name: str, error: KafkaError) -> CreatableTopicResult:
+    return CreatableTopicResult(name=name, error_code=error.code, error_message=error.message or None)
+
+
+HANDLER = ApiHandler(CreateTopicsRequest.read, handle)

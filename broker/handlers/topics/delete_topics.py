@@ -1,0 +1,121 @@
+"""DeleteTopics (20), versions 1-6.
+
+v4 flexible; v5 error_message; v6 topic ids.
+Source: ControllerApis.deleteTopics, Kafka 4.3.0; tests/golden/topics-4.3.0.jsonl.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.messages.delete_topics import (
+    DeletableTopicResult,
+    DeleteTopicsRequest,
+    DeleteTopicsResponse,
+    DeleteTopicState,
+)
+from ....protocol.primitives import ZERO_UUID
+from ...cluster import Cluster
+from ...requests.request_context import ApiHandler, Deferred, RequestContext
+
+BY_ID_SINCE = 6
+DELETION_DISABLED_SINCE = 3
+
+
+def handle(
+    context: RequestContext, request: DeleteTopicsRequest
+) -> DeleteTopicsResponse | Deferred[DeleteTopicsResponse]:
+    """Delete each topic that is named once, by name or by id."""
+    if context.api_version >= BY_ID_SINCE:
+        states = request.topics
+    else:
+        states = [DeleteTopicState(name=name) for name in request.topic_names]
+    if not context.cluster.config.delete_topic_enable:
+        old = context.api_version < DELETION_DISABLED_SINCE
+        code = ErrorCode.INVALID_REQUEST if old else ErrorCode.TOPIC_DELETION_DISABLED
+        return DeleteTopicsResponse(responses=[_refused(state, KafkaError(code)) for state in states])
+    if request.timeout_ms <= 0 and states:
+        # Kafka's controller finds the time to be over before it begins.
+        return DeleteTopicsResponse(
+            responses=[_refused(state, KafkaError(ErrorCode.REQUEST_TIMED_OUT)) for state in states]
+        )
+    results = Deletion(context.cluster, states).results()
+    return context.cluster.when_saved(lambda error: _answer(results, error))
+
+
+def _answer(results: list[DeletableTopicResult], error: KafkaError | None) -> DeleteTopicsResponse:
+    """Return the answer, with error for each topic that is gone, which could not be written down."""
+    for result in results:
+        if error is not None and not result.error_code:
+            result.error_code, result.error_message = error.code, error.message
+    return DeleteTopicsResponse(responses=results)
+
+
+class Deletion:
+    """One request: sorts out what is named wrongly or more than once, and deletes the rest."""
+
+    def __init__(self, cluster: Cluster, states: Sequence[DeleteTopicState]) -> None:
+        """Sort out; nothing is deleted yet."""
+        self._cluster = cluster
+        self._results: list[DeletableTopicResult] = []
+        self._accepted: list[DeleteTopicState] = []
+        for name, topic_id in self._named_once(states):
+            self._accepted.append(DeleteTopicState(name=name, topic_id=topic_id))
+
+    def results(self) -> list[DeletableTopicResult]:
+        """Delete, and return an answer for each name and id."""
+        self._refuse_names_of_ids()
+        return self._results + [self._delete(state) for state in self._accepted]
+
+    def _named_once(self, states: Sequence[DeleteTopicState]) -> Iterable[tuple[str | None, bytes]]:
+        counts = Counter[tuple[str | None, bytes]]()
+        for state in states:
+            if state.name is not None and state.topic_id != ZERO_UUID:
+                self._refuse(state, "You may not specify both topic name and topic id.")
+            elif state.name is None and state.topic_id == ZERO_UUID:
+                self._refuse(state, "Neither topic name nor id were specified.")
+            else:
+                counts[state.name, state.topic_id] += 1
+        for (name, topic_id), count in counts.items():
+            if count > 1:
+                what = "id" if name is None else "name"
+                self._refuse(DeleteTopicState(name=name, topic_id=topic_id), f"Duplicate topic {what}.")
+            else:
+                yield name, topic_id
+
+    def _refuse_names_of_ids(self) -> None:
+        ids = {state.topic_id for state in self._accepted if state.name is None}
+        for state in [state for state in self._accepted if state.name is not None]:
+            topic = self._cluster.find_topic(state.name or "")
+            if topic is not None and topic.topic_id in ids:
+                both = DeleteTopicState(name=topic.name, topic_id=topic.topic_id)
+                self._refuse(both, "The provided topic name maps to an ID that was already supplied.")
+                self._accepted.remove(state)
+                self._accepted.remove(DeleteTopicState(topic_id=topic.topic_id))
+
+    def _refuse(self, state: DeleteTopicState, message: str) -> None:
+        self._results.append(_refused(state, KafkaError(ErrorCode.INVALID_REQUEST, message)))
+
+    def _delete(self, state: DeleteTopicState) -> DeletableTopicResult:
+        if state.name is None:
+            topic = self._cluster.find_topic_by_id(state.topic_id)
+            unknown = KafkaError(ErrorCode.UNKNOWN_TOPIC_ID, "This server does not host this topic ID.")
+        else:
+            topic = self._cluster.find_topic(state.name)
+            message = "This server does not host this topic-partition."
+            unknown = KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
+        if topic is None:
+            return _refused(state, unknown)
+        self._cluster.delete_topic(topic)
+        return DeletableTopicResult(name=topic.name, topic_id=topic.topic_id)
+
+
+def _refused(state: DeleteTopicState, error: KafkaError) -> DeletableTopicResult:
+    return DeletableTopicResult(
+        name=state.name, topic_id=state.topic_id, error_code=error.code, error_message=error.message or None
+    )
+
+
+HANDLER = ApiHandler(DeleteTopicsRequest.read, handle)

@@ -1,0 +1,78 @@
+"""DescribeLogDirs (35), versions 1-5.
+
+There is one log directory: the data folder, with the bytes of its file system. Without one the logs are in memory, and
+the bytes are those of the machine's memory.
+v2 flexible; v3 an error of its own; v4 total and usable bytes; v5 cordoned directories, which there are none of.
+Source: KafkaApis.handleDescribeLogDirsRequest and ReplicaManager.describeLogDirs, Kafka 4.3.0;
+tests/golden/cluster-4.3.0.jsonl.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+
+from ....protocol.messages.describe_log_dirs import (
+    DescribeLogDirsPartition,
+    DescribeLogDirsRequest,
+    DescribeLogDirsResponse,
+    DescribeLogDirsResult,
+    DescribeLogDirsTopic,
+)
+from ...cluster import Cluster
+from ...replica.partition import Partition
+from ...requests.request_context import ApiHandler, RequestContext
+
+# What Kafka answers where it cannot find out.
+UNKNOWN_BYTES = -1
+
+
+def handle(context: RequestContext, request: DescribeLogDirsRequest) -> DescribeLogDirsResponse:
+    """Tell how large the partitions asked for are; null asks for all; what is not there is left out."""
+    cluster = context.cluster
+    total_bytes, usable_bytes = _memory_bytes() if cluster.storage is None else _disk_bytes(cluster.log_directory)
+    result = DescribeLogDirsResult(
+        log_dir=cluster.log_directory,
+        topics=_topics(cluster, request),
+        total_bytes=total_bytes,
+        usable_bytes=usable_bytes,
+    )
+    return DescribeLogDirsResponse(results=[result])
+
+
+def _topics(cluster: Cluster, request: DescribeLogDirsRequest) -> list[DescribeLogDirsTopic]:
+    wanted: dict[str, set[int]] = defaultdict(set)
+    for asked in request.topics or ():
+        wanted[asked.topic].update(asked.partitions)
+    answers: list[DescribeLogDirsTopic] = []
+    for name in cluster.topics if request.topics is None else wanted:
+        topic = cluster.find_topic(name)
+        partitions = [] if topic is None else topic.partitions
+        described = [_partition(each) for each in partitions if request.topics is None or each.index in wanted[name]]
+        if described:
+            answers.append(DescribeLogDirsTopic(name=name, partitions=described))
+    return answers
+
+
+def _partition(partition: Partition) -> DescribeLogDirsPartition:
+    return DescribeLogDirsPartition(partition_index=partition.index, partition_size=partition.log.size_bytes)
+
+
+def _memory_bytes() -> tuple[int, int]:
+    try:
+        page_bytes = os.sysconf("SC_PAGE_SIZE")
+        return os.sysconf("SC_PHYS_PAGES") * page_bytes, os.sysconf("SC_AVPHYS_PAGES") * page_bytes
+    except (ValueError, OSError):
+        return UNKNOWN_BYTES, UNKNOWN_BYTES
+
+
+def _disk_bytes(folder: str) -> tuple[int, int]:
+    """Return the total and usable bytes of the file system that folder is on."""
+    try:
+        status = os.statvfs(folder)
+    except OSError:
+        return UNKNOWN_BYTES, UNKNOWN_BYTES
+    return status.f_blocks * status.f_frsize, status.f_bavail * status.f_frsize
+
+
+HANDLER = ApiHandler(DescribeLogDirsRequest.read, handle)

@@ -1,0 +1,100 @@
+"""DescribeTopicPartitions (75), version 0: topics in the order of their names, a page at a time.
+
+Source: DescribeTopicPartitionsRequestHandler and KRaftMetadataCache.describeTopicResponse, Kafka 4.3.0;
+tests/golden/cluster-4.3.0.jsonl.
+"""
+
+from __future__ import annotations
+
+from ....protocol.error_codes import ErrorCode
+from ....protocol.messages.describe_topic_partitions import (
+    Cursor,
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+    DescribeTopicPartitionsResponsePartition,
+    DescribeTopicPartitionsResponseTopic,
+)
+from ...cluster import Cluster, Topic, is_internal_name
+from ...metadata.authorized_operations import TOPIC_OPERATIONS
+from ...metadata.topic_names import find_topic_name_error
+from ...requests.request_context import ApiHandler, RequestContext
+
+START = Cursor(topic_name="", partition_index=0)
+
+
+def handle(context: RequestContext, request: DescribeTopicPartitionsRequest) -> DescribeTopicPartitionsResponse:
+    """Describe the topics from the cursor on, until there are as many partitions as a page holds."""
+    error = _refusal(request)
+    if error is not ErrorCode.NONE:
+        refused = [DescribeTopicPartitionsResponseTopic(error_code=error, name=topic.name) for topic in request.topics]
+        return DescribeTopicPartitionsResponse(topics=refused)
+    cluster = context.cluster
+    cursor = request.cursor or START
+    names = {topic.name for topic in request.topics} or cluster.topics.keys()
+    limit = max(1, min(request.response_partition_limit, cluster.config.max_request_partition_size_limit))
+    return _page(cluster, sorted(name for name in names if name >= cursor.topic_name), cursor, limit)
+
+
+def _refusal(request: DescribeTopicPartitionsRequest) -> ErrorCode:
+    names = {topic.name for topic in request.topics}
+    cursor = request.cursor
+    if cursor is not None and ((names and cursor.topic_name not in names) or cursor.partition_index < 0):
+        return ErrorCode.INVALID_REQUEST
+    # Kafka stumbles over an empty name when it asks its authorizer.
+    return ErrorCode.UNKNOWN_SERVER_ERROR if "" in names else ErrorCode.NONE
+
+
+def _page(cluster: Cluster, names: list[str], cursor: Cursor, limit: int) -> DescribeTopicPartitionsResponse:
+    response = DescribeTopicPartitionsResponse()
+    left = limit
+    for name in names:
+        if not left:
+            response.next_cursor = Cursor(topic_name=name, partition_index=0)
+            break
+        topic = cluster.find_topic(name)
+        if topic is None:
+            response.topics.append(_unknown(name))
+            continue
+        first = cursor.partition_index if name == cursor.topic_name else 0
+        described = _described(topic, first, left)
+        response.topics.append(described)
+        left -= len(described.partitions)
+        if first + len(described.partitions) < len(topic.partitions):
+            next_index = first + len(described.partitions)
+            response.next_cursor = Cursor(topic_name=name, partition_index=next_index)
+            break
+    return response
+
+
+def _unknown(name: str) -> DescribeTopicPartitionsResponseTopic:
+    is_valid = find_topic_name_error(name) is None
+    return DescribeTopicPartitionsResponseTopic(
+        error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if is_valid else ErrorCode.INVALID_TOPIC_EXCEPTION,
+        name=name,
+        is_internal=is_internal_name(name),
+        topic_authorized_operations=TOPIC_OPERATIONS,
+    )
+
+
+def _described(topic: Topic, first: int, count: int) -> DescribeTopicPartitionsResponseTopic:
+    return DescribeTopicPartitionsResponseTopic(
+        name=topic.name,
+        topic_id=topic.topic_id,
+        is_internal=topic.is_internal,
+        partitions=[
+            DescribeTopicPartitionsResponsePartition(
+                partition_index=partition.index,
+                leader_id=partition.leader_id,
+                leader_epoch=partition.leader_epoch,
+                replica_nodes=partition.replicas,
+                isr_nodes=partition.replicas,
+                eligible_leader_replicas=[],
+                last_known_elr=[],
+            )
+            for partition in topic.partitions[first : first + count]
+        ],
+        topic_authorized_operations=TOPIC_OPERATIONS,
+    )
+
+
+HANDLER = ApiHandler(DescribeTopicPartitionsRequest.read, handle)

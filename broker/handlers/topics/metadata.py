@@ -1,0 +1,155 @@
+"""Metadata (3), versions 0-13.
+
+v0 an empty list means all topics, and v0-3 have no flag: an unknown topic is created; v1 null means all topics, rack,
+controller, internal topics; v2 cluster id; v4 allow_auto_topic_creation; v5 offline replicas; v7 leader epoch;
+v8 authorized operations (v8-10 of the cluster too); v9 flexible; v10 topic ids in the answer; v12 topic ids in the
+request; v13 an error of its own.
+Source: KafkaApis.handleTopicMetadataRequest and DefaultAutoTopicCreationManager, Kafka 4.3.0; tests/golden.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.messages.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+from ....protocol.primitives import ZERO_UUID
+from ...cluster import Topic, is_internal_name
+from ...coordinators.internal_topics import INTERNAL_TOPICS, internal_topic
+from ...metadata.authorized_operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
+from ...metadata.topic_names import collision_key_of, find_topic_name_error
+from ...requests.request_context import ApiHandler, Deferred, RequestContext
+
+logger = logging.getLogger(__name__)
+
+NULL_MEANS_ALL_SINCE = 1
+AUTO_CREATION_FLAG_SINCE = 4
+TOPIC_IDS_SINCE = 12
+
+
+def handle(context: RequestContext, request: MetadataRequest) -> MetadataResponse | Deferred[MetadataResponse]:
+    """Tell the brokers, and the topics asked for."""
+    cluster = context.cluster
+    refusal = _refusal(context.api_version, request.topics or [])
+    if refusal is not ErrorCode.NONE:
+        return _refuse(request.topics or [], refusal)
+    response = MetadataResponse(
+        cluster_id=cluster.cluster_id,
+        controller_id=cluster.node_id,
+        brokers=[
+            MetadataResponseBroker(
+                node_id=broker.node_id,
+                host=context.listener.advertised_host,
+                port=context.listener.advertised_port,
+                rack=broker.rack,
+            )
+            for broker in cluster.brokers()
+        ],
+        topics=_topics(context, request),
+    )
+    if request.include_cluster_authorized_operations:
+        response.cluster_authorized_operations = CLUSTER_OPERATIONS
+    if request.include_topic_authorized_operations:
+        for topic in response.topics:
+            topic.topic_authorized_operations = TOPIC_OPERATIONS
+    # A topic is not told before it is written down: what a client then writes to it would outlive it.
+    return cluster.when_saved(lambda _: response)
+
+
+def _refusal(version: int, asked: list[MetadataRequestTopic]) -> ErrorCode:
+    """Return why the whole request is refused, NONE where it is not."""
+    uses_ids = any(topic.topic_id != ZERO_UUID for topic in asked)
+    has_no_name = any(topic.name is None for topic in asked)
+    if version < TOPIC_IDS_SINCE:
+        return ErrorCode.INVALID_REQUEST if uses_ids or has_no_name else ErrorCode.NONE
+    return ErrorCode.UNKNOWN_SERVER_ERROR if has_no_name and not uses_ids else ErrorCode.NONE
+
+
+def _refuse(asked: list[MetadataRequestTopic], error: ErrorCode) -> MetadataResponse:
+    return MetadataResponse(
+        error_code=error,
+        topics=[
+            MetadataResponseTopic(error_code=error, name=topic.name or "", topic_id=topic.topic_id) for topic in asked
+        ],
+    )
+
+
+def _topics(context: RequestContext, request: MetadataRequest) -> list[MetadataResponseTopic]:
+    asked = request.topics
+    if asked is None or (not asked and context.api_version < NULL_MEANS_ALL_SINCE):
+        return [_describe(topic) for topic in context.cluster.topics.values()]
+    # A topic that is asked for twice is answered once; with one id in the request, names are not looked at.
+    topic_ids = dict.fromkeys(topic.topic_id for topic in asked if topic.topic_id != ZERO_UUID)
+    if topic_ids:
+        return [_find_id(context, topic_id) for topic_id in topic_ids]
+    may_create = context.api_version < AUTO_CREATION_FLAG_SINCE or request.allow_auto_topic_creation
+    names = dict.fromkeys(topic.name or "" for topic in asked)
+    answers = [_find_name(context, name) for name in names]
+    if may_create and context.cluster.config.auto_create_topics_enable:
+        # The answer to this request does not show the topics yet, as Kafka's does not.
+        unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        _create(context, [topic.name or "" for topic in answers if topic.error_code == unknown])
+    return answers
+
+
+def _find_id(context: RequestContext, topic_id: bytes) -> MetadataResponseTopic:
+    topic = context.cluster.find_topic_by_id(topic_id)
+    if topic is not None:
+        return _describe(topic)
+    return MetadataResponseTopic(error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=topic_id)
+
+
+def _find_name(context: RequestContext, name: str) -> MetadataResponseTopic:
+    topic = context.cluster.find_topic(name)
+    if topic is not None:
+        return _describe(topic)
+    is_allowed = find_topic_name_error(name) is None
+    error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if is_allowed else ErrorCode.INVALID_TOPIC_EXCEPTION
+    return MetadataResponseTopic(error_code=error, name=name, is_internal=is_internal_name(name))
+
+
+def _create(context: RequestContext, names: list[str]) -> None:
+    """Create topics on demand, those of coordinators as these would have them.
+
+    A name that collides with that of a topic is passed over; two new ones that collide with each other are not. Where
+    the files of one cannot be made, it is as if nobody had asked: the client does so again.
+    """
+    cluster = context.cluster
+    taken = {collision_key_of(name) for name in cluster.topics} if names else set[str]()
+    coordinators = {internal.name: coordinator_type for coordinator_type, internal in INTERNAL_TOPICS.items()}
+    for name in names:
+        try:
+            if name in coordinators:
+                internal_topic(cluster, coordinators[name])
+            elif collision_key_of(name) not in taken:
+                cluster.create_topic(name, cluster.config.num_partitions)
+        except KafkaError as error:
+            logger.error("topic %s is not created: %s", name, error)
+
+
+def _describe(topic: Topic) -> MetadataResponseTopic:
+    return MetadataResponseTopic(
+        name=topic.name,
+        topic_id=topic.topic_id,
+        is_internal=topic.is_internal,
+        partitions=[
+            MetadataResponsePartition(
+                partition_index=partition.index,
+                leader_id=partition.leader_id,
+                leader_epoch=partition.leader_epoch,
+                replica_nodes=partition.replicas,
+                isr_nodes=partition.replicas,
+            )
+            for partition in topic.partitions
+        ],
+    )
+
+
+HANDLER = ApiHandler(MetadataRequest.read, handle)

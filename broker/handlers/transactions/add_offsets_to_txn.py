@@ -1,0 +1,45 @@
+"""AddOffsetsToTxn (25), versions 0-4: the partition that keeps a group's offsets joins a transaction.
+
+v2 PRODUCER_FENCED; v3 flexible; v4 TRANSACTION_ABORTABLE.
+Source: KafkaApis.handleAddOffsetsToTxnRequest, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
+from ...coordinators.internal_topics import INTERNAL_TOPICS, CoordinatorType, find_index_of_key
+from ...coordinators.transaction.transaction_errors import error_for
+from ...requests.request_context import ApiHandler, Deferred, RequestContext
+
+FENCED_SINCE = 2
+# The clients of this request know of no transaction version.
+OLD_CLIENT = 0
+
+
+def handle(
+    context: RequestContext, request: AddOffsetsToTxnRequest
+) -> AddOffsetsToTxnResponse | Deferred[AddOffsetsToTxnResponse]:
+    """Have the partition of the group join the transaction."""
+    cluster = context.cluster
+    index = find_index_of_key(cluster, CoordinatorType.GROUP, request.group_id)
+    partition = (INTERNAL_TOPICS[CoordinatorType.GROUP].name, index)
+    transactions = cluster.transactions
+    try:
+        transactions.add(
+            request.transactional_id,
+            request.producer_id,
+            request.producer_epoch,
+            [partition],
+            client_version=OLD_CLIENT,
+        )
+    except KafkaError as error:
+        return _refused(error_for(error.code, context.api_version, fenced_since=FENCED_SINCE))
+    return transactions.settled(AddOffsetsToTxnResponse(), _refused)
+
+
+def _refused(code: ErrorCode) -> AddOffsetsToTxnResponse:
+    return AddOffsetsToTxnResponse(error_code=code)
+
+
+HANDLER = ApiHandler(AddOffsetsToTxnRequest.read, handle)

@@ -1,0 +1,127 @@
+"""AddPartitionsToTxn (24), versions 0-5.
+
+Partitions join a transaction all together or not at all.
+v2 PRODUCER_FENCED; v3 flexible; v4 several transactions, and partitions that are only to be verified, of transaction
+version 2; meant for brokers and allowed to anybody, as there is no authorizer; v5 TRANSACTION_ABORTABLE.
+Source: KafkaApis.handleAddPartitionsToTxnRequest, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnPartitionResult,
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnResult,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTopicResult,
+    AddPartitionsToTxnTransaction,
+)
+from ...cluster import Cluster
+from ...coordinators.transaction.transaction_errors import error_for
+from ...requests.request_context import ApiHandler, Deferred, RequestContext
+
+FENCED_SINCE = 2
+SEVERAL_TRANSACTIONS_SINCE = 4
+# From this version on the client counts as one of transaction version 2; before, as one that knows of none.
+NEW_CLIENT_SINCE = 4
+NEW_CLIENT = 2
+OLD_CLIENT = 0
+
+# What one partition is answered.
+ErrorOf = Callable[[str, int], ErrorCode]
+
+
+def handle(
+    context: RequestContext, request: AddPartitionsToTxnRequest
+) -> AddPartitionsToTxnResponse | Deferred[AddPartitionsToTxnResponse]:
+    """Have the partitions of each transaction join it, or verify that they have."""
+    cluster, api_version = context.cluster, context.api_version
+    if api_version >= SEVERAL_TRANSACTIONS_SINCE:
+        asked = request.transactions
+    else:
+        asked = [
+            AddPartitionsToTxnTransaction(
+                transactional_id=request.v3_and_below_transactional_id,
+                producer_id=request.v3_and_below_producer_id,
+                producer_epoch=request.v3_and_below_producer_epoch,
+                topics=request.v3_and_below_topics,
+            )
+        ]
+    answer = _response(api_version, [_result(cluster, each, api_version) for each in asked])
+
+    def refused(code: ErrorCode) -> AddPartitionsToTxnResponse:
+        results = [_with_error(each, lambda _topic, _index: code) for each in asked]
+        return _response(api_version, results)
+
+    return cluster.transactions.settled(answer, refused)
+
+
+def _response(api_version: int, results: list[AddPartitionsToTxnResult]) -> AddPartitionsToTxnResponse:
+    if api_version >= SEVERAL_TRANSACTIONS_SINCE:
+        return AddPartitionsToTxnResponse(results_by_transaction=results)
+    return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results[0].topic_results)
+
+
+def _result(cluster: Cluster, asked: AddPartitionsToTxnTransaction, api_version: int) -> AddPartitionsToTxnResult:
+    if any(not _exists(cluster, topic.name, index) for topic in asked.topics for index in topic.partitions):
+        return _with_error(
+            asked,
+            lambda topic, index: (
+                ErrorCode.OPERATION_NOT_ATTEMPTED
+                if _exists(cluster, topic, index)
+                else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            ),
+        )
+    if asked.verify_only:
+        return _with_error(asked, lambda topic, index: _verified(cluster, asked, topic, index))
+    code = _added(cluster, asked, NEW_CLIENT if api_version >= NEW_CLIENT_SINCE else OLD_CLIENT)
+    code = error_for(code, api_version, fenced_since=FENCED_SINCE)
+    return _with_error(asked, lambda _topic, _index: code)
+
+
+def _added(cluster: Cluster, asked: AddPartitionsToTxnTransaction, client_version: int) -> ErrorCode:
+    partitions = [(topic.name, index) for topic in asked.topics for index in topic.partitions]
+    try:
+        cluster.transactions.add(
+            asked.transactional_id, asked.producer_id, asked.producer_epoch, partitions, client_version=client_version
+        )
+    except KafkaError as error:
+        return error.code
+    return ErrorCode.NONE
+
+
+def _verified(cluster: Cluster, asked: AddPartitionsToTxnTransaction, topic: str, index: int) -> ErrorCode:
+    try:
+        cluster.transactions.verify(asked.transactional_id, asked.producer_id, asked.producer_epoch, [(topic, index)])
+    except KafkaError as error:
+        return error.code
+    return ErrorCode.NONE
+
+
+def _exists(cluster: Cluster, topic_name: str, index: int) -> bool:
+    topic = cluster.find_topic(topic_name)
+    return topic is not None and topic.find_partition(index) is not None
+
+
+def _with_error(asked: AddPartitionsToTxnTransaction, error_of: ErrorOf) -> AddPartitionsToTxnResult:
+    return AddPartitionsToTxnResult(
+        transactional_id=asked.transactional_id,
+        topic_results=[_topic_result(topic, error_of) for topic in asked.topics],
+    )
+
+
+def _topic_result(topic: AddPartitionsToTxnTopic, error_of: ErrorOf) -> AddPartitionsToTxnTopicResult:
+    return AddPartitionsToTxnTopicResult(
+        name=topic.name,
+        results_by_partition=[
+            AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=error_of(topic.name, index))
+            for index in topic.partitions
+        ],
+    )
+
+
+HANDLER = ApiHandler(AddPartitionsToTxnRequest.read, handle)

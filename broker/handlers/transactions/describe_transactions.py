@@ -1,0 +1,44 @@
+"""DescribeTransactions (65), version 0.
+
+Source: KafkaApis.handleDescribeTransactionsRequest, TransactionCoordinator.handleDescribeTransactions, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from ....protocol.error_codes import KafkaError
+from ....protocol.messages.describe_transactions import (
+    DescribeTransactionsRequest,
+    DescribeTransactionsResponse,
+    TopicData,
+    TransactionState,
+)
+from ...cluster import Cluster
+from ...requests.request_context import ApiHandler, RequestContext
+
+
+def handle(context: RequestContext, request: DescribeTransactionsRequest) -> DescribeTransactionsResponse:
+    """Tell what is known of each transactional id."""
+    states = [_describe(context.cluster, transactional_id) for transactional_id in request.transactional_ids]
+    return DescribeTransactionsResponse(transaction_states=states)
+
+
+def _describe(cluster: Cluster, transactional_id: str) -> TransactionState:
+    try:
+        known = cluster.transactions.describe(transactional_id)
+    except KafkaError as error:
+        return TransactionState(transactional_id=transactional_id, error_code=error.code)
+    topics: dict[str, TopicData] = {}
+    for topic, index in known.partitions:
+        topics.setdefault(topic, TopicData(topic=topic)).partitions.append(index)
+    return TransactionState(
+        transactional_id=transactional_id,
+        transaction_state=known.state_name,
+        transaction_timeout_ms=known.timeout_ms,
+        transaction_start_time_ms=known.start_ms,
+        producer_id=known.producer_id,
+        producer_epoch=known.producer_epoch,
+        topics=list(topics.values()),
+    )
+
+
+HANDLER = ApiHandler(DescribeTransactionsRequest.read, handle)

@@ -1,0 +1,40 @@
+"""EndTxn (26), versions 0-5.
+
+v2 PRODUCER_FENCED; v3 flexible; v4 TRANSACTION_ABORTABLE; v5 the epoch is raised with each transaction (KIP-890), and
+the answer tells the producer id and epoch to go on with.
+Source: KafkaApis.handleEndTxnRequest and TransactionCoordinator.handleEndTransaction, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
+from ....protocol.produced_records import TransactionalProducer
+from ...coordinators.transaction.transaction_errors import error_for
+from ...requests.request_context import ApiHandler, Deferred, RequestContext
+
+FENCED_SINCE = 2
+NEW_EPOCH_SINCE = 5
+# The transaction versions of clients; the broker's own level does not matter here.
+NEW_CLIENT = 2
+OLD_CLIENT = 0
+
+
+def handle(context: RequestContext, request: EndTxnRequest) -> EndTxnResponse | Deferred[EndTxnResponse]:
+    """Commit or abort the producer's transaction."""
+    transactions = context.cluster.transactions
+    producer = TransactionalProducer(request.producer_id, request.producer_epoch)
+    client_version = NEW_CLIENT if context.api_version >= NEW_EPOCH_SINCE else OLD_CLIENT
+    try:
+        after = transactions.end(request.transactional_id, producer, client_version, is_commit=request.committed)
+    except KafkaError as error:
+        return _refused(error_for(error.code, context.api_version, fenced_since=FENCED_SINCE))
+    answer = EndTxnResponse(producer_id=after.producer_id, producer_epoch=after.producer_epoch)
+    return transactions.settled(answer, _refused)
+
+
+def _refused(code: ErrorCode) -> EndTxnResponse:
+    return EndTxnResponse(error_code=code)
+
+
+HANDLER = ApiHandler(EndTxnRequest.read, handle)

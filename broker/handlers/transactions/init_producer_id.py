@@ -1,0 +1,86 @@
+"""InitProducerId (22), versions 0-5.
+
+Left out: version 6 (two-phase commit), which Kafka serves with unstable.api.versions.enable only.
+With a data folder each block of ids is written down before the first of it is given; where that fails, the answer is
+COORDINATOR_LOAD_IN_PROGRESS, as it is in Kafka while a broker has no block, and clients ask again.
+v2 flexible; v3 producer id and epoch (KIP-360); v4 PRODUCER_FENCED; v5 TRANSACTION_ABORTABLE.
+Source: KafkaApis.handleInitProducerIdRequest and TransactionCoordinator.handleInitProducerId, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from ....protocol.produced_records import TransactionalProducer
+from ...cluster import Cluster
+from ...coordinators.transaction.transaction_errors import error_for
+from ...requests.request_context import ApiHandler, Deferred, RequestContext
+
+NO_PRODUCER_ID = -1
+NO_PRODUCER_EPOCH = -1
+FENCED_SINCE = 4
+
+Answer = InitProducerIdResponse | Deferred[InitProducerIdResponse]
+
+
+def handle(context: RequestContext, request: InitProducerIdRequest) -> Answer:
+    """Give a producer id that was never given before, or the next epoch of a transactional id."""
+    if (request.producer_id == NO_PRODUCER_ID) != (request.producer_epoch == NO_PRODUCER_EPOCH):
+        return _refused(ErrorCode.INVALID_REQUEST)
+    if request.transactional_id == "":
+        return _refused(ErrorCode.INVALID_REQUEST)
+    cluster, api_version = context.cluster, context.api_version
+    if request.transactional_id is None:
+        return _with_ids(cluster, lambda: _given(cluster))
+    return _with_ids(cluster, lambda: _initialized(cluster, request, api_version))
+
+
+def _with_ids(cluster: Cluster, answer: Callable[[], Answer]) -> Answer:
+    """Answer now, or, where it takes a new block of ids, when that is saved, which may fail."""
+    first = answer()
+    if isinstance(first, Deferred) or first.error_code != ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+        return first
+    cluster.claim_producer_ids()
+    later: Deferred[InitProducerIdResponse] = Deferred()
+
+    def saved(_: KafkaError | None) -> None:
+        second = answer()
+        if isinstance(second, Deferred):
+            second.deliver_to(later.complete)
+        else:
+            later.complete(second)
+
+    cluster.when_saved(saved)
+    return later.response() or later
+
+
+def _given(cluster: Cluster) -> InitProducerIdResponse:
+    """Answer a producer without transactions."""
+    producer_id = cluster.producer_ids.generate()
+    if producer_id is None:
+        return _refused(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+    return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
+
+
+def _initialized(cluster: Cluster, request: InitProducerIdRequest, api_version: int) -> Answer:
+    """Answer a producer with a transactional id."""
+    transactions = cluster.transactions
+    expected = None
+    if request.producer_id != NO_PRODUCER_ID:
+        expected = TransactionalProducer(request.producer_id, request.producer_epoch)
+    try:
+        begun = transactions.init_producer(request.transactional_id or "", request.transaction_timeout_ms, expected)
+    except KafkaError as error:
+        answer = _refused(error_for(error.code, api_version, fenced_since=FENCED_SINCE))
+    else:
+        answer = InitProducerIdResponse(producer_id=begun.producer_id, producer_epoch=begun.producer_epoch)
+    return transactions.settled(answer, _refused)
+
+
+def _refused(error: ErrorCode) -> InitProducerIdResponse:
+    return InitProducerIdResponse(error_code=error, producer_id=NO_PRODUCER_ID, producer_epoch=NO_PRODUCER_EPOCH)
+
+
+HANDLER = ApiHandler(InitProducerIdRequest.read, handle)

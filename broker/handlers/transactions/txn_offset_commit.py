@@ -1,0 +1,124 @@
+"""TxnOffsetCommit (28), versions 0-5.
+
+v2 committed_leader_epoch; v3 flexible, generation and member; v4 TRANSACTION_ABORTABLE; v5 the group's partition of
+__consumer_offsets joins the transaction by itself (KIP-890).
+Source: KafkaApis.handleTxnOffsetCommitRequest and GroupCoordinatorService.commitTransactionalOffsets, Kafka 4.3.0;
+tests/golden/golden-4.3.0.jsonl (O01 to O15, U40 to U43).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitResponse,
+    TxnOffsetCommitResponsePartition,
+    TxnOffsetCommitResponseTopic,
+)
+from ...coordinators.group.group import OffsetCommitter
+from ...coordinators.group.group_offsets import OffsetProducer
+from ...coordinators.group.offset_requests import existing_partitions, offset_of, refuse_accepted
+from ...coordinators.internal_topics import CoordinatorType, partition_of_key
+from ...replica.transaction_check import TransactionCheck, when_joined
+from ...requests.request_context import ApiHandler, Deferred, RequestContext
+
+LOAD_IN_PROGRESS_SINCE = 2
+ABORTABLE_SINCE = 4
+JOINS_SINCE = 5
+
+
+class _Answers:
+    """The answer as it grows: one entry a topic."""
+
+    def __init__(self) -> None:
+        self._topics: dict[str, TxnOffsetCommitResponseTopic] = {}
+
+    def add(self, topic_name: str, partition_index: int, error_code: int) -> None:
+        answer = self._topics.setdefault(topic_name, TxnOffsetCommitResponseTopic(name=topic_name))
+        answer.partitions.append(
+            TxnOffsetCommitResponsePartition(partition_index=partition_index, error_code=error_code)
+        )
+
+    def response(self) -> TxnOffsetCommitResponse:
+        return TxnOffsetCommitResponse(topics=list(self._topics.values()))
+
+    def refused(self, error_code: ErrorCode) -> TxnOffsetCommitResponse:
+        """Return the answer where what was accepted could not be made safe."""
+        refuse_accepted((topic.partitions for topic in self._topics.values()), error_code)
+        return self.response()
+
+
+def handle(
+    context: RequestContext, request: TxnOffsetCommitRequest
+) -> TxnOffsetCommitResponse | Deferred[TxnOffsetCommitResponse]:
+    """Keep the offsets of the partitions that there are until the producer's transaction ends."""
+    answers, cluster = _Answers(), context.cluster
+    commits = [
+        commit
+        for topic in request.topics
+        for commit in existing_partitions(
+            cluster.find_topic(topic.name),
+            topic.partitions,
+            partial(answers.add, topic.name),
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        )
+    ]
+    if not commits:
+        return answers.response()
+    offsets = [offset_of(topic, partition) for topic, partition in commits]
+    try:
+        _check_transaction(context, request)
+        error_codes = cluster.groups.offsets.commit_pending(
+            _committer_of(context, request), offsets, OffsetProducer(request.producer_id, request.producer_epoch)
+        )
+    except KafkaError as error:
+        error_codes = [_known_to(context.api_version, ErrorCode(error.code))] * len(commits)
+    for (topic, partition), error_code in zip(commits, error_codes, strict=True):
+        answers.add(topic.name, partition.partition_index, error_code)
+    settled = cluster.groups.settled(answers.response(), answers.refused)
+    return when_joined(cluster, settled, lambda: answers.refused(ErrorCode.NOT_COORDINATOR))
+
+
+def _check_transaction(context: RequestContext, request: TxnOffsetCommitRequest) -> None:
+    """Have the group's partition be in the transaction; raises KafkaError where it is not, and cannot join.
+
+    A partition that has the producer's open transaction is not asked about again.
+    """
+    if not request.group_id:
+        raise KafkaError(ErrorCode.INVALID_GROUP_ID, "the group id is empty")
+    partition = partition_of_key(context.cluster, CoordinatorType.GROUP, request.group_id)
+    entry = partition.log.producers.find(request.producer_id)
+    if entry is not None and entry.has_open_transaction(request.producer_epoch):
+        return
+    check = TransactionCheck(
+        transactional_id=request.transactional_id,
+        producer_id=request.producer_id,
+        producer_epoch=request.producer_epoch,
+        joins=context.api_version >= JOINS_SINCE,
+        knows_abortable=context.api_version >= ABORTABLE_SINCE,
+    )
+    for error in check.refused(context.cluster, [(partition.topic_name, partition.index)]).values():
+        raise error
+
+
+def _committer_of(context: RequestContext, request: TxnOffsetCommitRequest) -> OffsetCommitter:
+    return OffsetCommitter(
+        group_id=request.group_id,
+        member_id=request.member_id,
+        group_instance_id=request.group_instance_id,
+        generation_id=request.generation_id,
+        api_version=context.api_version,
+        is_transactional=True,
+    )
+
+
+def _known_to(version: int, code: ErrorCode) -> ErrorCode:
+    """Return the code, or what clients of the version know instead."""
+    if version < LOAD_IN_PROGRESS_SINCE and code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE
+    return code
+
+
+HANDLER = ApiHandler(TxnOffsetCommitRequest.read, handle)

@@ -1,0 +1,98 @@
+"""WriteTxnMarkers (27), versions 1-2.
+
+Meant for brokers, and allowed to anybody, as there is no authorizer: it is also how an administrator ends a transaction
+that hangs.
+v1 flexible; v2 transaction_version, by which the epoch is checked (KIP-1228).
+Source: KafkaApis.handleWriteTxnMarkersRequest, Kafka 4.3.0; tests/golden/golden-4.3.0.jsonl (W01 to W13).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerPartitionResult,
+    WritableTxnMarkerResult,
+    WritableTxnMarkerTopicResult,
+    WriteTxnMarkersRequest,
+    WriteTxnMarkersResponse,
+)
+from ....storage.coordinator_batch import TransactionMarker
+from ...cluster import Cluster
+from ...coordinators.transaction.marker_writing import write_marker
+from ...replica.partition_flusher import PartitionFlusher
+from ...requests.request_context import ApiHandler, Deferred, RequestContext
+
+# Up to which offset a partition is to be flushed before its result is given.
+Unflushed = tuple[WritableTxnMarkerPartitionResult, PartitionFlusher, int]
+
+
+def handle(
+    context: RequestContext, request: WriteTxnMarkersRequest
+) -> WriteTxnMarkersResponse | Deferred[WriteTxnMarkersResponse]:
+    """Append each marker to each of its partitions."""
+    unflushed: list[Unflushed] = []
+    markers = [_write(context.cluster, asked, unflushed) for asked in request.markers]
+    response = WriteTxnMarkersResponse(markers=markers)
+    return _when_flushed(response, unflushed) if unflushed else response
+
+
+def _write(cluster: Cluster, asked: WritableTxnMarker, unflushed: list[Unflushed]) -> WritableTxnMarkerResult:
+    marker = TransactionMarker(
+        producer_id=asked.producer_id,
+        producer_epoch=asked.producer_epoch,
+        is_commit=asked.transaction_result,
+        coordinator_epoch=asked.coordinator_epoch,
+        transaction_version=asked.transaction_version,
+    )
+    topics = [
+        WritableTxnMarkerTopicResult(
+            name=topic.name,
+            partitions=[_write_one(cluster, marker, topic.name, index, unflushed) for index in topic.partition_indexes],
+        )
+        for topic in asked.topics
+    ]
+    return WritableTxnMarkerResult(producer_id=asked.producer_id, topics=topics)
+
+
+def _write_one(
+    cluster: Cluster, marker: TransactionMarker, topic_name: str, index: int, unflushed: list[Unflushed]
+) -> WritableTxnMarkerPartitionResult:
+    answer = WritableTxnMarkerPartitionResult(partition_index=index)
+    topic = cluster.find_topic(topic_name)
+    partition = None if topic is None else topic.find_partition(index)
+    if partition is None:
+        answer.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return answer
+    try:
+        result = write_marker(cluster, partition, marker)
+    except KafkaError as error:
+        answer.error_code = error.code
+        return answer
+    flusher = partition.flusher
+    if flusher is not None and flusher.must_wait():
+        unflushed.append((answer, flusher, result.last_offset + 1))
+    return answer
+
+
+def _when_flushed(response: WriteTxnMarkersResponse, unflushed: list[Unflushed]) -> Deferred[WriteTxnMarkersResponse]:
+    """Return the answer that comes when each marker is flushed, or could not be (flush.messages)."""
+    deferred: Deferred[WriteTxnMarkersResponse] = Deferred(is_applied=True)
+    left = len(unflushed)
+
+    def flushed(answer: WritableTxnMarkerPartitionResult, error: OSError | None) -> None:
+        nonlocal left
+        if error is not None:
+            answer.error_code = ErrorCode.KAFKA_STORAGE_ERROR
+        left -= 1
+        if not left:
+            deferred.complete(response)
+
+    for answer, flusher, end_offset in unflushed:
+        flusher.when_flushed(end_offset, partial(flushed, answer))
+    return deferred
+
+
+HANDLER = ApiHandler(WriteTxnMarkersRequest.read, handle)

@@ -1,0 +1,83 @@
+"""A connection to a broker that asks one question at a time and waits for its answer; for commands, not for serving."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self, TypeVar
+
+from ...protocol.api_keys import APIS, ApiKey
+from ...protocol.client_requests import RequestMessage, read_answer, request_frame
+from ...protocol.frames import FRAME_SIZE_BYTES, FrameError
+from ...protocol.primitives import Reader
+
+Answer = TypeVar("Answer")
+
+
+class ConnectionFailed(Exception):
+    """The broker cannot be reached, or does not answer as it should; the message names it and says why, in one line."""
+
+
+class BlockingConnection:
+    """A connection of a client; every wait ends after timeout_seconds."""
+
+    def __init__(self, host: str, port: int, *, timeout_seconds: float, answer_bytes_max: int) -> None:
+        """Connect; raises ConnectionFailed."""
+        self._address = f"{host}:{port}"
+        self._answer_bytes_max = answer_bytes_max
+        self._correlation_id = 0
+        try:
+            self._socket = socket.create_connection((host, port), timeout=timeout_seconds)
+        except OSError as error:
+            raise ConnectionFailed(f"{self._address}: {error}") from error
+
+    def ask(
+        self, api_key: ApiKey, version: int, request: RequestMessage, read: Callable[[Reader, int], Answer]
+    ) -> Answer:
+        """Send the request and return its answer.
+
+        read: the read method of the answer's message. Raises ConnectionFailed.
+        """
+        api = APIS[api_key]
+        self._correlation_id += 1
+        try:
+            self._socket.sendall(request_frame(api, version, self._correlation_id, request))
+            frame = self._received(self._size_of(self._received(FRAME_SIZE_BYTES)))
+        except OSError as error:
+            raise ConnectionFailed(f"{self._address}: {error}") from error
+        try:
+            return read_answer(api, version, self._correlation_id, frame, read)
+        except FrameError as error:
+            raise ConnectionFailed(f"{self._address} answers, but not as a Kafka broker: {error}") from error
+
+    def _size_of(self, size_bytes: bytes) -> int:
+        size = int.from_bytes(size_bytes, "big", signed=True)
+        if not 0 < size <= self._answer_bytes_max:
+            raise ConnectionFailed(f"{self._address}: an answer of {size} bytes is not a Kafka broker's")
+        return size
+
+    def _received(self, count: int) -> bytes:
+        received = bytearray()
+        while len(received) < count:
+            more = self._socket.recv(count - len(received))
+            if not more:
+                raise ConnectionFailed(
+                    f"{self._address}: the connection was closed after {len(received)} of {count} bytes"
+                )
+            received += more
+        return bytes(received)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._socket.close()
+
+    def __enter__(self) -> Self:
+        """Return the connection."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close."""
+        self.close()

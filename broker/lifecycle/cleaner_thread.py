@@ -1,0 +1,75 @@
+"""Drives the log cleaner: one cleaning after the other, each step in a thread of its own (Kafka: CleanerThread).
+
+A cleaning may take minutes. It has its thread to itself, so that no flush waits for it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ..runtime.disk_executor import BlockingSteps
+
+if TYPE_CHECKING:
+    from ...storage.cleaning.log_cleaner import LogCleaner
+    from ...storage.cleaning.log_cleaning import LogCleaning
+    from ..cluster import Cluster
+
+
+class Compaction:
+    """Cleans the logs of a cluster whose topics ask for it."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        """Clean nothing yet."""
+        self._cluster = cluster
+        self._steps = BlockingSteps("fauxka-cleaner", threads_max=1)
+        self._cleaning: LogCleaning | None = None
+        self._is_stopping = False
+
+    @cached_property
+    def _cleaner(self) -> LogCleaner:
+        # Loaded with the first compacted topic.
+        return self._cluster.make_cleaner()
+
+    def clean(self) -> None:
+        """Clean all logs that are due, one after the other; without effect while that goes on."""
+        if self._cleaning is None and not self._is_stopping and self._has_compacted_topic():
+            self._begin()
+
+    def _has_compacted_topic(self) -> bool:
+        partitions = (partition for topic in self._cluster.topics.values() for partition in topic.partitions)
+        return any((log := partition.find_log()) is not None and log.config.is_compacted for partition in partitions)
+
+    def _begin(self) -> None:
+        config = self._cluster.config
+        self._cleaner.dedupe_buffer_bytes = config.log_cleaner_dedupe_buffer_size
+        self._cleaner.load_factor = config.log_cleaner_io_buffer_load_factor
+        self._cleaning = self._cleaner.begin(self._cluster.clock.now_ms())
+        if self._cleaning is not None:
+            self._run(self._cleaning)
+
+    def _run(self, cleaning: LogCleaning) -> None:
+        # The step keeps what it failed by to itself, for advance to look at.
+        self._steps.run(cleaning.run, lambda _: self._advance(cleaning))
+
+    def _advance(self, cleaning: LogCleaning) -> None:
+        if self._cleaner.advance(cleaning) and not self._is_stopping:
+            self._run(cleaning)
+        else:
+            self._cleaning = None
+            self.clean()
+
+    def abandon(self) -> BlockingSteps:
+        """End the cleaning under way where it is, for a node that died; return what its thread may still be at."""
+        self._is_stopping = True
+        if self._cleaning is not None:
+            self._cleaning.cancel()
+        self._steps.abandon()
+        return self._steps
+
+    async def stop(self) -> None:
+        """End the cleaning under way, and return when its thread has."""
+        self._is_stopping = True
+        if self._cleaning is not None:
+            self._cleaning.cancel()
+        await self._steps.stop()

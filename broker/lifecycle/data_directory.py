@@ -1,0 +1,173 @@
+"""A data folder: whose it is, that nobody else has it open, and what its metadata file says.
+
+The folder has an empty `.lock`, which is locked while a process works there, and Kafka's `meta.properties`, which says
+which node of which cluster it belongs to. Both are as a real Kafka has them, so that neither starts on a folder that
+the other one holds. Source: LogManager.lockLogDirs and MetaPropertiesEnsemble.verify, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+from dataclasses import dataclass
+
+from ...protocol.kafka_uuid import new_uuid, uuid_text
+from ...storage.checkpoints.checkpoint_files import (
+    LOCK,
+    META_PROPERTIES,
+    MetaProperties,
+    decode_meta_properties,
+    encode_meta_properties,
+)
+from ...storage.corrupt_file import CorruptFileError
+from ...storage.file_systems.file_system import FileSystem
+from ...storage.file_systems.os_file_system import OsFileSystem
+from ..metadata.cluster_metadata import (
+    METADATA_BYTES_MAX,
+    METADATA_FILE,
+    ClusterMetadata,
+    NewerMetadataError,
+    decode_metadata,
+)
+
+logger = logging.getLogger(__name__)
+
+# What a metadata file that cannot be read is renamed to before it is written anew, for a person to look at.
+BROKEN_METADATA_FILE = METADATA_FILE + ".broken"
+# meta.properties has five short lines.
+META_PROPERTIES_BYTES_MAX = 64 * 1024
+
+
+class DataDirectoryError(Exception):
+    """The folder cannot be worked in; the message is one line for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Who wants to work in a folder; cluster_id None takes that of the folder, or a new one."""
+
+    node_id: int
+    cluster_id: str | None = None
+
+
+class DataDirectory:
+    """A data folder that this process has open; `close` leaves it.
+
+    metadata: what the metadata file says; None where there is none that can be read.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], owner: Owner) -> None:
+        """Open the folder, made if it is not there, for its owner. Raises DataDirectoryError."""
+        self.folder = os.path.abspath(folder)
+        self._files = OsFileSystem(self.folder)
+        self.file_system: FileSystem = self._files
+        try:
+            os.makedirs(self.folder, exist_ok=True)
+            self._lock = _locked(f"{self.folder}/{LOCK}", self.folder)
+        except OSError as error:
+            raise DataDirectoryError(f"cannot work in {self.folder}: {error.strerror}") from error
+        try:
+            self.cluster_id = self._claimed_by(owner)
+            self.metadata = self._read_metadata()
+        except OSError as error:
+            self.close()
+            raise DataDirectoryError(f"cannot work in {self.folder}: {error.strerror}") from error
+        except DataDirectoryError:
+            self.close()
+            raise
+
+    def read_again(self) -> None:
+        """Look at the files as they are, as another process would that opened the folder now. Raises as a start does.
+
+        No file that was opened before may be used any more.
+        """
+        self._files.forget_open_files()
+        self.metadata = self._read_metadata()
+
+    def close(self) -> None:
+        """Leave the folder, so that another process may open it."""
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+    def _claimed_by(self, owner: Owner) -> str:
+        """Return the id of the cluster, after meta.properties was checked against the owner, or made."""
+        path = f"{self.folder}/{META_PROPERTIES}"
+        try:
+            content = read_bounded(self.file_system, META_PROPERTIES, META_PROPERTIES_BYTES_MAX)
+            properties = None if content is None else decode_meta_properties(content)
+        except CorruptFileError as error:
+            raise DataDirectoryError(f"cannot read {path}: {error}") from error
+        if properties is None:
+            properties = MetaProperties(owner.cluster_id or self._id_of_metadata(), owner.node_id, None)
+        _check_owner(properties, owner, path)
+        if properties.directory_id is None:
+            properties = MetaProperties(properties.cluster_id, properties.node_id, new_uuid())
+            self.file_system.replace(META_PROPERTIES, encode_meta_properties(properties), is_synced=True)
+        return properties.cluster_id
+
+    def _id_of_metadata(self) -> str:
+        """Return the cluster id that the metadata file tells, of a folder without meta.properties, or a new one."""
+        metadata = self._read_metadata()
+        return uuid_text(new_uuid()) if metadata is None else metadata.cluster_id
+
+    def _read_metadata(self) -> ClusterMetadata | None:
+        """Return what the metadata file says; one that cannot be read is put aside, with a warning."""
+        try:
+            content = read_bounded(self.file_system, METADATA_FILE, METADATA_BYTES_MAX)
+            return None if content is None else decode_metadata(content)
+        except NewerMetadataError as error:
+            raise DataDirectoryError(f"{self.folder}: {error}") from error
+        except CorruptFileError as error:
+            logger.warning(
+                "%s in %s; it is kept as %s, and the topics are taken from their folders",
+                *(error, self.folder, BROKEN_METADATA_FILE),
+            )
+            self.file_system.rename(METADATA_FILE, BROKEN_METADATA_FILE)
+            return None
+
+
+def read_bounded(file_system: FileSystem, path: str, bytes_max: int) -> bytes | None:
+    """Return all of a small file, None where there is none. Raises CorruptFileError where it is too large, OSError."""
+    if not file_system.exists(path):
+        return None
+    file = file_system.open(path)
+    try:
+        if file.size > bytes_max:
+            raise CorruptFileError(f"{path} has {file.size} bytes, more than {bytes_max}")
+        return bytes(file.read(0, file.size))
+    finally:
+        file.close()
+
+
+def _locked(path: str, folder: str) -> int:
+    """Return a descriptor that holds the lock, until it is closed."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        # The first is ours, and holds among threads too; the second is the kind that Java takes.
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError) as error:
+        os.close(descriptor)
+        raise DataDirectoryError(
+            f"Failed to acquire lock on file {LOCK} in {folder}. "
+            "A Kafka instance in another process or thread is using this directory."
+        ) from error
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _check_owner(properties: MetaProperties, owner: Owner, path: str) -> None:
+    if owner.cluster_id is not None and properties.cluster_id != owner.cluster_id:
+        raise DataDirectoryError(
+            f"Invalid cluster.id in: {path}. Expected {owner.cluster_id}, but read {properties.cluster_id}"
+        )
+    if properties.node_id != owner.node_id:
+        raise DataDirectoryError(
+            f"Stored node id {properties.node_id} doesn't match previous node id {owner.node_id} in {path}. "
+            "If you moved your data, make sure your configured node id matches. "
+            "If you intend to create a new node, you should remove all data in your data directories."
+        )

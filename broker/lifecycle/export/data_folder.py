@@ -1,0 +1,149 @@
+"""Reads the data folder of a broker that does not run, and writes what is in it to a Kafka's folder.
+
+Segments are copied as they are, with the snapshots of the producers, some of whose batches may be gone. Indexes are
+left out: Kafka makes them anew, and cuts a tail that was torn when the broker was killed. Nothing is written to the
+data folder.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ....protocol.batches.record_batch import (
+    HEADER_SIZE,
+    MAGIC_V2,
+    NO_PARTITION_LEADER_EPOCH,
+    NO_PRODUCER_ID,
+    parse_header,
+)
+from ....storage.checkpoints.checkpoint_files import LOG_START_OFFSET_CHECKPOINT, decode_offsets
+from ....storage.corrupt_file import CorruptFileError
+from ....storage.log_files import LOG_SUFFIX, SNAPSHOT_SUFFIX, SWAP_SUFFIX, PartitionName, base_offset_of, file_name
+from ....storage.log_files import partition_folder as folder_name_of
+from ....storage.producers.producer_snapshot import decode_snapshot
+from ...cluster import is_internal_name
+from ...metadata.cluster_metadata import METADATA_FILE, TopicMetadata, decode_metadata
+from ..log_import import locked_as_reader
+from .kafka_folder import ExportedCluster, ExportedPartition, ExportedTopic, ExportError, KafkaFolder
+
+# A .swap file is a compacted segment that was about to take the place of others: Kafka ends what was begun.
+COPIED_SUFFIXES = (LOG_SUFFIX, SNAPSHOT_SUFFIX, SWAP_SUFFIX)
+
+
+@dataclass(frozen=True, slots=True)
+class HighestOf:
+    """The highest numbers in the batches of some segments."""
+
+    producer_id: int = NO_PRODUCER_ID
+    leader_epoch: int = NO_PARTITION_LEADER_EPOCH
+    total_bytes: int = 0
+
+    def with_more(self, other: HighestOf) -> HighestOf:
+        """Return what is highest in both together."""
+        return HighestOf(
+            max(self.producer_id, other.producer_id),
+            max(self.leader_epoch, other.leader_epoch),
+            self.total_bytes + other.total_bytes,
+        )
+
+
+def export_data_folder(data_folder: Path, folder: KafkaFolder, say: Callable[[str], None]) -> ExportedCluster:
+    """Write all logs and return what stands beside them.
+
+    say: takes a line on each topic that was written.
+    Raises ExportError, DataDirectoryError where a broker works in the folder, CorruptFileError and OSError.
+    """
+    if not (data_folder / METADATA_FILE).is_file():
+        raise ExportError(f"{data_folder} has no {METADATA_FILE}: it is no data folder of fauxka")
+    lock = locked_as_reader(str(data_folder))
+    try:
+        return _export_all(data_folder, folder, say)
+    finally:
+        if lock >= 0:
+            os.close(lock)
+
+
+def _export_all(data_folder: Path, folder: KafkaFolder, say: Callable[[str], None]) -> ExportedCluster:
+    metadata = decode_metadata((data_folder / METADATA_FILE).read_bytes())
+    starts_file = data_folder / LOG_START_OFFSET_CHECKPOINT
+    starts = decode_offsets(starts_file.read_bytes()) if starts_file.exists() else {}
+    topics: list[ExportedTopic] = []
+    producer_id_end = metadata.next_producer_id
+    for topic in sorted(metadata.topics, key=lambda topic: topic.name):
+        exported, highest = _export_topic(data_folder, topic, folder, starts)
+        if is_internal_name(topic.name) and highest.total_bytes == 0:
+            # Kafka makes it with the first client that needs it.
+            for partition in exported.partitions:
+                shutil.rmtree(folder.path / folder_name_of(topic.name, partition.index))
+            continue
+        say(f"{topic.name}: partitions {topic.partition_count}, bytes {highest.total_bytes}")
+        topics.append(exported)
+        producer_id_end = max(producer_id_end, highest.producer_id + 1)
+    configs = metadata.configs
+    settings = {} if configs is None else {**configs.of_all_brokers, **configs.of_broker}
+    return ExportedCluster(metadata.cluster_id, topics, producer_id_end, settings)
+
+
+def _export_topic(
+    data_folder: Path, topic: TopicMetadata, folder: KafkaFolder, starts: dict[PartitionName, int]
+) -> tuple[ExportedTopic, HighestOf]:
+    exported = ExportedTopic(topic.name, topic.topic_id, topic.configs)
+    highest = HighestOf()
+    for index in range(topic.partition_count):
+        source = data_folder / folder_name_of(topic.name, index)
+        place = folder.create_partition(topic.name, topic.topic_id, index)
+        found = _copied(source, place)
+        highest = highest.with_more(found)
+        bases = [
+            base
+            for file in source.glob(f"*{LOG_SUFFIX}")
+            if (base := base_offset_of(file.name, LOG_SUFFIX)) is not None
+        ]
+        start = starts.get(PartitionName(topic.name, index), 0)
+        first_base_offset = min(bases, default=start)
+        if not bases:
+            (place / file_name(start, LOG_SUFFIX)).touch()
+        exported.partitions.append(
+            ExportedPartition(index, max(found.leader_epoch, 0), max(start, first_base_offset), first_base_offset)
+        )
+    return exported, highest
+
+
+def _copied(source: Path, place: Path) -> HighestOf:
+    """Copy the files of a partition's folder that Kafka needs, and return what is highest in them."""
+    highest = HighestOf()
+    for file in sorted(source.iterdir()) if source.is_dir() else []:
+        if file.name.endswith(COPIED_SUFFIXES):
+            shutil.copyfile(file, place / file.name)
+        if file.name.endswith((LOG_SUFFIX, LOG_SUFFIX + SWAP_SUFFIX)):
+            highest = highest.with_more(_highest_in(file))
+        if file.name.endswith(SNAPSHOT_SUFFIX):
+            highest = highest.with_more(_highest_in_snapshot(file))
+    return highest
+
+
+def _highest_in(segment: Path) -> HighestOf:
+    """Go through the headers of a segment, up to the first that is none."""
+    producer_id, leader_epoch, position = NO_PRODUCER_ID, NO_PARTITION_LEADER_EPOCH, 0
+    with segment.open("rb") as file:
+        while len(data := file.read(HEADER_SIZE)) == HEADER_SIZE:
+            header = parse_header(data)
+            if header.magic != MAGIC_V2 or header.size < HEADER_SIZE:
+                break
+            producer_id = max(producer_id, header.producer_id)
+            leader_epoch = max(leader_epoch, header.partition_leader_epoch)
+            position = file.seek(position + header.size)
+    return HighestOf(producer_id, leader_epoch, position)
+
+
+def _highest_in_snapshot(snapshot: Path) -> HighestOf:
+    try:
+        entries = decode_snapshot(snapshot.read_bytes())
+    except CorruptFileError:
+        # Kafka deletes it.
+        return HighestOf()
+    return HighestOf(producer_id=max((entry.producer_id for entry in entries), default=NO_PRODUCER_ID))

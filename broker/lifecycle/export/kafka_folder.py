@@ -1,0 +1,153 @@
+"""A folder on which a real Kafka 4.3 starts: identity, bootstrap.checkpoint, and the logs of the partitions.
+
+A partition needs no more than its .log files and partition.metadata: where there is no .index, Kafka goes through the
+segment and makes everything else anew. meta.properties is written last, so that Kafka does not start on half a folder.
+Source: LogLoader.load and KafkaRaftServer.initializeLogDirs, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ....protocol.kafka_uuid import new_uuid
+from ....protocol.stored_records.metadata_records import (
+    ConfigRecord,
+    MetadataRecord,
+    PartitionRecord,
+    ProducerIdsRecord,
+    TopicRecord,
+)
+from ....storage.checkpoints.bootstrap_checkpoint import (
+    BOOTSTRAP_CHECKPOINT,
+    FEATURES_OF_4_3,
+    BootstrapCheckpoint,
+    encode_bootstrap_checkpoint,
+)
+from ....storage.checkpoints.checkpoint_files import (
+    LOG_START_OFFSET_CHECKPOINT,
+    META_PROPERTIES,
+    PARTITION_METADATA,
+    MetaProperties,
+    encode_meta_properties,
+    encode_offsets,
+    encode_partition_metadata,
+)
+from ....storage.log_files import partition_folder
+from .server_properties import NODE_ID, SERVER_PROPERTIES, server_properties
+
+# How many producer ids Kafka's controller gives away at a time (ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE).
+PRODUCER_ID_BLOCK = 1000
+# The feature whose level is configured, and by which key of ours.
+TRANSACTION_FEATURE, TRANSACTION_LEVEL_KEY = "transaction.version", "fauxka.transaction.version"
+# The controller gives no block any more that would end behind this.
+PRODUCER_ID_MAX = 2**63 - 1
+
+
+class ExportError(Exception):
+    """The export cannot be made; the message is one line for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedPartition:
+    """What Kafka is to know of a partition; first_base_offset names its first .log file."""
+
+    index: int
+    leader_epoch: int
+    log_start_offset: int
+    first_base_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedTopic:
+    """A topic; configs holds what was set for it."""
+
+    name: str
+    topic_id: bytes
+    configs: Mapping[str, str] = field(default_factory=dict[str, str])
+    partitions: list[ExportedPartition] = field(default_factory=list[ExportedPartition])
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedCluster:
+    """What is written beside the logs.
+
+    producer_id_end: no producer id from there on is in a log or was given away.
+    settings: what the broker was set to, Kafka's keys.
+    """
+
+    cluster_id: str
+    topics: list[ExportedTopic]
+    producer_id_end: int
+    settings: Mapping[str, str]
+
+
+class KafkaFolder:
+    """The folder that an export is written to."""
+
+    def __init__(self, path: Path) -> None:
+        """Create the folder, or take one that is empty; raises ExportError and OSError."""
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            raise ExportError(f"{path} is there already, and is not an empty folder")
+        path.mkdir(parents=True, exist_ok=True)
+        self.path = path.resolve()
+
+    def create_partition(self, topic_name: str, topic_id: bytes, index: int) -> Path:
+        """Create the folder of a partition and return it; raises OSError."""
+        folder = self.path / partition_folder(topic_name, index)
+        folder.mkdir()
+        (folder / PARTITION_METADATA).write_bytes(encode_partition_metadata(topic_id))
+        return folder
+
+    def finish(self, cluster: ExportedCluster, now_ms: int) -> None:
+        """Write everything else, once all logs are there; raises OSError."""
+        directory_id = new_uuid()
+        log_starts = {
+            (topic.name, partition.index): partition.log_start_offset
+            for topic in cluster.topics
+            for partition in topic.partitions
+            if partition.log_start_offset > partition.first_base_offset
+        }
+        checkpoint = BootstrapCheckpoint(
+            records=list(_records_of(cluster, directory_id)),
+            header_timestamp=now_ms,
+            records_timestamp=now_ms,
+            footer_timestamp=now_ms,
+        )
+        self._write(LOG_START_OFFSET_CHECKPOINT, encode_offsets(log_starts))
+        self._write(BOOTSTRAP_CHECKPOINT, encode_bootstrap_checkpoint(checkpoint))
+        self._write(SERVER_PROPERTIES, server_properties(self.path, cluster.settings))
+        identity = MetaProperties(cluster.cluster_id, NODE_ID, directory_id)
+        self._write(META_PROPERTIES, encode_meta_properties(identity))
+
+    def _write(self, name: str, content: bytes) -> None:
+        (self.path / name).write_bytes(content)
+
+
+def _records_of(cluster: ExportedCluster, directory_id: bytes) -> Iterator[MetadataRecord]:
+    for feature in FEATURES_OF_4_3:
+        level = cluster.settings.get(TRANSACTION_LEVEL_KEY) if feature.name == TRANSACTION_FEATURE else None
+        yield feature if level is None else replace(feature, feature_level=int(level))
+    for topic in cluster.topics:
+        yield TopicRecord(name=topic.name, topic_id=topic.topic_id)
+        for partition in topic.partitions:
+            yield PartitionRecord(
+                partition_id=partition.index,
+                topic_id=topic.topic_id,
+                replicas=[NODE_ID],
+                isr=[NODE_ID],
+                leader=NODE_ID,
+                leader_epoch=partition.leader_epoch,
+                directories=[directory_id],
+            )
+        for name, value in topic.configs.items():
+            yield ConfigRecord(resource_name=topic.name, name=name, value=value)
+    if cluster.producer_id_end > 0:
+        # Otherwise Kafka would begin at 0, and take a new producer's first batch for one that an old producer repeats.
+        yield ProducerIdsRecord(broker_id=NODE_ID, next_producer_id=_next_block(cluster.producer_id_end))
+
+
+def _next_block(producer_id_end: int) -> int:
+    """Return where the first block of producer ids begins that holds none before producer_id_end."""
+    return min(-(-producer_id_end // PRODUCER_ID_BLOCK) * PRODUCER_ID_BLOCK, PRODUCER_ID_MAX - PRODUCER_ID_BLOCK)

@@ -1,0 +1,237 @@
+"""Reads all that a running broker holds, by the requests that any client may send, and writes it to a Kafka's folder.
+
+Batches are fetched from the earliest offset of each partition to what its end was when the export came to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ....protocol.api_keys import ApiKey
+from ....protocol.batches.whole_batches import whole_batches
+from ....protocol.error_codes import ErrorCode
+from ....protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from ....protocol.messages.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    DescribeConfigsResourceResult,
+    DescribeConfigsResponse,
+)
+from ....protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic, PartitionData
+from ....protocol.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopic,
+)
+from ....protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
+from ....protocol.messages.metadata import (
+    MetadataRequest,
+    MetadataResponse,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+from ...config.config_entries import ConfigSource
+from ...config.config_resources import ResourceType
+from ..blocking_connection import BlockingConnection
+from .kafka_folder import ExportedCluster, ExportedPartition, ExportedTopic, ExportError, KafkaFolder
+from .segments_writer import SegmentsWriter
+
+TIMEOUT_SECONDS = 30.0
+# What a fetch asks for; one batch may be larger, up to what a broker takes in one request (socket.request.max.bytes).
+FETCH_BYTES = 16 * 1024 * 1024
+ANSWER_BYTES_MAX = 128 * 1024 * 1024
+
+# The last versions that name topics by their names, and all brokers since Kafka 2.8 know.
+METADATA_VERSION = 10
+DESCRIBE_CONFIGS_VERSION = 4
+LIST_TRANSACTIONS_VERSION = 0
+FETCH_VERSION = 12
+LIST_OFFSETS_VERSION = 6
+
+# ListOffsets: the first offset of the log, and the one behind its last record.
+EARLIEST = -2
+LATEST = -1
+
+SET_FOR_BROKER = frozenset({ConfigSource.BROKER, ConfigSource.ALL_BROKERS, ConfigSource.STATIC_BROKER})
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetRange:
+    """The offsets of a partition's log, from start on and before end."""
+
+    start: int
+    end: int
+
+
+class RunningBroker:
+    """A broker that is asked for all it has, and the other brokers of its cluster where they lead partitions."""
+
+    def __init__(self, host: str, port: int) -> None:
+        """Connect and learn which topics there are; raises ConnectionFailed."""
+        self._bootstrap = self._connect(host, port)
+        self._connections: dict[int, BlockingConnection] = {}
+        self._metadata = self._bootstrap.ask(
+            ApiKey.METADATA,
+            METADATA_VERSION,
+            MetadataRequest(topics=None, allow_auto_topic_creation=False),
+            MetadataResponse.read,
+        )
+        if len(self._metadata.brokers) == 1:
+            # It may tell its clients an address that cannot be reached from here.
+            self._connections[self._metadata.brokers[0].node_id] = self._bootstrap
+
+    def _connect(self, host: str, port: int) -> BlockingConnection:
+        return BlockingConnection(host, port, timeout_seconds=TIMEOUT_SECONDS, answer_bytes_max=ANSWER_BYTES_MAX)
+
+    def close(self) -> None:
+        """Close the connections."""
+        for connection in {self._bootstrap, *self._connections.values()}:
+            connection.close()
+
+    def export(self, folder: KafkaFolder, say: Callable[[str], None]) -> ExportedCluster:
+        """Write all logs and return what stands beside them.
+
+        say: takes a line on each topic that was written. Raises ExportError, ConnectionFailed and OSError.
+        """
+        topics: list[ExportedTopic] = []
+        highest_producer_id = self._highest_of_transactional_ids()
+        for topic in sorted(self._metadata.topics, key=lambda topic: topic.name or ""):
+            ranges = [self._offset_range(topic, partition) for partition in _partitions_of(topic)]
+            if topic.is_internal and all(each.start == each.end for each in ranges):
+                # Kafka makes it with the first client that needs it.
+                continue
+            exported, producer_id = self._export_topic(folder, topic, ranges, say)
+            topics.append(exported)
+            highest_producer_id = max(highest_producer_id, producer_id)
+        cluster_id = self._metadata.cluster_id
+        if not cluster_id:
+            raise ExportError("the broker has no cluster id")
+        return ExportedCluster(cluster_id, topics, highest_producer_id + 1, self._broker_settings())
+
+    def _export_topic(
+        self, folder: KafkaFolder, topic: MetadataResponseTopic, ranges: list[OffsetRange], say: Callable[[str], None]
+    ) -> tuple[ExportedTopic, int]:
+        """Write the topic's logs; return what Kafka is to know of it, and the highest producer id in them."""
+        name = topic.name or ""
+        entries = self._configs_of(ResourceType.TOPIC, name)
+        exported = ExportedTopic(name, topic.topic_id, _values_of(entries, frozenset({ConfigSource.TOPIC})))
+        segment_bytes = int(next(entry.value or 0 for entry in entries if entry.name == "segment.bytes"))
+        highest_producer_id, offsets, total_bytes = -1, 0, 0
+        for partition, offset_range in zip(_partitions_of(topic), ranges, strict=True):
+            place = folder.create_partition(name, topic.topic_id, partition.partition_index)
+            writer = SegmentsWriter(place, segment_bytes, offset_range.start)
+            self._copy(topic, partition, offset_range, writer)
+            exported.partitions.append(
+                ExportedPartition(
+                    partition.partition_index,
+                    max(partition.leader_epoch, writer.highest_leader_epoch, 0),
+                    offset_range.start,
+                    writer.first_base_offset,
+                )
+            )
+            highest_producer_id = max(highest_producer_id, writer.highest_producer_id)
+            offsets += offset_range.end - offset_range.start
+            total_bytes += writer.total_bytes
+        say(f"{name}: partitions {len(ranges)}, offsets {offsets}, bytes {total_bytes}")
+        return exported, highest_producer_id
+
+    def _copy(
+        self,
+        topic: MetadataResponseTopic,
+        partition: MetadataResponsePartition,
+        offset_range: OffsetRange,
+        writer: SegmentsWriter,
+    ) -> None:
+        try:
+            while writer.next_offset < offset_range.end:
+                answer = self._fetch(topic, partition, writer.next_offset)
+                batches = list(whole_batches(answer.records or b""))
+                if not batches:
+                    raise ExportError(
+                        f"{topic.name}-{partition.partition_index}: no whole batch at offset {writer.next_offset}, "
+                        f"though the log ends at {offset_range.end}"
+                    )
+                for batch in batches:
+                    writer.append(batch)
+        finally:
+            writer.close()
+
+    def _fetch(self, topic: MetadataResponseTopic, partition: MetadataResponsePartition, offset: int) -> PartitionData:
+        wanted = FetchPartition(
+            partition=partition.partition_index, fetch_offset=offset, partition_max_bytes=FETCH_BYTES
+        )
+        request = FetchRequest(max_bytes=FETCH_BYTES, topics=[FetchTopic(topic=topic.name or "", partitions=[wanted])])
+        answer = self._leader_of(partition).ask(ApiKey.FETCH, FETCH_VERSION, request, FetchResponse.read)
+        _check(answer.error_code, f"Fetch of {topic.name}-{partition.partition_index}")
+        found = answer.responses[0].partitions[0]
+        _check(found.error_code, f"Fetch of {topic.name}-{partition.partition_index} at offset {offset}")
+        return found
+
+    def _offset_range(self, topic: MetadataResponseTopic, partition: MetadataResponsePartition) -> OffsetRange:
+        return OffsetRange(self._offset(topic, partition, EARLIEST), self._offset(topic, partition, LATEST))
+
+    def _offset(self, topic: MetadataResponseTopic, partition: MetadataResponsePartition, timestamp: int) -> int:
+        wanted = ListOffsetsPartition(partition_index=partition.partition_index, timestamp=timestamp)
+        request = ListOffsetsRequest(
+            replica_id=-1, topics=[ListOffsetsTopic(name=topic.name or "", partitions=[wanted])]
+        )
+        leader = self._leader_of(partition)
+        answer = leader.ask(ApiKey.LIST_OFFSETS, LIST_OFFSETS_VERSION, request, ListOffsetsResponse.read)
+        found = answer.topics[0].partitions[0]
+        _check(found.error_code, f"ListOffsets of {topic.name}-{partition.partition_index}")
+        return found.offset
+
+    def _leader_of(self, partition: MetadataResponsePartition) -> BlockingConnection:
+        connection = self._connections.get(partition.leader_id)
+        if connection is None:
+            broker = next((each for each in self._metadata.brokers if each.node_id == partition.leader_id), None)
+            if broker is None:
+                raise ExportError(f"the leader of a partition, node {partition.leader_id}, is not among the brokers")
+            connection = self._connections[partition.leader_id] = self._connect(broker.host, broker.port)
+        return connection
+
+    def _highest_of_transactional_ids(self) -> int:
+        """Return the highest producer id that a transactional id has, which may be in no batch of its own; or -1.
+
+        It is not known of a Kafka before 3.0.
+        """
+        served = self._bootstrap.ask(ApiKey.API_VERSIONS, 0, ApiVersionsRequest(), ApiVersionsResponse.read)
+        if all(each.api_key != ApiKey.LIST_TRANSACTIONS for each in served.api_keys):
+            return -1
+        request = ListTransactionsRequest()
+        answer = self._bootstrap.ask(
+            ApiKey.LIST_TRANSACTIONS, LIST_TRANSACTIONS_VERSION, request, ListTransactionsResponse.read
+        )
+        return max((each.producer_id for each in answer.transaction_states), default=-1)
+
+    def _broker_settings(self) -> dict[str, str]:
+        node_id = self._metadata.brokers[0].node_id
+        return _values_of(self._configs_of(ResourceType.BROKER, str(node_id)), SET_FOR_BROKER)
+
+    def _configs_of(self, resource_type: ResourceType, name: str) -> list[DescribeConfigsResourceResult]:
+        resource = DescribeConfigsResource(resource_type=resource_type, resource_name=name, configuration_keys=None)
+        answer = self._bootstrap.ask(
+            ApiKey.DESCRIBE_CONFIGS,
+            DESCRIBE_CONFIGS_VERSION,
+            DescribeConfigsRequest(resources=[resource]),
+            DescribeConfigsResponse.read,
+        )
+        result = answer.results[0]
+        _check(result.error_code, f"DescribeConfigs of {resource_type.name} {name}")
+        return result.configs
+
+
+def _partitions_of(topic: MetadataResponseTopic) -> list[MetadataResponsePartition]:
+    _check(topic.error_code, f"Metadata of {topic.name}")
+    return sorted(topic.partitions, key=lambda partition: partition.partition_index)
+
+
+def _values_of(entries: list[DescribeConfigsResourceResult], sources: frozenset[ConfigSource]) -> dict[str, str]:
+    return {entry.name: entry.value for entry in entries if entry.config_source in sources and entry.value is not None}
+
+
+def _check(error_code: int, what: str) -> None:
+    if error_code != 0:
+        raise ExportError(f"{what} was answered with {ErrorCode(error_code).name}")

@@ -1,0 +1,115 @@
+"""The listeners that a user asked for, from the command line or by Kafka's keys.
+
+On the command line: NAME://host:port, or NAME://host:port,advertised_host:advertised_port.
+By keys: listeners=NAME://host:port,... and advertised.listeners=NAME://host:port,... as in server.properties.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ..config.broker_config import BrokerConfig
+from ..config.config_keys import ConfigError
+from ..network.listeners import WILDCARD_HOSTS, ListenerConfig
+
+PORT_MAX = 65_535
+# Brackets around an IPv6 address; an empty host is every interface.
+ADDRESS = r"(?:\[(?P<bracketed>[0-9a-fA-F:.%]+)\]|(?P<plain>[^:\[\]/,\s]*)):(?P<port>\d{1,5})"
+LISTENER = r"(?P<name>[A-Za-z0-9_.-]+)://(?P<address>.+)"
+PLAINTEXT = "PLAINTEXT"
+PROTOCOLS = {PLAINTEXT, "SSL", "SASL_PLAINTEXT", "SASL_SSL"}
+
+
+def parse_listener(text: str) -> ListenerConfig:
+    """Return the listener of "NAME://host:port[,advertised_host:advertised_port]"; raises ConfigError."""
+    bound, _, advertised = text.partition(",")
+    name, host, port = parse_endpoint(bound)
+    if not advertised:
+        return ListenerConfig(name, host, port)
+    advertised_host, advertised_port = parse_address(advertised, text)
+    return ListenerConfig(name, host, port, advertised_host or None, advertised_port or None)
+
+
+def parse_endpoint(text: str) -> tuple[str, str, int]:
+    """Return name, host and port of "NAME://host:port"; raises ConfigError."""
+    match = re.fullmatch(LISTENER, text.strip())
+    if match is None:
+        raise ConfigError(f"listener {text}: expected NAME://host:port")
+    host, port = parse_address(match["address"], text)
+    return match["name"].upper(), host, port
+
+
+def parse_address(address: str, whole: str) -> tuple[str, int]:
+    """Return host and port of "host:port"; raises ConfigError that names the whole text."""
+    match = re.fullmatch(ADDRESS, address.strip())
+    if match is None or int(match["port"]) > PORT_MAX:
+        raise ConfigError(f"listener {whole}: expected host:port with a port up to {PORT_MAX}, got {address!r}")
+    return match["bracketed"] or match["plain"] or "", int(match["port"])
+
+
+def listeners_of_keys(config: BrokerConfig, wildcard_host: str) -> list[ListenerConfig]:
+    """Return the listeners that listeners and advertised.listeners ask for; none if neither is set.
+
+    wildcard_host: where to bind what only advertised.listeners names, as the Kafka image does with 0.0.0.0.
+    The listeners of the controller quorum are left out: there is none here. Raises ConfigError.
+    """
+    advertised = {name: (host, port) for name, host, port in endpoints_of(config, "advertised.listeners")}
+    if config.is_set("listeners"):
+        bound = endpoints_of(config, "listeners")
+    else:
+        bound = [(name, wildcard_host, port) for name, (_, port) in advertised.items()]
+    names = {name for name, _, _ in bound}
+    if surplus := sorted(advertised.keys() - names):
+        raise ConfigError(f"advertised.listeners names {', '.join(surplus)}, which listeners does not")
+    listeners = [ListenerConfig(name, host, port) for name, host, port in bound]
+    return [with_advertised(listener, advertised.get(listener.name)) for listener in listeners]
+
+
+def endpoints_of(config: BrokerConfig, key: str) -> list[tuple[str, str, int]]:
+    """Return the endpoints that a key was set to, without the controller's."""
+    value = config.value_of(key) if config.is_set(key) else []
+    controllers = config.value_of("controller.listener.names")
+    assert isinstance(value, list), f"{key} is a list"
+    assert isinstance(controllers, list), "controller.listener.names is a list"
+    hidden = {name.upper() for name in controllers}
+    return [endpoint for endpoint in map(parse_endpoint, value) if endpoint[0] not in hidden]
+
+
+def with_advertised(listener: ListenerConfig, address: tuple[str, int] | None) -> ListenerConfig:
+    """Return listener with the address that its clients are told; port 0 means the one it will be bound to."""
+    if address is None:
+        return listener
+    host, port = address
+    return listener._replace(advertised_host=host or None, advertised_port=port or None)
+
+
+def check_listeners(listeners: Sequence[ListenerConfig], config: BrokerConfig) -> None:
+    """Raise ConfigError where two listeners share a name or a port, or where one asks for what cannot be."""
+    names = [listener.name for listener in listeners]
+    ports = [(listener.host, listener.port) for listener in listeners if listener.port]
+    if len(set(names)) != len(names):
+        raise ConfigError(f"each listener must have a different name, got {', '.join(names)}")
+    if len(set(ports)) != len(ports):
+        raise ConfigError(f"each listener must have a different port, got {', '.join(str(port) for _, port in ports)}")
+    for listener in listeners:
+        if listener.advertised_host in WILDCARD_HOSTS:
+            raise ConfigError(
+                f"advertised.listeners cannot use the nonroutable meta-address {listener.advertised_host}. "
+                "Use a routable IP address."
+            )
+    protocols = security_protocols(config)
+    for name in names:
+        protocol = protocols.get(name, name if name in PROTOCOLS else PLAINTEXT)
+        if protocol != PLAINTEXT:
+            raise ConfigError(f"listener {name} asks for {protocol}; only PLAINTEXT is served")
+
+
+def security_protocols(config: BrokerConfig) -> dict[str, str]:
+    """Return what listener.security.protocol.map says, where it was set."""
+    key = "listener.security.protocol.map"
+    text = config.value_of(key)
+    if not config.is_set(key) or not isinstance(text, str):
+        return {}
+    pairs = [pair.partition(":") for pair in text.split(",") if pair.strip()]
+    return {name.strip().upper(): protocol.strip().upper() for name, _, protocol in pairs}

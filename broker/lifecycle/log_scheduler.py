@@ -1,0 +1,95 @@
+"""What recurs for logs on disk: checkpoints, flushes by time, and the deletion of files whose time has come.
+
+What waits for the disk is done in another thread; what it needs to know of the logs is taken down before.
+Source: LogManager.startup and ReplicaManager.startHighWatermarkCheckPointThread, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ...storage.checkpoints.checkpoint_files import (
+    LOG_START_OFFSET_CHECKPOINT,
+    RECOVERY_POINT_CHECKPOINT,
+    REPLICATION_OFFSET_CHECKPOINT,
+)
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+logger = logging.getLogger(__name__)
+
+# How often it is looked for files that were renamed file.delete.delay.ms ago; Kafka has a timer for each of them.
+DELETION_INTERVAL_MS = 1000
+
+
+class LogUpkeep:
+    """The recurring work on a cluster's logs on disk."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        """Do nothing yet."""
+        self._cluster = cluster
+        self._contents: dict[str, bytes] = {}
+        self._in_flight: set[str] = set()
+        self._failing: set[str] = set()
+
+    def schedule(self) -> list[tuple[int, Callable[[], None]]]:
+        """Return each piece of work with its interval in ms."""
+        settings = self._cluster.config
+        return [
+            (settings.log_flush_offset_checkpoint_interval_ms, partial(self.checkpoint, RECOVERY_POINT_CHECKPOINT)),
+            (
+                settings.log_flush_start_offset_checkpoint_interval_ms,
+                partial(self.checkpoint, LOG_START_OFFSET_CHECKPOINT),
+            ),
+            (
+                settings.replica_high_watermark_checkpoint_interval_ms,
+                partial(self.checkpoint, REPLICATION_OFFSET_CHECKPOINT),
+            ),
+            (settings.log_flush_scheduler_interval_ms, self.flush_by_time),
+            (DELETION_INTERVAL_MS, self.delete_due_files),
+        ]
+
+    def checkpoint(self, name: str) -> None:
+        """Write one of the checkpoint files, if it has news and is not being written."""
+        if name in self._in_flight:
+            return
+        logs = self._cluster.logs
+        content = logs.checkpoint(name)
+        if content == self._contents.get(name):
+            return
+        self._in_flight.add(name)
+        self._cluster.steps.run(
+            partial(logs.write_checkpoints, {name: content}), partial(self._checkpoint_written, name, content)
+        )
+
+    def _checkpoint_written(self, name: str, content: bytes, error: OSError | None) -> None:
+        self._in_flight.remove(name)
+        if error is None:
+            self._contents[name] = content
+            self._failing.discard(name)
+        elif name not in self._failing:
+            # Said once; it only means that a start after a crash has more to recover.
+            self._failing.add(name)
+            logger.warning("cannot write %s: %s", name, error)
+
+    def flush_by_time(self) -> None:
+        """Flush the logs that have waited for flush.ms."""
+        now_ms = self._cluster.clock.now_ms()
+        for topic in self._cluster.topics.values():
+            for partition in topic.partitions:
+                if partition.flusher is not None:
+                    partition.flusher.flush_if_due(now_ms)
+
+    def delete_due_files(self) -> None:
+        """Delete what was renamed for it: giving back a gigabyte takes a file system its time."""
+        step = self._cluster.logs.begin_deletion(self._cluster.clock.now_ms())
+        if step is not None:
+            self._cluster.steps.run(step, _deleted)
+
+
+def _deleted(error: OSError | None) -> None:
+    assert error is None, f"{error}: what cannot be deleted is logged, and raises nothing"

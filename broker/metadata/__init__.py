@@ -1,0 +1,1 @@
+"""Cluster metadata: topics, their configs, features and replica assignments."""

@@ -1,0 +1,1 @@
+"""Sockets: listeners, connections and the response queue of each connection."""

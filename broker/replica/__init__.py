@@ -1,0 +1,1 @@
+"""Partitions and their logs on one node: append, fetch, flush and delayed fetches."""

@@ -1,0 +1,146 @@
+"""Reads what one Fetch asks from the partitions' logs, within its limits (Kafka: ReplicaManager.readFromLog)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...protocol.error_codes import ErrorCode, KafkaError
+from ...protocol.fetch_codec import (
+    TOPIC_IDS_SINCE,
+    FetchedPartition,
+    FetchedPartitions,
+    FetchPartition,
+    FetchPartitions,
+    PartitionKey,
+)
+from ..cluster import Cluster
+from .partition import NO_EPOCH, Partition
+
+if TYPE_CHECKING:
+    from ...storage.partition_log import PartitionLog
+
+READ_COMMITTED = 1
+
+
+@dataclass(slots=True)
+class FetchResult:
+    """What was read: records_bytes in all, and whether a partition answers an error, which ends every wait."""
+
+    answers: FetchedPartitions
+    records_bytes: int
+    has_error: bool
+
+
+class FetchReader:
+    """One Fetch that can be read now and, while it waits for more, again."""
+
+    __slots__ = ("_asked", "_cluster", "_isolation_level", "_known", "_max_bytes", "_uses_topic_ids")
+
+    def __init__(
+        self, cluster: Cluster, version: int, asked: FetchPartitions, *, max_bytes: int, isolation_level: int
+    ) -> None:
+        """max_bytes: for the whole answer; the first batch of all is read even where it is larger (KIP-74)."""
+        self._cluster = cluster
+        self._asked = asked
+        self._uses_topic_ids = version >= TOPIC_IDS_SINCE
+        self._max_bytes = max_bytes
+        self._isolation_level = isolation_level
+        self._known = {key for key in asked if self._find_partition(key) is not None}
+
+    @property
+    def can_wait(self) -> bool:
+        """Whether there is a partition that may still grow."""
+        return bool(self._known)
+
+    def partitions(self) -> list[Partition]:
+        """Return the partitions asked for that there are."""
+        return [partition for key in self._asked if (partition := self._find_partition(key)) is not None]
+
+    def read(self) -> FetchResult:
+        """Read every partition, in the order asked, until max_bytes are reached.
+
+        What is unknown is answered behind all others and ends no wait, but for a partition that was there when the
+        wait began (Kafka: KafkaApis.handleFetchRequest).
+        """
+        result = FetchResult([], 0, False)
+        unknown: FetchedPartitions = []
+        for key, asked in self._asked.items():
+            partition = self._find_partition(key)
+            if partition is None:
+                unknown.append((key[0], self._answer_unknown(key)))
+                result.has_error |= key in self._known
+            else:
+                result.answers.append((key[0], self._read_partition(partition, asked, result)))
+        result.answers += unknown
+        return result
+
+    def _find_partition(self, key: PartitionKey) -> Partition | None:
+        topic_key, index = key
+        if self._uses_topic_ids:
+            topic = self._cluster.find_topic_by_id(topic_key)
+        else:
+            topic = self._cluster.find_topic(topic_key.decode(errors="replace"))
+        return None if topic is None else topic.find_partition(index)
+
+    def _answer_unknown(self, key: PartitionKey) -> FetchedPartition:
+        topic_key, index = key
+        is_id_unknown = self._uses_topic_ids and self._cluster.find_topic_by_id(topic_key) is None
+        error = ErrorCode.UNKNOWN_TOPIC_ID if is_id_unknown else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return FetchedPartition(index, error, aborted_transactions=[])
+
+    def _read_partition(self, partition: Partition, asked: FetchPartition, result: FetchResult) -> FetchedPartition:
+        is_committed_only = self._isolation_level == READ_COMMITTED
+        max_bytes = min(asked.max_bytes, max(0, self._max_bytes - result.records_bytes))
+        try:
+            log = partition.log
+            # Any negative epoch is none here, where ListOffsets takes only -1 for that (FetchRequest.optionalEpoch).
+            partition.check_leader_epoch(max(NO_EPOCH, asked.current_leader_epoch))
+            _check_last_fetched_epoch(partition, asked.last_fetched_epoch)
+            if asked.max_bytes < 0 or self._max_bytes < 0:
+                raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"max bytes {asked.max_bytes} of {self._max_bytes}")
+            upper_offset = log.last_stable_offset if is_committed_only else log.high_watermark
+            fetched = log.read(
+                asked.fetch_offset, max_bytes, upper_offset=upper_offset, min_one_batch=result.records_bytes == 0
+            )
+            aborted = _aborted_transactions(log, asked.fetch_offset, upper_offset) if is_committed_only else None
+        except KafkaError as error:
+            result.has_error = True
+            return FetchedPartition(asked.partition, error.code)
+        except OSError as error:
+            partition.storage_failed("read", error)
+            result.has_error = True
+            return FetchedPartition(asked.partition, ErrorCode.KAFKA_STORAGE_ERROR)
+        if partition.failing:
+            partition.storage_works("read")
+        result.records_bytes += fetched.size
+        return FetchedPartition(
+            asked.partition,
+            ErrorCode.NONE,
+            log.high_watermark,
+            log.last_stable_offset,
+            log.log_start_offset,
+            aborted,
+            fetched.views,
+            fetched.size,
+        )
+
+
+def _aborted_transactions(log: PartitionLog, offset: int, upper_offset: int) -> list[tuple[int, int]]:
+    """Return the producers of aborted transactions, each with where its transaction began."""
+    if offset >= upper_offset:
+        return []
+    return [
+        (transaction.producer_id, transaction.first_offset)
+        for transaction in log.segments.aborted_transactions(offset, upper_offset)
+    ]
+
+
+def _check_last_fetched_epoch(partition: Partition, last_fetched_epoch: int) -> None:
+    """Check that the epoch of the last record that a client has is one that there was.
+
+    That its records diverge from ours cannot be: a log of one replica never loses any to another leader.
+    Raises KafkaError OFFSET_OUT_OF_RANGE. Source: Partition.readRecords, Kafka 4.3.0.
+    """
+    if last_fetched_epoch >= 0 and partition.log.end_offset_for_epoch(last_fetched_epoch).leader_epoch < 0:
+        raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, f"last fetched epoch {last_fetched_epoch} is not known")

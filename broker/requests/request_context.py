@@ -1,0 +1,307 @@
+"""What a handler is given, what it may give back, and how a message handler becomes bytes in and bytes out.
+
+Handlers know this module, the protocol and the coordinators, and never a socket.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from importlib import import_module
+from struct import pack_into
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from ...protocol.error_codes import ErrorCode
+from ...protocol.frames import FRAME_SIZE_BYTES, FrameError
+from ...protocol.primitives import Reader, Writer
+
+if TYPE_CHECKING:
+    from ...storage.append_refused import AppendRefused
+    from ...storage.append_result import AppendResult
+    from ..cluster import Cluster
+    from ..network.listeners import Listener
+
+logger = logging.getLogger(__name__)
+
+# One answer on the wire, size prefix included, in pieces: they are written as they are and never joined.
+Buffers = list[bytes | bytearray | memoryview]
+
+
+# What was decided about a batch: its topic, its partition, and where it went or why it was refused.
+Decision = tuple[str, int, "AppendResult | AppendRefused"]
+
+
+class ConnectionInfo:
+    """Which connection it is, and who is at its other end.
+
+    client_host: "" until it is known. client_software: name and version, "" until the client tells them.
+    on_closed: is called when the connection is no more, by whom something is kept for it.
+    """
+
+    __slots__ = ("client_host", "client_software", "connection_id", "listener", "on_closed")
+
+    def __init__(self, connection_id: int, listener: Listener, client_host: str = "") -> None:
+        """Start without a client that has told about itself."""
+        self.connection_id = connection_id
+        self.listener = listener
+        self.client_host = client_host
+        self.client_software = ""
+        self.on_closed: Callable[[], None] | None = None
+
+    @property
+    def listener_name(self) -> str:
+        """The name of the listener that the client came in by."""
+        return self.listener.name
+
+
+class RequestContext:
+    """Who asks, over which connection, and in which version.
+
+    There is one for each connection, and it is filled anew for each request: a connection is worked on one request at
+    a time (Kafka mutes the channel meanwhile), so it stays true for as long as a request is being answered; but for
+    one whose answer only waits (Deferred.is_applied). A request that a fault acts on has a copy of its own.
+    """
+
+    __slots__ = (
+        "api_key",
+        "api_version",
+        "batches",
+        "body",
+        "client_id",
+        "client_id_view",
+        "cluster",
+        "connection",
+        "correlation_id",
+        "error_code",
+        "is_flexible",
+        "now_ms",
+        "repeated",
+        "request_id",
+        "request_start",
+    )
+
+    def __init__(self, cluster: Cluster, connection: ConnectionInfo) -> None:
+        """Describe a connection that has not asked anything yet."""
+        self.cluster = cluster
+        self.connection = connection
+        self.client_id: str | None = ""
+        # The bytes of client_id, to tell without decoding that the next request has the same.
+        self.client_id_view = memoryview(b"")
+        self.api_key = -1
+        self.api_version = -1
+        self.correlation_id = 0
+        self.is_flexible = False
+        # The cluster's time in ms when the request was handed to its handler.
+        self.now_ms = 0
+        # What the observer of requests calls this one; 0 where there is none.
+        self.request_id = 0
+        # Of the answer as a whole, where it has one.
+        self.error_code = 0
+        # What was decided about the request's batches, in the order of the decisions.
+        self.batches: list[Decision] | None = None
+        # What follows the header, for who observes requests; None of a Produce, whose batches are decided about.
+        self.body: bytes | None = None
+        # Where the request's frame begins in the receive buffer, behind its size.
+        self.request_start = 0
+        # What knows the connection's last request by its first bytes, for handlers whose requests mostly repeat.
+        self.repeated: RepeatedRequest | None = None
+
+    def set_client_id(self, client_id: bytes | None) -> None:
+        """Take the client id of a request's header; raises FrameError where it is not UTF-8.
+
+        It is nearly always the same as in the request before, and is decoded only when it changes.
+        """
+        # It was recognised together with the client id.
+        self.repeated = None
+        try:
+            self.client_id = None if client_id is None else client_id.decode()
+        except UnicodeDecodeError as error:
+            raise FrameError(f"client id {client_id!r} is not UTF-8") from error
+        self.client_id_view = memoryview(client_id or b"")
+
+    @property
+    def listener(self) -> Listener:
+        """The listener that the client came in by."""
+        return self.connection.listener
+
+    def copy(self, request_frame_start: int) -> RequestContext:
+        """Return a context of its own for the request, whose frame begins at request_frame_start of another buffer."""
+        copied = RequestContext(self.cluster, self.connection)
+        for name in (
+            "client_id",
+            "client_id_view",
+            "api_key",
+            "api_version",
+            "is_flexible",
+            "correlation_id",
+            "body",
+            "now_ms",
+        ):
+            setattr(copied, name, getattr(self, name))
+        copied.request_start = request_frame_start
+        return copied
+
+    def decide(self, topic_name: str, partition: int, decision: AppendResult | AppendRefused) -> None:
+        """Note what was decided about a batch."""
+        if self.batches is None:
+            self.batches = [(topic_name, partition, decision)]
+        else:
+            self.batches.append((topic_name, partition, decision))
+
+
+Response = TypeVar("Response")
+Encoded = TypeVar("Encoded")
+
+
+class Deferred(Generic[Response]):
+    """An answer that is not there yet: a fetch that waits for data, a member that waits for its group.
+
+    on_abandoned is called when the connection went away before the answer was there.
+    is_applied: all that the request asks for has been done, and what it waits for is no matter to the requests behind
+    it: a produce that is to be flushed. They are worked on meanwhile, and answered after it.
+    is_in_order: the answers to the requests behind it wait for this one, as Kafka has it.
+    request_id: what the observer of requests calls the request; 0 where there is none.
+    """
+
+    __slots__ = ("_deliver", "_response", "is_applied", "is_done", "is_in_order", "on_abandoned", "request_id")
+
+    def __init__(
+        self,
+        on_abandoned: Callable[[], None] | None = None,
+        *,
+        is_applied: bool = False,
+        is_in_order: bool = True,
+    ) -> None:
+        """Begin to wait."""
+        self.on_abandoned = on_abandoned
+        self.is_applied = is_applied
+        self.is_in_order = is_in_order
+        self.request_id = 0
+        self.is_done = False
+        self._response: Response | None = None
+        self._deliver: Callable[[Response], None] | None = None
+
+    def complete(self, response: Response) -> None:
+        """Give the answer; the first one counts, later calls are ignored."""
+        if self.is_done:
+            return
+        self.is_done = True
+        if self._deliver is not None:
+            self._deliver(response)
+        else:
+            self._response = response
+
+    def response(self) -> Response | None:
+        """Return the answer if it is there."""
+        return self._response
+
+    def deliver_to(self, deliver: Callable[[Response], None]) -> None:
+        """Have deliver called with the answer, at once if it is there."""
+        if self._response is not None:
+            deliver(self._response)
+        else:
+            self._deliver = deliver
+
+    def abandon(self) -> None:
+        """Nobody waits for the answer any more."""
+        if self.is_done:
+            return
+        self.is_done = True
+        if self.on_abandoned is not None:
+            self.on_abandoned()
+
+    def encoded_by(self, encode: Callable[[Response], Encoded]) -> Deferred[Encoded]:
+        """Return the same wait for encode(answer)."""
+        encoded: Deferred[Encoded] = Deferred(self.abandon)
+        self.deliver_to(lambda response: encoded.complete(encode(response)))
+        return encoded
+
+
+class RepeatedRequest(Protocol):
+    """Recognises a request that is the same as the one before but for what it carries, and answers it."""
+
+    def answer(
+        self, context: RequestContext, frame: memoryview, start: int, end: int
+    ) -> Buffers | Deferred[Buffers] | None:
+        """Answer the request in frame[start:end], header included; None where it is another, or not to be answered."""
+        ...
+
+
+class RequestHandler(Protocol):
+    """Answers the requests of one API: from the body in a frame to the answer's buffers."""
+
+    def answer(
+        self, context: RequestContext, frame: memoryview, position: int, end: int
+    ) -> Buffers | Deferred[Buffers] | None:
+        """Answer the request whose body is frame[position:end]; None where no answer is owed.
+
+        The frame is the connection's receive buffer: what is kept after the return must be copied.
+        Raises FrameError where the body does not decode.
+        """
+        ...
+
+
+class WritableMessage(Protocol):
+    """A response message."""
+
+    def write(self, writer: Writer, version: int, /) -> None:
+        """Append the message in the given version."""
+        ...
+
+
+Q = TypeVar("Q")
+R = TypeVar("R", bound=WritableMessage)
+
+
+class ApiHandler(Generic[Q, R]):
+    """A handler from message to message, for all APIs but the hot two."""
+
+    __slots__ = ("_handle", "_read")
+
+    def __init__(
+        self, read: Callable[[Reader, int], Q], handle: Callable[[RequestContext, Q], R | Deferred[R]]
+    ) -> None:
+        """read: decodes a request of a version; handle: answers it, now or later."""
+        self._read = read
+        self._handle = handle
+
+    def answer(
+        self, context: RequestContext, frame: memoryview, position: int, end: int
+    ) -> Buffers | Deferred[Buffers] | None:
+        """Decode, handle, encode."""
+        request = self._read(Reader(frame, position, end), context.api_version)
+        try:
+            response = self._handle(context, request)
+        except Exception:
+            logger.exception("%s version %d failed", type(request).__name__, context.api_version)
+            return _answer_failure(context, type(request))
+        if isinstance(response, Deferred):
+            return response.encoded_by(lambda later: encode_response(context, later))
+        context.error_code = getattr(response, "error_code", 0)
+        return encode_response(context, response)
+
+
+def _answer_failure(context: RequestContext, request_type: type) -> Buffers:
+    """Answer UNKNOWN_SERVER_ERROR to a request that a fault of ours kept from being handled.
+
+    Raises FrameError where the answer has no error of its own; the closed connection tells the client then.
+    """
+    messages = import_module(request_type.__module__)
+    response = getattr(messages, request_type.__name__.removesuffix("Request") + "Response")()
+    if not hasattr(response, "error_code"):
+        raise FrameError(f"{request_type.__name__} failed, and its answer has no place to say so")
+    response.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
+    return encode_response(context, response)
+
+
+def encode_response(context: RequestContext, response: WritableMessage) -> Buffers:
+    """Return the answer to the context's request with its size and response header."""
+    writer = Writer()
+    writer.int32(0)
+    writer.int32(context.correlation_id)
+    if context.is_flexible:
+        writer.unsigned_varint(0)
+    response.write(writer, context.api_version)
+    buffer = writer.buffer
+    pack_into(">i", buffer, 0, len(buffer) - FRAME_SIZE_BYTES)
+    return [buffer]

@@ -1,0 +1,1 @@
+"""Clock, event loop, disk threads and log output."""

@@ -1,0 +1,1 @@
+"""Fault rules for files, and the file systems that apply them."""

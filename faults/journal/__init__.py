@@ -1,0 +1,1 @@
+"""The journal: each request with the broker's decisions and its response."""

@@ -1,0 +1,344 @@
+"""The journal as it is read: every request with its batches, in words, and found by the same match as rules have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from ...protocol.api_keys import APIS
+from ...protocol.batches.record_batch import BatchHeader
+from ...protocol.error_codes import ErrorCode, KafkaError
+from ...protocol.frames import FrameError
+from ...protocol.request_facts import BatchFacts, RequestFacts, read_request_facts
+from ...protocol.sequences import MAX_SEQUENCE, increment_sequence
+from ...storage.append_decision import decision_in_words
+from ...storage.append_refused import AppendRefused
+from ...storage.append_result import AppendResult
+from ..rules.match_outcome import Matched
+from ..rules.request_matcher import RequestMatcher
+from .journal_record import ANSWERED, NOT_OWED, WAITING, KeptRequest, NotApplied
+from .later_outcomes import Act, LaterOutcomes
+
+if TYPE_CHECKING:
+    from ..rules.match import Match
+    from .journal import Journal
+
+_NONE = -1
+_NO_RECORDS = memoryview(b"")
+
+
+class JournalBatch(Struct, frozen=True, kw_only=True):
+    """A batch and what became of it; -1 in numbers that it, or the refusal of it, does not have.
+
+    decision: "appended", "duplicate", "refused" or "not_applied". error: its name, None without one.
+    base_offset: where it is; of the original for a duplicate; -1 if it is not in the log. why: the rule, in words.
+    """
+
+    topic: str
+    partition: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    last_sequence: int
+    records: int
+    decision: str
+    error: str | None
+    base_offset: int
+    why: str
+
+
+class JournalFault(Struct, frozen=True, kw_only=True):
+    """A fault that acted on a request."""
+
+    rule: int
+    point: str
+    kind: str
+
+
+class JournalEntry(Struct, frozen=True, kw_only=True):
+    """A request.
+
+    answered: whether the whole answer was written. answer: why not, in one word: "written", "waiting", "not_owed",
+    "not_written".
+    error: the name of what the client was told: the error of the answer as a whole, else of its first batch with one.
+    rule: of the fault that acted last; None where none did. faults: all that acted, in their order.
+    topics, group_ids, transactional_id: what it names; nothing of a request of more than 4 KiB that is no Produce.
+    """
+
+    id: int
+    at_ms: int
+    node: int
+    connection: int
+    listener: str
+    client_id: str | None
+    client_host: str
+    software: str
+    api: str
+    api_version: int
+    correlation_id: int
+    size: int
+    topics: list[str]
+    group_ids: list[str]
+    transactional_id: str | None
+    batches: list[JournalBatch]
+    answered: bool
+    answer: str
+    error: str | None
+    rule: int | None
+    faults: list[JournalFault]
+
+
+def matching_entries(journal: Journal, match: Match | None, since: int) -> Iterator[JournalEntry]:
+    """Yield the requests that match, oldest first, from the one behind the id since on."""
+    for request_id, request in _matching(journal, match, since):
+        yield entry_of(journal, request_id, request)
+
+
+def count_matching(journal: Journal, match: Match | None, since: int) -> int:
+    """Return how many requests match."""
+    return sum(1 for _ in _matching(journal, match, since))
+
+
+def _matching(journal: Journal, match: Match | None, since: int) -> Iterator[tuple[int, KeptRequest]]:
+    matcher = None if match is None else RequestMatcher(match)
+    for request_id, request in journal.kept(since):
+        if matcher is None or isinstance(matcher.look_at(KeptRequestView(journal, request)), Matched):
+            yield request_id, request
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRequestView:
+    """A request of the journal as rules see one that comes.
+
+    Its records are gone, so that it matches neither a key nor a header.
+    """
+
+    journal: Journal
+    request: KeptRequest
+
+    @property
+    def node_id(self) -> int:
+        """The node that it came to."""
+        return self.journal.node_id
+
+    @property
+    def listener_name(self) -> str:
+        """The listener that it came in by."""
+        return self.request.connection.listener_name
+
+    @property
+    def connection_id(self) -> int:
+        """The number of its connection."""
+        return self.request.connection.connection_id
+
+    @property
+    def client_id(self) -> str | None:
+        """What the client calls itself."""
+        return self.request.client_id
+
+    @property
+    def api_name(self) -> str:
+        """Kafka's name of the API."""
+        return api_name_of(self.request.api_key)
+
+    @property
+    def api_version(self) -> int:
+        """The version of the API."""
+        return self.request.api_version
+
+    @property
+    def facts(self) -> RequestFacts:
+        """What its body names, or the numbers of its batches; nothing where the body does not decode."""
+        request = self.request
+        if request.body is not None:
+            api = APIS.get(request.api_key)
+            try:
+                body = memoryview(request.body)
+                if api is not None:
+                    return read_request_facts(api, request.api_version, body, self.journal.topic_name_of)
+            except FrameError:
+                return RequestFacts()
+        batches = [
+            _batch_facts(topic, partition, _numbers_of(decision))
+            for topic, partition, decision in self.request.batches or ()
+        ]
+        return RequestFacts(
+            topics=tuple(dict.fromkeys(batch.topic for batch in batches)),
+            partitions=tuple(dict.fromkeys((batch.topic, batch.partition) for batch in batches)),
+            batches=batches,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    """Of a batch: as much as is known."""
+
+    producer_id: int = _NONE
+    producer_epoch: int = _NONE
+    base_sequence: int = _NONE
+    last_sequence: int = _NONE
+    records_count: int = _NONE
+
+
+def _numbers_of(decision: AppendResult | KafkaError | NotApplied) -> _Numbers:
+    if isinstance(decision, AppendRefused):
+        if decision.header is not None:
+            return _numbers_in(decision.header)
+        if (refusal := decision.refusal) is None:
+            return _Numbers()
+        count = ((refusal.last_sequence - refusal.base_sequence) & MAX_SEQUENCE) + 1
+        return _Numbers(
+            refusal.producer_id, refusal.producer_epoch, refusal.base_sequence, refusal.last_sequence, count
+        )
+    if isinstance(decision, KafkaError):
+        return _Numbers()
+    return _Numbers(
+        decision.producer_id,
+        decision.producer_epoch,
+        decision.base_sequence,
+        decision.last_sequence,
+        decision.records_count,
+    )
+
+
+def _numbers_in(header: BatchHeader) -> _Numbers:
+    last_sequence = _NONE
+    if header.producer_id >= 0:
+        last_sequence = increment_sequence(header.base_sequence, header.last_offset_delta)
+    return _Numbers(
+        header.producer_id, header.producer_epoch, header.base_sequence, last_sequence, header.records_count
+    )
+
+
+def _batch_facts(topic: str, partition: int, numbers: _Numbers) -> BatchFacts:
+    return BatchFacts(
+        topic,
+        partition,
+        numbers.producer_id,
+        numbers.producer_epoch,
+        numbers.base_sequence,
+        numbers.last_sequence,
+        numbers.records_count,
+        _NO_RECORDS,
+    )
+
+
+def api_name_of(api_key: int) -> str:
+    """Return Kafka's name of an API, its number in words where it is none that is served."""
+    api = APIS.get(api_key)
+    return f"api key {api_key}" if api is None else api.name
+
+
+def error_name_of(error_code: int) -> str | None:
+    """Return Kafka's name of an error, None for no error."""
+    if error_code == ErrorCode.NONE:
+        return None
+    try:
+        return ErrorCode(error_code).name
+    except ValueError:
+        return f"error {error_code}"
+
+
+def entry_of(journal: Journal, request_id: int, request: KeptRequest) -> JournalEntry:
+    """Return a request in words."""
+    outcomes = journal.outcomes
+    acts = outcomes.acts_on(request_id)
+    batches = [_batch_in_words(*batch, acts) for batch in request.batches or ()]
+    answer = _answer_in_words(journal, request_id, request)
+    connection = request.connection
+    facts = KeptRequestView(journal, request).facts
+    return JournalEntry(
+        id=request_id,
+        at_ms=request.at_ms,
+        node=journal.node_id,
+        connection=connection.connection_id,
+        listener=connection.listener_name,
+        client_id=request.client_id,
+        client_host=connection.client_host,
+        software=connection.client_software,
+        api=api_name_of(request.api_key),
+        api_version=request.api_version,
+        correlation_id=request.correlation_id,
+        size=request.size,
+        topics=list(facts.topics),
+        group_ids=list(facts.group_ids),
+        transactional_id=facts.transactional_id,
+        batches=batches,
+        answered=answer == "written",
+        answer=answer,
+        error=_error_told(outcomes, request_id, request, batches),
+        rule=_rule_of(acts, request),
+        faults=[JournalFault(rule=act.rule_id, point=act.point, kind=act.kind) for act in acts],
+    )
+
+
+def _answer_in_words(journal: Journal, request_id: int, request: KeptRequest) -> str:
+    if request.state == NOT_OWED:
+        return "not_owed"
+    if journal.is_waiting(request_id):
+        return "waiting"
+    is_answered = journal.outcomes.is_answered(request_id)
+    if is_answered is None:
+        is_answered = request.state in (ANSWERED, WAITING)
+    return "written" if is_answered else "not_written"
+
+
+def _error_told(
+    outcomes: LaterOutcomes, request_id: int, request: KeptRequest, batches: list[JournalBatch]
+) -> str | None:
+    lie = outcomes.lie_to(request_id)
+    if lie is not None:
+        return error_name_of(lie.error_code)
+    if request.error_code:
+        return error_name_of(request.error_code)
+    return next((batch.error for batch in batches if batch.error is not None), None)
+
+
+def _rule_of(acts: list[Act], request: KeptRequest) -> int | None:
+    if acts:
+        return acts[-1].rule_id
+    kept_back = (batch[2] for batch in request.batches or () if isinstance(batch[2], NotApplied))
+    return next((decision.rule_id for decision in kept_back), None)
+
+
+def _batch_in_words(
+    topic: str, partition: int, decision: AppendResult | KafkaError | NotApplied, acts: list[Act]
+) -> JournalBatch:
+    numbers = _numbers_of(decision)
+    word, error, base_offset, why = "refused", None, _NONE, ""
+    if isinstance(decision, AppendResult):
+        word = "duplicate" if decision.is_duplicate else "appended"
+        base_offset = decision.base_offset
+        why = decision_in_words(decision)
+    elif isinstance(decision, NotApplied):
+        word = "not_applied"
+        error = error_name_of(decision.error_code) if decision.error_code else None
+        why = not_applied_in_words(decision, acts)
+    else:
+        error = decision.code.name
+        why = decision_in_words(decision) if isinstance(decision, AppendRefused) else decision.message
+    return JournalBatch(
+        topic=topic,
+        partition=partition,
+        producer_id=numbers.producer_id,
+        producer_epoch=numbers.producer_epoch,
+        base_sequence=numbers.base_sequence,
+        last_sequence=numbers.last_sequence,
+        records=numbers.records_count,
+        decision=word,
+        error=error,
+        base_offset=base_offset,
+        why=why or (error or ""),
+    )
+
+
+def not_applied_in_words(decision: NotApplied, acts: list[Act]) -> str:
+    """Return what kept a batch from its log."""
+    point = next((act.point for act in acts if act.rule_id == decision.rule_id), "received")
+    told = ""
+    if decision.kind == "error":
+        told = f" {error_name_of(decision.error_code) or 'NONE'}"
+    return f"rule {decision.rule_id} ({decision.kind}{told} at {point}) kept it from the log"

@@ -1,0 +1,1 @@
+"""Fault rules for requests: matching, counting and actions."""

@@ -1,0 +1,169 @@
+"""A match made ready to be asked often, and what it says of one request: what matched, or the first field that did not.
+
+A request is looked at part by part: its batches, the partitions it names without one, the topics it names without a
+partition, or else the request as a whole. All fields of a batch must hold of the same part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from .match import BATCH_FIELDS, CONNECTION_FIELDS, NAMED_FIELDS, REQUEST_FIELDS, Match
+from .match_outcome import Got, Matched, Mismatch
+from .record_matcher import RecordMatcher
+from .value_tests import Test, Value, test_of
+
+if TYPE_CHECKING:
+    from ...protocol.request_facts import RequestFacts
+    from ...protocol.request_view import AcceptedConnection, MatchedRequest
+
+
+# Where a request, and a connection, has what a field asks for.
+_ATTRIBUTES = {
+    "api": "api_name",
+    "api_version": "api_version",
+    "node": "node_id",
+    "listener": "listener_name",
+    "connection": "connection_id",
+    "client_id": "client_id",
+}
+_DEPTHS = {name: depth for depth, name in enumerate((*REQUEST_FIELDS, *NAMED_FIELDS, *BATCH_FIELDS))}
+_RECORD_FIELDS = ("key", "header")
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    field: str
+    attribute: str
+    test: Test
+
+
+@dataclass(slots=True)
+class _Part:
+    """A part of a request, with None for what it does not have."""
+
+    topic: str | None = None
+    partition: int | None = None
+    producer_id: int | None = None
+    producer_epoch: int | None = None
+    base_sequence: int | None = None
+    record_count: int | None = None
+    records: memoryview | None = None
+
+
+_NOTHING_ASKED = Matched()
+
+
+class RequestMatcher:
+    """Asks one match of requests and of connections."""
+
+    def __init__(self, match: Match) -> None:
+        """Make the tests of the fields that the match gives; the match has been checked."""
+        self._request = [
+            _Asked(name, _ATTRIBUTES[name], test_of(match, name)) for name in _given(match, REQUEST_FIELDS)
+        ]
+        self._connection = [asked for asked in self._request if asked.field in CONNECTION_FIELDS]
+        self._named = [_Asked(name, name, test_of(match, name)) for name in _given(match, NAMED_FIELDS)]
+        part_fields = [name for name in BATCH_FIELDS if name not in _RECORD_FIELDS]
+        self._part = [_Asked(name, name, test_of(match, name)) for name in _given(match, part_fields)]
+        is_of_records = match.key is not None or match.header is not None
+        self._records = RecordMatcher(match.key, match.header) if is_of_records else None
+
+    def look_at_connection(self, connection: AcceptedConnection) -> Matched | Mismatch:
+        """Ask the fields that a connection has."""
+        return _first_mismatch(connection, self._connection) or _NOTHING_ASKED
+
+    def look_at(self, request: MatchedRequest) -> Matched | Mismatch:
+        """Ask all fields; the facts of the request are asked for only if the rest holds."""
+        mismatch = _first_mismatch(request, self._request)
+        if mismatch is not None:
+            return mismatch
+        if self._named:
+            mismatch = self._named_mismatch(request.facts)
+            if mismatch is not None:
+                return mismatch
+        if not self._part and self._records is None:
+            return _NOTHING_ASKED
+        return self._look_at_parts(request.facts)
+
+    def _named_mismatch(self, facts: RequestFacts) -> Mismatch | None:
+        for asked in self._named:
+            if asked.field == "group_id":
+                if not any(asked.test(group_id) for group_id in facts.group_ids):
+                    return _mismatch(asked.field, facts.group_ids or None)
+            elif not asked.test(facts.transactional_id):
+                return _mismatch(asked.field, facts.transactional_id)
+        return None
+
+    def _look_at_parts(self, facts: RequestFacts) -> Matched | Mismatch:
+        """Return the parts that match, or the mismatch of the part that came furthest."""
+        partitions: list[tuple[str, int]] = []
+        topics: list[str] = []
+        is_matched = False
+        furthest: Mismatch | None = None
+        for part in _parts(facts):
+            mismatch = _first_mismatch(part, self._part) or self._record_mismatch(part)
+            if mismatch is not None:
+                if furthest is None or mismatch.depth > furthest.depth:
+                    furthest = mismatch
+                continue
+            is_matched = True
+            if part.topic is not None:
+                topics.append(part.topic)
+                if part.partition is not None:
+                    partitions.append((part.topic, part.partition))
+        if is_matched:
+            return Matched(frozenset(partitions), frozenset(topics))
+        assert furthest is not None, "a request has at least one part"
+        return furthest
+
+    def _record_mismatch(self, part: _Part) -> Mismatch | None:
+        if self._records is None:
+            return None
+        found = self._records.look_at(part.records)
+        return None if found is None else _mismatch(found.field, found.got)
+
+
+def _parts(facts: RequestFacts) -> Iterator[_Part]:
+    for batch in facts.batches:
+        yield _Part(
+            batch.topic,
+            batch.partition,
+            batch.producer_id,
+            batch.producer_epoch,
+            batch.base_sequence,
+            batch.records_count,
+            batch.records,
+        )
+    producer_id = facts.producer_id if facts.producer_id >= 0 else None
+    producer_epoch = facts.producer_epoch if facts.producer_epoch >= 0 else None
+    with_batch = {(batch.topic, batch.partition) for batch in facts.batches}
+    for topic, partition in facts.partitions:
+        if (topic, partition) not in with_batch:
+            yield _Part(topic, partition, producer_id, producer_epoch)
+    with_partition = {topic for topic, _ in facts.partitions}
+    for topic in facts.topics:
+        if topic not in with_partition:
+            yield _Part(topic, None, producer_id, producer_epoch)
+    if not facts.topics:
+        yield _Part(None, None, producer_id, producer_epoch)
+
+
+def _first_mismatch(subject: object, fields: list[_Asked]) -> Mismatch | None:
+    for asked in fields:
+        value = cast("Value", getattr(subject, asked.attribute))
+        if value is None and asked.field == "client_id":
+            value = ""
+        if not asked.test(value):
+            return _mismatch(asked.field, value)
+    return None
+
+
+def _mismatch(field: str, got: Got) -> Mismatch:
+    return Mismatch(field, got, _DEPTHS[field])
+
+
+def _given(match: Match, names: tuple[str, ...] | list[str]) -> list[str]:
+    return [name for name in names if getattr(match, name) is not None]

@@ -1,0 +1,114 @@
+"""Which parts of a rule go together: what its models cannot say, each refusal with its reason."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+import msgspec
+
+from ...protocol.api_keys import Api
+from ...protocol.error_codes import ErrorCode
+from ...protocol.errors.partial_errors import can_answer_error
+from ...protocol.errors.response_frames import has_throttle
+from ..rule_error import RuleError
+from ..strict_json import convert
+from .api_checks import apis_of, check_apis
+from .fault import SCOPES
+from .fault_rules import Action, Delay, Error, FaultRule, Hang, Throttle, When, kind_of
+from .match import CONNECTION_FIELDS
+from .value_tests import check_wanted
+
+# What goes with which point, and why the rest does not.
+ACTIONS_AT: dict[str, tuple[str, ...]] = {
+    "accepted": ("observe", "delay", "hang", "close", "reset", "drip"),
+    "received": (
+        "observe",
+        "error",
+        "drop",
+        "delay",
+        "hang",
+        "hold",
+        "close",
+        "reset",
+        "throttle",
+        "deliver_twice",
+        "crash",
+    ),
+    "applied": ("observe", "error", "drop", "delay", "hang", "hold", "close", "reset", "throttle", "crash"),
+    "answering": ("observe", "truncate", "corrupt", "drip", "delay", "close", "reset"),
+}
+_AT_ACCEPTED = "a connection that was accepted has sent no request yet"
+_NO_BYTES_YET = "the bytes of the answer are there only at answering"
+_BYTES_MADE = "the bytes of the answer are made already; received and applied are in front of that"
+_APPLIED_ALREADY = "the request was applied already"
+# What the answer to a rule has beside the rule: taken, and ignored, where a rule that was printed is posted again.
+ANSWER_FIELDS = frozenset({"id", "hits", "matched", "remaining", "last_hit_ms", "near_misses"})
+
+
+def check_rule(rule: FaultRule) -> None:
+    """Raise RuleError for a rule that cannot be."""
+    # A rule made in process has been checked by nothing but a type checker.
+    convert(msgspec.to_builtins(rule), FaultRule)
+    for name in rule.match.__struct_fields__:
+        check_wanted(f"match.{name}", getattr(rule.match, name))
+    check_window(rule.when)
+    _check_point(rule)
+    check_apis(rule.match)
+    _check_action(rule.action, apis_of(rule.match))
+
+
+def check_window(when: When) -> None:
+    """Raise RuleError for a time in which nothing is."""
+    if when.until_ms is not None and when.until_ms <= when.after_ms:
+        allowed = f"integer >= {when.after_ms + 1}"
+        message = f"when.until_ms: nothing is after {when.after_ms} ms and before {when.until_ms} ms"
+        raise RuleError("when.until_ms", when.until_ms, allowed, message)
+
+
+def _check_point(rule: FaultRule) -> None:
+    kind = kind_of(rule.action)
+    if kind not in ACTIONS_AT[rule.point]:
+        allowed = ", ".join(ACTIONS_AT[rule.point])
+        message = f"{kind} cannot be done at {rule.point}: {_reason(rule.point, kind)}"
+        raise RuleError("action.kind", kind, allowed, message)
+    if rule.point == "accepted":
+        if isinstance(rule.action, (Delay, Hang)) and rule.action.release_order:
+            message = f"action.release_order: {_AT_ACCEPTED}, so that no answer waits for another"
+            raise RuleError("action.release_order", True, "false", message)
+        for name in rule.match.__struct_fields__:
+            if name not in CONNECTION_FIELDS and getattr(rule.match, name) is not None:
+                wanted = msgspec.to_builtins(getattr(rule.match, name))
+                allowed = ", ".join(CONNECTION_FIELDS)
+                raise RuleError(f"match.{name}", wanted, allowed, f"match.{name} cannot be known: {_AT_ACCEPTED}")
+
+
+def _reason(point: str, kind: str) -> str:
+    if point == "accepted":
+        return _AT_ACCEPTED
+    if kind in ("truncate", "corrupt", "drip"):
+        return _NO_BYTES_YET
+    return _BYTES_MADE if point == "answering" else _APPLIED_ALREADY
+
+
+def _check_action(action: Action, apis: list[Api]) -> None:
+    """Refuse an error that is none, and what the answers of the APIs that the rule names have no place for."""
+    if isinstance(action, Error):
+        if isinstance(action.error, str) and action.error not in ErrorCode.__members__:
+            raise _unknown_error(action.error)
+        for api in apis:
+            if action.scope is not None and not can_answer_error(api, action.scope):
+                allowed = ", ".join(scope for scope in SCOPES if can_answer_error(api, scope))
+                message = f"action.scope: the answers of {api.name} have no place for the error of a {action.scope}"
+                raise RuleError("action.scope", action.scope, allowed, message)
+    elif isinstance(action, Throttle):
+        for api in apis:
+            if not has_throttle(api):
+                message = f"action.kind: the answers of {api.name} have no throttle_time_ms"
+                raise RuleError("action.kind", "throttle", "an API whose answers have a throttle_time_ms", message)
+
+
+def _unknown_error(name: str) -> RuleError:
+    nearest = get_close_matches(name, ErrorCode.__members__, 1)
+    hint = f"; perhaps {nearest[0]}" if nearest else ""
+    allowed = "a name of Kafka's errors, such as NOT_LEADER_OR_FOLLOWER, or a code"
+    return RuleError("action.error", name, allowed, f"action.error: Kafka has no error {name!r}{hint}")

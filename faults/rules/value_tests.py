@@ -1,0 +1,72 @@
+"""One text or integer against what a rule wants of it: exactly this, a regex, a range, or any of a list of these."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import cast
+
+from msgspec import to_builtins
+
+from ..rule_error import RuleError
+from .match import IntegerRange, Pattern
+
+Value = int | str | None
+Test = Callable[[Value], bool]
+
+
+def test_of(match: object, field: str) -> Test:
+    """Return what says whether a value is what a field wants; None, which stands for no value, never is."""
+    entries = _entries_of(getattr(match, field))
+    exact = frozenset(entry for entry in entries if isinstance(entry, (int, str)))
+    ranges = [entry for entry in entries if isinstance(entry, IntegerRange)]
+    patterns = [re.compile(entry.regex) for entry in entries if isinstance(entry, Pattern)]
+    if not ranges and not patterns:
+        return exact.__contains__
+
+    def test(value: Value) -> bool:
+        if value in exact:
+            return True
+        if isinstance(value, int):
+            return any(_is_in_range(value, each) for each in ranges)
+        return value is not None and any(pattern.fullmatch(value) for pattern in patterns)
+
+    return test
+
+
+def check_wanted(field: str, wanted: object) -> None:
+    """Raise RuleError for a regex that does not compile and a range that holds nothing; field: the path of wanted."""
+    entries = _entries_of(wanted)
+    for index, entry in enumerate(entries):
+        path = f"{field}[{index}]" if isinstance(wanted, list) else field
+        if isinstance(entry, Pattern):
+            _check_pattern(f"{path}.regex", entry.regex)
+        elif isinstance(entry, IntegerRange):
+            _check_range(path, entry)
+
+
+def _entries_of(wanted: object) -> list[object]:
+    return cast("list[object]", wanted) if isinstance(wanted, list) else [wanted]
+
+
+def _is_in_range(value: int, wanted: IntegerRange) -> bool:
+    if wanted.first is not None and value < wanted.first:
+        return False
+    return wanted.last is None or value <= wanted.last
+
+
+def _check_pattern(field: str, regex: str) -> None:
+    try:
+        re.compile(regex)
+    except (re.error, RecursionError, OverflowError) as error:
+        allowed = "a regular expression of Python's module re"
+        raise RuleError(field, regex, allowed, f"{field} does not compile: {error}") from None
+
+
+def _check_range(field: str, wanted: IntegerRange) -> None:
+    if wanted.first is None and wanted.last is None:
+        raise RuleError(field, to_builtins(wanted), "from, to or both", f"{field}: a range has from, to or both")
+    if wanted.first is not None and wanted.last is not None and wanted.first > wanted.last:
+        allowed = f"integer >= {wanted.first}"
+        message = f"{field}.to: nothing is from {wanted.first} to {wanted.last}"
+        raise RuleError(f"{field}.to", wanted.last, allowed, message)

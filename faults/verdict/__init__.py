@@ -1,0 +1,1 @@
+"""The verdict on a topic: lost, duplicated, reordered and unacknowledged batches."""

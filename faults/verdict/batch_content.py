@@ -1,0 +1,61 @@
+"""What records are, apart from where they are stored: to tell that a batch has come again under other numbers.
+
+Two records are the same if timestamp, key, value and headers are. Their content is kept as a number, and records of a
+batch that do not differ are counted: the second of three equal ones is another than the first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ...protocol.batches.compression import BrokenPayload
+from ...protocol.batches.record_batch import (
+    ATTRIBUTES_POSITION,
+    HEADER_SIZE,
+    TIMESTAMP_TYPE_BIT,
+    is_crc_right,
+    is_whole,
+    parse_header,
+)
+from ...protocol.batches.record_validation import InvalidRecords
+from ...protocol.batches.records import Record, decode_batch
+
+# The low byte of the attributes, which has the timestamp type.
+_LOW_ATTRIBUTES = ATTRIBUTES_POSITION + 1
+
+
+def decode_as_sent(batch: memoryview | bytes) -> list[Record]:
+    """Return the records of a stored batch with the timestamps that the client gave them, whatever the topic's type.
+
+    Raises what decode_batch does.
+    """
+    if not batch[_LOW_ATTRIBUTES] & TIMESTAMP_TYPE_BIT:
+        return decode_batch(batch)
+    # With LogAppendTime a log changes the greatest timestamp of the header only; the deltas are the client's.
+    as_sent = bytearray(batch)
+    as_sent[_LOW_ATTRIBUTES] &= ~TIMESTAMP_TYPE_BIT
+    return decode_batch(bytes(as_sent))
+
+
+def contents_of(records: list[Record]) -> list[int]:
+    """Return the content of each record as a number."""
+    seen: Counter[int] = Counter()
+    contents: list[int] = []
+    for record in records:
+        content = hash((record.timestamp, record.key, record.value, record.headers))
+        contents.append(hash((content, seen[content])))
+        seen[content] += 1
+    return contents
+
+
+def contents_of_received(batch: memoryview) -> list[int]:
+    """Return the contents of a batch that nobody has checked; none where it is broken."""
+    if len(batch) < HEADER_SIZE:
+        return []
+    header = parse_header(batch)
+    if not is_whole(header, len(batch)) or not is_crc_right(batch[: header.size], header.crc):
+        return []
+    try:
+        return contents_of(decode_batch(batch[: header.size]))
+    except (InvalidRecords, IndexError, BrokenPayload):
+        return []

@@ -1,0 +1,93 @@
+"""The batches of a topic's logs, as a verdict reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ...protocol.batches.compression import BrokenPayload
+from ...protocol.batches.record_batch import NO_PRODUCER_ID, BatchHeader, parse_header
+from ...protocol.batches.record_validation import InvalidRecords
+from ...protocol.batches.records import Record
+from .batch_content import decode_as_sent
+
+
+class TopicLogs(Protocol):
+    """The logs that a verdict is about."""
+
+    def partitions(self, topic: str) -> Sequence[int]:
+        """Return the partitions of the topic; none where there is no such topic."""
+        ...
+
+    def batches(self, topic: str, partition: int, from_offset: int) -> Iterator[memoryview]:
+        """Yield each whole batch from the one with from_offset on, or from the start of the log if that is later."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBatch:
+    """A batch in a log, by its numbers."""
+
+    partition: int
+    base_offset: int
+    last_offset: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    last_sequence: int
+    records_count: int
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Its partition and first offset."""
+        return self.partition, self.base_offset
+
+    def may_repeat(self, producer_id: int, producer_epoch: int, base_sequence: int) -> bool:
+        """Whether it may be the batch with these numbers, sent again.
+
+        In one epoch a producer sends a batch again under the sequences that it had.
+        """
+        if producer_id == NO_PRODUCER_ID or (self.producer_id, self.producer_epoch) != (producer_id, producer_epoch):
+            return True
+        return self.base_sequence == base_sequence
+
+
+def stored_batch(partition: int, header: BatchHeader) -> StoredBatch:
+    """Return the numbers of a batch by its header."""
+    return StoredBatch(
+        partition,
+        header.base_offset,
+        header.last_offset,
+        header.producer_id,
+        header.producer_epoch,
+        header.base_sequence,
+        header.last_sequence,
+        header.records_count,
+    )
+
+
+def headers_in(logs: TopicLogs, topic: str, partition: int) -> Iterator[BatchHeader]:
+    """Yield the header of every batch of records in the partition."""
+    for batch in logs.batches(topic, partition, 0):
+        header = parse_header(batch)
+        if not header.is_control:
+            yield header
+
+
+def records_in(
+    logs: TopicLogs, topic: str, partition: int, from_offset: int
+) -> Iterator[tuple[StoredBatch, list[Record]]]:
+    """Yield the batches of the partition with their records, which are none where those are broken."""
+    for batch in logs.batches(topic, partition, from_offset):
+        header = parse_header(batch)
+        if not header.is_control:
+            yield stored_batch(partition, header), _decoded(batch)
+
+
+def _decoded(batch: memoryview) -> list[Record]:
+    # With fauxka.record.validation=batch, a log takes records that nobody has looked at.
+    try:
+        return decode_as_sent(batch)
+    except (InvalidRecords, IndexError, BrokenPayload):
+        return []

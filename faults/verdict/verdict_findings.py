@@ -1,0 +1,133 @@
+"""What a verdict finds: each batch that is not simply in its log once, by its numbers and in words."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ..journal.journal import Journal
+from .delivery_counts import LostBatch
+from .doubtful_batches import DoubtfulBatch
+from .missing_batches import MissingBatch
+from .stored_batches import StoredBatch
+from .stored_copies import Copies
+from .verdict_words import lost_in_words, reordered_in_words, twice_in_words, untold_in_words
+
+APPENDED_TWICE = "appended_twice"
+ACKNOWLEDGED_LOST = "acknowledged_lost"
+STORED_UNACKNOWLEDGED = "stored_unacknowledged"
+REORDERED = "reordered"
+
+
+class StoredCopy(Struct, frozen=True, kw_only=True):
+    """One of the places where the same records are."""
+
+    partition: int
+    base_offset: int
+    last_offset: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """A batch that is not simply in the log once, and why.
+
+    kind: "appended_twice", "acknowledged_lost", "stored_unacknowledged" or "reordered".
+    offsets: of the first record that is there twice, in both places; else the first and last offset of the batch, the
+    offset it has and the one it should be in front of for a reordered one, and none where it never was in the log.
+    partition, producer_id, producer_epoch, base_sequence: of the batch that was first; -1 for numbers it does not have.
+    records: how many it is about. copies: both places, for what is there twice. rule: of the fault behind it.
+    """
+
+    kind: str
+    partition: int
+    offsets: list[int]
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    why: str
+    records: int
+    copies: list[StoredCopy] = []
+    rule: int | None = None
+
+
+def twice_finding(journal: Journal, copies: Copies) -> Finding:
+    """Return the finding of records that are in the log twice."""
+    first = copies.original
+    request_id = None if copies.doubtful is None else copies.doubtful.request_id
+    return Finding(
+        kind=APPENDED_TWICE,
+        partition=first.partition,
+        offsets=list(min(copies.offsets)),
+        producer_id=first.producer_id,
+        producer_epoch=first.producer_epoch,
+        base_sequence=first.base_sequence,
+        why=twice_in_words(journal, copies),
+        records=len(copies.offsets),
+        copies=[_stored_copy(copies.original), _stored_copy(copies.copy)],
+        rule=_rule_of(journal, request_id),
+    )
+
+
+def _stored_copy(batch: StoredBatch) -> StoredCopy:
+    return StoredCopy(
+        partition=batch.partition,
+        base_offset=batch.base_offset,
+        last_offset=batch.last_offset,
+        producer_id=batch.producer_id,
+        producer_epoch=batch.producer_epoch,
+        base_sequence=batch.base_sequence,
+    )
+
+
+def lost_finding(journal: Journal, lost: LostBatch) -> Finding:
+    """Return the finding of a batch that was acknowledged and is not in the log."""
+    was_stored = lost.end_offset is not None
+    return Finding(
+        kind=ACKNOWLEDGED_LOST,
+        partition=lost.partition,
+        offsets=[lost.base_offset, lost.last_offset] if was_stored else [],
+        producer_id=lost.producer_id,
+        producer_epoch=lost.producer_epoch,
+        base_sequence=lost.base_sequence,
+        why=lost_in_words(journal, lost),
+        records=lost.last_offset - lost.base_offset + 1 if was_stored else 0,
+        rule=_rule_of(journal, lost.request_id),
+    )
+
+
+def unacknowledged_finding(journal: Journal, doubt: DoubtfulBatch) -> Finding:
+    """Return the finding of a stored batch whose client was not told."""
+    return Finding(
+        kind=STORED_UNACKNOWLEDGED,
+        partition=doubt.partition,
+        offsets=[doubt.base_offset, doubt.last_offset],
+        producer_id=doubt.producer_id,
+        producer_epoch=doubt.producer_epoch,
+        base_sequence=doubt.base_sequence,
+        why=untold_in_words(journal, doubt),
+        records=doubt.last_offset - doubt.base_offset + 1,
+        rule=_rule_of(journal, doubt.request_id),
+    )
+
+
+def reordered_finding(journal: Journal, missing: MissingBatch, offset: int) -> Finding:
+    """Return the finding of a batch that is behind a later one; offset: where it is."""
+    assert missing.follower_offset is not None, "what is reordered has something in front of it"
+    decision = missing.decision
+    return Finding(
+        kind=REORDERED,
+        partition=missing.partition,
+        offsets=[offset, missing.follower_offset],
+        producer_id=decision.producer_id,
+        producer_epoch=decision.producer_epoch,
+        base_sequence=decision.base_sequence,
+        why=reordered_in_words(journal, missing, offset),
+        records=decision.records_count,
+        rule=decision.rule_id,
+    )
+
+
+def _rule_of(journal: Journal, request_id: int | None) -> int | None:
+    acts = [] if request_id is None else journal.outcomes.acts_on(request_id)
+    return acts[-1].rule_id if acts else None

@@ -1,0 +1,1 @@
+"""The audits of a log, a ledger and a journal."""

@@ -1,0 +1,115 @@
+"""What a partition's log need not hold any more: records before its start, and those that cleaning may have taken.
+
+A broker says where its logs begin, and which topics it compacts. Beside files there are its checkpoints, if the whole
+folder of its logs is there; by itself a partition's folder tells the base offset of its first segment.
+Source: LogManager (log-start-offset-checkpoint, cleaner-offset-checkpoint), Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...protocol.api_keys import ApiKey
+from ...protocol.messages.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    DescribeConfigsResponse,
+)
+from ...storage.checkpoints.checkpoint_files import (
+    CLEANER_OFFSET_CHECKPOINT,
+    LOG_START_OFFSET_CHECKPOINT,
+    decode_offsets,
+)
+from ...storage.corrupt_file import CorruptFileError
+from ...storage.log_files import PartitionName
+from ..decode.row_source import OFFSET_MAX
+from ..options import LogOptions, parse_options
+from ..source.broker_connection import BrokerError
+from ..source.broker_topics import connect
+from ..source.fetch_log import FetchLog
+from ..source.file_log import FileLog
+from ..source.log_splits import open_log
+from ..source.segment_files import PartitionSegments
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# Of a DescribeConfigs: a topic's, and which of its keys.
+_TOPIC_RESOURCE = 2
+_CLEANUP_POLICY = "cleanup.policy"
+_COMPACT = "compact"
+
+BOUNDS_SCHEMA = "topic string, partition int, log_start bigint, cleaned_before bigint"
+
+
+class LogBounds(NamedTuple):
+    """Of a partition: where its log begins, and before which offset cleaning may have been; 0 if nowhere."""
+
+    topic: str
+    partition: int
+    log_start: int
+    cleaned_before: int
+
+
+def read_bounds(spark: SparkSession, options: Mapping[str, str]) -> DataFrame:
+    """Return the bounds of each partition of a log, as the data source's options name it. Raises BadOption."""
+    parsed = parse_options(options)
+    log = open_log(parsed)
+    bounds = bounds_of_files(log.segments()) if isinstance(log, FileLog) else bounds_on_broker(log, parsed)
+    return spark.createDataFrame(list(bounds), BOUNDS_SCHEMA)
+
+
+def bounds_of_files(segments: PartitionSegments) -> list[LogBounds]:
+    """Return the bounds of partitions by their files."""
+    folders = {Path(segment.path).parent.parent for found in segments.values() for segment in found}
+    starts = _checkpoints(folders, LOG_START_OFFSET_CHECKPOINT)
+    cleaned = _checkpoints(folders, CLEANER_OFFSET_CHECKPOINT)
+    return [
+        LogBounds(*name, max(found[0].base_offset, starts.get(name, 0)), cleaned.get(name, 0))
+        for name, found in segments.items()
+    ]
+
+
+def bounds_on_broker(log: FetchLog, options: LogOptions) -> list[LogBounds]:
+    """Return the bounds of the partitions of a broker; how far it has cleaned a compacted topic it does not say."""
+    starts = log.beginnings()
+    compacted = _compacted_topics(options, {name.topic_name for name in starts})
+    return [
+        LogBounds(*name, start, OFFSET_MAX if name.topic_name in compacted else 0) for name, start in starts.items()
+    ]
+
+
+def _checkpoints(folders: Iterable[Path], file_name: str) -> dict[PartitionName, int]:
+    """Return the offsets of the checkpoints; one that is damaged or not there has none."""
+    offsets: dict[PartitionName, int] = {}
+    for folder in folders:
+        try:
+            offsets |= decode_offsets((folder / file_name).read_bytes())
+        except (OSError, CorruptFileError):
+            continue
+    return offsets
+
+
+def _compacted_topics(options: LogOptions, topics: set[str]) -> set[str]:
+    """Return the topics that are compacted; none where the broker does not tell."""
+    resources = [
+        DescribeConfigsResource(
+            resource_type=_TOPIC_RESOURCE, resource_name=topic, configuration_keys=[_CLEANUP_POLICY]
+        )
+        for topic in sorted(topics)
+    ]
+    try:
+        with connect(options) as connection:
+            request = DescribeConfigsRequest(resources=resources)
+            answer = connection.ask(ApiKey.DESCRIBE_CONFIGS, request, DescribeConfigsResponse.read)
+    except BrokerError:
+        # One that may not be asked, or does not know the question.
+        return set()
+    return {
+        result.resource_name
+        for result in answer.results
+        for config in result.configs
+        if config.name == _CLEANUP_POLICY and _COMPACT in (config.value or "").split(",")
+    }

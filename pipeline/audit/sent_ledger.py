@@ -1,0 +1,112 @@
+"""What an application says that it sent, an event a line: parquet, JSON lines, or a topic with JSON values."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from ..bad_option import BadOption
+from ..log_frame import read_log
+from ..source.broker_connection import BrokerError
+
+# An error that is null is an acknowledgement. ordinal: the place of an event in the order in which those of its key
+# were sent. partition and offset: as they were acknowledged, null where nobody was told.
+SENT_KINDS: dict[str, str] = {
+    "event_id": "string",
+    "key": "string",
+    "ordinal": "bigint",
+    "topic": "string",
+    "partition": "int",
+    "offset": "bigint",
+    "error": "string",
+}
+SENT_SCHEMA = ", ".join(f"{name} {kind}" for name, kind in SENT_KINDS.items())
+
+_NUMBERS = [name for name, kind in SENT_KINDS.items() if kind != "string"]
+_WHOLE = ("tinyint", "smallint", "int", "bigint")
+_ALLOWED = {
+    "string": ("string", "binary", *_WHOLE),
+    "int": ("tinyint", "smallint", "int", "bigint"),
+    "bigint": _WHOLE,
+}
+_TOPIC = re.compile(r"topic://(?P<bootstrap>[^/]+)/(?P<topic>[^/]+)")
+_SHAPE = (
+    "PATH of parquet files, PATH.jsonl of JSON lines, or topic://HOST:PORT/TOPIC; parquet:PATH and json:PATH say which"
+)
+# What is shown of a line that cannot be read.
+_SHOWN_CHARACTERS = 80
+
+
+def read_sent(spark: SparkSession, text: str) -> DataFrame:
+    """Return a ledger with the columns of SENT_KINDS; without topic where none of its lines has one.
+
+    text: a path (.jsonl, .ndjson and .json are JSON lines, all else is parquet), or topic://HOST:PORT/TOPIC. Looks at
+    all lines once. Raises BadOption with the first that has no event_id, or something else than numbers in places.
+    """
+    form, place = _form_of(text)
+    try:
+        if form == "parquet":
+            return _without_empty_topic(_from_table(spark.read.parquet(place), text), text)
+        lines = spark.read.text(place) if form == "json" else _lines_of_topic(spark, place)
+        return _without_empty_topic(_from_lines(lines), text)
+    except BrokerError as error:
+        raise BadOption(f"sent: {error}") from error
+    except PySparkException as error:
+        raise BadOption(f"sent: {text} cannot be read: {str(error).splitlines()[0]}") from error
+
+
+def _form_of(text: str) -> tuple[str, str]:
+    if text.startswith("topic://"):
+        if _TOPIC.fullmatch(text) is None:
+            raise BadOption(f"sent: {_SHAPE}; not {text}")
+        return "topic", text
+    form, _, place = text.partition(":")
+    if form in ("parquet", "json") and place:
+        return form, place
+    if not text:
+        raise BadOption(f"sent: {_SHAPE}")
+    return "json" if PurePath(text).suffix in (".jsonl", ".ndjson", ".json") else "parquet", text
+
+
+def _lines_of_topic(spark: SparkSession, text: str) -> DataFrame:
+    found = _TOPIC.fullmatch(text)
+    assert found is not None, "the text of a topic has been checked"
+    # What an aborted transaction says was never said.
+    place = {"bootstrap": found["bootstrap"], "topics": found["topic"], "isolationLevel": "read_committed"}
+    records = read_log(spark, place)
+    return records.where(~f.col("is_control")).select(f.col("value").cast("string").alias("value"))
+
+
+def _from_lines(lines: DataFrame) -> DataFrame:
+    parsed = lines.where(f.length(f.trim("value")) > 0).select("value", f.from_json("value", SENT_SCHEMA).alias("line"))
+    is_bad = f.col("line.event_id").isNull()
+    for name in _NUMBERS:
+        is_bad |= f.get_json_object("value", f"$.{name}").isNotNull() & f.col(f"line.{name}").isNull()
+    return parsed.select("line.*", f.when(is_bad, f.col("value")).alias("bad_line"))
+
+
+def _from_table(table: DataFrame, text: str) -> DataFrame:
+    kinds = dict(table.dtypes)
+    if "event_id" not in kinds:
+        raise BadOption(f"sent: {text} has no column event_id; it has {', '.join(kinds)}")
+    for name, kind in SENT_KINDS.items():
+        allowed = _ALLOWED[kind]
+        if name in kinds and kinds[name] not in (*allowed, "void"):
+            raise BadOption(f"sent: column {name} of {text} is {' or '.join(allowed)}, not {kinds[name]}")
+    columns = [
+        (f.col(name) if name in kinds else f.lit(None)).cast(kind).alias(name) for name, kind in SENT_KINDS.items()
+    ]
+    return table.select(*columns).withColumn("bad_line", f.when(f.col("event_id").isNull(), "one without event_id"))
+
+
+def _without_empty_topic(checked: DataFrame, text: str) -> DataFrame:
+    found = checked.agg(f.min("bad_line").alias("bad_line"), f.count("topic").alias("topics")).first()
+    assert found is not None, "an aggregate is one row"
+    if found["bad_line"] is not None:
+        raise BadOption(f"sent: a line of {text} is none of the ledger: {found['bad_line'][:_SHOWN_CHARACTERS]}")
+    sent = checked.drop("bad_line")
+    return sent if found["topics"] else sent.drop("topic")

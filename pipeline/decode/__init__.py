@@ -1,0 +1,1 @@
+"""From the bytes of record batches to Arrow columns."""

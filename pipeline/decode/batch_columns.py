@@ -1,0 +1,191 @@
+"""The columns of the batches view: everything of a header, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from ...protocol.batches.control_records import decode_marker
+from ...protocol.batches.record_batch import (
+    COMPRESSION_MASK,
+    CONTROL_BIT,
+    DELETE_HORIZON_BIT,
+    TIMESTAMP_TYPE_BIT,
+    TRANSACTIONAL_BIT,
+    parse_header,
+)
+from ...protocol.sequences import MAX_SEQUENCE, NO_SEQUENCE
+from .arrow_columns import boolean_column, chosen_column, constant_column, number_column, timestamp_column
+from .arrow_types import ArrowArray
+from .batch_table import BatchTable
+from .row_source import RowSource
+from .varints import Booleans, Longs
+
+# By the number of the codec; Kafka's words. The last three bits hold more numbers than there are codecs.
+CODEC_NAMES: list[str | None] = ["none", "gzip", "snappy", "lz4", "zstd", None, None, None]
+
+
+@dataclass
+class BatchRows:
+    """Batches to be made rows of, a row each."""
+
+    table: BatchTable
+    source: RowSource
+
+    def __len__(self) -> int:
+        """Return how many rows there are."""
+        return len(self.table)
+
+    @cached_property
+    def has_no_header(self) -> Booleans | None:
+        """Which rows are of bytes that are no batch; None if there are none."""
+        return None if self.table.has_header.all() else ~self.table.has_header
+
+    @cached_property
+    def attributes(self) -> Longs:
+        """The attributes of each batch."""
+        return self.table.numbers("attributes")
+
+    def numbers(self, name: str, kind: pa.DataType) -> ArrowArray:
+        """Return a field of the header as it stands."""
+        return number_column(self.table.numbers(name), kind, self.has_no_header)
+
+    def bits(self, mask: int) -> ArrowArray:
+        """Return whether bits of the attributes are set."""
+        return boolean_column(self.attributes & mask != 0, self.has_no_header)
+
+
+def _topic(rows: BatchRows) -> ArrowArray:
+    return constant_column(rows.source.topic, pa.string(), len(rows))
+
+
+def _partition(rows: BatchRows) -> ArrowArray:
+    return constant_column(rows.source.partition, pa.int32(), len(rows))
+
+
+def _field(name: str, kind: pa.DataType) -> Callable[[BatchRows], ArrowArray]:
+    return lambda rows: rows.numbers(name, kind)
+
+
+def _bit(mask: int) -> Callable[[BatchRows], ArrowArray]:
+    return lambda rows: rows.bits(mask)
+
+
+def _last_offset(rows: BatchRows) -> ArrowArray:
+    last = rows.table.numbers("base_offset") + rows.table.numbers("last_offset_delta")
+    return number_column(last, pa.int64(), rows.has_no_header)
+
+
+def _batch_bytes(rows: BatchRows) -> ArrowArray:
+    return number_column(rows.table.sizes, pa.int64())
+
+
+def _codec(rows: BatchRows) -> ArrowArray:
+    return chosen_column(CODEC_NAMES, rows.attributes & COMPRESSION_MASK, rows.has_no_header)
+
+
+def _timestamp_type(rows: BatchRows) -> ArrowArray:
+    return number_column((rows.attributes & TIMESTAMP_TYPE_BIT != 0).astype(np.int64), pa.int32(), rows.has_no_header)
+
+
+def _base_timestamp(rows: BatchRows) -> ArrowArray:
+    return timestamp_column(rows.table.numbers("base_timestamp"), rows.has_no_header)
+
+
+def _max_timestamp(rows: BatchRows) -> ArrowArray:
+    return timestamp_column(rows.table.numbers("max_timestamp"), rows.has_no_header)
+
+
+def _last_sequence(rows: BatchRows) -> ArrowArray:
+    last = sequences(rows.table.numbers("base_sequence"), rows.table.numbers("last_offset_delta"))
+    return number_column(last, pa.int32(), rows.has_no_header)
+
+
+def sequences(base_sequences: Longs, deltas: Longs) -> Longs:
+    """Return the producer's sequences; after 2147483647 comes 0, and a batch without a producer has none."""
+    return np.where(base_sequences >= 0, (base_sequences + deltas) & MAX_SEQUENCE, NO_SEQUENCE)
+
+
+def _markers(rows: BatchRows) -> list[tuple[str, int] | None]:
+    """Return how each control batch ends a transaction, and the coordinator's epoch; None for other batches."""
+    table = rows.table
+    markers: list[tuple[str, int] | None] = [None] * len(table)
+    is_marker = (rows.attributes & CONTROL_BIT != 0) & table.has_valid_crc & table.has_header
+    for index in np.flatnonzero(is_marker).tolist():
+        position = int(table.positions[index])
+        batch = table.data[position : position + int(table.sizes[index])]
+        marker = decode_marker(parse_header(batch), batch)
+        if marker is not None:
+            markers[index] = ("commit" if marker.is_commit else "abort", marker.coordinator_epoch)
+    return markers
+
+
+def _control_type(rows: BatchRows) -> ArrowArray:
+    return pa.array([None if marker is None else marker[0] for marker in _markers(rows)], pa.string())
+
+
+def _coordinator_epoch(rows: BatchRows) -> ArrowArray:
+    return pa.array([None if marker is None else marker[1] for marker in _markers(rows)], pa.int32())
+
+
+def _valid_crc(rows: BatchRows) -> ArrowArray:
+    return boolean_column(rows.table.has_valid_crc)
+
+
+def _damage(rows: BatchRows) -> ArrowArray:
+    return damage_column(rows.table, np.arange(len(rows)))
+
+
+def damage_column(table: BatchTable, batches: Longs) -> ArrowArray:
+    """Return what is wrong with the batch of each row."""
+    if not table.damage:
+        return constant_column(None, pa.string(), len(batches))
+    return pa.array([table.damage.get(index) for index in batches.tolist()], pa.string())
+
+
+def _file(rows: BatchRows) -> ArrowArray:
+    return constant_column(rows.source.file, pa.string(), len(rows))
+
+
+def _position(rows: BatchRows) -> ArrowArray:
+    if rows.source.file is None:
+        return constant_column(None, pa.int64(), len(rows))
+    return number_column(rows.table.positions + rows.source.position, pa.int64())
+
+
+_MADE: dict[str, tuple[str, Callable[[BatchRows], ArrowArray]]] = {
+    "topic": ("string", _topic),
+    "partition": ("int", _partition),
+    "base_offset": ("bigint", _field("base_offset", pa.int64())),
+    "last_offset": ("bigint", _last_offset),
+    "leader_epoch": ("int", _field("leader_epoch", pa.int32())),
+    "magic": ("int", _field("magic", pa.int32())),
+    "crc": ("bigint", _field("crc", pa.int64())),
+    "attributes": ("int", _field("attributes", pa.int32())),
+    "codec": ("string", _codec),
+    "timestamp_type": ("int", _timestamp_type),
+    "is_transactional": ("boolean", _bit(TRANSACTIONAL_BIT)),
+    "is_control": ("boolean", _bit(CONTROL_BIT)),
+    "has_delete_horizon": ("boolean", _bit(DELETE_HORIZON_BIT)),
+    "last_offset_delta": ("int", _field("last_offset_delta", pa.int32())),
+    "base_timestamp": ("timestamp", _base_timestamp),
+    "max_timestamp": ("timestamp", _max_timestamp),
+    "producer_id": ("bigint", _field("producer_id", pa.int64())),
+    "producer_epoch": ("int", _field("producer_epoch", pa.int32())),
+    "base_sequence": ("int", _field("base_sequence", pa.int32())),
+    "last_sequence": ("int", _last_sequence),
+    "records_count": ("int", _field("records_count", pa.int32())),
+    "control_type": ("string", _control_type),
+    "coordinator_epoch": ("int", _coordinator_epoch),
+    "batch_bytes": ("bigint", _batch_bytes),
+    "valid_crc": ("boolean", _valid_crc),
+    "damage": ("string", _damage),
+    "file": ("string", _file),
+    "position": ("bigint", _position),
+}
+KINDS = {name: kind for name, (kind, _) in _MADE.items()}
+COLUMNS = {name: make for name, (_, make) in _MADE.items()}

@@ -1,0 +1,218 @@
+"""The batches of a buffer as columns: their headers, whether their CRC is right, and what is wrong with them.
+
+Whatever stands in the buffer becomes a row: a batch with a wrong CRC, bytes that are no batch, a batch that is cut off.
+After bytes that are no batch the walk goes on at the next batch whose CRC is right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from struct import Struct
+
+import numpy as np
+from fastcrc.crc32 import iscsi as crc32c
+from numpy.typing import NDArray
+
+from ...protocol.batches.compression import DECOMPRESSED_BYTES_MAX
+from ...protocol.batches.record_batch import (
+    ATTRIBUTES_POSITION,
+    COMPRESSION_MASK,
+    COMPRESSION_MAX,
+    HEADER_SIZE,
+    LOG_OVERHEAD,
+    MAGIC_POSITION,
+    MAGIC_V2,
+)
+from .batch_search import find_next_batch, is_right_batch
+from .varints import Booleans, Longs
+
+# No request carries more, so that no log holds a greater batch; a size beyond it is a broken one.
+BATCH_BYTES_MAX = DECOMPRESSED_BYTES_MAX
+
+_SIZE = Struct(">i")
+_SIZE_POSITION = 8
+_CRC = Struct(">I")
+_CRC_POSITION = 17
+# The smallest message of the formats before version 2, with its offset and size.
+_OLD_MESSAGE_BYTES_MIN = 26
+
+HEADER_TYPE = np.dtype(
+    [
+        ("base_offset", ">i8"),
+        ("length", ">i4"),
+        ("leader_epoch", ">i4"),
+        ("magic", "i1"),
+        ("crc", ">u4"),
+        ("attributes", ">i2"),
+        ("last_offset_delta", ">i4"),
+        ("base_timestamp", ">i8"),
+        ("max_timestamp", ">i8"),
+        ("producer_id", ">i8"),
+        ("producer_epoch", ">i2"),
+        ("base_sequence", ">i4"),
+        ("records_count", ">i4"),
+    ]
+)
+assert HEADER_TYPE.itemsize == HEADER_SIZE, "the header's layout is that of a v2 batch"
+
+
+@dataclass(slots=True)
+class BatchTable:
+    """Batches in order, an entry each; the positions count from the beginning of the buffer.
+
+    headers: as they stand, of HEADER_TYPE; zeros where has_header is false.
+    damage: what is wrong, in words, of each batch whose records cannot be read.
+    """
+
+    data: memoryview
+    positions: Longs
+    sizes: Longs
+    headers: NDArray[np.void]
+    has_header: Booleans
+    has_valid_crc: Booleans
+    damage: dict[int, str]
+
+    def __len__(self) -> int:
+        """Return how many batches there are, those that are none among them."""
+        return len(self.positions)
+
+    def numbers(self, name: str) -> Longs:
+        """Return one field of all headers."""
+        return self.headers[name].astype(np.int64)
+
+    def chosen(self, is_chosen: Booleans) -> BatchTable:
+        """Return some of the batches."""
+        places = np.flatnonzero(is_chosen).tolist()
+        damage = {new: self.damage[old] for new, old in enumerate(places) if old in self.damage}
+        return BatchTable(
+            self.data,
+            self.positions[is_chosen],
+            self.sizes[is_chosen],
+            self.headers[is_chosen],
+            self.has_header[is_chosen],
+            self.has_valid_crc[is_chosen],
+            damage,
+        )
+
+
+@dataclass(slots=True)
+class _Walk:
+    data: memoryview
+    base_offset_min: int
+    positions: list[int] = field(default_factory=list[int])
+    sizes: list[int] = field(default_factory=list[int])
+    damage: dict[int, str] = field(default_factory=dict[int, str])
+    wrong_crcs: list[int] = field(default_factory=list[int])
+
+    def add(self, position: int, size: int) -> None:
+        self.positions.append(position)
+        self.sizes.append(size)
+
+    def add_damaged(self, position: int, size: int, damage: str) -> None:
+        self.damage[len(self.positions)] = damage
+        self.wrong_crcs.append(len(self.positions))
+        self.add(position, size)
+
+
+def read_batches(data: memoryview, *, base_offset_min: int = 0, may_be_cut_off: bool = False) -> BatchTable:
+    """Return all batches of data, which begins with one.
+
+    base_offset_min: where the segment begins; what is looked for behind damage has no smaller offset.
+    may_be_cut_off: an unfinished batch at the end is left out, as in the answer to a fetch.
+    """
+    walk = _Walk(data, base_offset_min)
+    _walk_batches(walk, may_be_cut_off)
+    positions = np.array(walk.positions, np.int64)
+    sizes = np.array(walk.sizes, np.int64)
+    has_header = sizes >= HEADER_SIZE
+    for index in walk.damage:
+        # Bytes that are no batch have no header either, even where there are enough of them.
+        has_header[index] &= has_header[index] and data[walk.positions[index] + MAGIC_POSITION] == MAGIC_V2
+    has_valid_crc = np.ones(len(positions), np.bool_)
+    has_valid_crc[walk.wrong_crcs] = False
+    table = BatchTable(
+        data, positions, sizes, _headers(data, positions, has_header), has_header, has_valid_crc, walk.damage
+    )
+    _judge_headers(table)
+    return table
+
+
+def _walk_batches(walk: _Walk, may_be_cut_off: bool) -> None:
+    data = walk.data
+    position, end = 0, len(data)
+    size_of, crc_of = _SIZE.unpack_from, _CRC.unpack_from
+    while end - position >= HEADER_SIZE:
+        size = size_of(data, position + _SIZE_POSITION)[0] + LOG_OVERHEAD
+        if data[position + MAGIC_POSITION] == MAGIC_V2 and HEADER_SIZE <= size <= end - position:
+            expected = crc_of(data, position + _CRC_POSITION)[0]
+            if (actual := crc32c(data[position + ATTRIBUTES_POSITION : position + size])) == expected:
+                walk.add(position, size)
+                position += size
+                continue
+            why = f"its CRC-32C is {actual:08x}, its header says {expected:08x}"
+        elif may_be_cut_off and data[position + MAGIC_POSITION] == MAGIC_V2 and HEADER_SIZE <= size <= BATCH_BYTES_MAX:
+            return
+        else:
+            why = _why_no_batch(data, position, size)
+        next_position = _next_position(walk, position, size)
+        walk.add_damaged(position, next_position - position, why)
+        position = next_position
+    if position < end and not may_be_cut_off:
+        walk.add_damaged(position, end - position, f"the last {end - position} bytes are no whole batch")
+
+
+def _next_position(walk: _Walk, position: int, size: int) -> int:
+    """Return where to go on behind a batch that is not right.
+
+    Behind it, if a right batch begins there. Otherwise its size may be what is wrong, and a right batch within it goes
+    before one that only may begin behind it.
+    """
+    data, base_offset_min = walk.data, walk.base_offset_min
+    end, after = len(data), position + size
+    is_within = _OLD_MESSAGE_BYTES_MIN <= size <= end - position
+    if is_within and is_right_batch(data, after):
+        return after
+    found = find_next_batch(data, position + 1, after if is_within else end, base_offset_min=base_offset_min)
+    if found is None and is_within:
+        if after == end or _may_begin(data, after):
+            return after
+        found = find_next_batch(data, after, end, base_offset_min=base_offset_min)
+    return end if found is None else found
+
+
+def _may_begin(data: memoryview, position: int) -> bool:
+    """Whether the header of a batch, or of an older message, may begin here."""
+    if len(data) - position < HEADER_SIZE:
+        return False
+    size = _SIZE.unpack_from(data, position + _SIZE_POSITION)[0] + LOG_OVERHEAD
+    return data[position + MAGIC_POSITION] <= MAGIC_V2 and _OLD_MESSAGE_BYTES_MIN <= size <= len(data) - position
+
+
+def _why_no_batch(data: memoryview, position: int, size: int) -> str:
+    magic = data[position + MAGIC_POSITION]
+    bytes_left = len(data) - position
+    if magic < MAGIC_V2 and _OLD_MESSAGE_BYTES_MIN <= size <= bytes_left and size - LOG_OVERHEAD > 0:
+        return f"a message of magic {magic}, the format before Kafka 0.11, which is not read"
+    if magic != MAGIC_V2:
+        return f"no batch: its magic would be {magic}"
+    if size < HEADER_SIZE or size > BATCH_BYTES_MAX:
+        return f"no batch: it would have {size} bytes"
+    return f"cut off: {bytes_left} of {size} bytes are there"
+
+
+def _headers(data: memoryview, positions: Longs, has_header: Booleans) -> NDArray[np.void]:
+    headers = np.zeros(len(positions), HEADER_TYPE)
+    if len(positions):
+        source = np.frombuffer(data, np.uint8)
+        places = positions[has_header, None] + np.arange(HEADER_SIZE)
+        headers[has_header] = source[places].view(HEADER_TYPE)[:, 0]
+    return headers
+
+
+def _judge_headers(table: BatchTable) -> None:
+    """Say what is wrong in headers whose CRC is right."""
+    codecs = table.numbers("attributes") & COMPRESSION_MASK
+    counts = table.numbers("records_count")
+    for index in np.flatnonzero(table.has_valid_crc & ((codecs > COMPRESSION_MAX) | (counts < 0))).tolist():
+        codec, count = int(codecs[index]), int(counts[index])
+        table.damage[index] = f"no codec has the number {codec}" if count >= 0 else f"it says {count} records"

@@ -1,0 +1,1 @@
+"""Deduplication of a topic by event id."""

@@ -1,0 +1,222 @@
+"""`dedup`: one copy of each event of a topic, into parquet or another topic.
+
+Spark is imported when the command runs. What cannot be done as asked is one line, and exit code 2.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from ..bad_option import BadOption
+from ..source.broker_connection import BrokerError
+from ..spark.spark_jars import installed_series
+from ..spark.spark_settings import settings_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from .dedup_job import DedupCounts, DedupJob
+
+WINDOW_DEFAULT = "1 hour"
+# Each is a task and a few small files a micro-batch, and holds its part of the event ids in memory.
+STATE_PARTITIONS_DEFAULT = 4
+
+
+@click.command()
+@click.option("--from", "topic", required=True, metavar="TOPIC", help="The topic that has the copies.")
+@click.option("--bootstrap", metavar="HOST:PORT", help="The broker that has it.")
+@click.option("--path", metavar="DIR", help="In place of a broker: the folder that has its segment files.")
+@click.option(
+    "--to",
+    required=True,
+    metavar="TOPIC|PATH",
+    help="Where one copy of each goes; with a / in it, a folder of parquet.",
+)
+@click.option("--to-bootstrap", metavar="HOST:PORT", help="The broker of the topic of --to.  [default: --bootstrap]")
+@click.option(
+    "--event-id", required=True, metavar="ID", help="What tells events apart: key, header:NAME or json:$.path."
+)
+@click.option(
+    "--within",
+    "window",
+    default=WINDOW_DEFAULT,
+    show_default=True,
+    metavar="TIME",
+    help="How long a stream remembers an event after it was read.",
+)
+@click.option("--checkpoint", metavar="DIR", help="Where a stream keeps its place.  [default: inside a PATH]")
+@click.option("is_ending", "--available-now", is_flag=True, help="End the stream when all that is there is done.")
+@click.option("is_batch", "--batch", is_flag=True, help="Read all that is there, at once and without a checkpoint.")
+@click.option("--why/--no-why", default=True, help="Read it all once more, and say how the copies came to be.")
+@click.option("--master", metavar="URL", help="Spark's master.  [default: local[*]]")
+@click.option("assignments", "-c", "--conf", multiple=True, metavar="KEY=VALUE", help="Set one of Spark's keys.")
+@click.option(
+    "--state-partitions",
+    type=click.IntRange(min=1),
+    default=STATE_PARTITIONS_DEFAULT,
+    show_default=True,
+    help="Parts of what a stream remembers; fixed by its first run.",
+)
+def dedup(
+    topic: str,
+    bootstrap: str | None,
+    path: str | None,
+    to: str,
+    to_bootstrap: str | None,
+    event_id: str,
+    window: str,
+    checkpoint: str | None,
+    is_ending: bool,
+    is_batch: bool,
+    why: bool,
+    master: str | None,
+    assignments: tuple[str, ...],
+    state_partitions: int,
+) -> None:
+    """Write one copy of each event of a topic, and say how many were dropped and why.
+
+    Runs as a stream until SIGINT or SIGTERM, and goes on from there when it is started again. Into parquet each event
+    goes exactly once, into a topic effectively once.
+    """
+    try:
+        installed_series()
+    except BadOption as error:
+        raise click.ClickException(str(error)) from error
+    from ..spark.spark_errors import SPARK_ERRORS, words_of
+    from .dedup import check_window
+    from .dedup_job import DedupJob, copies_by_cause, run_batch
+
+    try:
+        job = DedupJob(
+            source=source_options(topic, bootstrap, path),
+            event_id=event_id,
+            to=to,
+            to_bootstrap=broker_of(to, to_bootstrap or bootstrap),
+            window=check_window(window),
+            checkpoint=checkpoint,
+        )
+        check_job(job, is_batch=is_batch)
+        fixed = {} if is_batch else {"spark.sql.shuffle.partitions": str(state_partitions)}
+        with session_of(job, master, {**settings_of(assignments), **fixed}) as spark:
+            counts = run_batch(spark, job) if is_batch else run_stream(spark, job, is_endless=not is_ending)
+            echo_outcome(counts, job)
+            if why:
+                click.echo(causes_in_words(copies_by_cause(spark, job), job))
+    except (BadOption, BrokerError) as error:
+        raise click.ClickException(str(error)) from error
+    except SPARK_ERRORS as error:
+        raise click.ClickException(words_of(error)) from error
+
+
+def source_options(topic: str, bootstrap: str | None, path: str | None) -> dict[str, str]:
+    """Return the options of the data source. Raises BadOption."""
+    if (bootstrap is None) == (path is None):
+        raise BadOption("give one of --bootstrap (a broker's host:port) and --path (segment files)")
+    # An event of a transaction that was aborted never came about, and of one that is open nobody knows yet.
+    wanted = {"topics": topic, "isolationLevel": "read_committed"}
+    return {**wanted, **({"bootstrap": bootstrap} if bootstrap is not None else {"path": path or ""})}
+
+
+def broker_of(to: str, bootstrap: str | None) -> str | None:
+    """Return the broker of the topic that is written to; None if it is a path. Raises BadOption."""
+    if "/" in to:
+        return None
+    if bootstrap is None:
+        raise BadOption(f"to: the topic {to} needs --to-bootstrap; a folder has a / in it, such as ./{to}")
+    return bootstrap
+
+
+def check_job(job: DedupJob, *, is_batch: bool) -> None:
+    """Find out without Spark what cannot work. Raises BadOption, BrokerError."""
+    from ..event_id import check_event_id
+    from ..options import parse_options
+    from ..source.log_splits import open_log
+
+    check_event_id(job.event_id)
+    if job.to == job.source["topics"] and job.to_bootstrap == job.source.get("bootstrap"):
+        raise BadOption(f"to: {job.to} is the topic that is read; it would never end")
+    if not is_batch:
+        assert job.checkpoint_path, "it is said, or inside the path"
+    open_log(parse_options(job.source)).ends()
+    if job.to_bootstrap is not None:
+        open_log(parse_options({"bootstrap": job.to_bootstrap, "topics": job.to})).ends()
+
+
+@contextmanager
+def session_of(job: DedupJob, master: str | None, settings: dict[str, str]) -> Generator[SparkSession, None, None]:
+    """Start a session for the length of the block. Raises BadOption."""
+    from ..spark.spark_session import start_session
+
+    spark = start_session(master, with_kafka=job.to_bootstrap is not None, settings=settings)
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
+def run_stream(spark: SparkSession, job: DedupJob, *, is_endless: bool) -> DedupCounts:
+    """Run the stream until it ends or a signal comes. Raises BadOption, StreamingQueryException."""
+    from .dedup_job import follow, start_stream
+
+    # Set behind Spark's own handler, which breaks off a call to the JVM in the middle.
+    stopped = stopped_by_signals()
+    return follow(start_stream(spark, job, is_endless=is_endless), stopped.is_set, say_progress)
+
+
+def stopped_by_signals() -> threading.Event:
+    """Return what is set by SIGINT and SIGTERM from now on."""
+    stopped = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda _number, _frame: stopped.set())
+    return stopped
+
+
+def say_progress(counts: DedupCounts) -> None:
+    """Say what a stream has done so far."""
+    click.echo(f"read {counts.records_read}, kept {counts.kept}, dropped {counts.dropped}", err=True)
+
+
+def echo_outcome(counts: DedupCounts, job: DedupJob) -> None:
+    """Say what a run did, and then what it could not read to its end."""
+    click.echo(counts_in_words(counts, job))
+    for line in open_in_words(job):
+        click.echo(line)
+
+
+def counts_in_words(counts: DedupCounts, job: DedupJob) -> str:
+    """Return what a run did, for the terminal."""
+    kind = "parquet" if job.to_bootstrap is None else f"topic on {job.to_bootstrap}"
+    lines = [
+        f"read {counts.records_read} records of {job.source['topics']}",
+        f"kept {counts.kept}, in {job.to} ({kind})",
+        f"dropped {counts.dropped} as further copies",
+    ]
+    if counts.without_event_id:
+        lines.append(f"{counts.without_event_id} without {job.event_id}: no event id to compare, so they were all kept")
+    if counts.damaged_batches:
+        lines.append(f"{counts.damaged_batches} batches could not be read and were left out")
+    return "\n".join(lines)
+
+
+def open_in_words(job: DedupJob) -> list[str]:
+    """Return a line for each partition that is not read to its end now, as a transaction is open there."""
+    from ..options import parse_options
+    from ..source.log_splits import open_log
+
+    held_back = open_log(parse_options(job.source)).held_back()
+    return [
+        f"{name.topic_name}-{name.partition} is read up to offset {offset}, where an open transaction begins"
+        for name, offset in sorted(held_back.items())
+    ]
+
+
+def causes_in_words(causes: dict[str, int], job: DedupJob) -> str:
+    """Return how the copies came to be, for the terminal; the causes are those of the audit of events."""
+    head = f"further copies of events in {job.source['topics']}: {sum(causes.values())}"
+    return "\n".join([head, *(f"  {copies} {cause}" for cause, copies in causes.items())])

@@ -1,0 +1,92 @@
+"""The verdict of an audit as text for a terminal: what was read, a table of what was found, and the first examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..audit.summary import Example, FindingGroup, Summary
+
+_HEADINGS = ("check", "found", "cause", "findings", "records")
+
+
+def verdict_text(summary: Summary) -> str:
+    """Return the lines of a verdict."""
+    faults = [group for group in summary.groups if group.is_fault]
+    harmless = [group for group in summary.groups if not group.is_fault]
+    lines = [f"Audit of {summary.log}: {', '.join(summary.checks)}", *_totals(summary)]
+    if faults:
+        lines += ["", *_table(faults), *_examples(faults)]
+    if harmless:
+        lines += ["", "No fault, but worth knowing:", *_table(harmless), *_examples(harmless)]
+    return "\n".join([*lines, "", _last_line(summary, faults)])
+
+
+def _totals(summary: Summary) -> list[str]:
+    return [
+        f"  {topic.topic}: {_many(topic.records, 'record')} in {_many(topic.batches, 'batch')} of "
+        f"{_many(topic.partitions, 'partition')}, from {_many(topic.producers, 'producer')} with an id"
+        for topic in summary.topics
+    ] or ["  nothing is stored there"]
+
+
+def _last_line(summary: Summary, faults: Sequence[FindingGroup]) -> str:
+    if not summary.topics:
+        return "Verdict: nothing to find fault with, as nothing is there"
+    if not faults:
+        return "Verdict: clean"
+    kinds = _joined(f"{_number(group.findings)} {_name(group)}" for group in faults)
+    return f"Verdict: {_many(sum(group.findings for group in faults), 'finding')}: {kinds}"
+
+
+def _name(group: FindingGroup) -> str:
+    name = group.kind.replace("_", " ")
+    return f"{name} ({group.cause.replace('_', ' ')})" if group.cause else name
+
+
+def _table(groups: Sequence[FindingGroup]) -> list[str]:
+    rows = [
+        (group.check, group.kind, group.cause or "-", _number(group.findings), _number(group.records))
+        for group in groups
+    ]
+    widths = [max(len(row[column]) for row in (_HEADINGS, *rows)) for column in range(len(_HEADINGS))]
+    return [
+        _row(_HEADINGS, widths),
+        _row(["-" * width for width in widths], widths),
+        *(_row(row, widths) for row in rows),
+    ]
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    words = [cell.ljust(width) for cell, width in zip(cells[:3], widths[:3], strict=True)]
+    numbers = [cell.rjust(width) for cell, width in zip(cells[3:], widths[3:], strict=True)]
+    return "  ".join([*words, *numbers]).rstrip()
+
+
+def _examples(groups: Sequence[FindingGroup]) -> list[str]:
+    lines: list[str] = []
+    for group in groups:
+        shown = len(group.examples)
+        which = "all" if shown == group.findings else f"the first {shown}"
+        lines += ["", f"{_name(group)}, {which}:", *(f"  {_example(example)}" for example in group.examples)]
+    return lines
+
+
+def _example(example: Example) -> str:
+    place = "nowhere" if example.topic is None else f"{example.topic}-{example.partition}"
+    if example.offset is not None:
+        place += f" offset {example.offset}"
+    event = "" if example.event_id is None else f" event {example.event_id}"
+    return f"{place}{event}: {example.detail}"
+
+
+def _many(number: int, noun: str) -> str:
+    plural = f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    return f"{_number(number)} {noun if number == 1 else plural}"
+
+
+def _number(number: int) -> str:
+    return f"{number:,}"
+
+
+def _joined(words: Iterable[str]) -> str:
+    return ", ".join(words)

@@ -1,0 +1,127 @@
+"""A broker's partitions: who leads them, and where they begin and end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from ...protocol.api_keys import ApiKey
+from ...protocol.error_codes import ErrorCode
+from ...protocol.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopic,
+)
+from ...protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from ...storage.log_files import PartitionName
+from ..bad_option import BadOption
+from ..options import LogOptions
+from .broker_connection import BrokerConnection, BrokerError, error_name
+
+# A broker that moves its leaders, or has just started, is asked again so often, after so long.
+ATTEMPTS = 10
+_PAUSE_SECONDS = 0.3
+
+_PASSING_ERRORS = frozenset(
+    {
+        ErrorCode.LEADER_NOT_AVAILABLE,
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.REPLICA_NOT_AVAILABLE,
+        ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.UNKNOWN_LEADER_EPOCH,
+        ErrorCode.KAFKA_STORAGE_ERROR,
+        ErrorCode.OFFSET_NOT_AVAILABLE,
+    }
+)
+
+Offsets = dict[PartitionName, int]
+Leaders = dict[PartitionName, tuple[str, int]]
+Result = TypeVar("Result")
+
+
+class PassingError(BrokerError):
+    """What may be over when it is asked again, of the leaders that are then known."""
+
+
+def patiently(ask: Callable[[], Result]) -> Result:
+    """Return what ask returns; it is called again while it raises PassingError."""
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return ask()
+        except PassingError:
+            time.sleep(_PAUSE_SECONDS)
+    return ask()
+
+
+def check_error(code: int, what: str) -> None:
+    """Raise what an error code stands for; nothing for 0."""
+    if code:
+        kind = PassingError if code in _PASSING_ERRORS else BrokerError
+        raise kind(f"{what}: {error_name(code)}")
+
+
+def connect(options: LogOptions) -> BrokerConnection:
+    """Return a connection to the first broker of the option that answers. Raises BrokerError."""
+    failure: BrokerError | None = None
+    for host, port in options.bootstrap:
+        try:
+            return BrokerConnection(host, port, options.timeout_ms)
+        except BrokerError as error:
+            failure = error
+    assert failure is not None, "the option names a broker"
+    raise failure
+
+
+def find_leaders(options: LogOptions, topics: frozenset[str] | None) -> Leaders:
+    """Return the leaders of all partitions of topics, or of all topics that the options want.
+
+    Raises BadOption for a topic that is not there, BrokerError.
+    """
+    request = MetadataRequest(
+        topics=None if topics is None else [MetadataRequestTopic(name=name) for name in sorted(topics)],
+        allow_auto_topic_creation=False,
+    )
+    with connect(options) as connection:
+        answer = connection.ask(ApiKey.METADATA, request, MetadataResponse.read)
+    brokers = {broker.node_id: (broker.host, broker.port) for broker in answer.brokers}
+    leaders: Leaders = {}
+    for topic in answer.topics:
+        name = topic.name or ""
+        if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+            raise BadOption(f"topics: the broker {connection.address} has no topic {name}")
+        check_error(topic.error_code, f"topic {name}")
+        if topics is None and (not options.is_wanted(name) or topic.is_internal):
+            continue
+        for partition in topic.partitions:
+            if partition.leader_id not in brokers:
+                raise PassingError(f"{name}-{partition.partition_index}: it has no leader")
+            leaders[PartitionName(name, partition.partition_index)] = brokers[partition.leader_id]
+    return leaders
+
+
+def list_offsets(options: LogOptions, leaders: Leaders, timestamp: int) -> Offsets:
+    """Return where partitions begin (EARLIEST), or how far they may be read (LATEST). Raises BrokerError.
+
+    That is up to the high watermark, or for who reads committed records alone up to the last stable offset.
+    """
+    offsets: Offsets = {}
+    for leader in sorted(set(leaders.values())):
+        asked: dict[str, list[ListOffsetsPartition]] = {}
+        for name, its_leader in leaders.items():
+            if its_leader == leader:
+                partition = ListOffsetsPartition(partition_index=name.partition, timestamp=timestamp)
+                asked.setdefault(name.topic_name, []).append(partition)
+        request = ListOffsetsRequest(
+            replica_id=-1,
+            isolation_level=options.isolation_level,
+            topics=[ListOffsetsTopic(name=name, partitions=asked[name]) for name in asked],
+        )
+        with BrokerConnection(*leader, options.timeout_ms) as connection:
+            answer = connection.ask(ApiKey.LIST_OFFSETS, request, ListOffsetsResponse.read)
+        for topic in answer.topics:
+            for found in topic.partitions:
+                check_error(found.error_code, f"{topic.name}-{found.partition_index}")
+                offsets[PartitionName(topic.name, found.partition_index)] = found.offset
+    return offsets

@@ -1,0 +1,1 @@
+"""Spark sessions: settings, jars, workers and progress."""

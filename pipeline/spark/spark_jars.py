@@ -1,0 +1,155 @@
+"""Bring the jars of Spark's kafka format, each checked against its SHA-256, into a folder of the user's.
+
+They come by `mvn` where there is one, so that the user's own mirrors apply, or by the Ivy inside pyspark, which needs
+only Java: DEFAULT_ARTIFACT_REPOSITORY, Spark's own variable, names a mirror for it, or IVY_SETTINGS a settings file.
+No host is named here. `spark.jars.packages` checks no sums, and fails on a half-filled local Maven folder.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ..bad_option import BadOption
+from .spark_jar_lock import LOCKS, Jar, Lock
+
+# A fetch over a slow line; it is about 7 MB.
+FETCH_SECONDS_MAX = 600
+# What a failed command said last; more is in nobody's way of reading one line.
+SAID_CHARACTERS_MAX = 600
+
+INSTALL = "pip install 'fauxka[spark]'"
+
+
+def installed_series() -> str:
+    """Return the series of the installed pyspark, such as "4.2". Raises BadOption where it has no lock."""
+    try:
+        version = importlib.metadata.version("pyspark")
+    except importlib.metadata.PackageNotFoundError:
+        raise BadOption(f"pyspark is not installed; it comes with {INSTALL}") from None
+    series = ".".join(version.split(".")[:2])
+    if series not in LOCKS:
+        raise BadOption(f"no jars are locked for pyspark {version}; known are {', '.join(sorted(LOCKS))}")
+    return series
+
+
+def jar_folder(destination: Path | None = None) -> Path:
+    """Return where the jars of the installed pyspark are, or would be."""
+    return (destination or Path.home() / ".cache" / "spark-kafka-jars" / installed_series()).absolute()
+
+
+def fetch_jars(destination: Path | None = None, ways: Sequence[str] = ("mvn", "ivy")) -> list[Path]:
+    """Return the paths of the four jars for the installed pyspark, fetched where they are missing.
+
+    destination: ~/.cache/spark-kafka-jars/<series> unless said otherwise. ways: which to try, in order.
+    Raises BadOption when a jar is still missing or has another sum; the words say what was tried.
+    """
+    lock = LOCKS[installed_series()]
+    folder = jar_folder(destination)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadOption(f"{folder}: {error.strerror}") from None
+    tried: list[str] = []
+    for way in ways:
+        if not _missing(lock, folder):
+            break
+        tried.append(f"{way}: {WAYS[way](lock, folder)}")
+    missing = [jar.file_name for jar in _missing(lock, folder)]
+    if missing:
+        raise BadOption(f"missing or different in {folder}: {', '.join(missing)}; tried {'; '.join(tried)}")
+    return [folder / jar.file_name for jar in lock.jars]
+
+
+def _missing(lock: Lock, folder: Path) -> list[Jar]:
+    return [jar for jar in lock.jars if not jar.is_in(folder)]
+
+
+def _by_maven(lock: Lock, folder: Path) -> str:
+    maven = os.environ.get("MVN") or shutil.which("mvn")
+    if maven is None:
+        return "not installed"
+    with tempfile.TemporaryDirectory() as scratch:
+        project = Path(scratch, "pom.xml")
+        project.write_text(maven_project(lock))
+        command = [maven, "-q", "-B", "-f", str(project), "dependency:copy-dependencies", f"-DoutputDirectory={folder}"]
+        return _run(command)
+
+
+def maven_project(lock: Lock) -> str:
+    """Return a project that depends on the jars, and on nothing that they depend on."""
+    dependencies = "".join(
+        f"<dependency><groupId>{jar.group}</groupId><artifactId>{jar.artifact}</artifactId>"
+        f"<version>{jar.version}</version><exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId>"
+        "</exclusion></exclusions></dependency>"
+        for jar in lock.jars
+    )
+    head = (
+        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion><groupId>local</groupId>'
+    )
+    name = "<artifactId>spark-kafka-jars</artifactId><version>1</version><packaging>pom</packaging>"
+    return f"{head}{name}<dependencies>{dependencies}</dependencies></project>"
+
+
+def _by_ivy(lock: Lock, folder: Path) -> str:
+    ivy = next((_pyspark_folder() / "jars").glob("ivy-*.jar"), None)
+    java = shutil.which("java")
+    if ivy is None or java is None:
+        return "no java" if java is None else "no ivy in pyspark/jars"
+    with tempfile.TemporaryDirectory() as scratch:
+        module = Path(scratch, "ivy.xml")
+        module.write_text(ivy_module(lock))
+        pattern = str(folder / "[artifact]-[revision].[ext]")
+        command = [java, "-jar", str(ivy), "-ivy", str(module), "-cache", f"{scratch}/cache"]
+        command += ["-types", "jar", "bundle", "-retrieve", pattern]
+        return _run(command + _ivy_settings(Path(scratch, "settings.xml")))
+
+
+def ivy_module(lock: Lock) -> str:
+    """Return a module that depends on the jars, and on nothing that they depend on."""
+    dependencies = "".join(
+        f'<dependency org="{jar.group}" name="{jar.artifact}" rev="{jar.version}" transitive="false"'
+        ' conf="*->master,runtime,default"/>'
+        for jar in lock.jars
+    )
+    head = '<ivy-module version="2.0"><info organisation="local" module="jars"/>'
+    return f"{head}<dependencies>{dependencies}</dependencies></ivy-module>"
+
+
+def _ivy_settings(file: Path) -> list[str]:
+    given = os.environ.get("IVY_SETTINGS")
+    if given:
+        return ["-settings", given]
+    mirror = os.environ.get("DEFAULT_ARTIFACT_REPOSITORY")
+    if not mirror:
+        return []
+    resolver = f'<ibiblio name="mirror" m2compatible="true" root="{mirror.rstrip("/")}/"/>'
+    head = '<ivysettings><settings defaultResolver="mirror"/>'
+    file.write_text(f"{head}<resolvers>{resolver}</resolvers></ivysettings>")
+    return ["-settings", str(file)]
+
+
+def _pyspark_folder() -> Path:
+    """Return where pyspark is, without the second that its import takes."""
+    found = importlib.util.find_spec("pyspark")
+    assert found is not None and found.origin is not None, "pyspark was asked for its version before"
+    return Path(found.origin).parent
+
+
+def _run(command: Sequence[str]) -> str:
+    """Run quietly; return the exit code, with the last of what a failed command said."""
+    try:
+        finished = subprocess.run(command, capture_output=True, text=True, timeout=FETCH_SECONDS_MAX, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    said = (finished.stdout + finished.stderr)[-SAID_CHARACTERS_MAX:] if finished.returncode != 0 else ""
+    return f"exit code {finished.returncode} {said}".strip()
+
+
+WAYS: dict[str, Callable[[Lock, Path], str]] = {"mvn": _by_maven, "ivy": _by_ivy}

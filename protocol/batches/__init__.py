@@ -1,0 +1,1 @@
+"""Record batches (magic 2): header, records, compression and control records."""

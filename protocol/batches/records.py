@@ -1,0 +1,291 @@
+"""The records inside a batch: read and build. One object a record; the path of Produce and Fetch does not come here.
+
+Source: DefaultRecord, DefaultRecordBatch and MemoryRecordsBuilder, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..sequences import NO_SEQUENCE
+from . import compression
+from .record_batch import (
+    COMPRESSION_MASK,
+    CONTROL_BIT,
+    HEADER_SIZE,
+    MAGIC_V2,
+    NO_PARTITION_LEADER_EPOCH,
+    NO_PRODUCER_EPOCH,
+    NO_PRODUCER_ID,
+    NO_TIMESTAMP,
+    TIMESTAMP_TYPE_BIT,
+    TRANSACTIONAL_BIT,
+    BatchHeader,
+    Compression,
+    parse_header,
+    sealed_header,
+)
+from .record_validation import read_unsigned_varint, read_unsigned_varlong
+
+_LONG_SIGN = 2**63
+_LONG_RANGE = 2**64
+
+Headers = tuple[tuple[str, bytes | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record as a client sees it.
+
+    timestamp: milliseconds; -1 is none. In build_batch the offset is ignored: records are counted from base_offset.
+    """
+
+    value: bytes | None = None
+    key: bytes | None = None
+    timestamp: int = NO_TIMESTAMP
+    headers: Headers = ()
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFields:
+    """The numbers of a record; sizes are -1 for null. The positions say where its key begins and where it ends."""
+
+    offset: int
+    timestamp: int
+    key_size: int
+    value_size: int
+    key_position: int
+    value_position: int
+    headers_position: int
+
+
+@dataclass(frozen=True, slots=True)
+class RebuiltRecords:
+    """Records written anew, and the base timestamp their deltas count from."""
+
+    data: bytes
+    base_timestamp: int
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOptions:
+    """The header of a batch that is built; the defaults are those of a batch without a producer."""
+
+    producer_id: int = NO_PRODUCER_ID
+    producer_epoch: int = NO_PRODUCER_EPOCH
+    base_sequence: int = NO_SEQUENCE
+    compression: Compression = Compression.NONE
+    is_transactional: bool = False
+    is_control: bool = False
+    base_offset: int = 0
+    partition_leader_epoch: int = NO_PARTITION_LEADER_EPOCH
+
+
+def build_batch(batch_records: Sequence[Record], options: BatchOptions = BatchOptions()) -> bytes:
+    """Return a batch of the records (one or more), offsets counted from the base."""
+    assert batch_records, "a batch has at least one record"
+    base_timestamp = batch_records[0].timestamp
+    data = b"".join(
+        encode_record(record, index, record.timestamp - base_timestamp) for index, record in enumerate(batch_records)
+    )
+    attributes = int(options.compression)
+    if options.is_transactional:
+        attributes |= TRANSACTIONAL_BIT
+    if options.is_control:
+        attributes |= CONTROL_BIT
+    payload = compression.compress(options.compression, data)
+    header = BatchHeader(
+        base_offset=options.base_offset,
+        length=0,
+        partition_leader_epoch=options.partition_leader_epoch,
+        magic=MAGIC_V2,
+        crc=0,
+        attributes=attributes,
+        last_offset_delta=len(batch_records) - 1,
+        base_timestamp=base_timestamp,
+        max_timestamp=max(record.timestamp for record in batch_records),
+        producer_id=options.producer_id,
+        producer_epoch=options.producer_epoch,
+        base_sequence=options.base_sequence,
+        records_count=len(batch_records),
+    )
+    return sealed_header(header, payload) + payload
+
+
+def decode_batch(batch: memoryview | bytes) -> list[Record]:
+    """Return the records of a stored batch; nothing is checked but what reading needs.
+
+    Raises InvalidRecords, IndexError or compression.BrokenPayload for bytes that are no batch.
+    """
+    header = parse_header(batch)
+    data, position = records_data(header, batch)
+    return [_record_of(fields, data) for fields in iterate_fields(header, data, position)]
+
+
+def records_data(header: BatchHeader, batch: memoryview | bytes) -> tuple[bytes, int]:
+    """Return the records of a batch, decompressed, and the position of the first one in them."""
+    codec = header.attributes & COMPRESSION_MASK
+    if codec:
+        return compression.decompress(Compression(codec), memoryview(batch)[HEADER_SIZE : header.size]), 0
+    return bytes(batch[: header.size]), HEADER_SIZE
+
+
+def iterate_fields(header: BatchHeader, data: bytes, position: int) -> Iterator[RecordFields]:
+    """Yield the numbers of each record in data from position on; offsets as the batch's base offset has them."""
+    log_append_time = header.max_timestamp if header.attributes & TIMESTAMP_TYPE_BIT else None
+    for _ in range(header.records_count):
+        _, position = read_unsigned_varint(data, position)
+        raw, position = read_unsigned_varlong(data, position + 1)
+        timestamp = _wrapped_long(header.base_timestamp + _unzigzag(raw))
+        raw, position = read_unsigned_varint(data, position)
+        offset = header.base_offset + _unzigzag(raw)
+        raw, key_position = read_unsigned_varint(data, position)
+        key_size = _unzigzag(raw)
+        raw, value_position = read_unsigned_varint(data, key_position + max(key_size, 0))
+        value_size = _unzigzag(raw)
+        headers_position = value_position + max(value_size, 0)
+        yield RecordFields(
+            offset,
+            timestamp if log_append_time is None else log_append_time,
+            key_size if key_size >= 0 else -1,
+            value_size if value_size >= 0 else -1,
+            key_position,
+            value_position,
+            headers_position,
+        )
+        position = _headers_end(data, headers_position)
+
+
+def key_of(fields: RecordFields, data: bytes) -> bytes | None:
+    """Return the key of a record of data; None for null."""
+    return data[fields.key_position : fields.key_position + fields.key_size] if fields.key_size >= 0 else None
+
+
+def _headers_end(data: bytes, position: int) -> int:
+    count, position = read_unsigned_varint(data, position)
+    for _ in range(count >> 1):
+        raw, position = read_unsigned_varint(data, position)
+        raw, position = read_unsigned_varint(data, position + max(_unzigzag(raw), 0))
+        position += max(_unzigzag(raw), 0)
+    return position
+
+
+def _record_of(fields: RecordFields, data: bytes) -> Record:
+    key = value = None
+    if fields.key_size >= 0:
+        key = data[fields.key_position : fields.key_position + fields.key_size]
+    if fields.value_size >= 0:
+        value = data[fields.value_position : fields.value_position + fields.value_size]
+    return Record(value, key, fields.timestamp, _headers_of(data, fields.headers_position), fields.offset)
+
+
+def _headers_of(data: bytes, position: int) -> Headers:
+    headers: list[tuple[str, bytes | None]] = []
+    count, position = read_unsigned_varint(data, position)
+    for _ in range(count >> 1):
+        raw, position = read_unsigned_varint(data, position)
+        size = _unzigzag(raw)
+        name = data[position : position + size].decode("utf-8", "replace")
+        raw, position = read_unsigned_varint(data, position + size)
+        size = _unzigzag(raw)
+        headers.append((name, data[position : position + size] if size >= 0 else None))
+        position += max(size, 0)
+    return tuple(headers)
+
+
+def rebuild_records(header: BatchHeader, data: bytes, position: int) -> RebuiltRecords:
+    """Return the records that were checked, written as Kafka writes them: offsets counted, no attributes.
+
+    Source: LogValidator.buildRecordsAndAssignOffsets, Kafka 4.3.0.
+    """
+    parts: list[bytes] = []
+    base_timestamp: int | None = None
+    for index, fields in enumerate(iterate_fields(header, data, position)):
+        if base_timestamp is None:
+            base_timestamp = fields.timestamp
+        record = _raw_record(fields, data)
+        parts.append(_sized(_record_start(index, fields.timestamp - base_timestamp) + record))
+    assert base_timestamp is not None, "a batch that was checked has records"
+    return RebuiltRecords(b"".join(parts), base_timestamp)
+
+
+def rewrite_records(
+    header: BatchHeader, data: bytes, batch_records: Sequence[RecordFields], base_timestamp: int
+) -> bytes:
+    """Return some of a batch's records written anew: with the offsets they have, deltas counted from base_timestamp."""
+    return b"".join(
+        _sized(
+            _record_start(fields.offset - header.base_offset, _wrapped_long(fields.timestamp - base_timestamp))
+            + _raw_record(fields, data)
+        )
+        for fields in batch_records
+    )
+
+
+def _raw_record(fields: RecordFields, data: bytes) -> bytes:
+    """Return the record from its key size on, with every size in its shortest form."""
+    key = data[fields.key_position : fields.key_position + max(fields.key_size, 0)]
+    value = data[fields.value_position : fields.value_position + max(fields.value_size, 0)]
+    parts = [varint(fields.key_size), key, varint(fields.value_size), value]
+    count, position = read_unsigned_varint(data, fields.headers_position)
+    parts.append(varint(count >> 1))
+    # A name and a value each.
+    for _ in range(count & ~1):
+        raw, position = read_unsigned_varint(data, position)
+        size = _unzigzag(raw)
+        parts += (varint(max(size, -1)), data[position : position + max(size, 0)])
+        position += max(size, 0)
+    return b"".join(parts)
+
+
+def rebuilt_batch(
+    header: BatchHeader, codec: Compression, base_timestamp: int, max_timestamp: int, payload: bytes
+) -> bytes:
+    """Return a batch with the header's producer and sequences around a new payload."""
+    attributes = header.attributes & TRANSACTIONAL_BIT | codec
+    rebuilt = header._replace(attributes=attributes, base_timestamp=base_timestamp, max_timestamp=max_timestamp)
+    return sealed_header(rebuilt, payload) + payload
+
+
+def encode_record(record: Record, offset_delta: int, timestamp_delta: int) -> bytes:
+    """Return one record as it stands in a batch."""
+    parts = [_record_start(offset_delta, timestamp_delta), _sized_or_null(record.key), _sized_or_null(record.value)]
+    parts.append(varint(len(record.headers)))
+    for name, value in record.headers:
+        parts.append(_sized_or_null(name.encode()))
+        parts.append(_sized_or_null(value))
+    return _sized(b"".join(parts))
+
+
+def _record_start(offset_delta: int, timestamp_delta: int) -> bytes:
+    return b"\0" + varint(timestamp_delta) + varint(offset_delta)
+
+
+def _sized(data: bytes) -> bytes:
+    return varint(len(data)) + data
+
+
+def _sized_or_null(data: bytes | None) -> bytes:
+    return varint(-1) if data is None else _sized(data)
+
+
+def varint(value: int) -> bytes:
+    """Return value as a zigzag varint, or varlong, in its shortest form."""
+    unsigned = ((value << 1) ^ (value >> 63)) % _LONG_RANGE
+    encoded = bytearray()
+    while unsigned > 127:
+        encoded.append(unsigned & 127 | 128)
+        unsigned >>= 7
+    encoded.append(unsigned)
+    return bytes(encoded)
+
+
+def _unzigzag(raw: int) -> int:
+    return (raw >> 1) ^ -(raw & 1)
+
+
+def _wrapped_long(value: int) -> int:
+    """Return value as Java's long arithmetic has it, which wraps."""
+    return (value + _LONG_SIGN) % _LONG_RANGE - _LONG_SIGN

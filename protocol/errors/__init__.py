@@ -1,0 +1,1 @@
+"""Error responses for any API and version."""

@@ -1,0 +1,92 @@
+"""A whole answer as it goes over the wire: size, response header, message; and what of it is the same in every API.
+
+The header has tagged fields where the message is flexible, but never for ApiVersions: whoever asks it does not know yet
+what the broker speaks (KIP-511). For the same reason ApiVersions in a version that is not served is answered in
+version 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from struct import pack_into
+from typing import cast
+
+from ..api_keys import Api, ApiKey
+from ..frames import FRAME_SIZE_BYTES
+from ..message import Message
+from ..message_types import response_type
+from ..primitives import Reader, Writer
+
+THROTTLE_FIELD = "throttle_time_ms"
+
+# What error codes are called, of whatever part of an answer.
+ERROR_FIELDS = frozenset({"error_code", "partition_error_code", "acknowledge_error_code"})
+
+
+def answer_version(api: Api, version: int) -> int:
+    """Return the version that a request of this version is answered in."""
+    if api.key is ApiKey.API_VERSIONS and not api.first_version <= version <= api.last_version:
+        return 0
+    return version
+
+
+def encode_answer(api: Api, version: int, correlation_id: int, response: Message) -> bytearray:
+    """Return the whole answer; raises ValueError for what the version cannot carry."""
+    version = answer_version(api, version)
+    writer = Writer()
+    writer.int32(0)
+    writer.int32(correlation_id)
+    if _is_header_flexible(api, version):
+        writer.no_tagged_fields()
+    response.write(writer, version)
+    buffer = writer.buffer
+    pack_into(">i", buffer, 0, len(buffer) - FRAME_SIZE_BYTES)
+    return buffer
+
+
+def decode_answer(api: Api, version: int, answer: bytes | bytearray) -> tuple[int, Message]:
+    """Return correlation id and message of a whole answer; raises FrameError where it does not decode."""
+    version = answer_version(api, version)
+    reader = Reader(answer, FRAME_SIZE_BYTES)
+    correlation_id = reader.int32()
+    if _is_header_flexible(api, version):
+        reader.skip_tagged_fields()
+    return correlation_id, response_type(api).read(reader, version)
+
+
+def _is_header_flexible(api: Api, version: int) -> bool:
+    return version >= api.flexible_since and api.key is not ApiKey.API_VERSIONS
+
+
+def has_throttle(api: Api) -> bool:
+    """Whether the API's answers can tell the client to wait, at least in their later versions."""
+    return THROTTLE_FIELD in response_type(api).__slots__
+
+
+def with_throttle(api: Api, version: int, answer: bytes | bytearray, throttle_time_ms: int) -> bytearray:
+    """Return the answer with this throttle time; as it was where the version has no place for one."""
+    correlation_id, response = decode_answer(api, version, answer)
+    if not has_throttle(api):
+        return bytearray(answer)
+    setattr(response, THROTTLE_FIELD, throttle_time_ms)
+    return encode_answer(api, version, correlation_id, response)
+
+
+def error_codes_in(api: Api, version: int, answer: bytes | bytearray) -> int:
+    """Return the first error code of the answer that is not 0, its own before those of its parts; else 0."""
+    _, response = decode_answer(api, version, answer)
+    codes = (cast(int, getattr(holder, name)) for holder, name in error_holders(response))
+    return next((code for code in codes if code), 0)
+
+
+def error_holders(message: object) -> Iterator[tuple[object, str]]:
+    """Yield every message within this one that has an error code, itself first, and what its error code is called."""
+    if not isinstance(message, Message):
+        return
+    for name in message.__slots__:
+        if name in ERROR_FIELDS:
+            yield message, name
+    for name in message.__slots__:
+        value = cast(object, getattr(message, name))
+        for part in cast("list[object]", value) if isinstance(value, list) else (value,):
+            yield from error_holders(part)

@@ -1,0 +1,284 @@
+"""The records of __consumer_offsets that hold classic groups and committed offsets: read in all versions, and written.
+
+A key is its record's type (int16) and its fields; a value is its version (int16) and its fields. Versions from 4 on are
+flexible. Only what Kafka 4.3 writes is written: of offsets 4, or 1 where a client has set a retention, of groups 3.
+Source: GroupCoordinatorRecordSerde, GroupCoordinatorRecordHelpers and the definitions in common/message, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Self
+
+from ..frames import FrameError
+from ..primitives import ZERO_UUID, Reader, Writer
+
+NO_TIMESTAMP = -1
+NO_LEADER_EPOCH = -1
+NO_TIMEOUT = -1
+
+_VALUE_VERSION_MAX = 4
+_FLEXIBLE_SINCE = 4
+# The one tagged field, and its only length.
+_TOPIC_ID_TAG = 0
+_UUID_BYTES = 16
+
+_EXPIRE_TIMESTAMP_VERSION = 1
+_LEADER_EPOCH_SINCE = 3
+_OFFSET_VERSION = 4
+
+_REBALANCE_TIMEOUT_SINCE = 1
+_STATE_TIMESTAMP_SINCE = 2
+_INSTANCE_ID_SINCE = 3
+_GROUP_VERSION = 3
+# What a member of the flexible version takes whose strings and byte arrays are empty.
+_MEMBER_BYTES_MIN = 15
+
+
+class GroupRecordType(IntEnum):
+    """What the record of a key is about; the numbers stand in the log (CoordinatorRecordType, Kafka 4.3.0)."""
+
+    LEGACY_OFFSET_COMMIT = 0
+    OFFSET_COMMIT = 1
+    GROUP_METADATA = 2
+
+
+def record_type_of(key: bytes) -> int:
+    """Return the type of a key, known or not; raises FrameError for what is too short to have one."""
+    return Reader(key).int16()
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetCommitKey:
+    """What an offset was committed for. Type 0, of Kafka before 0.8.2, has the same fields and is read only."""
+
+    group: str
+    topic: str
+    partition: int
+
+    @classmethod
+    def read(cls, key: bytes) -> Self:
+        """Read a key of type 0 or 1; raises FrameError."""
+        reader = Reader(key)
+        _check_type(reader, GroupRecordType.LEGACY_OFFSET_COMMIT, GroupRecordType.OFFSET_COMMIT)
+        return cls(reader.string(), reader.string(), reader.int32())
+
+    def encode(self) -> bytes:
+        """Return the key; raises ValueError for what does not fit."""
+        writer = Writer()
+        writer.int16(GroupRecordType.OFFSET_COMMIT)
+        writer.string(self.group)
+        writer.string(self.topic)
+        writer.int32(self.partition)
+        return writer.getvalue()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetCommitValue:
+    """A committed offset. Timestamps are in ms; expire_timestamp is NO_TIMESTAMP where the broker's retention decides.
+
+    topic_id: 16 bytes, all zero where it is not known.
+    """
+
+    offset: int
+    leader_epoch: int = NO_LEADER_EPOCH
+    metadata: str = ""
+    commit_timestamp: int
+    expire_timestamp: int = NO_TIMESTAMP
+    topic_id: bytes = ZERO_UUID
+
+    @classmethod
+    def read(cls, value: bytes) -> Self:
+        """Read a value of any version; raises FrameError."""
+        reader = Reader(value)
+        version = _read_version(reader)
+        flexible = version >= _FLEXIBLE_SINCE
+        return cls(
+            offset=reader.int64(),
+            leader_epoch=reader.int32() if version >= _LEADER_EPOCH_SINCE else NO_LEADER_EPOCH,
+            metadata=reader.compact_string() if flexible else reader.string(),
+            commit_timestamp=reader.int64(),
+            expire_timestamp=reader.int64() if version == _EXPIRE_TIMESTAMP_VERSION else NO_TIMESTAMP,
+            topic_id=_read_topic_id(reader) if flexible else ZERO_UUID,
+        )
+
+    def encode(self) -> bytes:
+        """Return the value; raises ValueError for what does not fit.
+
+        With an expire_timestamp it is of version 1, the only one that has it, and without leader epoch and topic id.
+        """
+        writer = Writer()
+        if self.expire_timestamp != NO_TIMESTAMP:
+            writer.int16(_EXPIRE_TIMESTAMP_VERSION)
+            writer.int64(self.offset)
+            writer.string(self.metadata)
+            writer.int64(self.commit_timestamp)
+            writer.int64(self.expire_timestamp)
+            return writer.getvalue()
+        writer.int16(_OFFSET_VERSION)
+        writer.int64(self.offset)
+        writer.int32(self.leader_epoch)
+        writer.compact_string(self.metadata)
+        writer.int64(self.commit_timestamp)
+        _write_topic_id(writer, self.topic_id)
+        return writer.getvalue()
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMetadataKey:
+    """Which classic group a record is about."""
+
+    group: str
+
+    @classmethod
+    def read(cls, key: bytes) -> Self:
+        """Read a key of type 2; raises FrameError."""
+        reader = Reader(key)
+        _check_type(reader, GroupRecordType.GROUP_METADATA)
+        return cls(reader.string())
+
+    def encode(self) -> bytes:
+        """Return the key; raises ValueError for what does not fit."""
+        writer = Writer()
+        writer.int16(GroupRecordType.GROUP_METADATA)
+        writer.string(self.group)
+        return writer.getvalue()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberMetadata:
+    """A member of a stable group.
+
+    client_host: as Java prints an address, "/127.0.0.1". subscription: its metadata for the protocol that was chosen.
+    """
+
+    member_id: str
+    group_instance_id: str | None = None
+    client_id: str
+    client_host: str
+    rebalance_timeout: int = NO_TIMEOUT
+    session_timeout: int
+    subscription: bytes
+    assignment: bytes
+
+    @classmethod
+    def read(cls, reader: Reader, version: int) -> Self:
+        """Read the fields of that version of GroupMetadataValue; raises FrameError."""
+        flexible = version >= _FLEXIBLE_SINCE
+        string = reader.compact_string if flexible else reader.string
+        nullable_string = reader.compact_nullable_string if flexible else reader.nullable_string
+        data = reader.compact_data if flexible else reader.data
+        member = cls(
+            member_id=string(),
+            group_instance_id=nullable_string() if version >= _INSTANCE_ID_SINCE else None,
+            client_id=string(),
+            client_host=string(),
+            rebalance_timeout=reader.int32() if version >= _REBALANCE_TIMEOUT_SINCE else NO_TIMEOUT,
+            session_timeout=reader.int32(),
+            subscription=data(),
+            assignment=data(),
+        )
+        if flexible:
+            reader.skip_tagged_fields()
+        return member
+
+    def write(self, writer: Writer) -> None:
+        """Write the fields of the version that is written."""
+        writer.string(self.member_id)
+        writer.nullable_string(self.group_instance_id)
+        writer.string(self.client_id)
+        writer.string(self.client_host)
+        writer.int32(self.rebalance_timeout)
+        writer.int32(self.session_timeout)
+        writer.data(self.subscription)
+        writer.data(self.assignment)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupMetadataValue:
+    """A classic group in the generation that it was last stable or empty in.
+
+    protocol, leader: None while there are no members. current_state_timestamp: since when it was in the state before.
+    """
+
+    protocol_type: str
+    generation: int
+    protocol: str | None
+    leader: str | None
+    current_state_timestamp: int = NO_TIMESTAMP
+    members: tuple[MemberMetadata, ...] = ()
+
+    @classmethod
+    def read(cls, value: bytes) -> Self:
+        """Read a value of any version; raises FrameError."""
+        reader = Reader(value)
+        version = _read_version(reader)
+        flexible = version >= _FLEXIBLE_SINCE
+        nullable_string = reader.compact_nullable_string if flexible else reader.nullable_string
+        protocol_type = reader.compact_string() if flexible else reader.string()
+        generation = reader.int32()
+        protocol, leader = nullable_string(), nullable_string()
+        timestamp = reader.int64() if version >= _STATE_TIMESTAMP_SINCE else NO_TIMESTAMP
+        array_length = reader.compact_array_length if flexible else reader.array_length
+        members = tuple(MemberMetadata.read(reader, version) for _ in range(array_length(_MEMBER_BYTES_MIN)))
+        if flexible:
+            reader.skip_tagged_fields()
+        return cls(
+            protocol_type=protocol_type,
+            generation=generation,
+            protocol=protocol,
+            leader=leader,
+            current_state_timestamp=timestamp,
+            members=members,
+        )
+
+    def encode(self) -> bytes:
+        """Return the value; raises ValueError for what does not fit."""
+        writer = Writer()
+        writer.int16(_GROUP_VERSION)
+        writer.string(self.protocol_type)
+        writer.int32(self.generation)
+        writer.nullable_string(self.protocol)
+        writer.nullable_string(self.leader)
+        writer.int64(self.current_state_timestamp)
+        writer.int32(len(self.members))
+        for member in self.members:
+            member.write(writer)
+        return writer.getvalue()
+
+
+def _check_type(reader: Reader, *types: GroupRecordType) -> None:
+    record_type = reader.int16()
+    if record_type not in types:
+        raise FrameError(f"a key of type {record_type}, where {' or '.join(str(int(each)) for each in types)} is meant")
+
+
+def _read_version(reader: Reader) -> int:
+    version = reader.int16()
+    if not 0 <= version <= _VALUE_VERSION_MAX:
+        raise FrameError(f"a value of version {version}; versions 0 to {_VALUE_VERSION_MAX} can be read")
+    return version
+
+
+def _read_topic_id(reader: Reader) -> bytes:
+    topic_id = ZERO_UUID
+    for _ in range(reader.tagged_field_count()):
+        tag = reader.unsigned_varint()
+        end = reader.tagged_field_end()
+        if tag == _TOPIC_ID_TAG:
+            topic_id = reader.uuid()
+            reader.leave_tagged_field(end)
+        else:
+            reader.position = end
+    return topic_id
+
+
+def _write_topic_id(writer: Writer, topic_id: bytes) -> None:
+    if topic_id == ZERO_UUID:
+        writer.unsigned_varint(0)
+        return
+    writer.unsigned_varint(1)
+    writer.unsigned_varint(_TOPIC_ID_TAG)
+    writer.unsigned_varint(_UUID_BYTES)
+    writer.uuid(topic_id)

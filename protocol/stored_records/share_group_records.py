@@ -1,0 +1,242 @@
+"""The records of __consumer_offsets that hold share groups (KIP-932).
+
+A key is the record's type (int16), the group, and for what is about a member its id; a value is its version (int16,
+always 0) and its fields.
+Source: GroupCoordinatorRecordHelpers, CoordinatorRecordType and the definitions beside them, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from types import MappingProxyType
+from typing import Self
+
+from ..frames import FrameError
+from ..primitives import INT32, Reader, Writer
+from .consumer_group_values import NO_PARTITIONS, Partitions, TargetAssignment, TargetAssignmentMetadata
+
+_VALUE_VERSION = 0
+_TOPIC_BYTES_MIN = 18
+
+
+class ShareRecordType(IntEnum):
+    """What the record of a key is about; the numbers stand in the log."""
+
+    MEMBER_METADATA = 10
+    GROUP_METADATA = 11
+    TARGET_ASSIGNMENT_METADATA = 12
+    TARGET_ASSIGNMENT_MEMBER = 13
+    CURRENT_MEMBER_ASSIGNMENT = 14
+    # For which partitions the share coordinator keeps a state.
+    STATE_PARTITION_METADATA = 15
+
+
+_OF_A_MEMBER = frozenset(
+    {
+        ShareRecordType.MEMBER_METADATA,
+        ShareRecordType.TARGET_ASSIGNMENT_MEMBER,
+        ShareRecordType.CURRENT_MEMBER_ASSIGNMENT,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ShareMemberMetadata:
+    """What a member told of itself. client_host: as Java prints an address, "/127.0.0.1"."""
+
+    rack_id: str | None
+    client_id: str
+    client_host: str
+    subscribed_topic_names: tuple[str, ...]
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Read the fields; raises FrameError."""
+        rack_id, client_id = reader.compact_nullable_string(), reader.compact_string()
+        client_host = reader.compact_string()
+        names = tuple(reader.compact_string() for _ in range(reader.compact_array_length(1)))
+        reader.skip_tagged_fields()
+        return cls(rack_id, client_id, client_host, names)
+
+    def write(self, writer: Writer) -> None:
+        """Write the fields."""
+        writer.compact_nullable_string(self.rack_id)
+        writer.compact_string(self.client_id)
+        writer.compact_string(self.client_host)
+        writer.compact_array_length(len(self.subscribed_topic_names))
+        for name in self.subscribed_topic_names:
+            writer.compact_string(name)
+        writer.no_tagged_fields()
+
+
+@dataclass(frozen=True, slots=True)
+class ShareGroupMetadata:
+    """The group's epoch, and the hash of its topics as they were when it was bumped."""
+
+    epoch: int
+    metadata_hash: int = 0
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Read the fields; raises FrameError."""
+        metadata = cls(reader.int32(), reader.int64())
+        reader.skip_tagged_fields()
+        return metadata
+
+    def write(self, writer: Writer) -> None:
+        """Write the fields."""
+        writer.int32(self.epoch)
+        writer.int64(self.metadata_hash)
+        writer.no_tagged_fields()
+
+
+@dataclass(frozen=True, slots=True)
+class ShareCurrentAssignment:
+    """The partitions that a member has, since which epoch; state is always 0."""
+
+    member_epoch: int
+    previous_member_epoch: int
+    state: int = 0
+    partitions: Partitions = field(default_factory=lambda: NO_PARTITIONS)
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Read the fields; raises FrameError."""
+        member_epoch, previous_member_epoch = reader.int32(), reader.int32()
+        return cls(member_epoch, previous_member_epoch, reader.int8(), TargetAssignment.read(reader).partitions)
+
+    def write(self, writer: Writer) -> None:
+        """Write the fields."""
+        writer.int32(self.member_epoch)
+        writer.int32(self.previous_member_epoch)
+        writer.int8(self.state)
+        TargetAssignment(self.partitions).write(writer)
+
+
+@dataclass(frozen=True, slots=True)
+class StateTopic:
+    """A topic whose partitions have a state with the share coordinator."""
+
+    topic_id: bytes
+    topic_name: str
+    partitions: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StatePartitionMetadata:
+    """Which partitions are about to have a state, which have one, and of which topics it is about to be deleted."""
+
+    initializing: tuple[StateTopic, ...] = ()
+    initialized: tuple[StateTopic, ...] = ()
+    deleting: tuple[tuple[bytes, str], ...] = ()
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Read the fields; raises FrameError."""
+        initializing, initialized = _read_topics(reader), _read_topics(reader)
+        deleting: list[tuple[bytes, str]] = []
+        for _ in range(reader.compact_array_length(_TOPIC_BYTES_MIN)):
+            deleting.append((reader.uuid(), reader.compact_string()))
+            reader.skip_tagged_fields()
+        reader.skip_tagged_fields()
+        return cls(initializing, initialized, tuple(deleting))
+
+    def write(self, writer: Writer) -> None:
+        """Write the fields."""
+        _write_topics(writer, self.initializing)
+        _write_topics(writer, self.initialized)
+        writer.compact_array_length(len(self.deleting))
+        for topic_id, topic_name in self.deleting:
+            writer.uuid(topic_id)
+            writer.compact_string(topic_name)
+            writer.no_tagged_fields()
+        writer.no_tagged_fields()
+
+
+def _read_topics(reader: Reader) -> tuple[StateTopic, ...]:
+    topics: list[StateTopic] = []
+    for _ in range(reader.compact_array_length(_TOPIC_BYTES_MIN)):
+        topic_id, topic_name = reader.uuid(), reader.compact_string()
+        partitions = reader.integer_list(INT32, reader.compact_array_length(INT32.size))
+        reader.skip_tagged_fields()
+        topics.append(StateTopic(topic_id, topic_name, tuple(partitions)))
+    return tuple(topics)
+
+
+def _write_topics(writer: Writer, topics: tuple[StateTopic, ...]) -> None:
+    writer.compact_array_length(len(topics))
+    for topic in topics:
+        writer.uuid(topic.topic_id)
+        writer.compact_string(topic.topic_name)
+        writer.compact_array_length(len(topic.partitions))
+        writer.integer_list(INT32, list(topic.partitions))
+        writer.no_tagged_fields()
+
+
+ShareRecordValue = (
+    ShareMemberMetadata
+    | ShareGroupMetadata
+    | TargetAssignmentMetadata
+    | TargetAssignment
+    | ShareCurrentAssignment
+    | StatePartitionMetadata
+)
+
+_READERS: Mapping[ShareRecordType, Callable[[Reader], ShareRecordValue]] = MappingProxyType(
+    {
+        ShareRecordType.MEMBER_METADATA: ShareMemberMetadata.read,
+        ShareRecordType.GROUP_METADATA: ShareGroupMetadata.read,
+        ShareRecordType.TARGET_ASSIGNMENT_METADATA: TargetAssignmentMetadata.read,
+        ShareRecordType.TARGET_ASSIGNMENT_MEMBER: TargetAssignment.read,
+        ShareRecordType.CURRENT_MEMBER_ASSIGNMENT: ShareCurrentAssignment.read,
+        ShareRecordType.STATE_PARTITION_METADATA: StatePartitionMetadata.read,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ShareGroupRecord:
+    """A record; a value of None says that what it stands for is gone. member_id: "" for what is about the group."""
+
+    record_type: ShareRecordType
+    group_id: str
+    member_id: str = ""
+    value: ShareRecordValue | None = None
+
+    @classmethod
+    def read(cls, key: bytes, value: bytes | None) -> Self:
+        """Read a record whose key is of one of the types; raises FrameError."""
+        reader = Reader(key)
+        number = reader.int16()
+        if number not in list(ShareRecordType):
+            raise FrameError(f"a key of type {number} is not about a share group")
+        record_type = ShareRecordType(number)
+        group_id = reader.string()
+        member_id = reader.string() if record_type in _OF_A_MEMBER else ""
+        if value is None:
+            return cls(record_type, group_id, member_id)
+        reader = Reader(value)
+        version = reader.int16()
+        if version != _VALUE_VERSION:
+            raise FrameError(f"a value of version {version}; only version {_VALUE_VERSION} can be read")
+        return cls(record_type, group_id, member_id, _READERS[record_type](reader))
+
+    def encode_key(self) -> bytes:
+        """Return the key; raises ValueError for what does not fit."""
+        writer = Writer()
+        writer.int16(self.record_type)
+        writer.string(self.group_id)
+        if self.record_type in _OF_A_MEMBER:
+            writer.string(self.member_id)
+        return writer.getvalue()
+
+    def encode_value(self) -> bytes | None:
+        """Return the value; raises ValueError for what does not fit."""
+        if self.value is None:
+            return None
+        writer = Writer()
+        writer.int16(_VALUE_VERSION)
+        self.value.write(writer)
+        return writer.getvalue()

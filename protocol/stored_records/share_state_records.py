@@ -1,0 +1,164 @@
+"""The records of __share_group_state: how far a share group is in a partition (KIP-932).
+
+A key is the record's type (int16), the group, topic id and partition. A snapshot holds the whole state, an update what
+has changed since; values have a version (int16, always 0).
+Source: ShareSnapshotKey/Value, ShareUpdateKey/Value and ShareCoordinatorRecordHelpers, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple, Self
+
+from ..frames import FrameError
+from ..primitives import Reader, Writer
+
+_VALUE_VERSION = 0
+_STATE_BATCH_BYTES_MIN = 20
+# The tag of deliveryCompleteCount, and what a missing one stands for.
+_TAG = 0
+UNKNOWN_COUNT = -1
+
+
+class ShareStateType(IntEnum):
+    """What the record of a key is; the numbers stand in the log."""
+
+    SNAPSHOT = 0
+    UPDATE = 1
+
+
+class DeliveryState(IntEnum):
+    """What became of records; the numbers stand in the log. ACQUIRED is never written."""
+
+    AVAILABLE = 0
+    ACQUIRED = 1
+    ACKNOWLEDGED = 2
+    ARCHIVED = 4
+
+
+class ShareKey(NamedTuple):
+    """A partition as a group sees it."""
+
+    group_id: str
+    topic_id: bytes
+    partition: int
+
+    def encode(self, record_type: ShareStateType) -> bytes:
+        """Return the key of a record of that type."""
+        writer = Writer()
+        writer.int16(record_type)
+        writer.string(self.group_id)
+        writer.uuid(self.topic_id)
+        writer.int32(self.partition)
+        return writer.getvalue()
+
+
+class StateBatch(NamedTuple):
+    """Records that are in the same state; last_offset is one of them."""
+
+    first_offset: int
+    last_offset: int
+    delivery_state: DeliveryState
+    delivery_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShareStateValue:
+    """A snapshot, or an update, which has no state_epoch and no timestamps.
+
+    start_offset: the first that is not done with; -1: not known yet, or in an update as it was.
+    delivery_complete_count: how many from there on are done with.
+    """
+
+    snapshot_epoch: int
+    state_epoch: int = 0
+    leader_epoch: int = 0
+    start_offset: int = -1
+    delivery_complete_count: int = UNKNOWN_COUNT
+    create_timestamp: int = 0
+    write_timestamp: int = 0
+    batches: tuple[StateBatch, ...] = ()
+
+    @classmethod
+    def read(cls, record_type: ShareStateType, value: bytes) -> Self:
+        """Read the value of a record of that type; raises FrameError."""
+        reader = Reader(value)
+        version = reader.int16()
+        if version != _VALUE_VERSION:
+            raise FrameError(f"a value of version {version}; only version {_VALUE_VERSION} can be read")
+        is_snapshot = record_type is ShareStateType.SNAPSHOT
+        snapshot_epoch = reader.int32()
+        state_epoch = reader.int32() if is_snapshot else 0
+        leader_epoch, start_offset = reader.int32(), reader.int64()
+        create_timestamp = reader.int64() if is_snapshot else 0
+        write_timestamp = reader.int64() if is_snapshot else 0
+        batches = tuple(_read_batch(reader) for _ in range(reader.compact_array_length(_STATE_BATCH_BYTES_MIN)))
+        return cls(
+            snapshot_epoch=snapshot_epoch,
+            state_epoch=state_epoch,
+            leader_epoch=leader_epoch,
+            start_offset=start_offset,
+            delivery_complete_count=_read_count(reader),
+            create_timestamp=create_timestamp,
+            write_timestamp=write_timestamp,
+            batches=batches,
+        )
+
+    def encode(self, record_type: ShareStateType) -> bytes:
+        """Return the value of a record of that type."""
+        writer = Writer()
+        writer.int16(_VALUE_VERSION)
+        writer.int32(self.snapshot_epoch)
+        if record_type is ShareStateType.SNAPSHOT:
+            writer.int32(self.state_epoch)
+        writer.int32(self.leader_epoch)
+        writer.int64(self.start_offset)
+        if record_type is ShareStateType.SNAPSHOT:
+            writer.int64(self.create_timestamp)
+            writer.int64(self.write_timestamp)
+        writer.compact_array_length(len(self.batches))
+        for batch in self.batches:
+            writer.int64(batch.first_offset)
+            writer.int64(batch.last_offset)
+            writer.int8(batch.delivery_state)
+            writer.int16(batch.delivery_count)
+            writer.no_tagged_fields()
+        if self.delivery_complete_count == UNKNOWN_COUNT:
+            writer.no_tagged_fields()
+        else:
+            tagged = Writer()
+            tagged.int32(self.delivery_complete_count)
+            writer.tagged_fields([(_TAG, tagged)])
+        return writer.getvalue()
+
+
+def read_share_key(key: bytes) -> tuple[ShareStateType, ShareKey]:
+    """Return the type and the key; raises FrameError."""
+    reader = Reader(key)
+    number = reader.int16()
+    if number not in list(ShareStateType):
+        raise FrameError(f"a key of type {number} is not about the state of a share group")
+    return ShareStateType(number), ShareKey(reader.string(), reader.uuid(), reader.int32())
+
+
+def _read_batch(reader: Reader) -> StateBatch:
+    first_offset, last_offset = reader.int64(), reader.int64()
+    state, delivery_count = reader.int8(), reader.int16()
+    reader.skip_tagged_fields()
+    if state not in list(DeliveryState):
+        raise FrameError(f"delivery state {state}; allowed: {', '.join(str(int(each)) for each in DeliveryState)}")
+    return StateBatch(first_offset, last_offset, DeliveryState(state), delivery_count)
+
+
+def _read_count(reader: Reader) -> int:
+    count = UNKNOWN_COUNT
+    for _ in range(reader.tagged_field_count()):
+        tag = reader.unsigned_varint()
+        end = reader.tagged_field_end()
+        if tag == _TAG:
+            count = reader.int32()
+            reader.leave_tagged_field(end)
+        else:
+            reader.position = end
+    return count

@@ -1,0 +1,1 @@
+"""Producers that scenarios run: real clients and a raw one."""

@@ -1,0 +1,163 @@
+"""aiokafka as the producer of a scenario, on an event loop in a thread of its own.
+
+It has one batch of a partition on its way at a time. Batches are handed over whole (send_batch), so that none is cut.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+import threading
+import time
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from ..scenario import Batch
+from .client import (
+    SETTLE_SECONDS_MAX,
+    ClientOptions,
+    ClientStuck,
+    ClientUnavailable,
+    Delivery,
+    events_of,
+    headers_of,
+    value_of,
+)
+
+BACKOFF_MS = 20
+STOP_SECONDS_MAX = 0.5
+
+Result = TypeVar("Result")
+
+
+class AiokafkaClient:
+    """Drives aiokafka.AIOKafkaProducer."""
+
+    is_pipelining = False
+    batch_events_max: int | None = None
+
+    def __init__(self, options: ClientOptions) -> None:
+        """Raises ClientUnavailable where the package is missing."""
+        try:
+            self._package = importlib.import_module("aiokafka")
+        except ImportError as error:
+            raise ClientUnavailable("the client aiokafka needs the package aiokafka") from error
+        self.deliveries: list[Delivery] = []
+        # What it logs is told as notes or is noise.
+        logging.getLogger("aiokafka").setLevel(logging.CRITICAL + 1)
+        self._options = options
+        self._loop = asyncio.new_event_loop()
+        # What the producer's tasks end with is in the futures of its batches.
+        self._loop.set_exception_handler(pass_over)
+        self._thread = threading.Thread(target=self._loop.run_forever, name="aiokafka", daemon=True)
+        self._thread.start()
+        self._waiting: list[tuple[Delivery, asyncio.Future[Any]]] = []
+        self._producer = self._run(self._new_producer())
+
+    async def _new_producer(self) -> Any:
+        options = self._options
+        producer = self._package.AIOKafkaProducer(
+            bootstrap_servers=options.bootstrap_servers,
+            enable_idempotence=options.is_idempotent,
+            acks="all",
+            request_timeout_ms=options.request_ms,
+            retry_backoff_ms=BACKOFF_MS,
+        )
+        await producer.start()
+        return producer
+
+    def send(self, batch: Batch, partition: int) -> None:
+        """Hand a batch over."""
+        delivery = Delivery(batch.name, partition)
+        self.deliveries.append(delivery)
+        self._run(self._send(batch, delivery))
+
+    async def _send(self, batch: Batch, delivery: Delivery) -> None:
+        builder = self._producer.create_batch()
+        for event in events_of(batch):
+            builder.append(key=None, value=value_of(event), timestamp=None, headers=list(headers_of(batch, event)))
+        deadline = time.monotonic() + SETTLE_SECONDS_MAX
+        while time.monotonic() < deadline:
+            try:
+                future = await self._producer.send_batch(builder, self._options.topic, partition=delivery.partition)
+            except self._package.errors.KafkaTimeoutError:
+                # Not taken: another batch waits for the one that is on its way.
+                continue
+            except Exception as error:
+                # A producer whose sender has ended takes nothing more; any of its errors may come here.
+                delivery.error = type(error).__name__
+                return
+            self._waiting.append((delivery, future))
+            return
+        raise ClientStuck(f"aiokafka does not take {batch.name} within {SETTLE_SECONDS_MAX} s")
+
+    def settle(self, *, retries: bool) -> None:
+        """Wait for all reports."""
+        if self._run(self._wait(SETTLE_SECONDS_MAX)):
+            raise ClientStuck(f"aiokafka has batches without an answer after {SETTLE_SECONDS_MAX} s")
+
+    def give_up(self) -> None:
+        """Wait as long as the application wants to."""
+        self._run(self._wait(self._options.delivery_ms / 1000))
+        self._options.note("the application's patience is over: it gives up")
+        self._waiting = []
+
+    async def _wait(self, seconds: float) -> int:
+        futures = [future for _, future in self._waiting]
+        if futures:
+            await asyncio.wait(futures, timeout=seconds)
+        left = [(delivery, future) for delivery, future in self._waiting if not future.done()]
+        for delivery, future in self._waiting:
+            if future.done() and not future.cancelled():
+                take_result(delivery, future)
+        self._waiting = left
+        return len(left)
+
+    def restart(self) -> None:
+        """Drop everything that is queued and on its way."""
+        self._run(self._end())
+        self._producer = self._run(self._new_producer())
+
+    async def _end(self) -> None:
+        """Close the connections first: a producer that stops sends what it has."""
+        self._waiting = []
+        await self._producer.client.close()
+        try:
+            await asyncio.wait_for(self._producer.stop(), STOP_SECONDS_MAX)
+        except Exception:
+            # It was told to stop without a connection; whatever it says about that is of no interest.
+            return
+
+    def close(self) -> None:
+        """Stop the producer and its loop."""
+        self._run(self._end())
+        self._run(cancel_others())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(SETTLE_SECONDS_MAX)
+        self._loop.close()
+
+    def _run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(2 * SETTLE_SECONDS_MAX)
+
+
+def take_result(delivery: Delivery, future: asyncio.Future[Any]) -> None:
+    """Fill in a delivery: the offset of its first event, or the error."""
+    error = future.exception()
+    if error is not None:
+        delivery.error = type(error).__name__
+        return
+    delivery.error = "NONE"
+    delivery.offset = future.result().offset
+
+
+def pass_over(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Say nothing about a task that failed."""
+
+
+async def cancel_others() -> None:
+    """End what is left on the loop."""
+    others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)

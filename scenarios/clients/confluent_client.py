@@ -1,0 +1,168 @@
+"""confluent-kafka, which is librdkafka with a Python face, as the producer of a scenario.
+
+With idempotence librdkafka has another batch of a partition on its way only while fewer than five events are: what it
+takes for a limit of requests (RD_KAFKA_IDEMP_MAX_INFLIGHT) it compares with a count of messages (seen with 2.16.0). So
+its batches have one event each.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from ...protocol.error_codes import ErrorCode
+from ..scenario import Batch
+from .client import (
+    SETTLE_SECONDS_MAX,
+    ClientOptions,
+    ClientStuck,
+    ClientUnavailable,
+    Delivery,
+    events_of,
+    headers_of,
+    value_of,
+)
+
+# Long enough for the events of a batch to be handed over, so that they go out together.
+LINGER_MS = 25
+BACKOFF_MS = 20
+POLL_SECONDS = 0.01
+_PURGED = ("_PURGE_QUEUE", "_PURGE_INFLIGHT")
+
+# What librdkafka logs is told as notes or is noise.
+_silent = logging.getLogger("fauxka.scenarios.confluent")
+_silent.addHandler(logging.NullHandler())
+_silent.propagate = False
+
+
+class ConfluentClient:
+    """Drives confluent_kafka.Producer."""
+
+    is_pipelining = True
+    batch_events_max: int | None = 1
+
+    def __init__(self, options: ClientOptions) -> None:
+        """Raises ClientUnavailable where the package is missing."""
+        try:
+            self._package = importlib.import_module("confluent_kafka")
+        except ImportError as error:
+            raise ClientUnavailable("the client confluent needs the package confluent-kafka") from error
+        self.deliveries: list[Delivery] = []
+        self._options = options
+        self._gave_up = False
+        self._producer = self._new_producer()
+
+    def _new_producer(self) -> Any:
+        options = self._options
+        producer = self._package.Producer(
+            {
+                **({} if options.transactional_id is None else {"transactional.id": options.transactional_id}),
+                "bootstrap.servers": options.bootstrap_servers,
+                "enable.idempotence": options.is_idempotent,
+                "acks": "all",
+                "linger.ms": LINGER_MS,
+                "socket.timeout.ms": options.request_ms,
+                "request.timeout.ms": options.request_ms,
+                "message.timeout.ms": options.delivery_ms,
+                "retry.backoff.ms": BACKOFF_MS,
+                "retry.backoff.max.ms": 4 * BACKOFF_MS,
+                "reconnect.backoff.ms": BACKOFF_MS,
+                "reconnect.backoff.max.ms": 4 * BACKOFF_MS,
+                "error_cb": self._take_error,
+            },
+            logger=_silent,
+        )
+        if options.transactional_id is not None:
+            producer.init_transactions(SETTLE_SECONDS_MAX)
+        return producer
+
+    def begin_transaction(self) -> None:
+        """Begin one, which no request shows."""
+        self._producer.begin_transaction()
+
+    def end_transaction(self, *, commit: bool) -> str:
+        """Commit or abort; what is on its way is waited for."""
+        try:
+            if commit:
+                self._producer.commit_transaction(SETTLE_SECONDS_MAX)
+            else:
+                self._producer.abort_transaction(SETTLE_SECONDS_MAX)
+        except self._package.KafkaException as error:
+            return str(error.args[0].name())
+        return ErrorCode.NONE.name
+
+    def _take_error(self, error: Any) -> None:
+        if error.fatal() and not self._gave_up:
+            self._gave_up = True
+            self._options.note(f"librdkafka gives up for good: {error.str().split(' (')[0]}")
+
+    def send(self, batch: Batch, partition: int) -> None:
+        """Hand the events over."""
+        delivery = Delivery(batch.name, partition)
+        self.deliveries.append(delivery)
+        for event in events_of(batch):
+            try:
+                self._producer.produce(
+                    self._options.topic,
+                    value=value_of(event),
+                    partition=partition,
+                    headers=list(headers_of(batch, event)),
+                    on_delivery=reporting_to(delivery),
+                )
+            except self._package.KafkaException as error:
+                # A producer that gave up for good takes nothing more.
+                delivery.error = error.args[0].name()
+                return
+        self._producer.poll(0)
+
+    def settle(self, *, retries: bool) -> None:
+        """Wait for all reports."""
+        deadline = time.monotonic() + SETTLE_SECONDS_MAX
+        while len(self._producer):
+            if time.monotonic() > deadline:
+                raise ClientStuck(f"librdkafka has no answer to {len(self._producer)} events")
+            try:
+                self._producer.flush(POLL_SECONDS)
+            except self._package.KafkaException as error:
+                # Each time again, once the producer has given up; what became of each event is in its report.
+                self._take_error(error.args[0])
+
+    def give_up(self) -> None:
+        """Wait for the producer's message.timeout.ms."""
+        deadline = time.monotonic() + SETTLE_SECONDS_MAX
+        while len(self._producer) and time.monotonic() < deadline:
+            self._producer.poll(POLL_SECONDS)
+        self._options.note("the producer's patience (message.timeout.ms) is over: the application gives up")
+
+    def restart(self) -> None:
+        """Drop everything that is queued and on its way."""
+        self._purge()
+        self._producer = self._new_producer()
+
+    def close(self) -> None:
+        """Drop what is left."""
+        self._purge()
+
+    def _purge(self) -> None:
+        self._producer.purge(in_queue=True, in_flight=True, blocking=True)
+        with suppress(self._package.KafkaException):
+            self._producer.flush(SETTLE_SECONDS_MAX)
+
+
+def reporting_to(delivery: Delivery) -> Callable[[Any, Any], None]:
+    """Return the callback that fills in a delivery: the offset of its first event, or the first error."""
+
+    def report(error: Any, message: Any) -> None:
+        if error is not None:
+            if error.name() not in _PURGED and delivery.error in ("none", "NONE"):
+                delivery.error, delivery.offset = error.name(), None
+        elif delivery.error in ("none", "NONE"):
+            offset = message.offset()
+            delivery.error = "NONE"
+            delivery.offset = offset if delivery.offset is None else min(delivery.offset, offset)
+
+    return report

@@ -1,0 +1,40 @@
+"""Somebody who writes as another producer: the next sequences of its id and epoch, from a connection of his own."""
+
+from __future__ import annotations
+
+import time
+
+from ...protocol.api_keys import ApiKey
+from ...protocol.batches.records import BatchOptions, Record, build_batch
+from ...protocol.error_codes import ErrorCode
+from ...protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
+from ...protocol.sequences import increment_sequence
+from ..report.seen_requests import SeenBatch
+from ..scenario import Batch
+from ..stages.stage import AWAIT_MS_MAX, StageFailed
+from .client import events_of, headers_of, value_of
+from .raw_client import ALL_REPLICAS, PRODUCE_VERSION
+from .raw_connection import RawConnection
+
+
+def intrude(address: str, topic: str, last: SeenBatch, batch: Batch) -> None:
+    """Write a batch as the producer of the last one. Raises StageFailed."""
+    base_sequence = increment_sequence(last.last_sequence, 1)
+    options = BatchOptions(
+        producer_id=last.producer_id, producer_epoch=last.producer_epoch, base_sequence=base_sequence
+    )
+    now_ms = time.time_ns() // 1_000_000
+    records = [
+        Record(value_of(event), timestamp=now_ms, headers=headers_of(batch, event)) for event in events_of(batch)
+    ]
+    data = PartitionProduceData(index=last.partition, records=build_batch(records, options))
+    topic_data = [TopicProduceData(name=topic, partition_data=[data])]
+    request = ProduceRequest(acks=ALL_REPLICAS, timeout_ms=AWAIT_MS_MAX, topic_data=topic_data)
+    connection = RawConnection(address)
+    try:
+        answer = connection.ask(ApiKey.PRODUCE, PRODUCE_VERSION, request, ProduceResponse.read)
+    finally:
+        connection.close()
+    code = answer.responses[0].partition_responses[0].error_code
+    if code:
+        raise StageFailed(f"the intruder is refused: {ErrorCode(code).name}")

@@ -1,0 +1,275 @@
+"""The scenarios' own producer: exact sequences, any number of requests in flight, the retries of an idempotent client.
+
+What it does about answers is what the Java client does: a batch without an answer is sent again, on a new connection,
+with all that came after it, in order. One that is refused as out of order is sent again as it is if others before it
+had no answer when it went out; if none had, the producer raises its epoch and numbers what is left from 0
+(TransactionManager.canRetry, Kafka 4.3.0).
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+
+from ...protocol.api_keys import APIS, ApiKey
+from ...protocol.batches.record_batch import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
+from ...protocol.batches.records import BatchOptions, Record, build_batch
+from ...protocol.client_requests import read_answer
+from ...protocol.error_codes import ErrorCode
+from ...protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from ...protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
+from ...protocol.produced_records import TransactionalProducer
+from ...protocol.sequences import NO_SEQUENCE, increment_sequence
+from ..scenario import Batch
+from .client import SETTLE_SECONDS_MAX, ClientOptions, ClientStuck, Delivery, events_of, headers_of, value_of
+from .raw_connection import ConnectionLost, NoAnswer, RawConnection
+from .raw_transaction import RawTransaction, find_coordinator
+
+# The last version that names topics instead of numbering them.
+PRODUCE_VERSION = 11
+INIT_PRODUCER_ID_VERSION = 4
+ALL_REPLICAS = -1
+# A batch that is refused more often than this stays refused.
+ATTEMPTS_MAX = 10
+RECONNECT_SECONDS = 0.02
+
+RAISES_EPOCH = (ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, ErrorCode.UNKNOWN_PRODUCER_ID, ErrorCode.INVALID_PRODUCER_EPOCH)
+
+
+@dataclass(slots=True)
+class Attempt:
+    """A batch on its way. is_behind: others before it had no answer when it was sent last."""
+
+    batch: Batch
+    delivery: Delivery
+    base_sequence: int
+    timestamp_ms: int
+    correlation_id: int = 0
+    is_answered: bool = False
+    is_done: bool = False
+    is_behind: bool = False
+    attempts: int = 0
+    error: ErrorCode = ErrorCode.NONE
+
+
+class RawClient:
+    """A producer that sends exactly what the scenario says."""
+
+    is_pipelining = True
+    batch_events_max: int | None = None
+
+    def __init__(self, options: ClientOptions) -> None:
+        """Connect, and ask for a producer id."""
+        self.deliveries: list[Delivery] = []
+        self.producer_id = NO_PRODUCER_ID
+        self.producer_epoch = NO_PRODUCER_EPOCH
+        self._options = options
+        self._open: list[Attempt] = []
+        self._transaction: RawTransaction | None = None
+        self._connection = RawConnection(options.bootstrap_servers)
+        self._is_renumbered = False
+        self._next_sequence = 0
+        self._initialize()
+
+    def send(self, batch: Batch, partition: int) -> None:
+        """Send a batch."""
+        delivery = Delivery(batch.name, partition)
+        self.deliveries.append(delivery)
+        attempt = Attempt(batch, delivery, self._sequence_of(batch), time.time_ns() // 1_000_000)
+        self._open.append(attempt)
+        self._transmit(attempt)
+
+    def settle(self, *, retries: bool) -> None:
+        """Collect the answers, and send again what has none or may be tried again."""
+        deadline = time.monotonic() + SETTLE_SECONDS_MAX
+        while self._collect() or (retries and self._open):
+            if time.monotonic() > deadline:
+                raise ClientStuck(f"the raw client has no answer to {names_of(self._open)}")
+            if not retries:
+                break
+            self._send_again()
+        self._open = []
+
+    def give_up(self) -> None:
+        """Wait one request's time for answers, and leave what has none."""
+        if self._collect():
+            self._options.note(f"no answer to {names_of(self._open)}: the application gives up")
+        self._open = []
+        self._reconnect()
+
+    def restart(self) -> None:
+        """Forget everything, and come again with a new producer id."""
+        self._collect()
+        self._open = []
+        self._reconnect()
+        self._is_renumbered = True
+        self._next_sequence = 0
+        self._initialize()
+
+    def raise_epoch(self) -> None:
+        """Go to the next epoch of the same producer id.
+
+        No broker is asked: who asks without a transactional id is given a new producer id (bumpIdempotentProducerEpoch
+        of TransactionManager, Kafka 4.3.0).
+        """
+        self.producer_epoch += 1
+        self._options.note(f"raises its epoch to {self.producer_epoch}")
+
+    def begin_transaction(self) -> None:
+        """Begin one; the first batch for a partition adds it, which is where Kafka's begins."""
+        self._transaction = RawTransaction(self._connection, self._options)
+
+    def end_transaction(self, *, commit: bool) -> str:
+        """Commit or abort; what is on its way must have its answer."""
+        assert self._transaction is not None, "no transaction is open"
+        transaction, self._transaction = self._transaction, None
+        return transaction.end(self._producer, commit=commit).name
+
+    @property
+    def _producer(self) -> TransactionalProducer:
+        return TransactionalProducer(self.producer_id, self.producer_epoch)
+
+    def adopt(self, producer_id: int, producer_epoch: int) -> None:
+        """Write as this producer from now on, whoever it is."""
+        self.producer_id, self.producer_epoch = producer_id, producer_epoch
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def _sequence_of(self, batch: Batch) -> int:
+        if not self._options.is_idempotent:
+            return NO_SEQUENCE
+        if not self._is_renumbered:
+            return batch.first_sequence
+        sequence = self._next_sequence
+        self._next_sequence = increment_sequence(sequence, batch.count)
+        return sequence
+
+    def _initialize(self) -> None:
+        if not self._options.is_idempotent:
+            return
+        if self._options.transactional_id is not None:
+            find_coordinator(self._connection, self._options.transactional_id)
+        request = InitProducerIdRequest(
+            transactional_id=self._options.transactional_id,
+            transaction_timeout_ms=self._options.delivery_ms,
+            producer_id=NO_PRODUCER_ID,
+            producer_epoch=NO_PRODUCER_EPOCH,
+        )
+        answer = self._ask_for_producer(request)
+        if answer.error_code == ErrorCode.CONCURRENT_TRANSACTIONS:
+            # What another process has left open is aborted first.
+            answer = self._ask_for_producer(request)
+        if answer.error_code:
+            raise ClientStuck(f"InitProducerId is answered with {ErrorCode(answer.error_code).name}")
+        self.producer_id, self.producer_epoch = answer.producer_id, answer.producer_epoch
+
+    def _ask_for_producer(self, request: InitProducerIdRequest) -> InitProducerIdResponse:
+        return self._connection.ask(
+            ApiKey.INIT_PRODUCER_ID, INIT_PRODUCER_ID_VERSION, request, InitProducerIdResponse.read
+        )
+
+    def _transmit(self, attempt: Attempt) -> None:
+        if self._transaction is not None:
+            self._transaction.add(self._producer, attempt.delivery.partition)
+        attempt.attempts += 1
+        attempt.is_answered = False
+        attempt.is_behind = any(not other.is_answered for other in self._before(attempt))
+        data = PartitionProduceData(index=attempt.delivery.partition, records=self._records_of(attempt))
+        topic = TopicProduceData(name=self._options.topic, partition_data=[data])
+        request = ProduceRequest(
+            transactional_id=self._options.transactional_id,
+            acks=ALL_REPLICAS,
+            timeout_ms=self._options.request_ms,
+            topic_data=[topic],
+        )
+        # A connection that is gone shows when its answers are waited for.
+        with suppress(ConnectionLost):
+            attempt.correlation_id = self._connection.send(ApiKey.PRODUCE, PRODUCE_VERSION, request)
+
+    def _before(self, attempt: Attempt) -> list[Attempt]:
+        return self._open[: self._open.index(attempt)]
+
+    def _records_of(self, attempt: Attempt) -> bytes:
+        batch = attempt.batch
+        options = BatchOptions(
+            producer_id=self.producer_id,
+            producer_epoch=self.producer_epoch,
+            base_sequence=attempt.base_sequence,
+            is_transactional=self._transaction is not None,
+        )
+        records = [
+            Record(value_of(event), timestamp=attempt.timestamp_ms, headers=headers_of(batch, event))
+            for event in events_of(batch)
+        ]
+        return build_batch(records, options)
+
+    def _collect(self) -> bool:
+        """Take the answers that come in time; return whether batches are left without a good one."""
+        deadline = time.monotonic() + self._options.request_ms / 1000
+        waiting = {attempt.correlation_id: attempt for attempt in self._open if not attempt.is_answered}
+        try:
+            while waiting:
+                correlation_id, frame = self._connection.receive(deadline - time.monotonic())
+                take_answer(waiting.pop(correlation_id), frame)
+        except (NoAnswer, ConnectionLost):
+            pass
+        self._open = [attempt for attempt in self._open if not attempt.is_done]
+        return bool(self._open)
+
+    def _send_again(self) -> None:
+        """Send again all that is left, in order; on a new connection where answers did not come."""
+        first = self._open[0]
+        if first.attempts >= ATTEMPTS_MAX:
+            raise ClientStuck(f"the raw client was refused {ATTEMPTS_MAX} times with {names_of(self._open)}")
+        silent = [attempt for attempt in self._open if not attempt.is_answered]
+        if silent:
+            self._options.note(f"no answer to {names_of(silent)} in time: gives the connection up")
+            self._reconnect()
+        elif first.error in RAISES_EPOCH and not first.is_behind:
+            self._raise_epoch_and_renumber()
+        for attempt in self._open:
+            attempt.is_answered = False
+        for attempt in self._open:
+            self._transmit(attempt)
+
+    def _raise_epoch_and_renumber(self) -> None:
+        self._options.note(f"{names_of(self._open[:1])} was refused, and nothing before it is without an answer")
+        self.raise_epoch()
+        self._is_renumbered = True
+        self._next_sequence = 0
+        for attempt in self._open:
+            attempt.base_sequence = self._sequence_of(attempt.batch)
+
+    def _reconnect(self) -> None:
+        self._connection.close()
+        deadline = time.monotonic() + SETTLE_SECONDS_MAX
+        while True:
+            try:
+                self._connection = RawConnection(self._options.bootstrap_servers)
+                return
+            except ConnectionLost:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(RECONNECT_SECONDS)
+
+
+def take_answer(attempt: Attempt, frame: bytes) -> None:
+    """Fill in what an answer to a produce says."""
+    api = APIS[ApiKey.PRODUCE]
+    response = read_answer(api, PRODUCE_VERSION, attempt.correlation_id, frame, ProduceResponse.read)
+    partition = response.responses[0].partition_responses[0]
+    attempt.is_answered = True
+    attempt.error = ErrorCode(partition.error_code)
+    if attempt.error is ErrorCode.NONE:
+        attempt.delivery.offset = partition.base_offset
+    attempt.delivery.error = attempt.error.name
+    # The second of them without an offset: the broker knows that it has the batch, and not where.
+    attempt.is_done = attempt.error in (ErrorCode.NONE, ErrorCode.DUPLICATE_SEQUENCE_NUMBER)
+
+
+def names_of(attempts: list[Attempt]) -> str:
+    """Return the batches in words."""
+    return ", ".join(attempt.batch.name for attempt in attempts)

@@ -1,0 +1,1 @@
+"""What happened in a scenario: timeline, sequence diagram and report."""

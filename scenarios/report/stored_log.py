@@ -1,0 +1,119 @@
+"""What is in a topic's logs after a scenario: its batches, by the names that their records carry, read by fetching."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...protocol.api_keys import ApiKey
+from ...protocol.batches.control_records import decode_marker
+from ...protocol.batches.record_batch import BatchHeader, parse_header
+from ...protocol.batches.records import Record, decode_batch
+from ...protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic, PartitionData
+from ..clients.client import BATCH_HEADER, EVENT_HEADER
+from ..clients.raw_connection import ANSWER_BYTES_MAX, RawConnection
+
+# The last version that names topics instead of numbering them.
+FETCH_VERSION = 12
+READ_UNCOMMITTED, READ_COMMITTED = 0, 1
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBatch:
+    """A batch in a log.
+
+    name: of the scenario's batch that its first record belongs to. events: of its records, "" for one of nobody's.
+    """
+
+    name: str
+    partition: int
+    base_offset: int
+    producer_id: int
+    producer_epoch: int
+    events: list[str]
+
+
+def read_log(address: str, topic: str, partitions: int) -> list[StoredBatch]:
+    """Return the batches of all partitions, those of one after those of the other."""
+    connection = RawConnection(address)
+    try:
+        return [batch for index in range(partitions) for batch in _read_partition(connection, topic, index)]
+    finally:
+        connection.close()
+
+
+def read_committed(address: str, topic: str, partitions: int) -> list[StoredBatch]:
+    """Return the batches that a consumer with isolation.level=read_committed gets of all partitions."""
+    connection = RawConnection(address)
+    try:
+        return [batch for index in range(partitions) for batch in _read_committed(connection, topic, index)]
+    finally:
+        connection.close()
+
+
+def _read_committed(connection: RawConnection, topic: str, partition: int) -> list[StoredBatch]:
+    """Leave out what the broker says is aborted, up to the marker that says so, as clients do."""
+    stored: list[StoredBatch] = []
+    aborting: set[int] = set()
+    offset = 0
+    while (fetched := _fetch(connection, topic, partition, offset, READ_COMMITTED)).records:
+        aborted = sorted((each.first_offset, each.producer_id) for each in fetched.aborted_transactions or [])
+        for header, batch in _batches_of(bytes(fetched.records or b"")):
+            offset = header.last_offset + 1
+            while aborted and aborted[0][0] <= header.last_offset:
+                aborting.add(aborted.pop(0)[1])
+            marker = decode_marker(header, batch)
+            if marker is not None:
+                aborting.discard(header.producer_id)
+            elif not (header.is_transactional and header.producer_id in aborting):
+                stored.append(_stored(partition, header, batch))
+    return stored
+
+
+def _read_partition(connection: RawConnection, topic: str, partition: int) -> list[StoredBatch]:
+    stored: list[StoredBatch] = []
+    offset = 0
+    while records := _fetch(connection, topic, partition, offset, READ_UNCOMMITTED).records:
+        for header, batch in _batches_of(bytes(records)):
+            offset = header.last_offset + 1
+            stored.append(_stored(partition, header, batch))
+    return stored
+
+
+def _batches_of(records: bytes) -> Iterator[tuple[BatchHeader, memoryview]]:
+    position = 0
+    while position < len(records):
+        header = parse_header(records, position)
+        yield header, memoryview(records)[position : position + header.size]
+        position += header.size
+
+
+def _stored(partition: int, header: BatchHeader, batch: memoryview) -> StoredBatch:
+    decoded = decode_batch(batch)
+    return StoredBatch(
+        name=header_of(decoded[0], BATCH_HEADER),
+        partition=partition,
+        base_offset=header.base_offset,
+        producer_id=header.producer_id,
+        producer_epoch=header.producer_epoch,
+        events=[header_of(record, EVENT_HEADER) for record in decoded],
+    )
+
+
+def _fetch(connection: RawConnection, topic: str, partition: int, offset: int, isolation_level: int) -> PartitionData:
+    asked = FetchPartition(partition=partition, fetch_offset=offset, partition_max_bytes=ANSWER_BYTES_MAX // 2)
+    request = FetchRequest(
+        max_bytes=ANSWER_BYTES_MAX // 2,
+        isolation_level=isolation_level,
+        topics=[FetchTopic(topic=topic, partitions=[asked])],
+    )
+    response = connection.ask(ApiKey.FETCH, FETCH_VERSION, request, FetchResponse.read)
+    return response.responses[0].partitions[0]
+
+
+def header_of(record: Record, name: str) -> str:
+    """Return a header's text, "" where there is none."""
+    for key, value in record.headers:
+        if key == name and value is not None:
+            return value.decode(errors="replace")
+    return ""

@@ -1,0 +1,1 @@
+"""Brokers that scenarios run against: in this process, or in a process that is killed."""

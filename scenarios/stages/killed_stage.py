@@ -1,0 +1,187 @@
+"""A broker in a process of its own, with a data folder: it can be killed as nothing in this process can."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from ...protocol.batches.records import BatchOptions, Record, build_batch
+from ..report.cached_windows import Remembered
+from ..report.seen_requests import SeenRequest, remembered_of, seen_requests
+from .held_port import HeldPort
+from .stage import AWAIT_MS_MAX, EVENT_ID, StageFailed
+
+# A start takes a tenth of a second; a machine that does much else may need a hundred times that.
+START_SECONDS_MAX = 20.0
+STOP_SECONDS_MAX = 20.0
+HTTP_SECONDS_MAX = 2 * AWAIT_MS_MAX / 1000
+POLL_SECONDS = 0.01
+LOG_TAIL_CHARACTERS = 300
+# As many as one page of a list may have.
+PAGE_ITEMS = 1000
+# Somebody whose batch was being written: nobody's of the scenario.
+_TORN_PRODUCER_ID = 1_000_000
+_TORN_RECORDS = 100
+
+
+class KilledStage:
+    """See Stage; steered by the admin API. What the journal held before a kill is kept here."""
+
+    def __init__(self, as_version: str) -> None:
+        """Start a broker that judges producers as that version does. Raises StageFailed."""
+        self._folder = tempfile.TemporaryDirectory(prefix="fauxka-scenario-")
+        self._path = Path(self._folder.name)
+        self._port = HeldPort()
+        self._as_version = as_version
+        self._before: list[SeenRequest] = []
+        self._starts = 0
+        self._admin = ""
+        try:
+            self._process = self._start()
+        except StageFailed:
+            self._leave()
+            raise
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """See Stage."""
+        return f"127.0.0.1:{self._port.number}"
+
+    def arm(self, rule: Mapping[str, Any]) -> int:
+        """See Stage."""
+        armed: int = self._call("POST", "/v1/rules", body=rule)["id"]
+        return armed
+
+    def await_hits(self, rule_id: int, hits: int, timeout_ms: int = AWAIT_MS_MAX) -> None:
+        """See Stage."""
+        self._call("GET", f"/v1/rules/{rule_id}/await", hits=hits, timeout_ms=timeout_ms)
+
+    def lift(self, rule_id: int) -> None:
+        """See Stage."""
+        self._call("DELETE", f"/v1/rules/{rule_id}")
+
+    def release_held(self) -> None:
+        """See Stage."""
+        ids = [held["id"] for held in self._call("GET", "/v1/held")["items"]]
+        self._call("POST", "/v1/held/release", body={"ids": ids})
+
+    def journal(self) -> list[SeenRequest]:
+        """See Stage; ids go on where they ended before a kill."""
+        offset = self._before[-1].id if self._before else 0
+        requests = list(self._before)
+        since = "0"
+        while since:
+            page = self._call("GET", "/v1/journal", since=since, limit=PAGE_ITEMS)
+            for request in seen_requests(page["items"]):
+                request.id += offset
+                requests.append(request)
+            since = page["next"]
+        return requests
+
+    def verdict(self, topic: str) -> dict[str, Any]:
+        """See Stage; of what was seen since the last start."""
+        told: dict[str, Any] = self._call("GET", "/v1/verdict", topic=topic, event_id=EVENT_ID)
+        return told
+
+    def remembered(self, topic: str) -> Remembered:
+        """See Stage."""
+        return remembered_of(self._call("GET", "/v1/producers", topic=topic)["items"])
+
+    def advance(self, ms: int) -> None:
+        """See Stage."""
+        self._call("POST", "/v1/clock", body={"advance_ms": ms})
+
+    def evict_cache(self, topic: str, partition: int, producer_id: int) -> None:
+        """See Stage."""
+        body = {"topic": topic, "partition": partition, "producer_id": producer_id}
+        self._call("POST", "/v1/producers/evict_cache", body=body)
+
+    def forget_producer(self, topic: str, partition: int, producer_id: int) -> None:
+        """See Stage."""
+        body = {"topic": topic, "partition": partition, "producer_id": producer_id}
+        self._call("POST", "/v1/producers/forget", body=body)
+
+    def kill(self, topic: str, torn_bytes: int) -> None:
+        """See Stage."""
+        self._before = self.journal()
+        self._process.send_signal(signal.SIGKILL)
+        self._process.wait(STOP_SECONDS_MAX)
+        self._tear(topic, torn_bytes)
+        self._process = self._start()
+
+    def close(self) -> None:
+        """See Stage."""
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait(STOP_SECONDS_MAX)
+        self._leave()
+
+    def _leave(self) -> None:
+        self._port.close()
+        self._folder.cleanup()
+
+    def _tear(self, topic: str, torn_bytes: int) -> None:
+        """Leave the beginning of a batch behind the last one, as a process that dies within a write does."""
+        record = Record(b"never acknowledged", timestamp=time.time_ns() // 1_000_000)
+        options = BatchOptions(producer_id=_TORN_PRODUCER_ID, producer_epoch=0, base_sequence=0)
+        batch = build_batch([record] * _TORN_RECORDS, options)
+        assert torn_bytes < len(batch), f"a torn batch has less than {len(batch)} bytes"
+        segments = sorted((self._path / "data").glob(f"**/{topic}-0/*.log"))
+        if not segments:
+            raise StageFailed(f"the data folder has no log of {topic}-0")
+        with segments[-1].open("ab") as segment:
+            segment.write(batch[:torn_bytes])
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        self._starts += 1
+        # One for each process: a killed one leaves its own behind.
+        ready_file = self._path / f"ready-{self._starts}.json"
+        options = ["--port", str(self._port.number), "--admin-port", "0", "--as-version", self._as_version]
+        options += ["--data-dir", str(self._path / "data"), "--ready-file", str(ready_file)]
+        kept = {
+            name: value for name, value in os.environ.items() if not name.startswith(("KAFKA_", "FAUXKA_", "CLUSTER_"))
+        }
+        with (self._path / "broker.log").open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "fauxka", "serve", *options],
+                env=kept,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+        deadline = time.monotonic() + START_SECONDS_MAX
+        while not ready_file.exists():
+            if process.poll() is not None or time.monotonic() > deadline:
+                process.kill()
+                process.wait()
+                raise StageFailed(f"the broker did not start: {self._log_tail()}")
+            time.sleep(POLL_SECONDS)
+        self._admin = f"http://{json.loads(ready_file.read_text())['admin']}"
+        return process
+
+    def _log_tail(self) -> str:
+        text = (self._path / "broker.log").read_text(errors="replace")
+        return " ".join(text[-LOG_TAIL_CHARACTERS:].split())
+
+    def _call(self, method: str, path: str, body: Mapping[str, Any] | None = None, **query: object) -> Any:
+        url = f"{self._admin}{path}?{urlencode(query)}" if query else f"{self._admin}{path}"
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=HTTP_SECONDS_MAX) as answer:
+                return json.loads(answer.read() or b"null")
+        except urllib.error.HTTPError as error:
+            raise StageFailed(f"{method} {path}: {error.code} {error.read().decode(errors='replace')}") from error
+        except OSError as error:
+            raise StageFailed(f"{method} {path}: {error}") from error

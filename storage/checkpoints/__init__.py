@@ -1,0 +1,1 @@
+"""Small text and binary files beside the logs."""

@@ -1,0 +1,226 @@
+"""One cleaning of one log: of each key the record with the greatest offset is kept, in steps that leave the log usable.
+
+Making one and commit belong to the thread that owns the log, and are short. run belongs to any other: it reads segments
+that take no more batches, and writes files that nobody else knows. The first run maps the keys of the dirty part to
+their greatest offsets; each further one cleans a group of segments, which the commit after it swaps in; the last one
+makes the new names of the files safe.
+Source: Cleaner, Kafka 4.3.0. Unlike there, the CRC of each batch is checked: damage is never given a new CRC.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from enum import Enum
+
+from ...protocol.batches.record_batch import parse_header
+from ...protocol.batches.records import iterate_fields, key_of, records_data
+from ..corrupt_file import CorruptFileError
+from ..file_systems.file_system import FileSystem
+from ..partition_log import PartitionLog
+from ..segments.batch_scan import ScannedBatch
+from ..segments.log_segment import LogSegment
+from ..segments.transaction_index import AbortedTransaction
+from .cleanable_range import CleanableRange, segments_between
+from .cleaned_segment import CleanedSegment, SegmentSwap, create_cleaned_segment, delete_cleaned_segment
+from .cleaned_transactions import CleanedTransactions
+from .cleaning_rules import CleaningRules
+from .key_offset_map import KeyOffsetMap
+from .segment_groups import group_segments
+
+
+class _Stage(Enum):
+    MAP_KEYS = "map the keys"
+    CLEAN = "clean a group of segments"
+    SYNC = "make the names of the files safe"
+
+
+class LogCleaning:
+    """A cleaning in progress: run and commit in turns until is_done; where run left an error, abandon."""
+
+    def __init__(
+        self, file_system: FileSystem, log: PartitionLog, cleanable: CleanableRange, offsets: KeyOffsetMap, now_ms: int
+    ) -> None:
+        """Plan it; the log lets nothing of itself be deleted until the cleaning is done or abandoned.
+
+        offsets: empty; now_ms: what delete horizons are compared with and, by delete.retention.ms, counted from.
+        """
+        self.log = log
+        self.is_done = False
+        self.is_cancelled = False
+        self._swap: SegmentSwap | None = None
+        self.error: Exception | None = None
+        self.first_dirty_offset = cleanable.first_dirty_offset
+        self.bytes_before = self.bytes_after = 0
+        self._file_system = file_system
+        self._config = log.config
+        self.now_ms = now_ms
+        self._offsets = offsets
+        self._end_offset = cleanable.first_uncleanable_offset
+        self._segments = segments_between(list(log.segments), -1, self._end_offset)
+        self._dirty_position = self._position_of_dirty()
+        self._aborts = self._aborts_of_log()
+        self._stage = _Stage.MAP_KEYS
+        self._groups: deque[list[LogSegment]] = deque()
+        self._cleaned: CleanedSegment | None = None
+        self._rules = CleaningRules(log, offsets, self._aborts, end_offset=self._end_offset, now_ms=now_ms)
+        log.is_being_cleaned = True
+
+    def _position_of_dirty(self) -> int:
+        dirty = segments_between(self._segments, self.first_dirty_offset, self._end_offset)
+        found = dirty[0].find_position(self.first_dirty_offset) if dirty else None
+        return 0 if found is None else found.position
+
+    def _aborts_of_log(self) -> list[AbortedTransaction]:
+        """Return the aborted transactions that may have batches in what is read; their markers may lie behind it."""
+        return [
+            abort
+            for segment in self.log.segments
+            for abort in segment.transaction_index.entries()
+            if abort.first_offset < self._end_offset
+        ]
+
+    @property
+    def cleaned_offset(self) -> int:
+        """Up to where the log is clean once the cleaning is done."""
+        return self._offsets.latest_offset + 1
+
+    @property
+    def is_swapping(self) -> bool:
+        """Whether a commit was interrupted that has to be repeated: it is too late to abandon the cleaning."""
+        return self._swap is not None
+
+    def cancel(self) -> None:
+        """Have the run that is under way, and the commit after it, end the cleaning; what was swapped in stays."""
+        self.is_cancelled = True
+
+    # -- in any thread
+
+    def run(self) -> None:
+        """Do the next piece of work; may take long. Raises nothing: error says what it failed by."""
+        try:
+            self._run()
+        except Exception as error:
+            self.error = error
+
+    def _run(self) -> None:
+        if self._stage is _Stage.MAP_KEYS:
+            self._fill_offsets()
+        elif self._stage is _Stage.SYNC:
+            self._file_system.sync_folder(self.log.topic_partition)
+        elif self._cleaned is not None:
+            self._clean(self._groups[0], self._cleaned)
+
+    def _fill_offsets(self) -> None:
+        """Map the keys of the dirty part to their offsets, as far as the map has room.
+
+        Source: Cleaner.buildOffsetMap, Kafka 4.3.0.
+        """
+        transactions = CleanedTransactions()
+        start = self.first_dirty_offset
+        transactions.add_aborts(abort for abort in self._aborts if abort.last_offset >= start)
+        position = self._dirty_position
+        dirty = segments_between(self._segments, start, self._end_offset)
+        following = [*(segment.base_offset for segment in dirty[1:]), self._end_offset]
+        for segment, next_base_offset in zip(dirty, following, strict=True):
+            for scanned in _scan(segment, position):
+                if self.is_cancelled or not self._map_batch(scanned, transactions):
+                    return
+            # Offsets that no batch has count as looked at.
+            self._offsets.latest_offset = next_base_offset - 1
+            position = 0
+
+    def _map_batch(self, scanned: ScannedBatch, transactions: CleanedTransactions) -> bool:
+        """Map the keys of a batch; return whether there was room for all of them."""
+        header, offsets, start = scanned.header, self._offsets, self.first_dirty_offset
+        if header.is_control:
+            transactions.is_marker_without_records(header, scanned.batch)
+        elif not transactions.is_aborted(header):
+            data, position = records_data(header, scanned.batch)
+            for fields in iterate_fields(header, data, position):
+                key = key_of(fields, data)
+                if key is not None and fields.offset >= start:
+                    if offsets.is_full:
+                        return False
+                    offsets.put(key, fields.offset)
+        if header.last_offset >= start:
+            offsets.latest_offset = header.last_offset
+        return True
+
+    def _clean(self, group: Sequence[LogSegment], cleaned: CleanedSegment) -> None:
+        """Write what is kept of the group's segments.
+
+        Source: Cleaner.cleanSegments and cleanInto, Kafka 4.3.0.
+        """
+        for segment in group:
+            for header, _, batch in _scan(segment, 0):
+                if self.is_cancelled:
+                    return
+                kept = self._rules.retained(header, batch)
+                if kept is not None:
+                    kept_header = parse_header(kept)
+                    cleaned.append(b"", kept, kept_header.last_offset, kept_header.max_timestamp)
+                for abort in self._rules.take_retained_aborts():
+                    cleaned.transaction_index.append(abort)
+            self.bytes_before += segment.size
+        self.bytes_after += cleaned.size
+        cleaned.make_safe()
+
+    # -- on the thread of the log's owner
+
+    def commit(self) -> None:
+        """Put in place what the run before has made, and prepare the next; is_done says whether there is one.
+
+        Raises OSError; it may be called again then, and if is_swapping it must be, until it succeeds.
+        """
+        if self.is_cancelled and not self.is_swapping:
+            self.abandon()
+            return
+        if self._stage is _Stage.MAP_KEYS:
+            segments = segments_between(self._segments, -1, self.cleaned_offset)
+            self._groups.extend(group_segments(segments, self._config, self._end_offset))
+            self._stage = _Stage.CLEAN
+        elif self._stage is _Stage.SYNC:
+            self._finish()
+            return
+        elif self._cleaned is not None:
+            self._swap = self._swap or SegmentSwap(self._file_system, self.log, self._cleaned, self._groups[0])
+            self._swap.finish(self.now_ms)
+            self._swap = self._cleaned = None
+            self._groups.popleft()
+        self._begin_group()
+
+    def _begin_group(self) -> None:
+        if not self._groups:
+            self._stage = _Stage.SYNC
+            return
+        self._cleaned = create_cleaned_segment(
+            self._file_system,
+            self.log.topic_partition,
+            self._groups[0][0].base_offset,
+            self._config,
+            has_aborts=bool(self._aborts),
+        )
+
+    def abandon(self) -> None:
+        """End the cleaning where it is: what was swapped in stays, the log is whole. Raises OSError."""
+        cleaned, self._cleaned, self._swap = self._cleaned, None, None
+        self.is_cancelled = True
+        self._finish()
+        if cleaned is not None:
+            cleaned.close()
+            delete_cleaned_segment(self._file_system, self.log.topic_partition, cleaned.base_offset)
+
+    def _finish(self) -> None:
+        self.is_done = True
+        self.log.is_being_cleaned = False
+        self._offsets.close()
+
+
+def _scan(segment: LogSegment, position: int) -> Iterator[ScannedBatch]:
+    """Yield the batches of a segment; raises CorruptFileError if they do not reach up to its end."""
+    for scanned in segment.scan(position, is_crc_checked=True):
+        position = scanned.position + scanned.header.size
+        yield scanned
+    if position != segment.size:
+        raise CorruptFileError(f"the batch at byte {position} of the segment at {segment.base_offset} is damaged")

@@ -1,0 +1,1 @@
+"""Producer state of a partition: entries, sequence checks and snapshots."""

@@ -1,0 +1,110 @@
+"""The snapshots of a partition's producers, one file for each offset they were taken at.
+
+A snapshot at an offset holds what the batches before that offset say of every producer, so that only those from there
+on have to be read again. One that cannot be read is deleted, and the one before it is taken.
+Source: ProducerStateManager.takeSnapshot, loadFromSnapshot and removeStraySnapshots, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+
+from ..corrupt_file import CorruptFileError
+from ..file_systems.file_system import FileSystem, read_whole
+from ..log_files import DELETED_SUFFIX, SNAPSHOT_SUFFIX, base_offset_of, segment_path
+from .producer_snapshot import decode_snapshot, encode_snapshot
+from .producer_state_entry import ProducerStateEntry
+
+NO_OFFSET = -1
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSnapshot:
+    """The producers as they were at an offset."""
+
+    offset: int
+    entries: list[ProducerStateEntry]
+
+
+class ProducerSnapshots:
+    """The snapshot files in the folder of a partition."""
+
+    __slots__ = ("_file_system", "_folder", "_offsets")
+
+    def __init__(self, file_system: FileSystem, folder: str) -> None:
+        """Look which snapshots there are."""
+        self._file_system = file_system
+        self._folder = folder
+        found = (base_offset_of(name, SNAPSHOT_SUFFIX) for name in file_system.names_in(folder))
+        self._offsets = sorted(offset for offset in found if offset is not None)
+
+    @property
+    def latest_offset(self) -> int:
+        """The offset of the newest snapshot; NO_OFFSET if there is none."""
+        return self._offsets[-1] if self._offsets else NO_OFFSET
+
+    def path(self, offset: int) -> str:
+        """Return the path of the snapshot at offset."""
+        return segment_path(self._folder, offset, SNAPSHOT_SUFFIX)
+
+    def write(self, offset: int, entries: Iterable[ProducerStateEntry], *, log_start_offset: int = 0) -> None:
+        """Write the snapshot at offset; without effect if there is one there or later.
+
+        Without effect too where there is none and the log begins at offset: a log whose records are all deleted
+        forgets its producers when it is closed, as Kafka's does.
+        Source: ProducerStateManager.onLogStartOffsetIncremented and takeSnapshot, Kafka 4.3.0.
+        """
+        if offset > (self.latest_offset if self._offsets else log_start_offset):
+            self.write_file(offset, entries)
+            self.add(offset)
+
+    def write_file(self, offset: int, entries: Iterable[ProducerStateEntry], *, is_synced: bool = False) -> None:
+        """Write the file of a snapshot that is added later. Any thread."""
+        self._file_system.replace(self.path(offset), encode_snapshot(entries), is_synced=is_synced)
+
+    def add(self, offset: int) -> None:
+        """Know the snapshot whose file was written."""
+        insort(self._offsets, offset)
+
+    def load_newest(self, offset_max: int) -> LoadedSnapshot | None:
+        """Return the newest snapshot up to offset_max that can be read; those that cannot are deleted."""
+        for offset in [offset for offset in reversed(self._offsets) if offset <= offset_max]:
+            try:
+                return LoadedSnapshot(offset, decode_snapshot(read_whole(self._file_system, self.path(offset))))
+            except CorruptFileError:
+                self.delete(offset)
+        return None
+
+    def remove(self, is_removed: Callable[[int], bool]) -> None:
+        """Delete the snapshots at offsets for which is_removed says so."""
+        for offset in [offset for offset in self._offsets if is_removed(offset)]:
+            self.delete(offset)
+
+    def delete(self, offset: int) -> None:
+        """Delete the snapshot at offset, if there is one."""
+        if offset in self._offsets:
+            self._file_system.delete(self.path(offset))
+            self._offsets.remove(offset)
+
+    def remove_stray(self, base_offsets: Collection[int]) -> None:
+        """Delete the snapshots that belong to no segment, except the newest where it is behind all segments."""
+        newest_base = max(base_offsets, default=NO_OFFSET)
+        latest = self.latest_offset
+        self.remove(lambda offset: offset not in base_offsets and not (offset == latest and offset > newest_base))
+
+    def rename_for_deletion(self, offset: int) -> list[str]:
+        """Give the snapshot at offset its name for the time until it is deleted, and return the new path, if any."""
+        if offset not in self._offsets:
+            return []
+        path = self.path(offset)
+        self._file_system.rename(path, path + DELETED_SUFFIX)
+        self._offsets.remove(offset)
+        return [path + DELETED_SUFFIX]
+
+    def sync_steps(self) -> list[Callable[[], None]]:
+        """Return what makes the newest snapshot safe; see File.begin_sync."""
+        if not self._offsets:
+            return []
+        return [self._file_system.open(self.path(self.latest_offset)).begin_sync()]

@@ -1,0 +1,1 @@
+"""Log segments and their indexes."""

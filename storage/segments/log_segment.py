@@ -1,0 +1,370 @@
+"""A piece of a log: batches back to back in one file, and two sparse indexes over them.
+
+Source: LogSegment, Kafka 4.3.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from struct import Struct
+
+from ...protocol.batches.record_batch import (
+    HEADER_SIZE,
+    LOG_OVERHEAD,
+    MAGIC_V2,
+    NO_TIMESTAMP,
+    BatchHeader,
+    parse_header,
+)
+from ..corrupt_file import CorruptFileError
+from ..file_systems.file_system import File, FileSystem
+from ..log_config import LogConfig
+from ..log_files import (
+    DELETED_SUFFIX,
+    INDEX_SUFFIX,
+    LOG_SUFFIX,
+    RELATIVE_OFFSET_MAX,
+    TIME_INDEX_SUFFIX,
+    TRANSACTION_INDEX_SUFFIX,
+    segment_path,
+)
+from .batch_scan import ScannedBatch, scan_batches
+from .offset_index import IndexedBatch, OffsetIndex
+from .time_index import TimeIndex
+from .transaction_index import TransactionIndex
+
+# base_offset, length and last_offset_delta of a batch header: all that a search by offset looks at.
+_SEARCHED = Struct(">qi11xi")
+# Read at a time by such a search: about what lies between two index entries.
+_SEARCH_BYTES = 8 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPosition:
+    """Where a batch is in its segment, and how large it is."""
+
+    position: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBatch:
+    """A batch of a segment: its header and where it begins."""
+
+    header: BatchHeader
+    position: int
+
+
+class LogSegment:
+    """One segment; its files are made when the first batch comes."""
+
+    __slots__ = (
+        "_bytes_since_index_entry",
+        "_file",
+        "_file_system",
+        "_folder",
+        "_hint",
+        "_index_interval_bytes",
+        "_is_index_full",
+        "_offset_index",
+        "_time_index",
+        "base_offset",
+        "created_ms",
+        "first_batch_timestamp",
+        "last_offset",
+        "max_timestamp",
+        "modified_ms",
+        "offset_of_max_timestamp",
+        "size",
+        "transaction_index",
+    )
+
+    def __init__(
+        self, file_system: FileSystem, folder: str, base_offset: int, config: LogConfig, created_ms: int
+    ) -> None:
+        """Open the segment of folder that begins at base_offset, which may be new.
+
+        created_ms: when it was made; it rolls by that if its first batch has no timestamp.
+        Where a segment that was there before ends is not known until find_end or recover was called.
+        """
+        self._file_system = file_system
+        self._folder = folder
+        self.base_offset = base_offset
+        self.last_offset = base_offset - 1
+        self._index_interval_bytes = config.index_interval_bytes
+        self._file: File = file_system.open(self._path(LOG_SUFFIX))
+        index_bytes = config.segment_index_bytes
+        self._offset_index = OffsetIndex(file_system, self._path(INDEX_SUFFIX), base_offset, index_bytes)
+        self._time_index = TimeIndex(file_system, self._path(TIME_INDEX_SUFFIX), base_offset, index_bytes)
+        self.transaction_index = TransactionIndex(file_system, self._path(TRANSACTION_INDEX_SUFFIX))
+        self.size = self._file.size
+        self.created_ms = created_ms
+        self.modified_ms = file_system.modified_ms(self._path(LOG_SUFFIX)) if self.size else created_ms
+        self._bytes_since_index_entry = 0
+        has_batch = self.size >= HEADER_SIZE
+        self.first_batch_timestamp = parse_header(self._file.read(0, HEADER_SIZE)).max_timestamp if has_batch else -1
+        self._is_index_full = self._offset_index.is_full or self._time_index.is_full
+        self.max_timestamp, self.offset_of_max_timestamp = self._time_index.last_entry or (NO_TIMESTAMP, base_offset)
+        # The batch found last, by its first offset: who reads on from there need not search the index interval again.
+        self._hint = (base_offset, 0)
+
+    def _path(self, suffix: str) -> str:
+        return segment_path(self._folder, self.base_offset, suffix)
+
+    def append(self, head: bytes, body: memoryview | bytes, last_offset: int, max_timestamp: int) -> None:
+        """Append one batch, which is head and body joined, then its index entries if they are due.
+
+        Source: LogSegment.append, Kafka 4.3.0.
+        """
+        position = self._file.append(head, body)
+        size = len(head) + len(body)
+        if max_timestamp > self.max_timestamp:
+            self.max_timestamp = max_timestamp
+            self.offset_of_max_timestamp = last_offset
+        if self._bytes_since_index_entry > self._index_interval_bytes and self._has_index_entries(
+            last_offset, position
+        ):
+            self._bytes_since_index_entry = size
+        else:
+            self._bytes_since_index_entry += size
+        if not position:
+            self.first_batch_timestamp = max_timestamp
+        self.size = position + size
+        self.last_offset = last_offset
+
+    def _has_index_entries(self, last_offset: int, position: int) -> bool:
+        """Write the index entries of a batch, and return whether that could be done.
+
+        Where a file refuses, the batch is in the log all the same: a later one gets the entries.
+        """
+        try:
+            self._append_index_entries(last_offset, position)
+        except OSError:
+            return False
+        return True
+
+    def _append_index_entries(self, last_offset: int, position: int) -> None:
+        self._offset_index.append(last_offset, position)
+        self._time_index.append(self.max_timestamp, self.offset_of_max_timestamp)
+        self._is_index_full = self._offset_index.is_full or self._time_index.is_full
+
+    @property
+    def largest_timestamp(self) -> int:
+        """The greatest timestamp of the records, or when the segment was last written to if they have none."""
+        return self.max_timestamp if self.max_timestamp >= 0 else self.modified_ms
+
+    @property
+    def offset_index_bytes(self) -> int:
+        """The bytes of the offset index's entries."""
+        return self._offset_index.file.size
+
+    @property
+    def time_index_bytes(self) -> int:
+        """The bytes of the time index's entries."""
+        return self._time_index.file.size
+
+    def should_roll(self, size: int, last_offset: int, max_timestamp: int, config: LogConfig, now_ms: int) -> bool:
+        """Whether a batch of size bytes up to last_offset must go to a new segment.
+
+        Source: LogSegment.shouldRoll, Kafka 4.3.0.
+        """
+        segment_size = self.size
+        if not segment_size:
+            return False
+        first = self.first_batch_timestamp
+        # The segment's age is by its batches' clock, or by ours if they have none.
+        waited_ms = max_timestamp - first if first >= 0 else now_ms - self.created_ms
+        return (
+            segment_size > config.segment_bytes - size
+            or waited_ms > config.segment_ms
+            or last_offset - self.base_offset > RELATIVE_OFFSET_MAX
+            or self._is_index_full
+        )
+
+    def finish(self) -> None:
+        """Write the last time index entry and cut the indexes to what they hold: the segment takes no more batches.
+
+        Source: LogSegment.onBecomeInactiveSegment, Kafka 4.3.0.
+        """
+        if self.size:
+            self._time_index.append(self.max_timestamp, self.offset_of_max_timestamp)
+        self._offset_index.file.seal()
+        self._time_index.file.seal()
+
+    def find_end(self) -> bool:
+        """Find the last offset from the last index entry on; return whether the file is whole from there to its end.
+
+        The CRC of each batch there is checked too: where a clean stop was claimed wrongly, the end is what is damaged.
+        """
+        end = start = self._indexed_position(self._offset_index.last_entry)
+        for header, position, _ in self.scan(start, is_crc_checked=True):
+            if not self._is_next(header):
+                break
+            self.last_offset = header.last_offset
+            end = position + header.size
+        return end == self.size
+
+    def has_whole_indexes(self) -> bool:
+        """Whether the segment need not be read as a whole to know its indexes; an empty one needs none."""
+        if not self.size:
+            return True
+        if not self._file_system.exists(self._path(INDEX_SUFFIX)):
+            return False
+        try:
+            self.transaction_index.check(self.base_offset)
+        except CorruptFileError:
+            return False
+        return True
+
+    def has_newest_timestamp(self) -> bool:
+        """Whether no batch is newer than the time index says; reads on from the batch that it names."""
+        position = self._indexed_position(self._offset_index.find(self.offset_of_max_timestamp))
+        headers = (header for header, _, _ in self.scan(position, is_crc_checked=False))
+        return all(header.max_timestamp <= self.max_timestamp for header in headers)
+
+    def recover(self, take: Callable[[ScannedBatch], None]) -> int:
+        """Read every batch, write the indexes anew, and end the segment at the first one that is damaged.
+
+        take: called with each batch that is not.
+        Returns how many bytes are left behind the end, in the file that cut_tail cuts.
+        Source: LogSegment.recover, Kafka 4.3.0.
+        """
+        self._offset_index.file.clear()
+        self._time_index.file.clear()
+        self.transaction_index.clear()
+        self.max_timestamp, self.offset_of_max_timestamp = NO_TIMESTAMP, self.base_offset
+        self.last_offset = self.base_offset - 1
+        end = indexed_position = 0
+        for scanned in self.scan(0, is_crc_checked=True):
+            header, position, _ = scanned
+            if not self._is_next(header):
+                break
+            take(scanned)
+            self.last_offset = header.last_offset
+            if header.max_timestamp > self.max_timestamp:
+                self.max_timestamp, self.offset_of_max_timestamp = header.max_timestamp, header.last_offset
+            if position - indexed_position > self._index_interval_bytes:
+                self._append_index_entries(header.last_offset, position)
+                indexed_position = position
+            end = position + header.size
+        damaged_bytes = self.size - end
+        self.size = end
+        self.finish()
+        return damaged_bytes
+
+    def cut_tail(self) -> None:
+        """Cut the file where the segment ends: what is behind is damaged, or what a write left that failed."""
+        self._file.truncate(self.size)
+
+    def _is_next(self, header: BatchHeader) -> bool:
+        """Whether the batch may lie behind the last one: the CRC does not cover its base offset."""
+        distance = header.last_offset - self.base_offset
+        is_in_range = self.last_offset < header.base_offset and distance <= RELATIVE_OFFSET_MAX
+        return is_in_range and header.last_offset_delta >= 0
+
+    def scan(self, position: int, *, is_crc_checked: bool) -> Iterator[ScannedBatch]:
+        """Yield the batches from position on, up to the first that is not whole; see scan_batches."""
+        return scan_batches(self._file, position, self.size, is_crc_checked=is_crc_checked)
+
+    def sync_steps(self, *, is_written_again: bool = False) -> list[Callable[[], None]]:
+        """Return what makes the batches safe, each to be called once, in any thread; see File.begin_sync."""
+        return [self._file.begin_sync(is_written_again=is_written_again)]
+
+    def index_sync_steps(self) -> list[Callable[[], None]]:
+        """Return what makes the indexes safe, which only a segment that takes no more batches needs."""
+        return [
+            *self._offset_index.file.sync_steps(),
+            *self._time_index.file.sync_steps(),
+            *self.transaction_index.sync_steps(),
+        ]
+
+    def close(self) -> None:
+        """Give back what the open files cost."""
+        self._file.close()
+        self._offset_index.file.close()
+        self._time_index.file.close()
+        self.transaction_index.close()
+
+    def find_position(self, offset: int) -> BatchPosition | None:
+        """Return the first batch whose last offset is offset or above; None if all end before it."""
+        position = self._indexed_position(self._offset_index.find(offset))
+        hint_offset, hint_position = self._hint
+        if hint_offset <= offset and hint_position > position:
+            position = hint_position
+        size = self.size
+        block, block_start = memoryview(b""), position
+        while position < size:
+            start = position - block_start
+            if start + _SEARCHED.size > len(block):
+                block = self._file.read(position, min(_SEARCH_BYTES, size - position))
+                block_start, start = position, 0
+            base_offset, length, last_offset_delta = _SEARCHED.unpack_from(block, start)
+            if base_offset + last_offset_delta >= offset:
+                self._hint = (base_offset, position)
+                return BatchPosition(position, length + LOG_OVERHEAD)
+            position += length + LOG_OVERHEAD
+        return None
+
+    def _indexed_position(self, indexed: IndexedBatch | None) -> int:
+        """Return where the batch of an index entry begins, or 0 where the entry is damaged or there is none.
+
+        No index has a checksum; but an entry names the last offset of its batch, so that it can be held against it.
+        """
+        if indexed is None or not 0 <= indexed.position <= self.size - HEADER_SIZE:
+            return 0
+        header = parse_header(self._file.read(indexed.position, HEADER_SIZE))
+        is_right = header.magic == MAGIC_V2 and header.last_offset == indexed.last_offset
+        return indexed.position if is_right else 0
+
+    def views(self, position: int, size: int) -> list[memoryview]:
+        """Return size bytes from position, uncopied."""
+        return self._file.views(position, size)
+
+    def read_batch(self, batch: StoredBatch) -> memoryview:
+        """Return the bytes of a whole batch as one piece."""
+        return self._file.read(batch.position, batch.header.size)
+
+    def batches(self, position: int = 0) -> Iterator[StoredBatch]:
+        """Yield the batches from the one that begins at position."""
+        for header, at, _ in self.scan(position, is_crc_checked=False):
+            yield StoredBatch(header, at)
+
+    def batches_by_timestamp(self, timestamp: int, start_offset: int) -> Iterator[StoredBatch]:
+        """Yield the batches that may hold the first record at or after timestamp, from start_offset on.
+
+        Source: LogSegment.findOffsetByTimestamp and FileRecords.searchForTimestamp, Kafka 4.3.0.
+        """
+        known_offset = max(self._time_index.lookup(timestamp), start_offset)
+        for batch in self.batches(self._indexed_position(self._offset_index.find(known_offset))):
+            if batch.header.max_timestamp >= timestamp and batch.header.last_offset >= start_offset:
+                yield batch
+
+    def find_batch_of_max_timestamp(self) -> StoredBatch | None:
+        """Return the batch that holds the greatest timestamp of the segment."""
+        position = self._indexed_position(self._offset_index.find(self.offset_of_max_timestamp))
+        for batch in self.batches(position):
+            if batch.header.max_timestamp == self.max_timestamp:
+                return batch
+        return None
+
+    def delete(self) -> None:
+        """Delete the files; what was read from them stays readable."""
+        self.close()
+        for path in self.paths():
+            self._file_system.delete(path)
+
+    def rename_for_deletion(self) -> list[str]:
+        """Give the files their names for the time until they are deleted, and return the new paths."""
+        self.close()
+        renamed: list[str] = []
+        for path in self.paths():
+            if self._file_system.exists(path):
+                self._file_system.rename(path, path + DELETED_SUFFIX)
+                renamed.append(path + DELETED_SUFFIX)
+        return renamed
+
+    def paths(self) -> list[str]:
+        """Return the paths of the segment's files, of which some may not be there."""
+        suffixes = (LOG_SUFFIX, INDEX_SUFFIX, TIME_INDEX_SUFFIX, TRANSACTION_INDEX_SUFFIX)
+        return [self._path(suffix) for suffix in suffixes]
