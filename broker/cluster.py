@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from .replica.fetch_sessions import FetchSessions
     from .replica.produce_route import ProduceRoute
     from .requests.fault_ports import RequestObserver
-    from .requests.request_context import Deferred
+    from .runtime.deferred import Deferred
     from .runtime.disk_executor import BlockingSteps
     from .runtime.event_loop_bridge import LoopThread
 

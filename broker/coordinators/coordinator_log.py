@@ -19,7 +19,7 @@ from ...protocol.batches.record_validation import InvalidRecords
 from ...protocol.batches.records import BatchOptions, Record, build_batch, decode_batch
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...storage.coordinator_batch import TransactionalRecords
-from ..requests.request_context import Deferred
+from ..runtime.deferred import Deferred
 from .internal_topics import INTERNAL_TOPICS, CoordinatorType, partition_of_key
 
 if TYPE_CHECKING:

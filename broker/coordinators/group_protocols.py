@@ -15,7 +15,8 @@ from ...protocol.errors.error_responses import error_answer
 
 if TYPE_CHECKING:
     from ..config.broker_config import BrokerConfig
-    from ..requests.request_context import Buffers, Deferred, RequestContext, RequestHandler
+    from ..requests.request_context import RequestContext, RequestHandler
+    from ..runtime.deferred import Buffers, Deferred
 
 CONSUMER_PROTOCOL = "consumer"
 

@@ -20,7 +20,8 @@ from ...protocol.primitives import Reader
 from .. import handlers
 from ..replica.disk_fault_injector import NoFileFaults, late_answer
 from ..requests.fault_ports import ANSWERED, NOT_OWED, WAITING
-from ..requests.request_context import Buffers, ConnectionInfo, Deferred, RequestContext, RequestHandler
+from ..requests.request_context import ConnectionInfo, RequestContext, RequestHandler
+from ..runtime.deferred import Buffers, Deferred
 
 if TYPE_CHECKING:
     from ..network.connection import Connection

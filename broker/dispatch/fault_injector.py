@@ -15,7 +15,8 @@ from ...protocol.errors import error_responses
 from ...protocol.frames import FrameError
 from ..replica.disk_fault_injector import late_answer
 from ..requests.fault_ports import NOT_OWED, WAITING, AnswerPlan, Ending, joined
-from ..requests.request_context import Buffers, ConnectionInfo, Deferred, RequestContext, RequestHandler
+from ..requests.request_context import ConnectionInfo, RequestContext, RequestHandler
+from ..runtime.deferred import Buffers, Deferred
 from .held_requests import DELAYED, HELD, HUNG, HeldRequests
 from .owned_request import InterceptedRequest
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from ...protocol import fetch_codec
 from ...protocol.api_keys import APIS, Api, ApiKey
 from ...protocol.request_facts import RequestFacts, read_request_facts
-from ..requests.request_context import Buffers, Deferred, RequestContext, RequestHandler
+from ..requests.request_context import RequestContext, RequestHandler
+from ..runtime.deferred import Buffers, Deferred
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ..metadata.cluster_metadata import METADATA_FILE, ClusterMetadata, ConfigsMetadata, TopicMetadata, encode_metadata
-from ..requests.request_context import Deferred
+from ..runtime.deferred import Deferred
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

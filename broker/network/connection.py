@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, cast
 
 from ...protocol.frames import FRAME_SIZE_BYTES, FrameError
 from ..requests.fault_ports import AnswerPlan, Ending, joined
-from ..requests.request_context import Buffers, RequestContext
+from ..requests.request_context import RequestContext
+from ..runtime.deferred import Buffers
 from .response_queue import OwedAnswers
 from .slow_writer import Drip
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from ..requests.fault_ports import AnswerPlan, Ending
-from ..requests.request_context import Buffers, Deferred
+from ..runtime.deferred import Buffers, Deferred
 
 # Requests that are worked on behind one whose answer is waited for: for its flush, or because a fault keeps it. A
 # producer has five in flight; more gain nothing, as all of them are flushed together anyway.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from ..requests.request_context import Deferred
+from ..runtime.deferred import Deferred
 from .fetch_reader import FetchReader, FetchResult
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from ..requests.request_context import Buffers, Deferred, RequestContext
+from ..requests.request_context import RequestContext
+from ..runtime.deferred import Buffers, Deferred
 
 if TYPE_CHECKING:
     from ...storage.file_systems.file_system import FileSystem

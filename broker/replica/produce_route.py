@@ -20,7 +20,8 @@ from ...protocol.produce_codec import (
 )
 from ...protocol.produced_records import find_transaction
 from ...storage.append_refused import AppendRefused
-from ..requests.request_context import Buffers, Deferred, RequestContext
+from ..requests.request_context import RequestContext
+from ..runtime.deferred import Buffers, Deferred
 from .partition import Partition
 
 # Heads that are remembered. A cluster of more partitions than this with producers for all of them starts over when it

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ..coordinators.internal_topics import INTERNAL_TOPICS, CoordinatorType
-from ..requests.request_context import Deferred
+from ..runtime.deferred import Deferred
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

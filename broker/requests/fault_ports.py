@@ -14,7 +14,8 @@ from ...protocol.request_view import ActingFault
 
 if TYPE_CHECKING:
     from ...protocol.request_view import AcceptedConnection, ReceivedRequest
-    from .request_context import Buffers, RequestContext
+    from ..runtime.deferred import Buffers
+    from .request_context import RequestContext
 
 # What becomes of the answer to a request that has been handled.
 ANSWERED = 0

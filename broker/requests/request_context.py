@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from ...protocol.error_codes import ErrorCode
 from ...protocol.frames import FRAME_SIZE_BYTES, FrameError
 from ...protocol.primitives import Reader, Writer
+from ..runtime.deferred import Buffers, Deferred
 
 if TYPE_CHECKING:
     from ...storage.append_refused import AppendRefused
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
     from ..network.listeners import Listener
 
 logger = logging.getLogger(__name__)
-
-# One answer on the wire, size prefix included, in pieces: they are written as they are and never joined.
-Buffers = list[bytes | bytearray | memoryview]
-
 
 # What was decided about a batch: its topic, its partition, and where it went or why it was refused.
 Decision = tuple[str, int, "AppendResult | AppendRefused"]
@@ -147,74 +144,6 @@ class RequestContext:
             self.batches = [(topic_name, partition, decision)]
         else:
             self.batches.append((topic_name, partition, decision))
-
-
-Response = TypeVar("Response")
-Encoded = TypeVar("Encoded")
-
-
-class Deferred(Generic[Response]):
-    """An answer that is not there yet: a fetch that waits for data, a member that waits for its group.
-
-    on_abandoned is called when the connection went away before the answer was there.
-    is_applied: all that the request asks for has been done, and what it waits for is no matter to the requests behind
-    it: a produce that is to be flushed. They are worked on meanwhile, and answered after it.
-    is_in_order: the answers to the requests behind it wait for this one, as Kafka has it.
-    request_id: what the observer of requests calls the request; 0 where there is none.
-    """
-
-    __slots__ = ("_deliver", "_response", "is_applied", "is_done", "is_in_order", "on_abandoned", "request_id")
-
-    def __init__(
-        self,
-        on_abandoned: Callable[[], None] | None = None,
-        *,
-        is_applied: bool = False,
-        is_in_order: bool = True,
-    ) -> None:
-        """Begin to wait."""
-        self.on_abandoned = on_abandoned
-        self.is_applied = is_applied
-        self.is_in_order = is_in_order
-        self.request_id = 0
-        self.is_done = False
-        self._response: Response | None = None
-        self._deliver: Callable[[Response], None] | None = None
-
-    def complete(self, response: Response) -> None:
-        """Give the answer; the first one counts, later calls are ignored."""
-        if self.is_done:
-            return
-        self.is_done = True
-        if self._deliver is not None:
-            self._deliver(response)
-        else:
-            self._response = response
-
-    def response(self) -> Response | None:
-        """Return the answer if it is there."""
-        return self._response
-
-    def deliver_to(self, deliver: Callable[[Response], None]) -> None:
-        """Have deliver called with the answer, at once if it is there."""
-        if self._response is not None:
-            deliver(self._response)
-        else:
-            self._deliver = deliver
-
-    def abandon(self) -> None:
-        """Nobody waits for the answer any more."""
-        if self.is_done:
-            return
-        self.is_done = True
-        if self.on_abandoned is not None:
-            self.on_abandoned()
-
-    def encoded_by(self, encode: Callable[[Response], Encoded]) -> Deferred[Encoded]:
-        """Return the same wait for encode(answer)."""
-        encoded: Deferred[Encoded] = Deferred(self.abandon)
-        self.deliver_to(lambda response: encoded.complete(encode(response)))
-        return encoded
 
 
 class RepeatedRequest(Protocol):

@@ -17,7 +17,8 @@ from fauxka.broker.network.busy_poll import BusyPoll
 from fauxka.broker.network.connection import Connection
 from fauxka.broker.network.listeners import Listener
 from fauxka.broker.network.response_queue import OWED_BYTES_MAX, OWED_MAX
-from fauxka.broker.requests.request_context import Buffers, ConnectionInfo, Deferred, RequestContext
+from fauxka.broker.requests.request_context import ConnectionInfo, RequestContext
+from fauxka.broker.runtime.deferred import Buffers, Deferred
 from fauxka.protocol.frames import FrameError
 
 FRAME_BYTES_MAX = 1_000_000

@@ -24,7 +24,7 @@ from .group_timers import GroupTimers
 from .protocol_vote import has_common_protocol, select_protocol
 
 if TYPE_CHECKING:
-    from ...requests.request_context import Deferred
+    from ...runtime.deferred import Deferred
     from .offset_store import CommittedOffset
 
 

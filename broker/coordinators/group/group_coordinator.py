@@ -18,7 +18,7 @@ from ....protocol.messages.describe_groups import DescribedGroup
 from ....protocol.messages.leave_group import MemberIdentity, MemberResponse
 from ....protocol.messages.list_groups import ListedGroup
 from ....protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
-from ...requests.request_context import Deferred
+from ...runtime.deferred import Deferred
 from .classic_group import ClassicGroup
 from .group import GroupType
 from .group_description import describe, describe_unknown, is_selected, list_entry

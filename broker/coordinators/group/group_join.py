@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
-from ...requests.request_context import Deferred
+from ...runtime.deferred import Deferred
 from .classic_group import ClassicGroup, GroupState
 from .group_log import GroupLog
 from .group_member import GroupMember, MemberProtocol

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 if TYPE_CHECKING:
     from ....protocol.batches.records import BatchOptions
     from ....protocol.error_codes import ErrorCode
-    from ...requests.request_context import Deferred
+    from ...runtime.deferred import Deferred
     from ..coordinator_log import ApplyRecord, StateRecord
 
 R = TypeVar("R")

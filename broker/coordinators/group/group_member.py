@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ....protocol.messages.join_group import JoinGroupResponse
 from ....protocol.messages.sync_group import SyncGroupResponse
-from ...requests.request_context import Deferred
+from ...runtime.deferred import Deferred
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.leave_group import MemberIdentity, MemberResponse
 from ....protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
-from ...requests.request_context import Deferred
+from ...runtime.deferred import Deferred
 from .classic_group import ClassicGroup, GroupState
 from .group_responses import synced
 from .rebalance import Rebalance

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ....protocol.error_codes import ErrorCode, KafkaError
-from ...requests.request_context import Deferred
+from ...runtime.deferred import Deferred
 from .acknowledgements import find_partition
 from .share_partition import Wanted
 from .share_reader import AcquiredBatches, acquire_records

@@ -14,7 +14,7 @@ from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.share_group_describe import Assignment, DescribedGroup, Member, TopicPartitions
 from ....protocol.stored_records.share_group_records import ShareGroupRecord, ShareRecordType, StateTopic
 from ....protocol.stored_records.share_state_records import ShareKey
-from ...requests.request_context import Deferred
+from ...runtime.deferred import Deferred
 from . import simple_assignor
 from .heartbeats import ShareHeartbeats
 from .reset_offset import first_offset

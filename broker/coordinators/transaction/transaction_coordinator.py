@@ -41,8 +41,8 @@ from .transaction_metadata import (
 
 if TYPE_CHECKING:
     from ...cluster import Cluster
-    from ...requests.request_context import Deferred
     from ...runtime.clock import Timer
+    from ...runtime.deferred import Deferred
 
 logger = logging.getLogger(__name__)
 

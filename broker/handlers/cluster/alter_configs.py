@@ -19,7 +19,8 @@ from ....protocol.messages.alter_configs import (
 from ...cluster import Cluster
 from ...config.config_changes import Resource, change_each, changed, check_changes, replace_configs
 from ...config.config_operations import Change, Operation
-from ...requests.request_context import ApiHandler, Deferred, RequestContext
+from ...requests.request_context import ApiHandler, RequestContext
+from ...runtime.deferred import Deferred
 
 
 def handle(

@@ -22,7 +22,8 @@ from ....protocol.messages.api_versions import (
 )
 from ....protocol.primitives import Reader
 from ...metadata.features import FEATURES_EPOCH, features_of
-from ...requests.request_context import Buffers, Deferred, RequestContext, encode_response
+from ...requests.request_context import RequestContext, encode_response
+from ...runtime.deferred import Buffers, Deferred
 from .. import HANDLERS
 
 CLIENT_SOFTWARE_SINCE = 3

@@ -21,7 +21,8 @@ from ...config.broker_loggers import change_levels
 from ...config.config_changes import Resource, change_each, changed, check_changes, current_texts, replace_configs
 from ...config.config_operations import Change
 from ...config.config_resources import ResourceType, broker_id_of
-from ...requests.request_context import ApiHandler, Deferred, RequestContext
+from ...requests.request_context import ApiHandler, RequestContext
+from ...runtime.deferred import Deferred
 
 
 def handle(

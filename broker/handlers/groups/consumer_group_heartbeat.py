@@ -9,7 +9,8 @@ from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from ...coordinators.consumer.heartbeats import Client
 from ...coordinators.group_protocols import CONSUMER_PROTOCOL, ApiOfProtocol
-from ...requests.request_context import ApiHandler, Deferred, RequestContext
+from ...requests.request_context import ApiHandler, RequestContext
+from ...runtime.deferred import Deferred
 
 
 def handle(

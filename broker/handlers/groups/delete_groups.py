@@ -8,7 +8,8 @@ from __future__ import annotations
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
 from ...coordinators.group.group_coordinator import GroupCoordinator
-from ...requests.request_context import ApiHandler, Deferred, RequestContext
+from ...requests.request_context import ApiHandler, RequestContext
+from ...runtime.deferred import Deferred
 
 
 def handle(

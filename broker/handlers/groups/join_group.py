@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from ....protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from ...coordinators.group.group_join import JoinAttempt
-from ...requests.request_context import ApiHandler, Deferred, RequestContext
+from ...requests.request_context import ApiHandler, RequestContext
+from ...runtime.deferred import Deferred
 
 REBALANCE_TIMEOUT_SINCE = 1
 MEMBER_ID_REQUIRED_SINCE = 4

@@ -19,7 +19,8 @@ from ....protocol.messages.offset_commit import (
 from ...coordinators.group.group import OffsetCommitter
 from ...coordinators.group.offset_requests import existing_partitions, offset_of, refuse_accepted
 from ...metadata.topic import Topic
-from ...requests.request_context import ApiHandler, Deferred, RequestContext
+from ...requests.request_context import ApiHandler, RequestContext
+from ...runtime.deferred import Deferred
 
 TOPIC_IDS_SINCE = 10
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from ...coordinators.group.group_responses import sync_refused
-from ...requests.request_context import ApiHandler, Deferred, RequestContext
+from ...requests.request_context import ApiHandler, RequestContext
+from ...runtime.deferred import Deferred
 
 PROTOCOL_REQUIRED_SINCE = 5
 

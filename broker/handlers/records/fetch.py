@@ -14,7 +14,8 @@ from ....protocol.fetch_codec import TOPIC_IDS_SINCE, FetchedPartition, FetchReq
 from ...replica.delayed_fetch import DelayedFetch, is_enough
 from ...replica.fetch_reader import FetchReader, FetchResult
 from ...replica.fetch_sessions import FetchSession
-from ...requests.request_context import Buffers, Deferred, RequestContext
+from ...requests.request_context import RequestContext
+from ...runtime.deferred import Buffers, Deferred
 
 # read_uncommitted and read_committed.
 ISOLATION_LEVELS = (0, 1)

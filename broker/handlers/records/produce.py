@@ -22,7 +22,8 @@ from ....storage.append_result import NO_LOG_START_OFFSET, AppendResult
 from ...cluster import Topic, is_internal_name
 from ...replica.partition import Partition
 from ...replica.produce_route import PRODUCE_ROUTES_MAX, ProduceRoute, RepeatedProduce, TransactionalProduceRoute
-from ...requests.request_context import Buffers, Deferred, RequestContext
+from ...requests.request_context import RequestContext
+from ...runtime.deferred import Buffers, Deferred
 
 if TYPE_CHECKING:
     from ...replica.partition_flusher import PartitionFlusher

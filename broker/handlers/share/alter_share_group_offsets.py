@@ -15,7 +15,8 @@ from ....protocol.messages.alter_share_group_offsets import AlterShareGroupOffse
 from ....protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsResponseTopic as TopicAnswer
 from ...coordinators.share.share_groups import UNKNOWN_MESSAGE
 from ...metadata.topic import Topic
-from ...requests.request_context import ApiHandler, Deferred, RequestContext
+from ...requests.request_context import ApiHandler, RequestContext
+from ...runtime.deferred import Deferred
 
 
 def handle(

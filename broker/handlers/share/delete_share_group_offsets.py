@@ -12,7 +12,8 @@ from ....protocol.messages.delete_share_group_offsets import (
 )
 from ....protocol.messages.delete_share_group_offsets import DeleteShareGroupOffsetsResponseTopic as TopicAnswer
 from ...coordinators.share.share_groups import UNKNOWN_MESSAGE
-from ...requests.request_context import ApiHandler, Deferred, RequestContext
+from ...requests.request_context import ApiHandler, RequestContext
+from ...runtime.deferred import Deferred
 
 
 def handle(

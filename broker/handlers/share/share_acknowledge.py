@@ -11,7 +11,8 @@ from ....protocol.messages.share_acknowledge import PartitionData, ShareAcknowle
 from ....protocol.messages.share_acknowledge import ShareAcknowledgeTopicResponse as TopicAnswer
 from ...coordinators.share.acknowledgements import Refusals, acknowledge
 from ...coordinators.share.share_sessions import FINAL_EPOCH, FIRST_EPOCH
-from ...requests.request_context import ApiHandler, Deferred, RequestContext
+from ...requests.request_context import ApiHandler, RequestContext
+from ...runtime.deferred import Deferred
 
 
 def handle(

@@ -16,7 +16,8 @@ from ....protocol.messages.share_fetch import ShareFetchableTopicResponse as Top
 from ...coordinators.share.acknowledgements import Refusals, acknowledge
 from ...coordinators.share.share_fetching import DelayedShareFetch, Fetched, ShareFetching, ShareFetchLimits, is_enough
 from ...coordinators.share.share_sessions import FINAL_EPOCH, FIRST_EPOCH, PartitionKey, ShareSession
-from ...requests.request_context import ApiHandler, Deferred, RequestContext
+from ...requests.request_context import ApiHandler, RequestContext
+from ...runtime.deferred import Deferred
 
 # The acquire mode in which no more records are acquired than were asked for.
 RECORD_LIMIT = 1

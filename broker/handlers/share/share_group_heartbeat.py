@@ -5,7 +5,8 @@ from __future__ import annotations
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
 from ...coordinators.consumer.heartbeats import Client
-from ...requests.request_context import ApiHandler, Deferred, RequestContext
+from ...requests.request_context import ApiHandler, RequestContext
+from ...runtime.deferred import Deferred
 
 
 def handle(

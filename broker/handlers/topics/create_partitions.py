@@ -18,7 +18,8 @@ from ....protocol.messages.create_partitions import (
 )
 from ...cluster import Cluster, Topic
 from ...metadata.replica_assignment import PARTITIONS_PER_REQUEST_MAX, check_assignment, refusal
-from ...requests.request_context import ApiHandler, Deferred, RequestContext
+from ...requests.request_context import ApiHandler, RequestContext
+from ...runtime.deferred import Deferred
 
 
 def handle(

@@ -26,7 +26,8 @@ from ...config.config_types import ConfigError
 from ...metadata.replica_assignment import PARTITIONS_PER_REQUEST_MAX, check_assignment, refusal
 from ...metadata.topic_config import validate_topic_configs
 from ...metadata.topic_names import collision_key_of, find_topic_name_error
-from ...requests.request_context import ApiHandler, Deferred, RequestContext
+from ...requests.request_context import ApiHandler, RequestContext
+from ...runtime.deferred import Deferred
 
 # What a client sends for "as the broker is configured", and where it assigns the replicas itself.
 NOT_GIVEN = -1

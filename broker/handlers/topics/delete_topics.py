@@ -18,7 +18,8 @@ from ....protocol.messages.delete_topics import (
 )
 from ....protocol.primitives import ZERO_UUID
 from ...cluster import Cluster
-from ...requests.request_context import ApiHandler, Deferred, RequestContext
+from ...requests.request_context import ApiHandler, RequestContext
+from ...runtime.deferred import Deferred
 
 BY_ID_SINCE = 6
 DELETION_DISABLED_SINCE = 3

@@ -25,7 +25,8 @@ from ...cluster import Topic, is_internal_name
 from ...coordinators.internal_topics import INTERNAL_TOPICS, internal_topic
 from ...metadata.authorized_operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
 from ...metadata.topic_names import collision_key_of, find_topic_name_error
-from ...requests.request_context import ApiHandler, Deferred, RequestContext
+from ...requests.request_context import ApiHandler, RequestContext
+from ...runtime.deferred import Deferred
 
 logger = logging.getLogger(__name__)
 

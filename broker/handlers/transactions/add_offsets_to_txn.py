@@ -10,7 +10,8 @@ from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from ...coordinators.internal_topics import INTERNAL_TOPICS, CoordinatorType, find_index_of_key
 from ...coordinators.transaction.transaction_errors import error_for
-from ...requests.request_context import ApiHandler, Deferred, RequestContext
+from ...requests.request_context import ApiHandler, RequestContext
+from ...runtime.deferred import Deferred
 
 FENCED_SINCE = 2
 # The clients of this request know of no transaction version.

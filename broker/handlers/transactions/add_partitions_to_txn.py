@@ -22,7 +22,8 @@ from ....protocol.messages.add_partitions_to_txn import (
 )
 from ...cluster import Cluster
 from ...coordinators.transaction.transaction_errors import error_for
-from ...requests.request_context import ApiHandler, Deferred, RequestContext
+from ...requests.request_context import ApiHandler, RequestContext
+from ...runtime.deferred import Deferred
 
 FENCED_SINCE = 2
 SEVERAL_TRANSACTIONS_SINCE = 4

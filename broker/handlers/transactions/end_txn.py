@@ -11,7 +11,8 @@ from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
 from ....protocol.produced_records import TransactionalProducer
 from ...coordinators.transaction.transaction_errors import error_for
-from ...requests.request_context import ApiHandler, Deferred, RequestContext
+from ...requests.request_context import ApiHandler, RequestContext
+from ...runtime.deferred import Deferred
 
 FENCED_SINCE = 2
 NEW_EPOCH_SINCE = 5

@@ -16,7 +16,8 @@ from ....protocol.messages.init_producer_id import InitProducerIdRequest, InitPr
 from ....protocol.produced_records import TransactionalProducer
 from ...cluster import Cluster
 from ...coordinators.transaction.transaction_errors import error_for
-from ...requests.request_context import ApiHandler, Deferred, RequestContext
+from ...requests.request_context import ApiHandler, RequestContext
+from ...runtime.deferred import Deferred
 
 NO_PRODUCER_ID = -1
 NO_PRODUCER_EPOCH = -1

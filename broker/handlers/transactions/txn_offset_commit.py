@@ -22,7 +22,8 @@ from ...coordinators.group.group_offsets import OffsetProducer
 from ...coordinators.group.offset_requests import existing_partitions, offset_of, refuse_accepted
 from ...coordinators.internal_topics import CoordinatorType, partition_of_key
 from ...replica.transaction_check import TransactionCheck, when_joined
-from ...requests.request_context import ApiHandler, Deferred, RequestContext
+from ...requests.request_context import ApiHandler, RequestContext
+from ...runtime.deferred import Deferred
 
 LOAD_IN_PROGRESS_SINCE = 2
 ABORTABLE_SINCE = 4

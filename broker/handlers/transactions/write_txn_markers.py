@@ -23,7 +23,8 @@ from ....storage.coordinator_batch import TransactionMarker
 from ...cluster import Cluster
 from ...coordinators.transaction.marker_writing import write_marker
 from ...replica.partition_flusher import PartitionFlusher
-from ...requests.request_context import ApiHandler, Deferred, RequestContext
+from ...requests.request_context import ApiHandler, RequestContext
+from ...runtime.deferred import Deferred
 
 # Up to which offset a partition is to be flushed before its result is given.
 Unflushed = tuple[WritableTxnMarkerPartitionResult, PartitionFlusher, int]

@@ -16,8 +16,8 @@ from fauxka.broker.coordinators.group.group_offsets import OffsetProducer, Offse
 from fauxka.broker.coordinators.group.group_settings import GroupSettings
 from fauxka.broker.coordinators.internal_topics import CoordinatorType, partition_of_key
 from fauxka.broker.coordinators.share.of_cluster import share_groups_of
-from fauxka.broker.requests.request_context import Deferred
 from fauxka.broker.runtime.clock import ManualClock
+from fauxka.broker.runtime.deferred import Deferred
 from fauxka.protocol.batches.records import BatchOptions
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.protocol.messages.heartbeat import HeartbeatRequest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 
-from fauxka.broker.requests.request_context import Deferred
+from fauxka.broker.runtime.deferred import Deferred
 from fauxka.protocol.messages.join_group import JoinGroupResponse
 
 from .group_play import SESSION_TIMEOUT_MS, GroupPlay, answered, assigned, stable_group

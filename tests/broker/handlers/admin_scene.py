@@ -7,8 +7,9 @@ from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.handlers.cluster import describe_configs, incremental_alter_configs
 from fauxka.broker.handlers.topics import create_topics
 from fauxka.broker.network.listeners import Listener
-from fauxka.broker.requests.request_context import ConnectionInfo, Deferred, RequestContext
+from fauxka.broker.requests.request_context import ConnectionInfo, RequestContext
 from fauxka.broker.runtime.clock import ManualClock
+from fauxka.broker.runtime.deferred import Deferred
 from fauxka.protocol.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,

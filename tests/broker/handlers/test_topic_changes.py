@@ -2,7 +2,7 @@
 
 from fauxka.broker.handlers.records import delete_records
 from fauxka.broker.handlers.topics import create_partitions, delete_topics, describe_log_dirs
-from fauxka.broker.requests.request_context import Deferred
+from fauxka.broker.runtime.deferred import Deferred
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from fauxka.protocol.messages.create_topics import CreatableReplicaAssignment, CreatableTopic

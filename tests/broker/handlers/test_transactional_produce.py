@@ -12,8 +12,9 @@ from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.coordinators.transaction.transaction_coordinator import TransactionCoordinator
 from fauxka.broker.handlers.records import produce
 from fauxka.broker.network.listeners import Listener
-from fauxka.broker.requests.request_context import ConnectionInfo, Deferred, RequestContext
+from fauxka.broker.requests.request_context import ConnectionInfo, RequestContext
 from fauxka.broker.runtime.clock import ManualClock
+from fauxka.broker.runtime.deferred import Deferred
 from fauxka.protocol import produce_codec
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.error_codes import ErrorCode

@@ -8,7 +8,7 @@ from fauxka.broker.coordinators.group.group import OffsetCommitter
 from fauxka.broker.coordinators.group.group_offsets import OffsetProducer, OffsetToCommit
 from fauxka.broker.coordinators.internal_topics import CoordinatorType, partition_of_key
 from fauxka.broker.handlers.transactions import write_txn_markers
-from fauxka.broker.requests.request_context import Deferred
+from fauxka.broker.runtime.deferred import Deferred
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.write_txn_markers import (
     WritableTxnMarker,
