@@ -87,12 +87,12 @@ class Control:
     @property
     def has_files(self) -> bool:
         """Whether there is a place for rules for files."""
-        return isinstance(self.cluster.file_faults, FileFaults)
+        return isinstance(self.cluster.node.file_faults, FileFaults)
 
     @property
     def files(self) -> FileRulePlan:
         """The rules for files; raises CallError where this broker was made without a place for them."""
-        faults = self.cluster.file_faults
+        faults = self.cluster.node.file_faults
         if not isinstance(faults, FileFaults):
             raise conflict("this broker's files cannot go wrong on purpose")
         return faults.plan

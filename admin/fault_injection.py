@@ -24,7 +24,9 @@ class Instruments:
     def __init__(self, cluster: Cluster) -> None:
         """Start without a rule, and with an empty journal."""
         self.plan = FaultPlan(cluster.clock.now_ms)
-        self.journal = Journal(cluster.config.journal_requests_max, cluster.node_id, cluster.topic_name_of)
+        self.journal = Journal(
+            cluster.node.config.journal_requests_max, cluster.node.node_id, cluster.image.topic_name_of
+        )
 
     def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
         """Return the node, not started, that works by the rules and is written down."""

@@ -13,7 +13,6 @@ from prometheus_client.registry import Collector
 from .. import __version__
 
 if TYPE_CHECKING:
-    from ..broker.replica.partition import Partition
     from .control import Control
 
 _PARTITION_LABELS = ["topic", "partition"]
@@ -50,7 +49,7 @@ class _BrokerCollector(Collector):
     def _info(self) -> Metric:
         cluster = self._control.cluster
         info = GaugeMetricFamily("fauxka_info", "Which broker this is.", labels=["version", "cluster_id", "node"])
-        info.add_metric([__version__, cluster.cluster_id, str(cluster.node_id)], 1)
+        info.add_metric([__version__, cluster.image.cluster_id, str(cluster.node.node_id)], 1)
         return info
 
     def _requests(self) -> Iterator[Metric]:
@@ -79,13 +78,13 @@ class _BrokerCollector(Collector):
         yield matched
 
     def _logs(self) -> Iterator[Metric]:
-        topics = self._control.cluster.topics
+        topics = self._control.cluster.image.topics
         yield GaugeMetricFamily("fauxka_topics", "Topics.", value=len(topics))
         labels = _PARTITION_LABELS
         start = GaugeMetricFamily("fauxka_log_start_offset", "The first offset of a log.", labels=labels)
         end = GaugeMetricFamily("fauxka_log_end_offset", "The offset that the next record gets.", labels=labels)
         size = GaugeMetricFamily("fauxka_log_size_bytes", "What the segments of a log hold.", labels=labels)
-        partitions: list[Partition] = [partition for topic in topics.values() for partition in topic.partitions]
+        partitions = list(self._control.cluster.node.replicas.partitions())
         for partition in partitions:
             place = [partition.topic_name, str(partition.index)]
             log = partition.find_log()
@@ -100,7 +99,7 @@ class _BrokerCollector(Collector):
     def _groups(self) -> Iterator[Metric]:
         cluster = self._control.cluster
         groups = GaugeMetricFamily("fauxka_groups", "Groups, by Kafka's name of their state.", labels=["state"])
-        listed = cluster.groups.list_groups((), ()) if cluster.coordinators.has_groups else []
+        listed = cluster.node.coordinators.groups.list_groups((), ()) if cluster.node.coordinators.has_groups else []
         states = [group.group_state for group in listed]
         for state in sorted(set(states)):
             groups.add_metric([state], states.count(state))

@@ -60,7 +60,7 @@ def _reset_ms(broker: Broker, count: int, partition_count: int) -> float:
     port = int(broker.bootstrap_servers.rpartition(":")[2])
     for _ in range(count):
         if partition_count:
-            broker.call(lambda: broker.cluster.create_topic(TOPIC, partition_count))
+            broker.call(lambda: broker.cluster.controller.create_topic(TOPIC, partition_count))
             produce_to_each(port, TOPIC, partition_count)
         start = time.perf_counter()
         broker.reset()

@@ -64,7 +64,9 @@ class Producers:
         """Return them with epoch, next sequence and the batches that are recognised, by topic, partition and id."""
 
         def told(control: Control) -> list[ToldProducer]:
-            known = known_producers(control.cluster, topic=topic, partition=partition, producer_id=producer_id)
+            known = known_producers(
+                control.cluster.node.replicas, topic=topic, partition=partition, producer_id=producer_id
+            )
             return [told_producer(each) for each in known]
 
         return sorted(self._ask(told), key=lambda each: (each.topic, each.partition, each.producer_id))

@@ -168,7 +168,7 @@ class KclFaults:
         """Return the name of the topic; an id goes before a name, as in kcl."""
         if not rule.topic_id:
             return rule.topic
-        topic = self._cluster.find_topic_by_id(_topic_id(f"{path}.topic_id", rule.topic_id))
+        topic = self._cluster.image.find_topic_by_id(_topic_id(f"{path}.topic_id", rule.topic_id))
         if topic is None:
             raise RuleError(f"{path}.topic_id", rule.topic_id, "the id of a topic", f"no topic has id {rule.topic_id}")
         return topic.name

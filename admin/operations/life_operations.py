@@ -52,7 +52,7 @@ def crash_node(control: Control, body: NodeCrash) -> ToldNode:
     """Have a node die as by SIGKILL, at once; this API goes on answering."""
     _check_node(control, body.node)
     if not control.is_running:
-        raise conflict("the node is down already", field="node", value=control.cluster.node_id)
+        raise conflict("the node is down already", field="node", value=control.cluster.node.node_id)
     control.server.crash(body.restart_after_ms, SnapshotFault(body.snapshots))
     return _told(control)
 
@@ -61,7 +61,7 @@ async def restart_node(control: Control, body: NodeRestart) -> ToldNode:
     """Start a node that crashed again, on the same ports, with what its files hold; answer when clients can connect."""
     _check_node(control, body.node)
     if control.is_running:
-        raise conflict("the node runs", field="node", value=control.cluster.node_id)
+        raise conflict("the node runs", field="node", value=control.cluster.node.node_id)
     await start_again(control, SnapshotFault(body.snapshots))
     return _told(control)
 
@@ -75,13 +75,13 @@ async def start_again(control: Control, snapshots: SnapshotFault = SnapshotFault
 
 
 def _check_node(control: Control, node: int | None) -> None:
-    if node not in (None, control.cluster.node_id):
+    if node not in (None, control.cluster.node.node_id):
         message = f"there is no node {node}"
-        raise CallError(404, message, field="node", value=node, allowed=str(control.cluster.node_id))
+        raise CallError(404, message, field="node", value=node, allowed=str(control.cluster.node.node_id))
 
 
 def _told(control: Control) -> ToldNode:
-    return ToldNode(node=control.cluster.node_id, running=control.is_running)
+    return ToldNode(node=control.cluster.node.node_id, running=control.is_running)
 
 
 OPERATIONS = (

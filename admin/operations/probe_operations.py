@@ -58,7 +58,7 @@ def readyz(control: Control) -> Ready:
 
 def version(control: Control) -> Version:
     """Which broker this is, in which version."""
-    return Version(cluster_id=control.cluster.cluster_id, node_id=control.cluster.node_id)
+    return Version(cluster_id=control.cluster.image.cluster_id, node_id=control.cluster.node.node_id)
 
 
 def openapi(control: Control) -> dict[str, Any]:

@@ -86,7 +86,7 @@ class ChangedProducers(Struct, kw_only=True):
 def list_producers(control: Control, query: ProducerQuery) -> ProducerPage:
     """List what the partitions know of producers: epoch, next sequence, and the batches that are recognised."""
     found = known_producers(
-        control.cluster, topic=query.topic, partition=query.partition, producer_id=query.producer_id
+        control.cluster.node.replicas, topic=query.topic, partition=query.partition, producer_id=query.producer_id
     )
     since = _place_of_token(query.since) if query.since else None
     behind = sorted((known for known in found if since is None or _place(known) > since), key=_place)
@@ -117,7 +117,11 @@ def evict_producer_cache(control: Control, body: ProducerChoice) -> ChangedProdu
 def _changed(control: Control, change: ProducerChange, choice: ProducerChoice) -> ChangedProducers:
     try:
         before = change_producer(
-            control.cluster, change, producer_id=choice.producer_id, topic=choice.topic, partition=choice.partition
+            control.cluster.node.replicas,
+            change,
+            producer_id=choice.producer_id,
+            topic=choice.topic,
+            partition=choice.partition,
         )
     except UnknownProducerError as error:
         raise CallError(404, str(error), field="producer_id", value=choice.producer_id) from error

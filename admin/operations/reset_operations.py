@@ -52,7 +52,7 @@ def reset_faults(control: Control) -> None:
 
 def reset_data(control: Control) -> None:
     """Forget what clients have put there; the verdict on their topics begins anew."""
-    topics = list(control.cluster.topics)
+    topics = list(control.cluster.image.topics)
     try:
         reset_cluster(control.cluster, control.seed_topics)
     except KafkaError as error:

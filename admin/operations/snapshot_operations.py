@@ -86,7 +86,7 @@ def restore(control: Control, body: SnapshotId) -> ToldSnapshot:
     """Go back to a snapshot, as often as wanted; connections are closed, and the verdict begins anew."""
     kept = control.snapshots.find(body.id)
     _check_running(control)
-    topics = set(control.cluster.topics)
+    topics = set(control.cluster.image.topics)
     # Nothing that waits is to be answered by what is there afterwards.
     control.server.lift_faults()
     control.server.abort_connections()
@@ -94,7 +94,7 @@ def restore(control: Control, body: SnapshotId) -> ToldSnapshot:
         restore_snapshot(control.cluster, kept.snapshot)
     except SnapshotError as error:
         raise conflict(str(error)) from error
-    for topic in topics | set(control.cluster.topics):
+    for topic in topics | set(control.cluster.image.topics):
         control.journal.forget_topic(topic)
     return kept.told
 

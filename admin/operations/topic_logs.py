@@ -23,13 +23,12 @@ class ClusterLogs:
 
     def partitions(self, topic: str) -> list[int]:
         """Return the partitions of the topic; none where there is no such topic."""
-        found = self._cluster.find_topic(topic)
+        found = self._cluster.image.find_topic(topic)
         return [] if found is None else [partition.index for partition in found.partitions]
 
     def batches(self, topic: str, partition: int, from_offset: int) -> Iterator[memoryview]:
         """Yield each whole batch from the one with from_offset on, or from the start of the log if that is later."""
-        found = self._cluster.find_topic(topic)
-        leader = None if found is None else found.find_partition(partition)
+        leader = self._cluster.node.replicas.find_partition_by_name(topic, partition)
         log = None if leader is None else leader.find_log()
         if log is None:
             return

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from ...broker.cluster import Topic
+from ...broker.metadata.metadata_image import TopicImage
 from ...broker.replica.partition import Partition
 from ...protocol.kafka_uuid import uuid_text
 from ..control import Control
@@ -108,15 +108,21 @@ class GroupPage(Struct, kw_only=True):
 
 def list_topics(control: Control, query: NamePage) -> TopicPage:
     """List the topics with their partitions."""
-    names = sorted(name for name in control.cluster.topics if name > query.since)
-    items, token = page_of(names, query.limit, lambda name: _told_topic(control.cluster.topics[name]), str)
+    names = sorted(name for name in control.cluster.image.topics if name > query.since)
+    items, token = page_of(
+        names, query.limit, lambda name: _told_topic(control, control.cluster.image.topics[name]), str
+    )
     return TopicPage(items=items, next=token)
 
 
 def list_groups(control: Control, query: NamePage) -> GroupPage:
     """List the groups with their members and committed offsets."""
     # Without a coordinator there are none, and asking is no reason to have one.
-    listed = control.cluster.groups.list_groups((), ()) if control.cluster.coordinators.has_groups else []
+    listed = (
+        control.cluster.node.coordinators.groups.list_groups((), ())
+        if control.cluster.node.coordinators.has_groups
+        else []
+    )
     types = {group.group_id: group.group_type for group in listed if group.group_id > query.since}
     items, token = page_of(
         sorted(types), query.limit, lambda group_id: _told_group(control, group_id, types[group_id]), str
@@ -124,22 +130,27 @@ def list_groups(control: Control, query: NamePage) -> GroupPage:
     return GroupPage(items=items, next=token)
 
 
-def _told_topic(topic: Topic) -> ToldTopic:
+def _told_topic(control: Control, topic: TopicImage) -> ToldTopic:
     return ToldTopic(
         name=topic.name,
         topic_id=uuid_text(topic.topic_id),
         internal=topic.is_internal,
         configs=topic.configs,
-        partitions=[_told_partition(partition) for partition in topic.partitions],
+        partitions=[
+            _told_partition(partition, registration.leader_id)
+            for partition, registration in zip(
+                control.cluster.node.replicas.partitions_of(topic), topic.partitions, strict=True
+            )
+        ],
     )
 
 
-def _told_partition(partition: Partition) -> ToldPartition:
+def _told_partition(partition: Partition, leader_id: int) -> ToldPartition:
     # One that nobody has asked for is empty, and being told is no reason to make it.
     log = partition.find_log()
     return ToldPartition(
         partition=partition.index,
-        leader=partition.leader_id,
+        leader=leader_id,
         leader_epoch=partition.leader_epoch,
         log_start_offset=0 if log is None else log.log_start_offset,
         log_end_offset=0 if log is None else log.log_end_offset,
@@ -155,7 +166,7 @@ def _told_group(control: Control, group_id: str, group_type: str) -> ToldGroup:
         return _told_consumer_group(control, group_id)
     if group_type == SHARE:
         return _told_share_group(control, group_id)
-    group = control.cluster.groups.describe(group_id)
+    group = control.cluster.node.coordinators.groups.describe(group_id)
     return ToldGroup(
         group_id=group_id,
         type=group_type,
@@ -168,7 +179,7 @@ def _told_group(control: Control, group_id: str, group_type: str) -> ToldGroup:
 
 
 def _told_consumer_group(control: Control, group_id: str) -> ToldGroup:
-    (group,) = control.cluster.groups.consumer_groups.describe([group_id])
+    (group,) = control.cluster.node.coordinators.groups.consumer_groups.describe([group_id])
     return ToldGroup(
         group_id=group_id,
         type=CONSUMER,
@@ -192,7 +203,7 @@ def _told_consumer_group(control: Control, group_id: str) -> ToldGroup:
 
 
 def _told_share_group(control: Control, group_id: str) -> ToldGroup:
-    share_groups = control.cluster.groups.share_groups
+    share_groups = control.cluster.node.coordinators.groups.share_groups
     group = share_groups.describe(group_id)
     offsets = [
         ToldOffset(
@@ -204,7 +215,7 @@ def _told_share_group(control: Control, group_id: str) -> ToldGroup:
             lag=found.lag,
         )
         for key in share_groups.states.keys_of(group_id)
-        if (name := control.cluster.topic_name_of(key.topic_id)) is not None
+        if (name := control.cluster.image.topic_name_of(key.topic_id)) is not None
         and (found := share_groups.offset_of(key)) is not None
     ]
     return ToldGroup(
@@ -246,7 +257,7 @@ def _told_members(group: DescribedGroup) -> list[ToldMember]:
 
 
 def _told_offsets(control: Control, group_id: str) -> list[ToldOffset]:
-    committed_of = control.cluster.groups.offsets.of_group(group_id)
+    committed_of = control.cluster.node.coordinators.groups.offsets.of_group(group_id)
     return [
         ToldOffset(
             topic=topic,
@@ -262,9 +273,11 @@ def _told_offsets(control: Control, group_id: str) -> list[ToldOffset]:
 
 
 def _lag(control: Control, topic_name: str, index: int, offset: int) -> int | None:
-    topic = control.cluster.find_topic(topic_name)
-    partition = None if topic is None else topic.find_partition(index)
-    return None if partition is None else max(0, _told_partition(partition).log_end_offset - offset)
+    partition = control.cluster.node.replicas.find_partition_by_name(topic_name, index)
+    if partition is None:
+        return None
+    log = partition.find_log()
+    return max(0, (0 if log is None else log.log_end_offset) - offset)
 
 
 OPERATIONS = (

@@ -66,7 +66,7 @@ class TransactionPath(Struct, kw_only=True):
 
 def list_transactions(control: Control, query: TransactionQuery) -> TransactionPage:
     """List the transactional ids that the coordinator knows, with the state of their transactions."""
-    coordinators = control.cluster.coordinators
+    coordinators = control.cluster.node.coordinators
     known = coordinators.transactions.list_states() if coordinators.has_transactions else []
     found = [
         each
@@ -90,7 +90,7 @@ def forget_transaction(control: Control, path: TransactionPath) -> ToldTransacti
     """
     known = _known(control, path.transactional_id)
     try:
-        control.cluster.transactions.forget(path.transactional_id)
+        control.cluster.node.coordinators.transactions.forget(path.transactional_id)
     except KafkaError as error:
         name = ErrorCode(error.code).name
         words = f"{path.transactional_id} cannot be forgotten: {name} {error.message}"
@@ -99,9 +99,9 @@ def forget_transaction(control: Control, path: TransactionPath) -> ToldTransacti
 
 
 def _known(control: Control, transactional_id: str) -> TransactionMetadata:
-    if control.cluster.coordinators.has_transactions:
+    if control.cluster.node.coordinators.has_transactions:
         with suppress(KafkaError):
-            return control.cluster.transactions.describe(transactional_id)
+            return control.cluster.node.coordinators.transactions.describe(transactional_id)
     raise unknown("transaction", transactional_id, field="transactional_id")
 
 

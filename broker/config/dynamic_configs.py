@@ -25,27 +25,33 @@ UNITS_OF = {name: names for names in UNITS for name in names}
 
 
 class DynamicConfigs:
-    """The texts that were set, by key; what they come to is effective()."""
+    """Static and dynamic configs: the texts by key, and `current`, the configs that result from them."""
 
-    __slots__ = ("of_all_brokers", "of_broker", "of_client_metrics", "of_groups", "started_with")
+    __slots__ = ("current", "of_all_brokers", "of_broker", "of_client_metrics", "of_groups", "started_with")
 
     def __init__(self, started_with: BrokerConfig) -> None:
-        """Start with what Kafka sets when it formats a cluster."""
+        """started_with: the static configs. Kafka's own default of min.insync.replicas is set for all brokers."""
         self.started_with = started_with
+        # What is in force now.
+        self.current = started_with
         self.of_broker: dict[str, str] = {}
         self.of_all_brokers = {MIN_INSYNC_REPLICAS: text_of(started_with.value_of(MIN_INSYNC_REPLICAS)) or ""}
         self.of_groups: dict[str, dict[str, str]] = {}
         self.of_client_metrics: dict[str, dict[str, str]] = {}
 
-    def effective(self) -> BrokerConfig:
-        """Return what the broker works by; a key that nobody knows may be set, as in Kafka, and has no effect."""
+    def apply(self) -> None:
+        """Put what was set into force. A key that Kafka does not have may be set and has no effect, as in Kafka."""
         changes: dict[str, str | None] = {}
         for texts in (self.of_all_brokers, self.of_broker):
             for name in texts.keys() & BROKER_KEYS.keys():
                 # Whatever says the same in another unit is out of force (DynamicBrokerConfig.overrideProps).
                 changes.update(dict.fromkeys(UNITS_OF.get(name, ())))
                 changes[name] = texts[name]
-        return self.started_with.with_entries(changes)
+        self.current = self.started_with.with_entries(changes)
+
+    def reset(self) -> None:
+        """Return to the static configs, as if nothing had been set."""
+        DynamicConfigs.__init__(self, self.started_with)
 
     def static_texts(self) -> dict[str, str]:
         """Return what the broker was started with, or Kafka would have to be; node.id goes by its older name, too."""

@@ -24,9 +24,10 @@ from .internal_topics import INTERNAL_TOPICS, CoordinatorType, partition_of_key
 
 if TYPE_CHECKING:
     from ...storage.partition_log import PartitionLog
-    from ..cluster import Cluster
+    from ..metadata.controller import Controller
     from ..replica.partition import Partition
     from ..replica.partition_flusher import PartitionFlusher
+    from ..replica.replica_manager import ReplicaManager
 
 logger = logging.getLogger(__name__)
 
@@ -93,12 +94,22 @@ ApplyRecord = Callable[[int, ReplayedRecord], None]
 class StateLog:
     """The topic of one kind of coordinator, as that one writes and reads it."""
 
-    __slots__ = ("_cluster", "_home", "_is_unsaved", "_type", "_unsettled")
+    __slots__ = ("_controller", "_is_current", "_is_unsaved", "_replicas", "_type", "_unsettled")
 
-    def __init__(self, cluster: Cluster, coordinator_type: CoordinatorType) -> None:
-        """Touch nothing yet: the topic comes into being with the first record."""
-        self._cluster = cluster
-        self._home = cluster.coordinators
+    def __init__(
+        self,
+        controller: Controller,
+        replicas: ReplicaManager,
+        coordinator_type: CoordinatorType,
+        is_current: Callable[[], bool],
+    ) -> None:
+        """Read and write nothing yet: the topic is created with the first record.
+
+        is_current: returns whether the node still has the coordinator that writes this log.
+        """
+        self._controller = controller
+        self._replicas = replicas
+        self._is_current = is_current
         self._type = coordinator_type
         # What is to be flushed before it is answered: up to which offset, by what flushes it.
         self._unsettled: dict[PartitionFlusher, int] = {}
@@ -107,8 +118,8 @@ class StateLog:
 
     @property
     def is_current(self) -> bool:
-        """Whether the cluster still has the coordinators that this is for, and has not died or begun anew since."""
-        return self._cluster.coordinators is self._home
+        """Whether the node still has this coordinator, and has not died or been reset since."""
+        return self._is_current()
 
     # -- write
 
@@ -122,16 +133,19 @@ class StateLog:
         if not self.is_current:
             raise KafkaError(ErrorCode.NOT_COORDINATOR, "the node died, or has begun anew")
         try:
-            return self._append(partition_of_key(self._cluster, self._type, key_text), records, options)
+            return self._append(self._partition_of(key_text), records, options)
         except KafkaError as error:
             raise KafkaError(_TRANSLATED.get(error.code, error.code), error.message) from error
 
     def partition_index_of(self, key_text: str) -> int:
         """Return the index of the partition that the group's or transactional id belongs to. Raises KafkaError."""
-        return partition_of_key(self._cluster, self._type, key_text).index
+        return self._partition_of(key_text).index
+
+    def _partition_of(self, key_text: str) -> Partition:
+        return partition_of_key(self._controller, self._replicas, self._type, key_text)
 
     def _append(self, partition: Partition, records: Sequence[StateRecord], options: BatchOptions) -> int:
-        now_ms = self._cluster.clock.now_ms()
+        now_ms = self._replicas.clock.now_ms()
         stamped = [Record(key=each.key, value=each.value, timestamp=now_ms) for each in records]
         if options.producer_id == NO_PRODUCER_ID:
             batch = build_batch(stamped, _NOBODYS_OF[self._type])
@@ -142,7 +156,7 @@ class StateLog:
         flusher = partition.flusher
         if flusher is not None and flusher.must_wait():
             self._unsettled[flusher] = result.last_offset + 1
-        self._is_unsaved |= not self._cluster.is_saved
+        self._is_unsaved |= not self._controller.is_saved
         return result.base_offset
 
     def settled(self, response: R, refused: Callable[[ErrorCode], R]) -> R | Deferred[R]:
@@ -170,7 +184,7 @@ class StateLog:
             flusher.when_flushed(end_offset, lambda error: settled(is_safe=error is None))
         if is_unsaved:
             # A start would not know the topic that has come into being for this.
-            saved = self._cluster.when_saved(lambda error: error is None)
+            saved = self._controller.when_saved(lambda error: error is None)
             if isinstance(saved, Deferred):
                 saved.deliver_to(lambda is_safe: settled(is_safe=is_safe))
             else:
@@ -195,8 +209,8 @@ class StateLog:
 
     def _logs(self) -> Iterator[tuple[int, PartitionLog]]:
         """Yield the logs that have records."""
-        topic = self._cluster.find_topic(INTERNAL_TOPICS[self._type].name)
-        for partition in [] if topic is None else topic.partitions:
+        topic = self._controller.image.find_topic(INTERNAL_TOPICS[self._type].name)
+        for partition in [] if topic is None else self._replicas.partitions_of(topic):
             log = partition.find_log()
             if log is not None and log.log_end_offset > log.log_start_offset:
                 yield partition.index, log

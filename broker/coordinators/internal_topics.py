@@ -14,11 +14,14 @@ from enum import IntEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from ..metadata.metadata_image import GROUP_METADATA_TOPIC, SHARE_GROUP_STATE_TOPIC, TRANSACTION_STATE_TOPIC
 from .java_strings import java_string_hash
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster, Topic
+    from ..metadata.controller import Controller
+    from ..metadata.metadata_image import MetadataImage, TopicImage
     from ..replica.partition import Partition
+    from ..replica.replica_manager import ReplicaManager
 
 SHARE_KEY_PARTS = 3
 UUID_BYTES = 16
@@ -46,13 +49,13 @@ class InternalTopic:
 INTERNAL_TOPICS: Mapping[CoordinatorType, InternalTopic] = MappingProxyType(
     {
         CoordinatorType.GROUP: InternalTopic(
-            "__consumer_offsets",
+            GROUP_METADATA_TOPIC,
             "offsets.topic.num.partitions",
             {"cleanup.policy": "compact", "compression.type": "producer"},
             {"segment.bytes": "offsets.topic.segment.bytes"},
         ),
         CoordinatorType.TRANSACTION: InternalTopic(
-            "__transaction_state",
+            TRANSACTION_STATE_TOPIC,
             "transaction.state.log.num.partitions",
             {
                 "cleanup.policy": "compact",
@@ -65,7 +68,7 @@ INTERNAL_TOPICS: Mapping[CoordinatorType, InternalTopic] = MappingProxyType(
             },
         ),
         CoordinatorType.SHARE: InternalTopic(
-            "__share_group_state",
+            SHARE_GROUP_STATE_TOPIC,
             "share.coordinator.state.topic.num.partitions",
             {"cleanup.policy": "delete", "compression.type": "producer", "retention.ms": "-1"},
             {
@@ -77,20 +80,22 @@ INTERNAL_TOPICS: Mapping[CoordinatorType, InternalTopic] = MappingProxyType(
 )
 
 
-def partition_of_key(cluster: Cluster, coordinator_type: CoordinatorType, key: str) -> Partition:
+def partition_of_key(
+    controller: Controller, replicas: ReplicaManager, coordinator_type: CoordinatorType, key: str
+) -> Partition:
     """Return the partition that keeps the state of a group, a transactional id or a share group's partition.
 
     Its leader is the coordinator. The topic is created if it is not there yet.
     """
-    topic = internal_topic(cluster, coordinator_type)
-    return topic.partitions[partition_index_of_key(key, len(topic.partitions))]
+    topic = internal_topic(controller, coordinator_type)
+    return replicas.partitions_of(topic)[partition_index_of_key(key, len(topic.partitions))]
 
 
-def find_index_of_key(cluster: Cluster, coordinator_type: CoordinatorType, key: str) -> int:
+def find_index_of_key(image: MetadataImage, coordinator_type: CoordinatorType, key: str) -> int:
     """Return the index of that partition; the topic need not be there, and is not created."""
     wanted = INTERNAL_TOPICS[coordinator_type]
-    topic = cluster.find_topic(wanted.name)
-    return partition_index_of_key(key, _partition_count(cluster, wanted) if topic is None else len(topic.partitions))
+    topic = image.find_topic(wanted.name)
+    return partition_index_of_key(key, _partition_count(image, wanted) if topic is None else len(topic.partitions))
 
 
 def partition_index_of_key(key: str, partition_count: int) -> int:
@@ -102,18 +107,19 @@ def partition_index_of_key(key: str, partition_count: int) -> int:
     return 0 if value == INT32_MIN else abs(value) % partition_count
 
 
-def internal_topic(cluster: Cluster, coordinator_type: CoordinatorType) -> Topic:
+def internal_topic(controller: Controller, coordinator_type: CoordinatorType) -> TopicImage:
     """Return the topic of that kind of coordinator, created as it was configured if it is not there yet."""
     wanted = INTERNAL_TOPICS[coordinator_type]
-    topic = cluster.find_topic(wanted.name)
+    image = controller.image
+    topic = image.find_topic(wanted.name)
     if topic is not None:
         return topic
-    configs = {name: str(cluster.config.value_of(key)) for name, key in wanted.configs_from.items()}
-    return cluster.create_topic(wanted.name, _partition_count(cluster, wanted), configs={**wanted.configs, **configs})
+    configs = {name: str(image.configs.current.value_of(key)) for name, key in wanted.configs_from.items()}
+    return controller.create_topic(wanted.name, _partition_count(image, wanted), configs={**wanted.configs, **configs})
 
 
-def _partition_count(cluster: Cluster, wanted: InternalTopic) -> int:
-    partition_count = cluster.config.value_of(wanted.partition_count)
+def _partition_count(image: MetadataImage, wanted: InternalTopic) -> int:
+    partition_count = image.configs.current.value_of(wanted.partition_count)
     assert isinstance(partition_count, int), f"{wanted.partition_count} is {partition_count!r}"
     return partition_count
 

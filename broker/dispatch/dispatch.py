@@ -139,7 +139,7 @@ class Dispatcher:
         Raises FrameError where it does not decode, or asks for an API or a version that is not served: the connection
         is closed then, as Kafka does it.
         """
-        context.now_ms = context.cluster.clock.now_ms()
+        context.now_ms = context.node.clock.now_ms()
         context.batches = None
         context.error_code = 0
         if context.repeated is not None and not self._plan.is_armed:
@@ -176,7 +176,7 @@ class Dispatcher:
             context.request_id = request_id = observer.handled(context, size, state)
             if isinstance(answer, Deferred):
                 answer.request_id = request_id
-        return late_answer(answer, context) if is_late else answer
+        return late_answer(answer, self._file_faults, context.node.clock) if is_late else answer
 
     def _read_header(self, context: RequestContext, frame: memoryview, start: int, end: int) -> tuple[Route, int]:
         """Fill the context from the header of the request; return where the request goes, and where its body begins."""

@@ -13,7 +13,7 @@ from weakref import WeakSet
 
 from ...protocol.errors import error_responses
 from ...protocol.frames import FrameError
-from ..replica.disk_fault_injector import late_answer
+from ..replica.disk_fault_injector import FileFaults, NoFileFaults, late_answer
 from ..requests.fault_ports import NOT_OWED, WAITING, AnswerPlan, Ending, joined
 from ..requests.request_context import ConnectionInfo, RequestContext, RequestHandler
 from ..runtime.deferred import Buffers, Deferred
@@ -21,9 +21,9 @@ from .held_requests import DELAYED, HELD, HUNG, HeldRequests
 from .owned_request import InterceptedRequest
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
     from ..network.connection import Connection
     from ..requests.fault_ports import Fault, FaultPlan, RequestObserver
+    from ..runtime.clock import AdjustableClock
 
 logger = logging.getLogger(__name__)
 
@@ -45,15 +45,21 @@ class Interceptor:
 
     def __init__(
         self,
-        cluster: Cluster,
+        node_id: int,
+        clock: AdjustableClock,
+        topic_name_of: Callable[[bytes], str | None],
+        file_faults: FileFaults | None,
         plan: FaultPlan,
         observer: RequestObserver | None,
         crash: Callable[[int | None], None],
     ) -> None:
         """plan: says what goes wrong. crash: stops the node, to be started again after so many ms, None for never."""
         self.plan = plan
-        self.held = HeldRequests(cluster.clock)
-        self._cluster = cluster
+        self.held = HeldRequests(clock)
+        self._node_id = node_id
+        self._clock = clock
+        self._topic_name_of = topic_name_of
+        self._file_faults = file_faults or NoFileFaults()
         self._observer = observer
         self._crash = crash
         # Those that hang; one that its client has closed is forgotten by itself.
@@ -71,7 +77,7 @@ class Interceptor:
 
     def accepted(self, connection: Connection, info: ConnectionInfo) -> None:
         """Do to a new connection what the plan says."""
-        fault = self.plan.accepted(_AcceptedConnection(self._cluster.node_id, info))
+        fault = self.plan.accepted(_AcceptedConnection(self._node_id, info))
         if fault is None:
             return
         match fault.kind:
@@ -86,7 +92,7 @@ class Interceptor:
                 self._kept_connections.add(connection)
             case "delay":
                 connection.hang()
-                self._cluster.clock.call_later(fault.ms, connection.wake)
+                self._clock.call_later(fault.ms, connection.wake)
             case _:
                 raise AssertionError(f"{fault.kind} at accepted")
 
@@ -135,10 +141,10 @@ class Interceptor:
             return [error_responses.error_answer(api, version, request.correlation_id, body, fault.error_code)]
 
         def with_errors(buffers: Buffers) -> Buffers:
-            chosen = (fault.chooses, fault.error_code, self._cluster.topic_name_of)
+            chosen = (fault.chooses, fault.error_code, self._topic_name_of)
             return [error_responses.with_errors_added(api, version, joined(buffers), body, *chosen)]
 
-        rest = error_responses.without_chosen(api, version, body, fault.chooses, self._cluster.topic_name_of)
+        rest = error_responses.without_chosen(api, version, body, fault.chooses, self._topic_name_of)
         if rest is None:
             return with_errors([error_responses.empty_answer(api, version, request.correlation_id)])
         request_of_rest = request.with_body(rest)
@@ -209,7 +215,7 @@ class Interceptor:
     def _lie(self, request: InterceptedRequest, buffers: Buffers, fault: Fault) -> Buffers:
         chosen = None if fault.scope == _REQUEST_SCOPE else fault.chooses
         answer = error_responses.with_errors_set(
-            request.api, request.api_version, joined(buffers), chosen, fault.error_code, self._cluster.topic_name_of
+            request.api, request.api_version, joined(buffers), chosen, fault.error_code, self._topic_name_of
         )
         if self._observer is not None:
             named = frozenset[tuple[str, int]]() if chosen is None else fault.partitions
@@ -256,7 +262,7 @@ class Interceptor:
         self._handled(request, NOT_OWED if answer is None else WAITING)
         if isinstance(answer, Deferred):
             answer.request_id = request.context.request_id
-        return late_answer(answer, request.context)
+        return late_answer(answer, self._file_faults, self._clock)
 
     def _handled(self, request: InterceptedRequest, state: int) -> None:
         observer, context = self._observer, request.context

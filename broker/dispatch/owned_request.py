@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ...protocol import fetch_codec
 from ...protocol.api_keys import APIS, Api, ApiKey
 from ...protocol.request_facts import RequestFacts, read_request_facts
 from ..requests.request_context import RequestContext, RequestHandler
 from ..runtime.deferred import Buffers, Deferred
-
-if TYPE_CHECKING:
-    from ..cluster import Cluster
 
 
 class InterceptedRequest:
@@ -31,14 +26,9 @@ class InterceptedRequest:
         self._facts: RequestFacts | None = None
 
     @property
-    def cluster(self) -> Cluster:
-        """The cluster that is asked."""
-        return self.context.cluster
-
-    @property
     def node_id(self) -> int:
         """See AcceptedConnection."""
-        return self.cluster.node_id
+        return self.context.node.node_id
 
     @property
     def listener_name(self) -> str:
@@ -111,7 +101,7 @@ class InterceptedRequest:
         return self._facts
 
     def _read_facts(self) -> RequestFacts:
-        facts = read_request_facts(self.api, self.api_version, self.body, self.cluster.topic_name_of)
+        facts = read_request_facts(self.api, self.api_version, self.body, self.context.node.image.topic_name_of)
         if self.api.key is ApiKey.FETCH:
             asked = self._session_partitions()
             facts.partitions = tuple(dict.fromkeys(facts.partitions + asked))
@@ -120,17 +110,21 @@ class InterceptedRequest:
 
     def _session_partitions(self) -> tuple[tuple[str, int], ...]:
         request = fetch_codec.decode_request(self._frame, self._body_start, len(self._frame), self.api_version)
-        asked = self.cluster.fetch_sessions.partitions_of(request.session_id)
+        asked = self.context.node.fetch_sessions.partitions_of(request.session_id)
         named: list[tuple[str, int]] = []
         for key, partition in asked:
-            topic = self.cluster.topic_name_of(key) if self.api_version >= fetch_codec.TOPIC_IDS_SINCE else key.decode()
+            topic = (
+                self.context.node.image.topic_name_of(key)
+                if self.api_version >= fetch_codec.TOPIC_IDS_SINCE
+                else key.decode()
+            )
             if topic is not None:
                 named.append((topic, partition))
         return tuple(named)
 
     def handle(self) -> Buffers | Deferred[Buffers] | None:
         """Have the request handled now; see RequestHandler."""
-        self.context.now_ms = self.cluster.clock.now_ms()
+        self.context.now_ms = self.context.node.clock.now_ms()
         self.context.batches = None
         return self._handler.answer(self.context, self._frame, self._body_start, len(self._frame))
 

@@ -13,15 +13,15 @@ from ..runtime.disk_executor import BlockingSteps
 if TYPE_CHECKING:
     from ...storage.cleaning.log_cleaner import LogCleaner
     from ...storage.cleaning.log_cleaning import LogCleaning
-    from ..cluster import Cluster
+    from ..replica.replica_manager import ReplicaManager
 
 
 class Compaction:
     """Cleans the logs of a cluster whose topics ask for it."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, replicas: ReplicaManager) -> None:
         """Clean nothing yet."""
-        self._cluster = cluster
+        self._replicas = replicas
         self._steps = BlockingSteps("fauxka-cleaner", threads_max=1)
         self._cleaning: LogCleaning | None = None
         self._is_stopping = False
@@ -29,7 +29,7 @@ class Compaction:
     @cached_property
     def _cleaner(self) -> LogCleaner:
         # Loaded with the first compacted topic.
-        return self._cluster.make_cleaner()
+        return self._replicas.new_cleaner()
 
     def clean(self) -> None:
         """Clean all logs that are due, one after the other; without effect while that goes on."""
@@ -37,14 +37,14 @@ class Compaction:
             self._begin()
 
     def _has_compacted_topic(self) -> bool:
-        partitions = (partition for topic in self._cluster.topics.values() for partition in topic.partitions)
-        return any((log := partition.find_log()) is not None and log.config.is_compacted for partition in partitions)
+        logs = (partition.find_log() for partition in self._replicas.partitions())
+        return any(log is not None and log.config.is_compacted for log in logs)
 
     def _begin(self) -> None:
-        config = self._cluster.config
+        config = self._replicas.config
         self._cleaner.dedupe_buffer_bytes = config.log_cleaner_dedupe_buffer_size
         self._cleaner.load_factor = config.log_cleaner_io_buffer_load_factor
-        self._cleaning = self._cleaner.begin(self._cluster.clock.now_ms())
+        self._cleaning = self._cleaner.begin(self._replicas.clock.now_ms())
         if self._cleaning is not None:
             self._run(self._cleaning)
 

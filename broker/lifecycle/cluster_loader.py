@@ -23,12 +23,13 @@ from ...storage.log_files import partition_folder
 from ...storage.log_manager import StoredPartition
 from ...storage.partition_log import PartitionLog
 from ...storage.producers.emulated_version import EmulatedVersion
-from ..cluster import Cluster, Topic
+from ..cluster import Cluster
 from ..config.broker_config import BrokerConfig, ConfigError
 from ..metadata.cluster_metadata import ClusterMetadata, ConfigsMetadata, TopicMetadata
+from ..metadata.metadata_image import TopicImage
+from ..metadata.producer_id_manager import ProducerIdManager
 from ..metadata.topic_config import log_config_of, validate_topic_configs
 from ..replica.disk_fault_injector import MakeFileFaults
-from ..replica.producer_id_manager import ProducerIdManager
 from ..runtime.clock import AdjustableClock
 from .data_directory import DataDirectory, DataDirectoryError, Owner
 from .log_import import ImportedLogs, compacted_topics, delete_unfinished_imports
@@ -80,7 +81,7 @@ def load_cluster(
                 directory = DataDirectory(options.data_dir, Owner(config.node_id, options.cluster_id))
                 opened.callback(directory.close)
                 cluster = new_cluster(directory.file_system)
-                directory.file_system = cluster.file_system
+                directory.file_system = cluster.node.replicas.file_system
                 _load_directory(cluster, directory, imported)
             else:
                 assert imported is not None, "there is nothing to load"
@@ -95,29 +96,32 @@ def load_cluster(
 
 def _load_imported(cluster: Cluster, imported: ImportedLogs) -> None:
     """Load what is imported once more, with nothing that was written since. Raises OSError, ConfigError."""
-    cluster.replace_files(OverlayFileSystem(imported.file_system, MemoryFileSystem()))
+    cluster.node.replace_files(OverlayFileSystem(imported.file_system, MemoryFileSystem()))
     _load_over(cluster, imported, None)
 
 
 def _load_over(cluster: Cluster, imported: ImportedLogs, cluster_id: str | None) -> None:
     """Load what is imported, to be served with everything new in memory."""
     if cluster_id is not None:
-        cluster.cluster_id = cluster_id
-    topics = topics_of(cluster.logs.partitions_on_disk(), compacted_topics(cluster.file_system))
+        cluster.image.cluster_id = cluster_id
+    topics = topics_of(
+        cluster.node.replicas.logs.partitions_on_disk(), compacted_topics(cluster.node.replicas.file_system)
+    )
     logger.info("serving the logs in %s, where nothing is written: %s", imported.folder, describe(topics))
     TopicLoader(cluster).load(topics)
-    cluster.producer_ids = ProducerIdManager(_highest_producer_id(cluster, topics) + 1)
+    cluster.controller.producer_ids = ProducerIdManager(_highest_producer_id(cluster, topics) + 1)
 
 
 def _load_directory(cluster: Cluster, directory: DataDirectory, imported: ImportedLogs | None) -> None:
     """Load what the data folder has, and what is imported into it; from then on the folder follows the cluster."""
-    cluster.cluster_id = directory.cluster_id
+    cluster.image.cluster_id = directory.cluster_id
+    cluster.node.replicas.log_directory = directory.folder
     delete_unfinished_imports(directory.file_system)
     metadata = directory.metadata
     found = (
         []
         if metadata is not None
-        else topics_of(cluster.logs.partitions_on_disk(), compacted_topics(directory.file_system))
+        else topics_of(cluster.node.replicas.logs.partitions_on_disk(), compacted_topics(directory.file_system))
     )
     if metadata is None:
         metadata = ClusterMetadata(directory.cluster_id, topics=tuple(found))
@@ -134,10 +138,10 @@ def _load_directory(cluster: Cluster, directory: DataDirectory, imported: Import
     restore_configs(cluster, metadata.configs)
     TopicLoader(cluster).load([*metadata.topics, *found])
     first_producer_id = max(metadata.next_producer_id, _highest_producer_id(cluster, found) + 1)
-    cluster.producer_ids = ProducerIdManager(first_producer_id, is_kept=True)
-    cluster.storage = ClusterStorage(cluster, directory)
-    if metadata_of(cluster) != directory.metadata:
-        cluster.storage.write_now()
+    cluster.controller.producer_ids = ProducerIdManager(first_producer_id, is_kept=True)
+    cluster.controller.store = store = ClusterStorage(cluster, directory)
+    if metadata_of(cluster.controller) != directory.metadata:
+        store.write_now()
 
 
 def recover_cluster(cluster: Cluster, metadata: ClusterMetadata, directory: DataDirectory | None) -> None:
@@ -148,12 +152,12 @@ def recover_cluster(cluster: Cluster, metadata: ClusterMetadata, directory: Data
     """
     if directory is None:
         restore_logs(cluster, metadata.topics)
-        cluster.producer_ids = ProducerIdManager(cluster.producer_ids.next_kept)
+        cluster.controller.producer_ids = ProducerIdManager(cluster.controller.producer_ids.next_kept)
     else:
         directory.read_again()
-        cluster.reset_configs()
+        cluster.image.configs.reset()
         _load_directory(cluster, directory, None)
-    cluster.coordinators.load()
+    cluster.node.coordinators.load()
 
 
 def restore_logs(cluster: Cluster, topics: Iterable[TopicMetadata]) -> None:
@@ -166,9 +170,10 @@ class TopicLoader:
 
     def __init__(self, cluster: Cluster) -> None:
         """Load nothing yet, and read the checkpoints; see LogManager.begin."""
-        self._cluster = cluster
+        self._replicas = cluster.node.replicas
+        self._controller = cluster.controller
         self._now_ms = cluster.clock.now_ms()
-        self._is_clean = cluster.logs.begin()
+        self._is_clean = cluster.node.replicas.logs.begin()
         self._log_configs: dict[tuple[tuple[str, str], ...], LogConfig] = {}
 
     def load(self, topics: Iterable[TopicMetadata]) -> None:
@@ -178,7 +183,7 @@ class TopicLoader:
         """
         known = {topic.name: topic for topic in topics}
         stored: dict[tuple[str, int], StoredPartition] = {}
-        for each in self._cluster.logs.partitions_on_disk():
+        for each in self._replicas.logs.partitions_on_disk():
             topic = known.get(each.topic_name)
             if topic is None or each.partition >= topic.partition_count or not belongs_to(each, topic.topic_id):
                 self._set_aside(each)
@@ -190,8 +195,7 @@ class TopicLoader:
                 self._log_of(topic, index, log_config, stored.get((topic.name, index)))
                 for index in range(topic.partition_count)
             ]
-            restored = Topic(topic.name, topic.topic_id, topic.configs)
-            self._cluster.restore_topic(restored, logs, is_clean=self._is_clean)
+            self._restore(topic, logs)
         if known:
             how = "after a clean stop" if self._is_clean else "recovered, as there was no clean stop"
             logger.info(
@@ -201,8 +205,22 @@ class TopicLoader:
                 how,
             )
 
+    def _restore(self, topic: TopicMetadata, logs: list[PartitionLog | None]) -> None:
+        """Add a stored topic to the image, and its logs to the replica manager.
+
+        A new leader epoch begins where records may be missing, so that consumers detect the truncation. Kafka begins
+        one with every start-up. The epoch never decreases: clients and logs would take its batches for older ones.
+        """
+        restored = TopicImage(topic.name, topic.topic_id, topic.configs)
+        for index, log in enumerate(logs):
+            latest_epoch = 0 if log is None else log.leader_epochs.latest_epoch
+            epoch = max(0, latest_epoch if self._is_clean else latest_epoch + 1)
+            restored.partitions.append(self._controller.new_partition(index, epoch))
+        self._replicas.load_partitions(restored, logs)
+        self._controller.image.add_topic(restored)
+
     def _set_aside(self, stored: StoredPartition) -> None:
-        folder = self._cluster.logs.set_aside(stored.topic_name, stored.partition, new_uuid())
+        folder = self._replicas.logs.set_aside(stored.topic_name, stored.partition, new_uuid())
         logger.warning(
             "%s belongs to no topic that is known here, and is now %s",
             *(partition_folder(stored.topic_name, stored.partition), folder),
@@ -213,26 +231,26 @@ class TopicLoader:
         key = tuple(sorted(topic.configs.items()))
         if key not in self._log_configs:
             try:
-                validate_topic_configs(self._cluster.config, topic.configs)
+                validate_topic_configs(self._replicas.config, topic.configs)
             except ConfigError as error:
                 raise ConfigError(f"topic {topic.name}: {error}") from error
-            self._log_configs[key] = log_config_of(self._cluster.config, topic.configs)
+            self._log_configs[key] = log_config_of(self._replicas.config, topic.configs)
         return self._log_configs[key]
 
     def _log_of(
         self, topic: TopicMetadata, index: int, log_config: LogConfig, stored: StoredPartition | None
     ) -> PartitionLog | None:
-        logs, now_ms = self._cluster.logs, self._now_ms
+        logs, now_ms = self._replicas.logs, self._now_ms
         folder = partition_folder(topic.name, index)
         if stored is None:
-            if not self._cluster.is_on_disk:
+            if not self._replicas.is_on_disk:
                 # In memory a folder is made with its log, which nobody has asked for.
                 return None
             logger.warning("%s has no folder, and begins anew, empty", folder)
             return logs.create(topic.name, index, log_config, now_ms=now_ms, topic_id=topic.topic_id)
-        if stored.topic_id is None and self._cluster.is_on_disk:
+        if stored.topic_id is None and self._replicas.is_on_disk:
             logger.warning("%s has no %s that can be read; it is written anew", folder, PARTITION_METADATA)
-            self._cluster.file_system.replace(
+            self._replicas.file_system.replace(
                 f"{folder}/{PARTITION_METADATA}", encode_partition_metadata(topic.topic_id)
             )
         return logs.load(topic.name, index, log_config, now_ms=now_ms)
@@ -242,12 +260,12 @@ def restore_configs(cluster: Cluster, configs: ConfigsMetadata | None) -> None:
     """Put into force what was set while the broker ran before. Raises ConfigError."""
     if configs is None:
         return
-    dynamic = cluster.dynamic_configs
+    dynamic = cluster.image.configs
     dynamic.of_broker = configs.of_broker
     dynamic.of_all_brokers = configs.of_all_brokers
     dynamic.of_groups = configs.of_groups
     dynamic.of_client_metrics = configs.of_client_metrics
-    cluster.config = dynamic.effective()
+    dynamic.apply()
 
 
 def _highest_producer_id(cluster: Cluster, topics: Iterable[TopicMetadata]) -> int:
@@ -255,5 +273,8 @@ def _highest_producer_id(cluster: Cluster, topics: Iterable[TopicMetadata]) -> i
 
     topics: those of which no file tells what was given.
     """
-    logs = [partition.log for topic in topics for partition in cluster.topics[topic.name].partitions]
-    return max([cluster.logs.highest_producer_id(), *(log.segments.highest_producer_id() for log in logs)])
+    replicas, image = cluster.node.replicas, cluster.image
+    logs = [partition.log for topic in topics for partition in replicas.partitions_of(image.topics[topic.name])]
+    return max(
+        [cluster.node.replicas.logs.highest_producer_id(), *(log.segments.highest_producer_id() for log in logs)]
+    )

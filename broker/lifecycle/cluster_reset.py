@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..replica.producer_id_manager import ProducerIdManager
+from ..metadata.producer_id_manager import ProducerIdManager
 from .seed_topics import SeedTopic, create_seed_topics
 
 if TYPE_CHECKING:
@@ -23,18 +23,17 @@ def reset_cluster(cluster: Cluster, seed_topics: Sequence[SeedTopic] = ()) -> No
     Who waits for data or for a group is answered when all of that is done, so that what they ask next finds it so.
     Raises KafkaError KAFKA_STORAGE_ERROR where the files of a seed topic cannot be made.
     """
-    coordinators = cluster.take_coordinators()
-    cluster.reset_configs()
-    deleted = cluster.remove_topics(list(cluster.topics.values()))
-    if not cluster.is_on_disk:
+    coordinators = cluster.node.take_coordinators()
+    cluster.image.configs.reset()
+    cluster.controller.remove_topics(list(cluster.image.topics.values()))
+    if not cluster.node.replicas.is_on_disk:
         # A folder gives no id twice, not even by a node that is killed before it has written anything down.
-        cluster.producer_ids = ProducerIdManager()
+        cluster.controller.producer_ids = ProducerIdManager()
     if cluster.load_imported is not None:
         cluster.load_imported()
     cluster.clock.reset()
-    create_seed_topics(cluster, seed_topics)
-    cluster.metadata_changed()
-    cluster.coordinators.load()
+    create_seed_topics(cluster.controller, seed_topics)
+    cluster.controller.metadata_changed()
+    cluster.node.coordinators.load()
     coordinators.unload()
-    for partition in deleted:
-        partition.wake()
+    cluster.node.complete_waiting()

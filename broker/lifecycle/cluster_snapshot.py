@@ -16,7 +16,7 @@ from ...storage.checkpoints.checkpoint_files import LOG_START_OFFSET_CHECKPOINT
 from ...storage.file_systems.memory_file_system import MemoryFileSystem
 from ..config.broker_config import BrokerConfig
 from ..metadata.cluster_metadata import ClusterMetadata
-from ..replica.producer_id_manager import ProducerIdManager
+from ..metadata.producer_id_manager import ProducerIdManager
 from .metadata_store import metadata_of
 
 if TYPE_CHECKING:
@@ -49,19 +49,18 @@ def take_snapshot(cluster: Cluster) -> ClusterSnapshot:
     """Return what the cluster is now. Raises SnapshotError where it is not in memory alone."""
     files = _memory_of(cluster).copy()
     # Where a log begins within its first segment is nowhere else.
-    files.replace(LOG_START_OFFSET_CHECKPOINT, cluster.logs.checkpoint(LOG_START_OFFSET_CHECKPOINT))
+    files.replace(LOG_START_OFFSET_CHECKPOINT, cluster.node.replicas.logs.checkpoint(LOG_START_OFFSET_CHECKPOINT))
     producers = {
         (partition.topic_name, partition.index): list(log.producers.active_producers())
-        for topic in cluster.topics.values()
-        for partition in topic.partitions
+        for partition in cluster.node.replicas.partitions()
         if (log := partition.find_log()) is not None
     }
     return ClusterSnapshot(
-        deepcopy(metadata_of(cluster)),
-        cluster.config,
+        deepcopy(metadata_of(cluster.controller)),
+        cluster.image.configs.current,
         files,
         producers,
-        cluster.producer_ids.next_producer_id,
+        cluster.controller.producer_ids.next_producer_id,
     )
 
 
@@ -76,34 +75,36 @@ def restore_snapshot(cluster: Cluster, snapshot: ClusterSnapshot) -> None:
     _memory_of(cluster)
     epochs = {
         (topic.topic_id, partition.index): partition.leader_epoch
-        for topic in cluster.topics.values()
+        for topic in cluster.image.topics.values()
         for partition in topic.partitions
     }
-    cluster.take_coordinators().unload()
-    for topic in cluster.topics.values():
-        for partition in topic.partitions:
-            partition.is_deleted = True
-    cluster.let_go()
-    cluster.replace_files(snapshot.files.copy())
+    node = cluster.node
+    node.take_coordinators().unload()
+    for partition in node.replicas.partitions():
+        partition.is_deleted = True
+    cluster.drop_memory()
+    node.replace_files(snapshot.files.copy())
     # What is changed from here on is not the snapshot's.
     metadata = deepcopy(snapshot.metadata)
     restore_configs(cluster, metadata.configs)
-    cluster.config = snapshot.config
+    cluster.image.configs.current = snapshot.config
     restore_logs(cluster, metadata.topics)
-    for topic in cluster.topics.values():
-        for partition in topic.partitions:
-            latest_epoch = epochs.get((topic.topic_id, partition.index), -1)
-            partition.leader_epoch = max(partition.leader_epoch, latest_epoch + 1)
-            entries = snapshot.producers.get((topic.name, partition.index))
-            if entries is not None:
-                # What the log says of its producers is not all: some batches were evicted, some producers forgotten.
-                partition.log.producers.replace_all(entries)
-    cluster.producer_ids = ProducerIdManager(snapshot.next_producer_id)
-    cluster.coordinators.load()
+    for topic in cluster.image.topics.values():
+        for registration in topic.partitions:
+            latest_epoch = epochs.get((topic.topic_id, registration.index), -1)
+            registration.leader_epoch = max(registration.leader_epoch, latest_epoch + 1)
+        node.replicas.apply_leader_epochs(topic)
+    for partition in node.replicas.partitions():
+        entries = snapshot.producers.get((partition.topic_name, partition.index))
+        if entries is not None:
+            # The log alone does not restore them: batches were evicted, and producers removed, without a record of it.
+            partition.log.producers.replace_all(entries)
+    cluster.controller.producer_ids = ProducerIdManager(snapshot.next_producer_id)
+    node.coordinators.load()
 
 
 def _memory_of(cluster: Cluster) -> MemoryFileSystem:
-    files = cluster.inner_files
+    files = cluster.node.inner_files
     if not isinstance(files, MemoryFileSystem):
         raise SnapshotError("only of a cluster in memory, which has no data folder and imports no logs")
     return files

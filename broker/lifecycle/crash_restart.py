@@ -71,28 +71,29 @@ class DeadNode:
 
 def kill(cluster: Cluster, compaction: Compaction | None) -> DeadNode:
     """Have the cluster's node die, and return what is left of it; the cluster is empty until it is revived."""
-    from .metadata_store import metadata_of
+    from .metadata_store import ClusterStorage, metadata_of
 
-    steps = cluster.begun_steps
+    node, store = cluster.node, cluster.controller.store
+    assert store is None or isinstance(store, ClusterStorage), "the store of a data folder"
+    steps = node.replicas.started_disk_steps
     if steps is not None:
         steps.abandon()
     cleaning = None if compaction is None else compaction.abandon()
     cluster.clock.cancel_all()
-    storage = cluster.storage
-    partitions = [partition for topic in cluster.topics.values() for partition in topic.partitions]
+    partitions = list(node.replicas.partitions())
     dead = DeadNode(
-        metadata_of(cluster),
-        None if storage is None else storage.directory,
+        metadata_of(cluster.controller),
+        None if store is None else store.directory,
         {
             (partition.topic_name, partition.index): 0 if (log := partition.find_log()) is None else log.log_end_offset
             for partition in partitions
         },
         tuple(each for each in (steps, cleaning) if each is not None),
     )
-    if not cluster.is_on_disk:
+    if not node.replicas.is_on_disk:
         # On disk it is written once a minute; here it would never be, and deleted records would always come back.
         with suppress(OSError):
-            logs = cluster.logs
+            logs = node.replicas.logs
             logs.write_checkpoints({LOG_START_OFFSET_CHECKPOINT: logs.checkpoint(LOG_START_OFFSET_CHECKPOINT)})
     for partition in partitions:
         partition.is_deleted = True
@@ -101,11 +102,11 @@ def kill(cluster: Cluster, compaction: Compaction | None) -> DeadNode:
             # A request that is in the middle of its partitions finds no place to write to.
             log.fail_flush()
             log.abandon()
-    cluster.let_go()
-    if cluster.loop_thread is not None:
-        cluster.loop_thread.release()
-    if cluster.file_faults is not None:
-        cluster.file_faults.machine_stopped()
+    cluster.drop_memory()
+    if node.event_loop_bridge is not None:
+        node.event_loop_bridge.release()
+    if node.file_faults is not None:
+        node.file_faults.machine_stopped()
     return dead
 
 
@@ -119,17 +120,18 @@ async def revive(cluster: Cluster, dead: DeadNode, snapshots: SnapshotFault = Sn
     from .cluster_loader import recover_cluster
 
     await dead.wait_steps()
-    if cluster.loop_thread is not None:
-        cluster.loop_thread.begin()
-    if cluster.file_faults is not None:
-        cluster.file_faults.machine_started()
-    spoil_snapshots(cluster.file_system, snapshots)
+    node = cluster.node
+    if node.event_loop_bridge is not None:
+        node.event_loop_bridge.begin()
+    if node.file_faults is not None:
+        node.file_faults.machine_started()
+    spoil_snapshots(node.replicas.file_system, snapshots)
     # What a request did that was still being handled when the node died.
-    cluster.let_go()
+    cluster.drop_memory()
     try:
         recover_cluster(cluster, dead.metadata, dead.directory)
     except BaseException:
-        cluster.let_go()
+        cluster.drop_memory()
         raise
     return [
         LogEnds(topic_name, index, before, _end_offset(cluster, topic_name, index))
@@ -138,8 +140,7 @@ async def revive(cluster: Cluster, dead: DeadNode, snapshots: SnapshotFault = Sn
 
 
 def _end_offset(cluster: Cluster, topic_name: str, index: int) -> int:
-    topic = cluster.find_topic(topic_name)
-    partition = None if topic is None else topic.find_partition(index)
+    partition = cluster.node.replicas.find_partition_by_name(topic_name, index)
     log = None if partition is None else partition.find_log()
     return 0 if log is None else log.log_end_offset
 

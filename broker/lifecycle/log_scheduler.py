@@ -18,7 +18,7 @@ from ...storage.checkpoints.checkpoint_files import (
 )
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
+    from ..replica.replica_manager import ReplicaManager
 
 logger = logging.getLogger(__name__)
 
@@ -29,16 +29,16 @@ DELETION_INTERVAL_MS = 1000
 class LogUpkeep:
     """The recurring work on a cluster's logs on disk."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, replicas: ReplicaManager) -> None:
         """Do nothing yet."""
-        self._cluster = cluster
+        self._replicas = replicas
         self._contents: dict[str, bytes] = {}
         self._in_flight: set[str] = set()
         self._failing: set[str] = set()
 
     def schedule(self) -> list[tuple[int, Callable[[], None]]]:
         """Return each piece of work with its interval in ms."""
-        settings = self._cluster.config
+        settings = self._replicas.config
         return [
             (settings.log_flush_offset_checkpoint_interval_ms, partial(self.checkpoint, RECOVERY_POINT_CHECKPOINT)),
             (
@@ -57,12 +57,12 @@ class LogUpkeep:
         """Write one of the checkpoint files, if it has news and is not being written."""
         if name in self._in_flight:
             return
-        logs = self._cluster.logs
+        logs = self._replicas.logs
         content = logs.checkpoint(name)
         if content == self._contents.get(name):
             return
         self._in_flight.add(name)
-        self._cluster.steps.run(
+        self._replicas.disk_steps.run(
             partial(logs.write_checkpoints, {name: content}), partial(self._checkpoint_written, name, content)
         )
 
@@ -78,17 +78,16 @@ class LogUpkeep:
 
     def flush_by_time(self) -> None:
         """Flush the logs that have waited for flush.ms."""
-        now_ms = self._cluster.clock.now_ms()
-        for topic in self._cluster.topics.values():
-            for partition in topic.partitions:
-                if partition.flusher is not None:
-                    partition.flusher.flush_if_due(now_ms)
+        now_ms = self._replicas.clock.now_ms()
+        for partition in self._replicas.partitions():
+            if partition.flusher is not None:
+                partition.flusher.flush_if_due(now_ms)
 
     def delete_due_files(self) -> None:
         """Delete what was renamed for it: giving back a gigabyte takes a file system its time."""
-        step = self._cluster.logs.begin_deletion(self._cluster.clock.now_ms())
+        step = self._replicas.logs.begin_deletion(self._replicas.clock.now_ms())
         if step is not None:
-            self._cluster.steps.run(step, _deleted)
+            self._replicas.disk_steps.run(step, _deleted)
 
 
 def _deleted(error: OSError | None) -> None:

@@ -18,6 +18,7 @@ from ..runtime.deferred import Deferred
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
+    from ..metadata.controller import Controller
     from ..runtime.disk_executor import StepDone
     from .data_directory import DataDirectory
 
@@ -34,7 +35,8 @@ class ClusterStorage:
 
     def __init__(self, cluster: Cluster, directory: DataDirectory) -> None:
         """Take what the file says to be what the cluster is; write_now makes it so."""
-        self._cluster = cluster
+        self._controller = cluster.controller
+        self._replicas = cluster.node.replicas
         self.directory = directory
         self._change = 0
         self._saved_change = 0
@@ -75,11 +77,11 @@ class ClusterStorage:
         if self._is_busy or self.is_saved:
             return
         self._is_busy = True
-        state = metadata_of(self._cluster)
+        state = metadata_of(self._controller)
         content = encode_metadata(state)
         ended = partial(self._ended, self._change, state.next_producer_id)
-        if self._cluster.config.value_of("log.flush.interval.messages") == 1:
-            self._cluster.steps.run(partial(self._replace, content, is_synced=True), ended)
+        if self._controller.image.configs.current.value_of("log.flush.interval.messages") == 1:
+            self._replicas.disk_steps.run(partial(self._replace, content, is_synced=True), ended)
             return
         try:
             self._replace(content, is_synced=False)
@@ -90,17 +92,17 @@ class ClusterStorage:
 
     def write_now(self) -> None:
         """Write the file, synced, on this thread; for a start and a stop. Raises OSError."""
-        state = metadata_of(self._cluster)
+        state = metadata_of(self._controller)
         self._replace(encode_metadata(state), is_synced=True)
         self._saved_change = self._change
-        self._cluster.producer_ids.block_saved(state.next_producer_id)
+        self._controller.producer_ids.block_saved(state.next_producer_id)
 
     def close(self) -> None:
         """Write what is behind and close the logs; a failure is logged, and recovered from by the next start."""
         try:
             if self._saved_change != self._change:
                 self.write_now()
-            self._cluster.logs.close(_run_together)
+            self._replicas.logs.close(_run_together)
         except OSError as error:
             logger.error("cannot close %s cleanly: %s", self.folder, error)
 
@@ -111,7 +113,7 @@ class ClusterStorage:
         self._is_busy = False
         if error is None:
             self._saved_change = change
-            self._cluster.producer_ids.block_saved(next_producer_id)
+            self._controller.producer_ids.block_saved(next_producer_id)
         else:
             logger.error("cannot write %s: %s; trying again in %d ms", METADATA_FILE, error, RETRY_MS)
             self._write_later(RETRY_MS)
@@ -126,22 +128,22 @@ class ClusterStorage:
     def _write_later(self, delay_ms: int) -> None:
         if not self._is_due:
             self._is_due = True
-            self._cluster.clock.call_later(delay_ms, self._write_due)
+            self._replicas.clock.call_later(delay_ms, self._write_due)
 
     def _write_due(self) -> None:
         self._is_due = False
         self.write()
 
 
-def metadata_of(cluster: Cluster) -> ClusterMetadata:
-    """Return what the file has to say of the cluster."""
-    configs = cluster.dynamic_configs
+def metadata_of(controller: Controller) -> ClusterMetadata:
+    """Return the content of the metadata file."""
+    image, configs = controller.image, controller.image.configs
     return ClusterMetadata(
-        cluster.cluster_id,
-        cluster.producer_ids.next_block_start,
+        image.cluster_id,
+        controller.producer_ids.next_block_start,
         tuple(
             TopicMetadata(topic.name, topic.topic_id, len(topic.partitions), topic.configs)
-            for topic in cluster.topics.values()
+            for topic in image.topics.values()
         ),
         ConfigsMetadata(configs.of_broker, configs.of_all_brokers, configs.of_groups, configs.of_client_metrics),
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..cluster import Cluster
 from ..config.broker_config import ConfigError
+from ..metadata.controller import Controller
 from ..metadata.topic_names import find_topic_name_error
 
 # A partition costs some kilobytes; far more than this is a typing error.
@@ -32,8 +32,8 @@ def parse_seed_topic(text: str) -> SeedTopic:
     return SeedTopic(name, int(count))
 
 
-def create_seed_topics(cluster: Cluster, seed_topics: Sequence[SeedTopic]) -> None:
+def create_seed_topics(controller: Controller, seed_topics: Sequence[SeedTopic]) -> None:
     """Create the topics; of one that is named twice the first holds."""
     for seed in seed_topics:
-        if cluster.find_topic(seed.name) is None:
-            cluster.create_topic(seed.name, seed.partition_count or cluster.config.num_partitions)
+        if controller.image.find_topic(seed.name) is None:
+            controller.create_topic(seed.name, seed.partition_count or controller.image.configs.current.num_partitions)

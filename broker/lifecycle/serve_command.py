@@ -84,7 +84,7 @@ def serve(options: ServeOptions, companion: Companion) -> None:
     gc.freeze()
     gc.set_threshold(COLLECTED_EVERY)
     gc.enable()
-    if prepared.cluster.is_on_disk:
+    if prepared.cluster.node.replicas.is_on_disk:
         sys.setswitchinterval(THREAD_TURN_SECONDS)
     try:
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
@@ -108,7 +108,7 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
     notes = [*gathered.notes, *notes_on_log_dirs(config, options)]
     if options.data_dir is None and options.import_logs is None:
         cluster = Cluster(config, emulated_version=emulated_version, file_faults=make_file_faults)
-        cluster.cluster_id = options.cluster_id or cluster.cluster_id
+        cluster.image.cluster_id = options.cluster_id or cluster.image.cluster_id
     else:
         cluster = loaded_cluster(config, options, emulated_version, make_file_faults)
     return Prepared(cluster, listeners, seed_topics, notes)
@@ -209,7 +209,7 @@ async def serve_until_stopped(prepared: Prepared, ready_file: ReadyFile | None, 
         loop.add_signal_handler(number, stop_on, number, stopping)
     companion.bind()
     server = companion.make_server(prepared.cluster, prepared.listeners)
-    create_seed_topics(prepared.cluster, prepared.seed_topics)
+    create_seed_topics(prepared.cluster.controller, prepared.seed_topics)
     await start(server, prepared.listeners)
     try:
         announce(server)
@@ -243,7 +243,7 @@ def announce(server: Server) -> None:
     logger.info(
         "serving %s; [KafkaServer id=%d] started: Kafka Server started, Transitioning from RECOVERY to RUNNING",
         server.bootstrap_servers,
-        server.cluster.node_id,
+        server.node.node_id,
     )
 
 

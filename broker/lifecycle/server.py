@@ -51,12 +51,13 @@ class Server:
         plan: says what goes wrong on purpose. observer: is told what happened to each request.
         """
         self.cluster = cluster
-        cluster.observer = observer
+        self.node = cluster.node
+        self.node.observer = observer
         self.listeners: list[Listener] = []
         self._configs = listeners
         self._plan = plan
-        self._dispatcher = Dispatcher(plan, observer, self._make_interceptor, cluster.file_faults)
-        self._busy_poll = BusyPoll(cluster.config.busy_poll_us)
+        self._dispatcher = Dispatcher(plan, observer, self._make_interceptor, self.node.file_faults)
+        self._busy_poll = BusyPoll(self.node.config.busy_poll_us)
         self._connection_ids = itertools.count(1)
         self._servers: list[asyncio.Server] = []
         self._recurring: list[Timer] = []
@@ -79,7 +80,16 @@ class Server:
         from ..dispatch.fault_injector import Interceptor
 
         assert self._plan is not None, "nothing is intercepted without a plan"
-        return Interceptor(self.cluster, self._plan, self._dispatcher.observer, self.crash)
+        node = self.node
+        return Interceptor(
+            node.node_id,
+            node.clock,
+            node.image.topic_name_of,
+            node.file_faults,
+            self._plan,
+            self._dispatcher.observer,
+            self.crash,
+        )
 
     @property
     def connection_count(self) -> int:
@@ -104,10 +114,10 @@ class Server:
 
         Raises OSError where an address cannot be bound; nothing is left open then.
         """
-        if self.cluster.file_faults is not None and self.cluster.loop_thread is not None:
-            self.cluster.file_faults.on_crash = self.crash
-            self.cluster.loop_thread.begin()
-        self.cluster.coordinators.load()
+        if self.node.file_faults is not None and self.node.event_loop_bridge is not None:
+            self.node.file_faults.on_crash = self.crash
+            self.node.event_loop_bridge.begin()
+        self.node.coordinators.load()
         try:
             self.listeners = [await self._bind(config) for config in self._configs]
         except OSError:
@@ -119,16 +129,16 @@ class Server:
         self.is_running = True
 
     def _begin_upkeep(self) -> None:
-        settings = self.cluster.config
-        self._every(settings.log_retention_check_interval_ms, self.cluster.enforce_retention)
-        self._every(settings.producer_id_expiration_check_interval_ms, self.cluster.expire_producers)
+        settings, replicas = self.node.config, self.node.replicas
+        self._every(settings.log_retention_check_interval_ms, replicas.enforce_retention)
+        self._every(settings.producer_id_expiration_check_interval_ms, replicas.expire_producers)
         if settings.log_cleaner_enable:
             self._every(max(settings.log_cleaner_backoff_ms, CLEANER_BACKOFF_MS_MIN), self._clean)
-        if self.cluster.is_on_disk:
+        if replicas.is_on_disk:
             # In memory there is nothing to be flushed, checkpointed or deleted later.
             from .log_scheduler import LogUpkeep
 
-            for interval_ms, work in LogUpkeep(self.cluster).schedule():
+            for interval_ms, work in LogUpkeep(replicas).schedule():
                 self._every(interval_ms, work)
 
     def _clean(self) -> None:
@@ -136,7 +146,7 @@ class Server:
             # Loaded when it is first due: a start does not pay for it.
             from .cleaner_thread import Compaction
 
-            self._compaction = Compaction(self.cluster)
+            self._compaction = Compaction(self.node.replicas)
         self._compaction.clean()
 
     def crash(self, restart_after_ms: int | None = None, snapshots: SnapshotFault | None = None) -> None:
@@ -161,7 +171,7 @@ class Server:
         self._recurring.clear()
         self._dead = kill(self.cluster, self._compaction)
         self._compaction = None
-        logger.warning("node %d crashed", self.cluster.node_id)
+        logger.warning("node %d crashed", self.node.node_id)
         if restart_after_ms is not None:
             self.cluster.clock.call_later(restart_after_ms, lambda: self._restart_soon(snapshots))
 
@@ -172,7 +182,7 @@ class Server:
         try:
             await self.restart(snapshots)
         except Exception:
-            logger.exception("node %d could not be started again", self.cluster.node_id)
+            logger.exception("node %d could not be started again", self.node.node_id)
 
     async def wait_restarted(self) -> None:
         """Return when a restart that was due has ended, well or not; at once where none was."""
@@ -242,15 +252,15 @@ class Server:
             self._dispatcher.abort_connections()
         if self._compaction is not None:
             await self._compaction.stop()
-        await self.cluster.stop_steps()
+        await self.node.stop_disk_steps()
 
     async def _bind(self, config: ListenerConfig) -> Listener:
         listener: Listener | None = None
 
         def connection() -> Connection:
             assert listener is not None, "a connection before the listener is bound"
-            context = RequestContext(self.cluster, ConnectionInfo(next(self._connection_ids), listener))
-            frame_bytes_max = self.cluster.config.socket_request_max_bytes
+            context = RequestContext(self.node, ConnectionInfo(next(self._connection_ids), listener))
+            frame_bytes_max = self.node.config.socket_request_max_bytes
             return Connection(self._dispatcher, context, self._busy_poll, frame_bytes_max=frame_bytes_max)
 
         loop = asyncio.get_running_loop()

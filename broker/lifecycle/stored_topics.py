@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from ...protocol.kafka_uuid import new_uuid, uuid_text
-from ..cluster import is_internal_name
 from ..metadata.cluster_metadata import TopicMetadata
+from ..metadata.metadata_image import is_internal_topic
 
 if TYPE_CHECKING:
     from ...storage.log_manager import StoredPartition
@@ -38,7 +38,7 @@ def topics_of(stored: Iterable[StoredPartition], compacted: Collection[str]) -> 
         members.sort(key=lambda member: member.partition)
         topic_id = next((member.topic_id for member in members if member.topic_id is not None), None)
         own = [member for member in members if topic_id is None or belongs_to(member, topic_id)]
-        configs = COMPACT if name in compacted or is_internal_name(name) else KEEP_ALL
+        configs = COMPACT if name in compacted or is_internal_topic(name) else KEEP_ALL
         topics.append(TopicMetadata(name, topic_id or new_uuid(), own[-1].partition + 1, dict(configs)))
     return topics
 

@@ -198,7 +198,7 @@ class Connection(asyncio.BufferedProtocol):
             self._dispatcher.observer.unanswered(request_id)
 
     def _new_drip(self, piece_bytes: int, every_ms: int) -> Drip:
-        clock = self._context.cluster.clock
+        clock = self._context.node.clock
         return Drip(clock, lambda piece: self._write([piece]), piece_bytes=piece_bytes, every_ms=every_ms)
 
     # -- frames

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from ..requests.request_context import RequestContext
 from ..runtime.deferred import Buffers, Deferred
 
 if TYPE_CHECKING:
@@ -55,16 +54,18 @@ class NoFileFaults:
 
     is_late = False
 
+    def take_delay_ms(self) -> int:
+        """Return 0: files are never slow."""
+        return 0
+
 
 def late_answer(
-    answer: Buffers | Deferred[Buffers] | None, context: RequestContext
+    answer: Buffers | Deferred[Buffers] | None, file_faults: FileFaults | NoFileFaults, clock: Clock
 ) -> Buffers | Deferred[Buffers] | None:
-    """Return the answer to the context's request, or the wait for it, longer by what files were slow for it."""
-    cluster = context.cluster
-    delay_ms = 0 if cluster.file_faults is None else cluster.file_faults.take_delay_ms()
+    """Return the response, delayed by as long as files were slow for the current request."""
+    delay_ms = file_faults.take_delay_ms()
     if answer is None or not delay_ms:
         return answer
-    clock = cluster.clock
     if not isinstance(answer, Deferred):
         late: Deferred[Buffers] = Deferred(is_applied=True)
         clock.call_later(delay_ms, lambda: late.complete(answer))

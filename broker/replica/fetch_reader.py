@@ -14,8 +14,8 @@ from ...protocol.fetch_codec import (
     FetchPartitions,
     PartitionKey,
 )
-from ..cluster import Cluster
 from .partition import NO_EPOCH, Partition
+from .replica_manager import ReplicaManager
 
 if TYPE_CHECKING:
     from ...storage.partition_log import PartitionLog
@@ -35,13 +35,13 @@ class FetchResult:
 class FetchReader:
     """One Fetch that can be read now and, while it waits for more, again."""
 
-    __slots__ = ("_asked", "_cluster", "_isolation_level", "_known", "_max_bytes", "_uses_topic_ids")
+    __slots__ = ("_asked", "_isolation_level", "_known", "_max_bytes", "_replicas", "_uses_topic_ids")
 
     def __init__(
-        self, cluster: Cluster, version: int, asked: FetchPartitions, *, max_bytes: int, isolation_level: int
+        self, replicas: ReplicaManager, version: int, asked: FetchPartitions, *, max_bytes: int, isolation_level: int
     ) -> None:
         """max_bytes: for the whole answer; the first batch of all is read even where it is larger (KIP-74)."""
-        self._cluster = cluster
+        self._replicas = replicas
         self._asked = asked
         self._uses_topic_ids = version >= TOPIC_IDS_SINCE
         self._max_bytes = max_bytes
@@ -78,14 +78,12 @@ class FetchReader:
     def _find_partition(self, key: PartitionKey) -> Partition | None:
         topic_key, index = key
         if self._uses_topic_ids:
-            topic = self._cluster.find_topic_by_id(topic_key)
-        else:
-            topic = self._cluster.find_topic(topic_key.decode(errors="replace"))
-        return None if topic is None else topic.find_partition(index)
+            return self._replicas.find_partition(topic_key, index)
+        return self._replicas.find_partition_by_name(topic_key.decode(errors="replace"), index)
 
     def _answer_unknown(self, key: PartitionKey) -> FetchedPartition:
         topic_key, index = key
-        is_id_unknown = self._uses_topic_ids and self._cluster.find_topic_by_id(topic_key) is None
+        is_id_unknown = self._uses_topic_ids and self._replicas.image.find_topic_by_id(topic_key) is None
         error = ErrorCode.UNKNOWN_TOPIC_ID if is_id_unknown else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return FetchedPartition(index, error, aborted_transactions=[])
 

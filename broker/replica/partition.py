@@ -32,8 +32,6 @@ class Partition:
         "index",
         "is_deleted",
         "leader_epoch",
-        "leader_id",
-        "replicas",
         "topic_id",
         "topic_name",
     )
@@ -44,18 +42,16 @@ class Partition:
         topic_id: bytes,
         index: int,
         log: PartitionLog | Callable[[Partition], PartitionLog],
-        leader_id: int,
+        leader_epoch: int,
     ) -> None:
-        """Lead the partition from epoch 0 on, as its only replica; log may be what makes it."""
+        """log: the partition's log, or the function that creates it on first use."""
         self.topic_name = topic_name
         self.topic_id = topic_id
         self.index = index
         self._log = None if callable(log) else log
         self._make_log = log if callable(log) else None
-        self.leader_id = leader_id
-        self.leader_epoch = 0
+        self.leader_epoch = leader_epoch
         self.is_deleted = False
-        self.replicas = [leader_id]
         # What makes the log safe; None in memory, where nothing can be made safer.
         self.flusher: PartitionFlusher | None = None
         # What the storage does not do at present.

@@ -15,8 +15,8 @@ from ...storage.producers.producer_state_entry import ProducerStateEntry, withou
 
 if TYPE_CHECKING:
     from ...storage.producers.producer_state_manager import ProducerStateManager
-    from ..cluster import Cluster
     from .partition import Partition
+    from .replica_manager import ReplicaManager
 
 # The last one on the wire; a producer gets a new id instead of one more.
 PRODUCER_EPOCH_MAX = 2**15 - 1
@@ -55,19 +55,19 @@ class KnownProducer:
 
 
 def known_producers(
-    cluster: Cluster, *, topic: str | None = None, partition: int | None = None, producer_id: int | None = None
+    replicas: ReplicaManager, *, topic: str | None = None, partition: int | None = None, producer_id: int | None = None
 ) -> list[KnownProducer]:
     """Return the producers that the partitions know, those that are asked for or all."""
     return [
         KnownProducer(led.topic_name, led.index, entry)
-        for led, producers in _partitions(cluster, topic, partition)
+        for led, producers in _partitions(replicas, topic, partition)
         for entry in producers.active_producers()
         if producer_id is None or entry.producer_id == producer_id
     ]
 
 
 def change_producer(
-    cluster: Cluster,
+    replicas: ReplicaManager,
     change: ProducerChange,
     *,
     producer_id: int,
@@ -81,7 +81,7 @@ def change_producer(
     stays: a partition that is recovered from its files knows again what the batches say.
     """
     found: list[tuple[ProducerStateManager, KnownProducer]] = []
-    for led, producers in _partitions(cluster, topic, partition):
+    for led, producers in _partitions(replicas, topic, partition):
         entry = producers.find(producer_id)
         if entry is not None:
             found.append((producers, KnownProducer(led.topic_name, led.index, entry)))
@@ -97,15 +97,14 @@ def change_producer(
 
 
 def _partitions(
-    cluster: Cluster, topic: str | None, partition: int | None
+    replicas: ReplicaManager, topic: str | None, partition: int | None
 ) -> Iterator[tuple[Partition, ProducerStateManager]]:
     """Yield the partitions that ever had a batch, with their producers."""
-    for each in cluster.topics.values():
-        if topic is None or each.name == topic:
-            for led in each.partitions:
-                log = led.find_log() if partition is None or led.index == partition else None
-                if log is not None:
-                    yield led, log.producers
+    for led in replicas.partitions():
+        if topic in (None, led.topic_name) and partition in (None, led.index):
+            log = led.find_log()
+            if log is not None:
+                yield led, log.producers
 
 
 def _check(change: ProducerChange, known: KnownProducer) -> None:

@@ -19,13 +19,89 @@ from ..runtime.deferred import Buffers, Deferred
 if TYPE_CHECKING:
     from ...storage.append_refused import AppendRefused
     from ...storage.append_result import AppendResult
-    from ..cluster import Cluster
-    from ..network.listeners import Listener
+    from ..config.broker_config import BrokerConfig
+    from ..coordinators.coordinators import Coordinators
+    from ..metadata.controller import Controller
+    from ..metadata.metadata_image import MetadataImage
+    from ..replica.fetch_sessions import FetchSessions
+    from ..replica.partition import Partition
+    from ..replica.replica_manager import ReplicaManager
+    from ..runtime.clock import AdjustableClock
+    from .produce_route import ProduceRoute
 
 logger = logging.getLogger(__name__)
 
 # What was decided about a batch: its topic, its partition, and where it went or why it was refused.
 Decision = tuple[str, int, "AppendResult | AppendRefused"]
+
+
+class Listener(Protocol):
+    """The listener that accepted a connection, and the address that its clients are given."""
+
+    @property
+    def name(self) -> str:
+        """The listener name, for example PLAINTEXT."""
+        ...
+
+    @property
+    def advertised_host(self) -> str:
+        """The host of the advertised address."""
+        ...
+
+    @property
+    def advertised_port(self) -> int:
+        """The port of the advertised address."""
+        ...
+
+
+class NodeServices(Protocol):
+    """The parts of the node that handlers use."""
+
+    produce_routes: dict[tuple[int, bytes], ProduceRoute]
+
+    @property
+    def node_id(self) -> int:
+        """The node id (node.id)."""
+        ...
+
+    @property
+    def config(self) -> BrokerConfig:
+        """The configs that are in force now."""
+        ...
+
+    @property
+    def clock(self) -> AdjustableClock:
+        """The clock of every timeout."""
+        ...
+
+    @property
+    def image(self) -> MetadataImage:
+        """The metadata of the cluster."""
+        ...
+
+    @property
+    def controller(self) -> Controller:
+        """The writer of the metadata."""
+        ...
+
+    @property
+    def replicas(self) -> ReplicaManager:
+        """The partitions and logs of the node."""
+        ...
+
+    @property
+    def coordinators(self) -> Coordinators:
+        """The group coordinator and the transaction coordinator."""
+        ...
+
+    @property
+    def fetch_sessions(self) -> FetchSessions:
+        """The incremental fetch sessions."""
+        ...
+
+    def report_unflushed(self, request_id: int, partition: Partition) -> None:
+        """Report to the journal that a batch is in the log, although its request failed with KAFKA_STORAGE_ERROR."""
+        ...
 
 
 class ConnectionInfo:
@@ -66,20 +142,20 @@ class RequestContext:
         "body",
         "client_id",
         "client_id_view",
-        "cluster",
         "connection",
         "correlation_id",
         "error_code",
         "is_flexible",
+        "node",
         "now_ms",
         "repeated",
         "request_id",
         "request_start",
     )
 
-    def __init__(self, cluster: Cluster, connection: ConnectionInfo) -> None:
+    def __init__(self, node: NodeServices, connection: ConnectionInfo) -> None:
         """Describe a connection that has not asked anything yet."""
-        self.cluster = cluster
+        self.node = node
         self.connection = connection
         self.client_id: str | None = ""
         # The bytes of client_id, to tell without decoding that the next request has the same.
@@ -123,13 +199,14 @@ class RequestContext:
 
     def copy(self, request_frame_start: int) -> RequestContext:
         """Return a context of its own for the request, whose frame begins at request_frame_start of another buffer."""
-        copied = RequestContext(self.cluster, self.connection)
+        copied = RequestContext(self.node, self.connection)
         for name in (
             "client_id",
             "client_id_view",
             "api_key",
             "api_version",
             "is_flexible",
+            "node",
             "correlation_id",
             "body",
             "now_ms",

@@ -13,10 +13,10 @@ from fauxka.protocol.batches.records import Record, build_batch
 def new_cluster(*, batches: int) -> Cluster:
     """Return a cluster with a topic of two partitions, of which the second has batches of two records each."""
     cluster = Cluster(BrokerConfig.from_entries({}))
-    topic = cluster.create_topic("orders", 2)
+    cluster.controller.create_topic("orders", 2)
     for number in range(batches):
         batch = build_batch([Record(b"a", timestamp=number), Record(b"b", timestamp=number)])
-        topic.partitions[1].append(memoryview(batch), 0)
+        cluster.node.replicas.partition_of("orders", 1).append(memoryview(batch), 0)
     return cluster
 
 
@@ -40,7 +40,7 @@ def test_batches_larger_than_a_read_are_read_whole(monkeypatch: pytest.MonkeyPat
 
 def test_what_was_deleted_is_left_out() -> None:
     cluster = new_cluster(batches=5)
-    cluster.topics["orders"].partitions[1].log.delete_records_before(6)
+    cluster.node.replicas.partition_of("orders", 1).log.delete_records_before(6)
 
     assert offsets(cluster, 1) == [6, 8]
 
@@ -49,7 +49,7 @@ def test_partition_that_was_never_used_has_nothing() -> None:
     cluster = new_cluster(batches=1)
 
     assert offsets(cluster, 0) == []
-    assert cluster.topics["orders"].partitions[0].find_log() is None
+    assert cluster.node.replicas.partition_of("orders", 0).find_log() is None
 
 
 def test_topic_that_does_not_exist_has_no_partitions() -> None:

@@ -58,7 +58,7 @@ def test_configs_are_what_the_broker_was_started_with(node: Node) -> None:
 
         assert set_before == "7654321"
         assert client.config(BROKER, "1", "message.max.bytes") != "7654321"
-        assert node.cluster.config.value_of("log.retention.ms") != 1234567
+        assert node.cluster.node.config.value_of("log.retention.ms") != 1234567
 
 
 def test_producer_ids_begin_anew_in_memory_and_none_is_given_twice_in_a_folder(node: Node) -> None:
@@ -67,14 +67,14 @@ def test_producer_ids_begin_anew_in_memory_and_none_is_given_twice_in_a_folder(n
 
         reset(node)
 
-        assert client.producer_id() == (first + 1 if node.cluster.is_on_disk else 0)
+        assert client.producer_id() == (first + 1 if node.cluster.node.replicas.is_on_disk else 0)
 
 
 def test_fetch_that_waits_is_answered(node: Node) -> None:
     reset(node)
     with RawClient(node.address) as client:
         client.send_fetch(max_wait_ms=60_000)
-        wait_until(lambda: node.call(lambda: node.cluster.topics["events"].partitions[0].has_waiting))
+        wait_until(lambda: node.call(lambda: node.cluster.node.replicas.partition_of("events", 0).has_waiting))
 
         reset(node)
 
@@ -84,14 +84,14 @@ def test_fetch_that_waits_is_answered(node: Node) -> None:
 def test_member_that_waits_for_its_group_is_sent_to_look_for_it_again_and_its_session_ends(node: Node) -> None:
     with WireConnection(node.address) as connection:
         connection.send(join_request())
-        wait_until(lambda: node.call(lambda: len(node.cluster.groups.list_groups((), ())) == 1))
+        wait_until(lambda: node.call(lambda: len(node.cluster.node.coordinators.groups.list_groups((), ())) == 1))
 
         reset(node)
 
         reader = Reader(connection.receive_frame())
         reader.int32()
         assert JoinGroupResponse.read(reader, JOIN_VERSION).error_code == ErrorCode.NOT_COORDINATOR
-        assert node.call(lambda: node.cluster.groups.list_groups((), ())) == []
+        assert node.call(lambda: node.cluster.node.coordinators.groups.list_groups((), ())) == []
         node.call(lambda: node.cluster.clock.advance(3_600_000))
 
 

@@ -83,9 +83,9 @@ def test_all_five_remembered_batches_are_recognised_again(node: Node) -> None:
 
 
 def test_producers_that_were_changed_behind_their_backs_stay_so(node: Node) -> None:
-    node.call(lambda: change_producer(node.cluster, ProducerChange.EVICT_CACHE, producer_id=5))
+    node.call(lambda: change_producer(node.cluster.node.replicas, ProducerChange.EVICT_CACHE, producer_id=5))
     evicted = node.take_snapshot()
-    node.call(lambda: change_producer(node.cluster, ProducerChange.FORGET, producer_id=5))
+    node.call(lambda: change_producer(node.cluster.node.replicas, ProducerChange.FORGET, producer_id=5))
     forgotten = node.take_snapshot()
 
     node.restore(evicted)
@@ -94,7 +94,7 @@ def test_producers_that_were_changed_behind_their_backs_stay_so(node: Node) -> N
             ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
         )
     node.restore(forgotten)
-    assert node.call(lambda: known_producers(node.cluster)) == []
+    assert node.call(lambda: known_producers(node.cluster.node.replicas)) == []
 
 
 def test_topics_configs_and_producer_ids_are_what_they_were(node: Node) -> None:
@@ -117,29 +117,33 @@ def test_topics_configs_and_producer_ids_are_what_they_were(node: Node) -> None:
 
 
 def test_committed_offsets_are_what_they_were_and_their_groups_are_empty(node: Node) -> None:
-    node.call(lambda: node.cluster.groups.offsets.commit(OffsetCommitter(group_id="group", api_version=9), [COMMITTED]))
-    committed = node.cluster.groups.offsets.find("group", "events", 0)
+    node.call(
+        lambda: node.cluster.node.coordinators.groups.offsets.commit(
+            OffsetCommitter(group_id="group", api_version=9), [COMMITTED]
+        )
+    )
+    committed = node.cluster.node.coordinators.groups.offsets.find("group", "events", 0)
     snapshot = node.take_snapshot()
-    node.call(lambda: node.cluster.groups.delete_group("group"))
+    node.call(lambda: node.cluster.node.coordinators.groups.delete_group("group"))
 
     node.restore(snapshot)
 
-    (group,) = node.call(lambda: node.cluster.groups.list_groups((), ()))
+    (group,) = node.call(lambda: node.cluster.node.coordinators.groups.list_groups((), ()))
     assert (group.group_id, group.group_state) == ("group", "Empty")
-    assert node.cluster.groups.offsets.find("group", "events", 0) == committed
+    assert node.cluster.node.coordinators.groups.offsets.find("group", "events", 0) == committed
     assert committed is not None
     assert (committed.offset, committed.leader_epoch, committed.metadata) == (3, 0, "here")
 
 
 def test_deleted_records_are_deleted_still_and_those_deleted_since_are_back(node: Node) -> None:
-    log = node.cluster.topics["events"].partitions[0].log
+    log = node.cluster.node.replicas.partition_of("events", 0).log
     node.call(lambda: log.delete_records_before(2))
     snapshot = node.take_snapshot()
     node.call(lambda: log.delete_records_before(5))
 
     node.restore(snapshot)
 
-    assert node.cluster.topics["events"].partitions[0].log.log_start_offset == 2
+    assert node.cluster.node.replicas.partition_of("events", 0).log.log_start_offset == 2
 
 
 def test_connections_are_closed_and_a_later_leader_epoch_begins(node: Node) -> None:

@@ -10,6 +10,7 @@ import pytest
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.lifecycle.cluster_loader import StorageOptions, load_cluster
+from fauxka.broker.lifecycle.metadata_store import ClusterStorage
 from fauxka.broker.metadata.cluster_metadata import METADATA_FILE, ClusterMetadata, decode_metadata
 from fauxka.broker.runtime.clock import ManualClock
 from fauxka.broker.runtime.deferred import Deferred
@@ -72,9 +73,9 @@ class Scene:
         options = StorageOptions(data_dir=str(folder))
         self.cluster: Cluster = load_cluster(BrokerConfig.from_entries(config or {}), options, clock=self.clock)
         self.disk = FullDisk(folder)
-        vars(self.cluster)["steps"] = self.steps
-        assert self.cluster.storage is not None
-        self.cluster.storage.directory.file_system = self.disk
+        vars(self.cluster.node.replicas)["disk_steps"] = self.steps
+        assert isinstance(self.cluster.controller.store, ClusterStorage)
+        self.cluster.controller.store.directory.file_system = self.disk
 
     def written(self) -> ClusterMetadata:
         return decode_metadata((self.folder / METADATA_FILE).read_bytes())
@@ -83,7 +84,7 @@ class Scene:
         return [topic.name for topic in self.written().topics]
 
     def answer(self) -> Deferred[ErrorCode] | ErrorCode:
-        return self.cluster.when_saved(code_of)
+        return self.cluster.controller.when_saved(code_of)
 
 
 def code_of(error: KafkaError | None) -> ErrorCode:
@@ -92,7 +93,7 @@ def code_of(error: KafkaError | None) -> ErrorCode:
 
 def test_change_is_in_the_file_when_it_is_answered(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
-    scene.cluster.create_topic("events", 2, configs={"retention.ms": "1"})
+    scene.cluster.controller.create_topic("events", 2, configs={"retention.ms": "1"})
 
     answer = scene.answer()
 
@@ -105,7 +106,7 @@ def test_change_is_in_the_file_when_it_is_answered(tmp_path: Path) -> None:
 def test_changes_of_one_request_are_written_once(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
     for number in range(3):
-        scene.cluster.create_topic(f"events-{number}", 1)
+        scene.cluster.controller.create_topic(f"events-{number}", 1)
 
     scene.answer()
     scene.clock.advance(0)
@@ -115,7 +116,7 @@ def test_changes_of_one_request_are_written_once(tmp_path: Path) -> None:
 
 def test_change_that_nobody_waits_for_is_written_as_soon_as_the_loop_is_idle(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
-    scene.cluster.create_topic("events", 1)
+    scene.cluster.controller.create_topic("events", 1)
 
     scene.clock.advance(0)
 
@@ -131,7 +132,7 @@ def test_nothing_is_written_for_what_did_not_change(tmp_path: Path) -> None:
 
 def test_synced_file_is_written_in_another_thread_and_the_answer_waits(tmp_path: Path) -> None:
     scene = Scene(tmp_path, FLUSHED)
-    scene.cluster.create_topic("events", 1)
+    scene.cluster.controller.create_topic("events", 1)
 
     answer = scene.answer()
     topics_before = scene.written_topics()
@@ -149,7 +150,7 @@ def test_changes_that_come_while_the_file_is_written_go_into_the_next_one_togeth
     scene = Scene(tmp_path, FLUSHED)
     answers: list[Deferred[ErrorCode] | ErrorCode] = []
     for name in ("first", "second", "third"):
-        scene.cluster.create_topic(name, 1)
+        scene.cluster.controller.create_topic(name, 1)
         answers.append(scene.answer())
 
     scene.steps.run_next()
@@ -166,9 +167,9 @@ def test_changes_that_come_while_the_file_is_written_go_into_the_next_one_togeth
 
 def test_change_without_anybody_waiting_is_written_behind_the_one_on_its_way(tmp_path: Path) -> None:
     scene = Scene(tmp_path, FLUSHED)
-    scene.cluster.create_topic("first", 1)
+    scene.cluster.controller.create_topic("first", 1)
     scene.answer()
-    scene.cluster.create_topic("second", 1)
+    scene.cluster.controller.create_topic("second", 1)
     scene.clock.advance(0)
 
     scene.steps.run_next()
@@ -182,7 +183,7 @@ def test_file_that_cannot_be_written_is_a_storage_error_and_is_written_when_ther
     tmp_path: Path, config: dict[str, str], caplog: pytest.LogCaptureFixture
 ) -> None:
     scene = Scene(tmp_path, config)
-    scene.cluster.create_topic("events", 1)
+    scene.cluster.controller.create_topic("events", 1)
     scene.disk.is_full = True
 
     answer = scene.answer()
@@ -203,27 +204,27 @@ def test_file_that_cannot_be_written_is_a_storage_error_and_is_written_when_ther
 
 def test_producer_id_waits_for_its_block(tmp_path: Path) -> None:
     scene = Scene(tmp_path, FLUSHED)
-    scene.cluster.claim_producer_ids()
+    scene.cluster.controller.claim_producer_ids()
     answer = scene.answer()
-    before = scene.cluster.producer_ids.generate()
+    before = scene.cluster.controller.producer_ids.generate()
 
     scene.steps.run_next()
 
     assert isinstance(answer, Deferred)
     assert before is None
-    assert scene.cluster.producer_ids.generate() == 0
+    assert scene.cluster.controller.producer_ids.generate() == 0
     assert scene.written().next_producer_id == 1000
 
 
 def test_block_that_cannot_be_saved_is_not_given_from(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
     scene.disk.is_full = True
-    scene.cluster.claim_producer_ids()
+    scene.cluster.controller.claim_producer_ids()
 
     answer = scene.answer()
 
     assert answer is ErrorCode.KAFKA_STORAGE_ERROR
-    assert scene.cluster.producer_ids.generate() is None
+    assert scene.cluster.controller.producer_ids.generate() is None
 
 
 def test_topic_whose_folders_cannot_be_made_is_not_there(tmp_path: Path) -> None:
@@ -231,20 +232,21 @@ def test_topic_whose_folders_cannot_be_made_is_not_there(tmp_path: Path) -> None
     # A file where the folder of the second partition would have to be.
     (tmp_path / "events-1").write_bytes(b"")
     with pytest.raises(KafkaError) as raised:
-        scene.cluster.create_topic("events", 2)
+        scene.cluster.controller.create_topic("events", 2)
     (tmp_path / "events-1").unlink()
 
     assert raised.value.code == ErrorCode.KAFKA_STORAGE_ERROR
-    assert scene.cluster.topics == {}
-    assert scene.cluster.create_topic("events", 2).partitions[0].log.log_end_offset == 0
+    assert scene.cluster.image.topics == {}
+    scene.cluster.controller.create_topic("events", 2)
+    assert scene.cluster.node.replicas.partition_of("events", 0).log.log_end_offset == 0
 
 
 def test_deleted_topic_is_gone_from_the_file_before_its_folders_are(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
-    topic = scene.cluster.create_topic("events", 1)
+    topic = scene.cluster.controller.create_topic("events", 1)
     scene.answer()
 
-    scene.cluster.delete_topic(topic)
+    scene.cluster.controller.delete_topics([topic])
 
     assert scene.written_topics() == []
     assert [path.name for path in tmp_path.glob("events-0*")] == [path.name for path in tmp_path.glob("*-delete")]
@@ -252,7 +254,7 @@ def test_deleted_topic_is_gone_from_the_file_before_its_folders_are(tmp_path: Pa
 
 def test_start_that_changes_nothing_writes_nothing(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
-    scene.cluster.create_topic("events", 1)
+    scene.cluster.controller.create_topic("events", 1)
     scene.cluster.close()
     written = (tmp_path / METADATA_FILE).stat().st_mtime_ns
 
@@ -264,7 +266,7 @@ def test_start_that_changes_nothing_writes_nothing(tmp_path: Path) -> None:
 def test_stop_writes_what_is_behind(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.ERROR)
     scene = Scene(tmp_path)
-    scene.cluster.create_topic("events", 1)
+    scene.cluster.controller.create_topic("events", 1)
 
     scene.cluster.close()
 
@@ -278,12 +280,12 @@ def test_stop_with_a_log_that_cannot_be_closed_closes_the_others_and_is_not_a_cl
 ) -> None:
     caplog.set_level(logging.ERROR)
     scene = Scene(tmp_path)
-    topic = scene.cluster.create_topic("events", 20)
+    scene.cluster.controller.create_topic("events", 20)
 
     def close() -> None:
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(topic.partitions[0].log, "close", close)
+    monkeypatch.setattr(scene.cluster.node.replicas.partition_of("events", 0).log, "close", close)
     scene.cluster.close()
 
     assert not (tmp_path / ".kafka_cleanshutdown").exists()

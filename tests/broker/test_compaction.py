@@ -39,7 +39,8 @@ def log_of_same_key(broker: Broker, topic: str = "table") -> PartitionLog:
     """The log of a new topic with twenty records of one key, two to a segment."""
 
     def made() -> PartitionLog:
-        partition = broker.cluster.create_topic(topic, 1, configs=COMPACTED).partitions[0]
+        broker.cluster.controller.create_topic(topic, 1, configs=COMPACTED)
+        partition = broker.cluster.node.replicas.partition_of(topic, 0)
         for index in range(20):
             partition.append(memoryview(build_batch([Record(b"value %d" % index, key=b"key")])), 0)
         return partition.log
@@ -74,7 +75,7 @@ def test_several_logs_are_cleaned_one_after_the_other(broker: Broker, clock: Man
 
 
 def test_broker_without_compacted_topics_makes_no_thread(broker: Broker, clock: ManualClock) -> None:
-    broker.call(lambda: broker.cluster.create_topic("plain", 1))
+    broker.call(lambda: broker.cluster.controller.create_topic("plain", 1))
 
     broker.call(lambda: clock.advance(10 * BACKOFF_MS))
 

@@ -94,7 +94,7 @@ def framed(body: bytes) -> bytes:
 
 def opened() -> tuple[Connection, KeptTransport, EchoDispatcher]:
     dispatcher, transport = EchoDispatcher(), KeptTransport()
-    context = RequestContext(CLUSTER, ConnectionInfo(1, LISTENER))
+    context = RequestContext(CLUSTER.node, ConnectionInfo(1, LISTENER))
     connection = Connection(dispatcher, context, BusyPoll(0), frame_bytes_max=FRAME_BYTES_MAX)  # type: ignore[arg-type]
     connection.connection_made(transport)
     return connection, transport, dispatcher

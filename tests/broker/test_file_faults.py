@@ -60,12 +60,12 @@ def wait_restarted(broker: Broker) -> None:
 
 def has_waiting(broker: Broker) -> bool:
     """Whether a thread waits for slow files."""
-    assert broker.cluster.loop_thread is not None
-    return broker.cluster.loop_thread.waiting_count > 0
+    assert broker.cluster.node.event_loop_bridge is not None
+    return broker.cluster.node.event_loop_bridge.waiting_count > 0
 
 
 def log_end_offset(broker: Broker) -> int:
-    return broker.call(lambda: broker.cluster.topics[TOPIC].partitions[0].log.log_end_offset)
+    return broker.call(lambda: broker.cluster.node.replicas.partition_of(TOPIC, 0).log.log_end_offset)
 
 
 def values(client: RawClient) -> list[bytes | None]:
@@ -98,7 +98,7 @@ def test_failed_fsync_is_a_storage_error_until_one_succeeds(flushed: Broker) -> 
         flushed.clock.advance(500)
         rule.await_hits(2)
         flushed.clock.advance(500)
-        wait_until(flushed, lambda: not flushed.cluster.topics[TOPIC].partitions[0].log.flushes.has_failed)
+        wait_until(flushed, lambda: not flushed.cluster.node.replicas.partition_of(TOPIC, 0).log.flushes.has_failed)
         offsets = produced(client, 0, 1)
 
     assert failed == [-STORAGE_ERROR]
@@ -146,7 +146,7 @@ def test_broker_that_dies_in_a_write_cuts_the_torn_tail_when_it_is_back(broker: 
     assert is_down
     assert rule.hits == 1
     with RawClient(broker.bootstrap_servers) as client:
-        assert broker.call(lambda: broker.cluster.topics[TOPIC].partitions[0].log.cut_bytes) == 30
+        assert broker.call(lambda: broker.cluster.node.replicas.partition_of(TOPIC, 0).log.cut_bytes) == 30
         assert produced(client, 1, 2, 3) == [1, 2, 3]
         assert values(client) == [b"value 0", b"value 1", b"value 2", b"value 3"]
 
@@ -159,7 +159,10 @@ def test_request_that_a_crash_met_writes_nothing_more(broker: Broker) -> None:
     broker.restart()
 
     assert is_closed
-    assert broker.call(lambda: [each.log.log_end_offset for each in broker.cluster.topics[TOPIC].partitions]) == [0, 0]
+    assert broker.call(lambda: [each.log.log_end_offset for each in broker.cluster.node.replicas.partitions()]) == [
+        0,
+        0,
+    ]
 
 
 # -- lose
@@ -228,13 +231,13 @@ def test_topic_whose_metadata_was_lost_is_not_there_after_a_crash(flushed: Broke
     flushed.restart()
 
     assert created == ErrorCode.NONE
-    assert flushed.call(lambda: sorted(flushed.cluster.topics)) == [TOPIC]
+    assert flushed.call(lambda: sorted(flushed.cluster.image.topics)) == [TOPIC]
 
 
 def test_lost_snapshot_is_made_up_for_from_the_log(flushed: Broker) -> None:
     with RawClient(flushed.bootstrap_servers) as client:
         small = {"internal.segment.bytes": "200"}
-        flushed.call(lambda: flushed.cluster.alter_topic_configs(flushed.cluster.topics[TOPIC], small))
+        flushed.call(lambda: flushed.cluster.controller.alter_topic_configs(flushed.cluster.image.topics[TOPIC], small))
         rule = flushed.files.add(action="lose", operation="write", file_kind="snapshot", when={"times": None})
         produced(client, 0, 1, 2, 3)
         hits = rule.hits
@@ -253,9 +256,9 @@ def test_slow_write_makes_its_answer_late_and_holds_up_nobody_else(broker: Broke
     with RawClient(broker.bootstrap_servers) as client:
         broker.files.add(action="slow", ms=SLOW_MS, operation="write", file_kind="log")
         client.send_produce(0)
-        wait_until(broker, lambda: broker.cluster.topics[TOPIC].partitions[0].log.log_end_offset == 1)
+        wait_until(broker, lambda: broker.cluster.node.replicas.partition_of(TOPIC, 0).log.log_end_offset == 1)
         client.send_produce(1)
-        wait_until(broker, lambda: broker.cluster.topics[TOPIC].partitions[0].log.log_end_offset == 2)
+        wait_until(broker, lambda: broker.cluster.node.replicas.partition_of(TOPIC, 0).log.log_end_offset == 2)
         is_served = still_serves(broker.bootstrap_servers)
         was_answered = [client.is_answered()]
         broker.clock.advance(SLOW_MS - 1)
@@ -273,7 +276,7 @@ def test_answer_to_a_request_that_a_rule_looks_at_is_late_too(broker: Broker) ->
         broker.faults.add(match={"api": "Produce"}, point="received", action={"kind": "observe"})
         broker.files.add(action="slow", ms=SLOW_MS, operation="write", file_kind="log")
         client.send_produce(0)
-        wait_until(broker, lambda: broker.cluster.topics[TOPIC].partitions[0].log.log_end_offset == 1)
+        wait_until(broker, lambda: broker.cluster.node.replicas.partition_of(TOPIC, 0).log.log_end_offset == 1)
         still_serves(broker.bootstrap_servers)
         was_answered = client.is_answered()
         broker.clock.advance(SLOW_MS)
@@ -438,7 +441,7 @@ def test_corrupt_batch_is_cut_off_when_the_log_is_recovered(broker: Broker) -> N
 def test_corrupt_snapshot_is_made_up_for_from_the_log(flushed: Broker) -> None:
     with RawClient(flushed.bootstrap_servers) as client:
         small = {"internal.segment.bytes": "200"}
-        flushed.call(lambda: flushed.cluster.alter_topic_configs(flushed.cluster.topics[TOPIC], small))
+        flushed.call(lambda: flushed.cluster.controller.alter_topic_configs(flushed.cluster.image.topics[TOPIC], small))
         rule = flushed.files.add(action="corrupt", file_kind="snapshot", when={"times": None})
         produced(client, 0, 1, 2, 3)
         hits = rule.hits

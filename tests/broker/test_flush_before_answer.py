@@ -32,7 +32,7 @@ def clock() -> ManualClock:
 def broker(files: SteeredFileSystem, clock: ManualClock) -> Iterator[Broker]:
     """A broker of one topic of two partitions that flushes every message before it answers."""
     with Broker({"log.flush.interval.messages": "1"}, clock=clock, file_system=files) as broker:
-        broker.call(lambda: broker.cluster.create_topic(TOPIC, 2))
+        broker.call(lambda: broker.cluster.controller.create_topic(TOPIC, 2))
         yield broker
         files.release_syncs()
 
@@ -181,7 +181,7 @@ def test_failed_flush_is_a_storage_error_and_the_retried_batch_is_there_once(
 
 def test_without_flush_messages_nothing_is_synced(files: SteeredFileSystem) -> None:
     with Broker(file_system=files) as broker, RawClient(broker.bootstrap_servers) as client:
-        broker.call(lambda: broker.cluster.create_topic(TOPIC, 1))
+        broker.call(lambda: broker.cluster.controller.create_topic(TOPIC, 1))
         answer = client.produce(0)
         syncs = files.syncs
 
@@ -191,7 +191,7 @@ def test_without_flush_messages_nothing_is_synced(files: SteeredFileSystem) -> N
 
 def test_sealed_segment_is_flushed_without_flush_messages(files: SteeredFileSystem) -> None:
     with Broker(file_system=files) as broker, RawClient(broker.bootstrap_servers) as client:
-        broker.call(lambda: broker.cluster.create_topic(TOPIC, 1, configs={"internal.segment.bytes": "200"}))
+        broker.call(lambda: broker.cluster.controller.create_topic(TOPIC, 1, configs={"internal.segment.bytes": "200"}))
         for sequence in range(4):
             client.produce(sequence)
 
@@ -213,7 +213,7 @@ def _wait_until_appended(broker: Broker, records: int) -> None:
 
 
 def _log(broker: Broker) -> PartitionLog:
-    return broker.cluster.topics[TOPIC].partitions[0].log
+    return broker.cluster.node.replicas.partition_of(TOPIC, 0).log
 
 
 def _wait_until(broker: Broker, is_so: Callable[[], bool]) -> None:

@@ -24,7 +24,7 @@ def files() -> SteeredFileSystem:
 @pytest.fixture
 def broker(files: SteeredFileSystem) -> Iterator[Broker]:
     with Broker(file_system=files) as broker:
-        broker.call(lambda: broker.cluster.create_topic(TOPIC, 2))
+        broker.call(lambda: broker.cluster.controller.create_topic(TOPIC, 2))
         yield broker
 
 
@@ -126,7 +126,7 @@ def test_topic_that_has_no_room_is_not_created(broker: Broker, files: SteeredFil
     with RawClient(broker.bootstrap_servers) as client:
         files.is_full = True
         refused = client.create_topic("more")
-        is_there = broker.call(lambda: broker.cluster.find_topic("more") is not None)
+        is_there = broker.call(lambda: broker.cluster.image.find_topic("more") is not None)
         files.is_full = False
         created = client.create_topic("more")
 

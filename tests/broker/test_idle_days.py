@@ -48,14 +48,17 @@ def advance(node: Node, by_ms: int) -> None:
 
 
 def groups(node: Node) -> dict[str, str]:
-    return {group.group_id: group.group_state for group in node.call(lambda: node.cluster.groups.list_groups((), ()))}
+    return {
+        group.group_id: group.group_state
+        for group in node.call(lambda: node.cluster.node.coordinators.groups.list_groups((), ()))
+    }
 
 
 def test_nothing_expires_within_seconds(node: Node) -> None:
     advance(node, 5_000)
 
     assert groups(node) == {"members": "CompletingRebalance", "committers": "Empty"}
-    assert len(known_producers(node.cluster)) == 1
+    assert len(known_producers(node.cluster.node.replicas)) == 1
 
 
 def test_session_ends_after_its_time(node: Node) -> None:
@@ -67,9 +70,9 @@ def test_session_ends_after_its_time(node: Node) -> None:
 def test_producer_expires_after_a_day_and_nothing_else(node: Node) -> None:
     advance(node, DAY_MS + 20 * 60_000)
 
-    assert known_producers(node.cluster) == []
-    assert node.cluster.topics["events"].partitions[0].log.log_start_offset == 0
-    assert node.cluster.groups.offsets.find("committers", "events", 0) is not None
+    assert known_producers(node.cluster.node.replicas) == []
+    assert node.cluster.node.replicas.partition_of("events", 0).log.log_start_offset == 0
+    assert node.cluster.node.coordinators.groups.offsets.find("committers", "events", 0) is not None
 
 
 def test_eight_days_take_the_records_and_the_offsets_and_far_less_than_a_second(node: Node) -> None:
@@ -78,9 +81,9 @@ def test_eight_days_take_the_records_and_the_offsets_and_far_less_than_a_second(
     took_seconds = time.perf_counter() - begin
 
     assert took_seconds < SECONDS_MAX
-    assert node.cluster.topics["events"].partitions[0].log.log_start_offset == 1
+    assert node.cluster.node.replicas.partition_of("events", 0).log.log_start_offset == 1
     assert groups(node) == {}
-    assert node.cluster.groups.offsets.find("committers", "events", 0) is None
+    assert node.cluster.node.coordinators.groups.offsets.find("committers", "events", 0) is None
     with node.client() as client:
         assert client.fetch("events", 1).high_watermark == 1
 

@@ -145,7 +145,7 @@ def test_import_that_was_cut_short_is_done_again(tmp_path: Path) -> None:
 
 def test_what_a_topic_was_told_is_not_known_and_costs_no_records(tmp_path: Path) -> None:
     with Broker(import_logs=GOLDEN) as broker, AskingClient(broker.bootstrap_servers) as client:
-        broker.call(broker.cluster.enforce_retention)
+        broker.call(broker.cluster.node.replicas.enforce_retention)
 
         assert client.config(2, "demo", "retention.ms") == "-1"
         assert client.config(2, "compacted", "cleanup.policy") == "compact"

@@ -33,7 +33,7 @@ def clock() -> ManualClock:
 def broker(files: SteeredFileSystem, clock: ManualClock) -> Iterator[Broker]:
     config = {"log.flush.scheduler.interval.ms": "100", "log.flush.interval.ms": "1000"}
     with Broker(config, clock=clock, file_system=files) as broker:
-        broker.call(lambda: broker.cluster.create_topic(TOPIC, 1))
+        broker.call(lambda: broker.cluster.controller.create_topic(TOPIC, 1))
         yield broker
 
 
@@ -75,7 +75,7 @@ def test_recovery_points_are_checkpointed_every_minute(
 ) -> None:
     produce(broker, 0, 1)
     broker.call(lambda: clock.advance(1_000))
-    wait_until(broker, lambda: broker.cluster.topics[TOPIC].partitions[0].log.recovery_point == 2)
+    wait_until(broker, lambda: broker.cluster.node.replicas.partition_of(TOPIC, 0).log.recovery_point == 2)
 
     broker.call(lambda: clock.advance(60_000))
     wait_until(broker, lambda: files.exists(RECOVERY_POINTS) and files.exists(LOG_STARTS))
@@ -92,7 +92,7 @@ def test_log_is_flushed_when_it_has_waited_for_flush_ms(
     broker.call(lambda: clock.advance(900))
     early = files.syncs
     broker.call(lambda: clock.advance(100))
-    wait_until(broker, lambda: broker.cluster.topics[TOPIC].partitions[0].log.recovery_point == 1)
+    wait_until(broker, lambda: broker.cluster.node.replicas.partition_of(TOPIC, 0).log.recovery_point == 1)
 
     assert early == 0
     assert files.syncs == 1
@@ -102,7 +102,7 @@ def test_files_of_a_deleted_topic_are_deleted_later(
     broker: Broker, files: SteeredFileSystem, clock: ManualClock
 ) -> None:
     produce(broker, 0)
-    broker.call(lambda: broker.cluster.delete_topic(broker.cluster.topics[TOPIC]))
+    broker.call(lambda: broker.cluster.controller.delete_topics([broker.cluster.image.topics[TOPIC]]))
     renamed = files.folders()
 
     broker.call(lambda: clock.advance(59_000))
@@ -121,7 +121,7 @@ def test_checkpoint_that_cannot_be_written_is_told_once_and_tried_again(
     files.is_full = True
     for _ in range(3):
         broker.call(lambda: clock.advance(5_000))
-        wait_until(broker, lambda: broker.cluster.steps.is_idle)
+        wait_until(broker, lambda: broker.cluster.node.replicas.disk_steps.is_idle)
 
     files.is_full = False
     broker.call(lambda: clock.advance(5_000))
@@ -132,7 +132,7 @@ def test_checkpoint_that_cannot_be_written_is_told_once_and_tried_again(
 
 def test_in_memory_no_thread_is_made(clock: ManualClock) -> None:
     with Broker({"log.flush.interval.messages": "1"}, clock=clock) as broker:
-        broker.call(lambda: broker.cluster.create_topic(TOPIC, 1))
+        broker.call(lambda: broker.cluster.controller.create_topic(TOPIC, 1))
         produce(broker, 0)
         broker.call(lambda: clock.advance(120_000))
 
@@ -143,12 +143,12 @@ def test_in_memory_no_thread_is_made(clock: ManualClock) -> None:
 
 def test_stop_waits_for_a_flush_in_flight(files: SteeredFileSystem) -> None:
     broker = Broker({"log.flush.interval.messages": "1"}, file_system=files).start()
-    broker.call(lambda: broker.cluster.create_topic(TOPIC, 1))
+    broker.call(lambda: broker.cluster.controller.create_topic(TOPIC, 1))
     files.hold_syncs()
     with RawClient(broker.bootstrap_servers) as client:
         client.send_produce(0)
         assert files.sync_began.wait(SECONDS_MAX)
-    log = broker.cluster.topics[TOPIC].partitions[0].log
+    log = broker.cluster.node.replicas.partition_of(TOPIC, 0).log
     before = log.recovery_point
 
     files.release_syncs()

@@ -120,7 +120,7 @@ def test_a_node_may_die_again_and_again(node: Node) -> None:
 def test_who_waits_gets_no_answer_when_the_node_dies(node: Node) -> None:
     with RawClient(node.address) as waiting, node.client() as client:
         waiting.send_fetch(max_wait_ms=60_000)
-        wait_until(lambda: node.call(lambda: node.cluster.topics["events"].partitions[0].has_waiting))
+        wait_until(lambda: node.call(lambda: node.cluster.node.replicas.partition_of("events", 0).has_waiting))
 
         node.crash()
 
@@ -131,13 +131,13 @@ def test_who_waits_gets_no_answer_when_the_node_dies(node: Node) -> None:
 
 
 def test_groups_and_fetch_sessions_are_gone(node: Node) -> None:
-    node.call(lambda: node.cluster.groups.offsets)
-    groups = node.call(lambda: node.cluster.groups)
+    node.call(lambda: node.cluster.node.coordinators.groups.offsets)
+    groups = node.call(lambda: node.cluster.node.coordinators.groups)
 
     revived(node)
 
-    assert node.call(lambda: node.cluster.groups) is not groups
-    assert len(node.cluster.fetch_sessions) == 0
+    assert node.call(lambda: node.cluster.node.coordinators.groups) is not groups
+    assert len(node.cluster.node.fetch_sessions) == 0
 
 
 def test_log_ends_before_and_after_are_told_for_every_partition(node: Node) -> None:
@@ -171,11 +171,11 @@ def test_deleted_records_do_not_come_back_in_memory() -> None:
             client.create_topic("events", 1)
             for each in range(3):
                 client.produce("events", batch(b"%d" % each))
-        node.call(lambda: node.cluster.topics["events"].partitions[0].log.delete_records_before(2))
+        node.call(lambda: node.cluster.node.replicas.partition_of("events", 0).log.delete_records_before(2))
 
         revived(node)
 
-        assert node.cluster.topics["events"].partitions[0].log.log_start_offset == 2
+        assert node.cluster.node.replicas.partition_of("events", 0).log.log_start_offset == 2
 
 
 def test_timers_of_the_dead_node_never_fire() -> None:
@@ -302,7 +302,7 @@ def test_partition_that_nobody_used_is_not_made_by_a_crash() -> None:
 
         revived(node)
 
-        partitions = node.cluster.topics["events"].partitions
+        partitions = list(node.cluster.node.replicas.partitions())
         assert [partition.find_log() is not None for partition in partitions] == [False, True, False]
         assert [partition.leader_epoch for partition in partitions] == [1, 1, 1]
 
@@ -370,7 +370,7 @@ def own(partition: int, sequence: int) -> bytes:
 
 
 def log_of(node: Node) -> PartitionLog:
-    return node.cluster.topics["events"].partitions[0].log
+    return node.cluster.node.replicas.partition_of("events", 0).log
 
 
 def roll(node: Node) -> None:
@@ -390,14 +390,14 @@ def delete_oldest(node: Node) -> None:
 
 
 def cut_last_byte(node: Node, folder: str) -> None:
-    file = node.cluster.file_system.open(f"{folder}/{0:020d}.log")
+    file = node.cluster.node.replicas.file_system.open(f"{folder}/{0:020d}.log")
     file.truncate(file.size - 1)
     file.close()
 
 
 def count_appends(node: Node, *, dies_at: int) -> list[int]:
     """Have the node die within the append of that number; return the list of appends, which grows."""
-    partition = node.cluster.topics["events"].partitions[0]
+    partition = node.cluster.node.replicas.partition_of("events", 0)
     log, append = partition.log, partition.log.append
     appended: list[int] = []
 

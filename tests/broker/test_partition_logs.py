@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
-from fauxka.broker.cluster import Cluster, Topic
+from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
+from fauxka.broker.replica.partition import Partition
 from fauxka.protocol.batches.records import Record, build_batch
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
@@ -18,54 +21,55 @@ class RefusingFiles(MemoryFileSystem):
         raise OSError(28, "No space left on device")
 
 
-def new_topic(file_system: MemoryFileSystem | None = None) -> tuple[Cluster, Topic]:
+def new_topic(file_system: MemoryFileSystem | None = None) -> tuple[Cluster, Sequence[Partition]]:
     cluster = Cluster(BrokerConfig.from_entries({}), file_system=file_system)
-    return cluster, cluster.create_topic("events", 3)
+    topic = cluster.controller.create_topic("events", 3)
+    return cluster, cluster.node.replicas.partitions_of(topic)
 
 
-def made(topic: Topic) -> list[int]:
-    return [partition.index for partition in topic.partitions if partition.find_log() is not None]
+def made(partitions: Sequence[Partition]) -> list[int]:
+    return [partition.index for partition in partitions if partition.find_log() is not None]
 
 
 def test_log_is_made_for_the_partition_that_is_written_to_alone() -> None:
-    _, topic = new_topic()
+    _, partitions = new_topic()
 
-    topic.partitions[1].append(memoryview(build_batch([Record(b"1", timestamp=NOW_MS)])), NOW_MS)
+    partitions[1].append(memoryview(build_batch([Record(b"1", timestamp=NOW_MS)])), NOW_MS)
 
-    assert made(topic) == [1]
-    assert topic.partitions[1].log is topic.partitions[1].find_log()
+    assert made(partitions) == [1]
+    assert partitions[1].log is partitions[1].find_log()
 
 
 def test_log_that_was_asked_for_late_keeps_to_the_configs_of_that_time() -> None:
-    cluster, topic = new_topic()
-    early = topic.partitions[0].log
+    cluster, partitions = new_topic()
+    early = partitions[0].log
 
-    cluster.alter_topic_configs(topic, {"segment.bytes": "1048576"})
+    cluster.controller.alter_topic_configs(cluster.image.topics["events"], {"segment.bytes": "1048576"})
 
-    assert (early.config.segment_bytes, topic.partitions[1].log.config.segment_bytes) == (1048576, 1048576)
+    assert (early.config.segment_bytes, partitions[1].log.config.segment_bytes) == (1048576, 1048576)
 
 
 def test_log_of_a_topic_that_is_deleted_is_nobody_elses() -> None:
-    cluster, topic = new_topic()
+    cluster, partitions = new_topic()
 
-    cluster.delete_topic(topic)
-    again = cluster.create_topic("events", 3)
+    cluster.controller.delete_topics([cluster.image.topics["events"]])
+    cluster.controller.create_topic("events", 3)
 
-    assert topic.partitions[0].log is not again.partitions[0].log
-    assert [log.topic_partition for log in cluster.logs] == ["events-0"]
+    assert partitions[0].log is not cluster.node.replicas.partition_of("events", 0).log
+    assert [log.topic_partition for log in cluster.node.replicas.logs] == ["events-0"]
 
 
 def test_log_whose_files_cannot_be_made_is_a_storage_error_each_time() -> None:
-    _, topic = new_topic(RefusingFiles())
+    _, partitions = new_topic(RefusingFiles())
 
     for _ in range(2):
         with pytest.raises(KafkaError) as raised:
-            topic.partitions[0].append(memoryview(build_batch([Record(b"1")])), NOW_MS)
+            partitions[0].append(memoryview(build_batch([Record(b"1")])), NOW_MS)
         assert raised.value.code is ErrorCode.KAFKA_STORAGE_ERROR
 
 
 def test_partition_has_no_other_attributes() -> None:
-    _, topic = new_topic()
+    _, partitions = new_topic()
 
     with pytest.raises(AttributeError, match="log_end"):
-        topic.partitions[0].log_end  # type: ignore[attr-defined] # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] # noqa: B018
+        partitions[0].log_end  # type: ignore[attr-defined] # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] # noqa: B018

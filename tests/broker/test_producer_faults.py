@@ -28,8 +28,8 @@ NOW_MS = 1_700_000_000_000
 def cluster() -> Iterator[Cluster]:
     """Producers 1 and 2 have written two batches each to orders-0, producer 1 one to orders-1."""
     cluster = Cluster(BrokerConfig.from_entries({}))
-    cluster.create_topic("orders", 2)
-    cluster.create_topic("other", 1)
+    cluster.controller.create_topic("orders", 2)
+    cluster.controller.create_topic("other", 1)
     for producer_id in (1, 2):
         produce(cluster, producer_id, 0)
         produce(cluster, producer_id, 1)
@@ -41,16 +41,18 @@ def cluster() -> Iterator[Cluster]:
 def produce(cluster: Cluster, producer_id: int, sequence: int, *, epoch: int = 0, partition: int = 0) -> AppendResult:
     options = BatchOptions(producer_id=producer_id, producer_epoch=epoch, base_sequence=sequence)
     batch = build_batch([Record(b"value", timestamp=NOW_MS)], options)
-    return cluster.topics["orders"].partitions[partition].append(memoryview(batch), NOW_MS)
+    return cluster.node.replicas.partition_of("orders", partition).append(memoryview(batch), NOW_MS)
 
 
 def change(cluster: Cluster, how: ProducerChange, *, partition: int | None = 0) -> None:
-    change_producer(cluster, how, producer_id=1, topic="orders", partition=partition)
+    change_producer(cluster.node.replicas, how, producer_id=1, topic="orders", partition=partition)
 
 
 def test_producers_are_told_by_partition_with_what_is_remembered(cluster: Cluster) -> None:
-    told = [(known.topic_name, known.partition, known.entry.producer_id) for known in known_producers(cluster)]
-    (known,) = known_producers(cluster, topic="orders", partition=0, producer_id=2)
+    told = [
+        (known.topic_name, known.partition, known.entry.producer_id) for known in known_producers(cluster.node.replicas)
+    ]
+    (known,) = known_producers(cluster.node.replicas, topic="orders", partition=0, producer_id=2)
 
     assert told == [("orders", 0, 1), ("orders", 0, 2), ("orders", 1, 1)]
     assert (known.entry.next_sequence, [batch.base_offset for batch in known.entry.batches]) == (2, [2, 3])
@@ -96,10 +98,10 @@ def test_only_what_was_asked_for_is_changed(cluster: Cluster, how: ProducerChang
 
 
 def test_producer_is_changed_everywhere_where_no_partition_is_named(cluster: Cluster) -> None:
-    before = change_producer(cluster, ProducerChange.FORGET, producer_id=1)
+    before = change_producer(cluster.node.replicas, ProducerChange.FORGET, producer_id=1)
 
     assert [(known.topic_name, known.partition) for known in before] == [("orders", 0), ("orders", 1)]
-    assert [known.entry.producer_id for known in known_producers(cluster)] == [2]
+    assert [known.entry.producer_id for known in known_producers(cluster.node.replicas)] == [2]
 
 
 @pytest.mark.parametrize(("topic", "partition"), [("orders", 2), ("other", 0), ("none", None)])
@@ -107,11 +109,11 @@ def test_producer_that_nobody_knows_is_refused_with_the_place(
     cluster: Cluster, topic: str, partition: int | None
 ) -> None:
     with pytest.raises(UnknownProducerError, match=topic):
-        change_producer(cluster, ProducerChange.FORGET, producer_id=1, topic=topic, partition=partition)
+        change_producer(cluster.node.replicas, ProducerChange.FORGET, producer_id=1, topic=topic, partition=partition)
 
 
 def test_producer_with_an_open_transaction_does_not_expire_and_nothing_is_changed(cluster: Cluster) -> None:
-    producers = cluster.topics["orders"].partitions[1].log.producers
+    producers = cluster.node.replicas.partition_of("orders", 1).log.producers
     entry = producers.find(1)
     assert entry is not None
     producers.commit(entry._replace(current_txn_first_offset=0))
@@ -119,7 +121,7 @@ def test_producer_with_an_open_transaction_does_not_expire_and_nothing_is_change
     with pytest.raises(ProducerChangeError, match="transaction"):
         change(cluster, ProducerChange.EXPIRE, partition=None)
 
-    assert len(known_producers(cluster, producer_id=1)) == 2
+    assert len(known_producers(cluster.node.replicas, producer_id=1)) == 2
 
 
 def test_last_epoch_cannot_be_bumped(cluster: Cluster) -> None:

@@ -1,6 +1,6 @@
 """Producer ids come from blocks, and none is given before its block is written down."""
 
-from fauxka.broker.replica.producer_id_manager import PRODUCER_ID_BLOCK_SIZE, ProducerIdManager
+from fauxka.broker.metadata.producer_id_manager import PRODUCER_ID_BLOCK_SIZE, ProducerIdManager
 
 
 def test_ids_in_memory_are_given_without_any_block() -> None:

@@ -40,7 +40,7 @@ class ShareMemberClient:
 
     def __init__(self, node: Node) -> None:
         self._connection = Connection(node.address)
-        topic = node.cluster.find_topic(TOPIC)
+        topic = node.cluster.image.find_topic(TOPIC)
         assert topic is not None
         self._topic_id = topic.topic_id
 

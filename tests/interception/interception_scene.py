@@ -133,18 +133,18 @@ class InterceptionScene:
     def __init__(self) -> None:
         self.clock = ManualClock()
         self.cluster = Cluster(BrokerConfig.from_entries({"fauxka.busy.poll.us": "0"}), clock=self.clock)
-        self.topic = self.cluster.create_topic(TOPIC, 2)
+        self.topic = self.cluster.controller.create_topic(TOPIC, 2)
         self.instruments = Instruments(self.cluster)
         self.server: Server = self.instruments.make_server(self.cluster, [ListenerConfig(port=0)])
         self.clients: list[RawClient] = []
 
     @property
     def log(self) -> PartitionLog:
-        return self.topic.partitions[0].log
+        return self.cluster.node.replicas.partition_of(TOPIC, 0).log
 
     @property
     def other_log(self) -> PartitionLog:
-        return self.topic.partitions[1].log
+        return self.cluster.node.replicas.partition_of(TOPIC, 1).log
 
     def arm(self, point: Point, action: Action, *, match: Match | None = None, when: When | None = None) -> ArmedRule:
         """Add a rule, for Produce if nothing else is said and the point is one of requests."""

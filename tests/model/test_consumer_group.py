@@ -135,10 +135,10 @@ class Run:
             self.consumers[CONSUMERS[0]].leave()
 
     def _grow(self) -> None:
-        topic = self.play.cluster.find_topic("t")
+        topic = self.play.cluster.image.find_topic("t")
         assert topic is not None
         self.counts["t"] += 1
-        self.play.cluster.add_partitions(topic, self.counts["t"])
+        self.play.cluster.controller.create_partitions(topic, self.counts["t"])
 
     def settle(self) -> None:
         """Have everybody who is a member do as it is told, until nothing changes any more."""

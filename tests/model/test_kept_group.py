@@ -164,12 +164,12 @@ class Run:
         self.play.log.broken_by = None
 
     def _clean(self) -> None:
-        topic = self.play.cluster.find_topic("__consumer_offsets")
+        topic = self.play.cluster.image.find_topic("__consumer_offsets")
         if topic is None:
             return
         # The newest segment is never cleaned.
-        roll(topic.partitions[0].log)
-        cleaner = self.play.cluster.make_cleaner()
+        roll(self.play.cluster.node.replicas.partitions_of(topic)[0].log)
+        cleaner = self.play.cluster.node.replicas.new_cleaner()
         for _ in range(CLEANINGS_MAX):
             cleaning = cleaner.begin(self.play.clock.now_ms())
             if cleaning is None:

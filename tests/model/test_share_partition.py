@@ -10,7 +10,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
-from fauxka.broker.coordinators.coordinator_log import StateLog
 from fauxka.broker.coordinators.internal_topics import CoordinatorType
 from fauxka.broker.coordinators.share.share_partition import (
     ACCEPT,
@@ -52,7 +51,7 @@ class Sharing(RuleBasedStateMachine):
         self.log_end = 0
 
     def _states(self) -> ShareStates:
-        return ShareStates(self.cluster, StateLog(self.cluster, CoordinatorType.SHARE))
+        return ShareStates(self.cluster.node.replicas, self.cluster.node.coordinators.state_log(CoordinatorType.SHARE))
 
     def _led(self) -> SharePartition:
         state = self.states.find(KEY)

@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from fauxka.broker.coordinators.coordinator_log import StateLog, StateRecord
+from fauxka.broker.coordinators.coordinator_log import StateRecord
 from fauxka.broker.coordinators.internal_topics import CoordinatorType
 from fauxka.protocol.stored_records.transaction_log_records import TransactionLogValue, TransactionStatus, encode_key
 
@@ -55,9 +55,9 @@ class Transactions(RuleBasedStateMachine):
             partitions=None,
             last_update_ms=NOW_MS,
         )
-        log = StateLog(self.scene.cluster, CoordinatorType.TRANSACTION)
+        log = self.scene.cluster.node.coordinators.state_log(CoordinatorType.TRANSACTION)
         log.append(AGED, [StateRecord(encode_key(AGED), value.encode(1))])
-        self.scene.cluster.coordinators.load()
+        self.scene.cluster.node.coordinators.load()
         self.model.ids[AGED] = IdModel(AGED_PID, AGED_EPOCH, timeout_ms=1000, updated_ms=NOW_MS)
         self.upkeep_began_ms: int | None = NOW_MS
         self.has_died_within = False
@@ -233,7 +233,7 @@ class Transactions(RuleBasedStateMachine):
     def _restarted(self) -> None:
         self.model.restart()
         # What is left of a block of producer ids is never given.
-        self.model.next_pid = self.scene.cluster.producer_ids.next_producer_id
+        self.model.next_pid = self.scene.cluster.controller.producer_ids.next_producer_id
         self.upkeep_began_ms = self._now() if self.model.ids else None
 
 

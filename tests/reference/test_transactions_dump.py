@@ -49,7 +49,7 @@ def scene(request: pytest.FixtureRequest, tmp_path: Path) -> TransactionScene:
 
 
 def test_tool_prints_each_step_of_a_transaction(scene: TransactionScene, tmp_path: Path) -> None:
-    level = scene.cluster.config.transaction_version
+    level = scene.cluster.node.config.transaction_version
     version = NEW if level else OLD
     begun = scene.init("tx-1")
     producer = (begun.producer_id, begun.producer_epoch)
@@ -68,7 +68,7 @@ def test_tool_prints_each_step_of_a_transaction(scene: TransactionScene, tmp_pat
 
 def test_tool_prints_what_it_prints_of_kafkas_own(tmp_path: Path) -> None:
     scene = TransactionScene(config={"transaction.state.log.num.partitions": "1"}, file_system=OsFileSystem(tmp_path))
-    scene.cluster.create_topic("demo", 1)
+    scene.cluster.controller.create_topic("demo", 1)
     begun = scene.init("tx-1")
     scene.coordinator.add("tx-1", begun.producer_id, 0, [("demo", 0)])
     scene.end("tx-1", (begun.producer_id, 0), is_commit=True)

@@ -212,7 +212,8 @@ def test_the_broker_is_configured_by_the_ini_file(run: pytest.Pytester) -> None:
     run.makeini("[pytest]\nfauxka_config =\n    num.partitions=3\n    auto.create.topics.enable = false\n")
     run.makepyfile("""
 def test_config(fauxka):
-    assert (fauxka.cluster.config.num_partitions, fauxka.cluster.config.auto_create_topics_enable) == (3, False)
+    config = fauxka.cluster.node.config
+    assert (config.num_partitions, config.auto_create_topics_enable) == (3, False)
 """)
 
     run_tests(run).assert_outcomes(passed=1)
@@ -227,7 +228,7 @@ def fauxka_config():
     return {"num.partitions": "5"}
 
 def test_config(fauxka):
-    assert fauxka.cluster.config.num_partitions == 5
+    assert fauxka.cluster.node.config.num_partitions == 5
 """)
 
     run_tests(run).assert_outcomes(passed=1)

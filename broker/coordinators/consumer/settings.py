@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from .assignor_names import assignor_names
 
 if TYPE_CHECKING:
-    from ...cluster import Cluster
     from ...config.broker_config import BrokerConfig
+    from ...config.dynamic_configs import DynamicConfigs
 
 UPGRADING_POLICIES = frozenset({"upgrade", "bidirectional"})
 DOWNGRADING_POLICIES = frozenset({"downgrade", "bidirectional"})
@@ -77,17 +77,17 @@ class ConsumerGroupSettings:
         self._group_texts = group_texts
 
     @classmethod
-    def of_cluster(cls, cluster: Cluster) -> ConsumerGroupSettings:
-        """Return the settings of a cluster, which follow what is altered while it runs."""
-        known = (cluster.config, ConsumerGroupLimits.of(cluster.config))
+    def of_configs(cls, configs: DynamicConfigs) -> ConsumerGroupSettings:
+        """Return the settings in force. They follow later changes of configs."""
+        known = (configs.current, ConsumerGroupLimits.of(configs.current))
 
         def limits() -> ConsumerGroupLimits:
             nonlocal known
-            if known[0] is not cluster.config:
-                known = (cluster.config, ConsumerGroupLimits.of(cluster.config))
+            if known[0] is not configs.current:
+                known = (configs.current, ConsumerGroupLimits.of(configs.current))
             return known[1]
 
-        return cls(limits, lambda group_id: cluster.dynamic_configs.of_groups.get(group_id, {}))
+        return cls(limits, lambda group_id: configs.of_groups.get(group_id, {}))
 
     @property
     def limits(self) -> ConsumerGroupLimits:

@@ -9,7 +9,7 @@ from ....protocol.error_codes import ErrorCode
 from .group_offsets import OffsetToCommit
 
 if TYPE_CHECKING:
-    from ...metadata.topic import Topic
+    from ...metadata.metadata_image import TopicImage
 
 
 class PartitionToCommit(Protocol):
@@ -31,21 +31,24 @@ P = TypeVar("P", bound=PartitionToCommit)
 
 
 def existing_partitions(
-    found: Topic | None, partitions: Iterable[P], answer: Callable[[int, ErrorCode], None], unknown_topic: ErrorCode
-) -> list[tuple[Topic, P]]:
+    found: TopicImage | None,
+    partitions: Iterable[P],
+    answer: Callable[[int, ErrorCode], None],
+    unknown_topic: ErrorCode,
+) -> list[tuple[TopicImage, P]]:
     """Return the partitions of the topic that exist; the others are answered, with unknown_topic if it does not."""
-    existing: list[tuple[Topic, P]] = []
+    existing: list[tuple[TopicImage, P]] = []
     for partition in partitions:
         if found is None:
             answer(partition.partition_index, unknown_topic)
-        elif found.find_partition(partition.partition_index) is None:
+        elif not found.has_partition(partition.partition_index):
             answer(partition.partition_index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         else:
             existing.append((found, partition))
     return existing
 
 
-def offset_of(topic: Topic, partition: PartitionToCommit) -> OffsetToCommit:
+def offset_of(topic: TopicImage, partition: PartitionToCommit) -> OffsetToCommit:
     """Return what is to be committed for the partition."""
     return OffsetToCommit(
         topic_name=topic.name,

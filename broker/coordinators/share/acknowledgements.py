@@ -13,8 +13,8 @@ from .share_partition import GAP, REJECT, RENEW, Acknowledgement
 from .share_sessions import PartitionKey
 
 if TYPE_CHECKING:
-    from ...cluster import Cluster
     from ...replica.partition import Partition
+    from ...replica.replica_manager import ReplicaManager
     from .share_groups import ShareGroups
 
 # Why a partition's acknowledgements were refused; None where they were taken.
@@ -29,17 +29,16 @@ class AcknowledgedBatch(Protocol):
     acknowledge_types: list[int]
 
 
-def find_partition(cluster: Cluster, key: PartitionKey) -> Partition:
+def find_partition(replicas: ReplicaManager, key: PartitionKey) -> Partition:
     """Return the partition; raises KafkaError UNKNOWN_TOPIC_OR_PARTITION."""
-    topic = cluster.find_topic_by_id(key[0])
-    partition = None if topic is None else topic.find_partition(key[1])
+    partition = replicas.find_partition(*key)
     if partition is None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     return partition
 
 
 def acknowledge(
-    cluster: Cluster,
+    replicas: ReplicaManager,
     groups: ShareGroups,
     member: tuple[str, str],
     acknowledged: Mapping[PartitionKey, Sequence[AcknowledgedBatch]],
@@ -56,7 +55,7 @@ def acknowledge(
         refusals[key] = None
         try:
             checked = _checked(batches, may_renew=may_renew)
-            partition = find_partition(cluster, key)
+            partition = find_partition(replicas, key)
             groups.partition_of(group_id, partition).acknowledge(member_id, checked)
         except KafkaError as error:
             refusals[key] = error

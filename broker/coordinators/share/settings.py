@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .share_partition import ShareLimits
 
 if TYPE_CHECKING:
-    from ...cluster import Cluster
+    from ...config.dynamic_configs import DynamicConfigs
 
 EARLIEST, LATEST = "earliest", "latest"
 BY_DURATION = "by_duration:"
@@ -19,11 +19,11 @@ BY_DURATION = "by_duration:"
 class ShareGroupSettings:
     """Values of Kafka's group.share.* keys, and what was set for single groups (share.*)."""
 
-    __slots__ = ("_cluster",)
+    __slots__ = ("_configs",)
 
-    def __init__(self, cluster: Cluster) -> None:
-        """Follow what is altered while the cluster runs."""
-        self._cluster = cluster
+    def __init__(self, configs: DynamicConfigs) -> None:
+        """configs: what the settings are read from, at each use."""
+        self._configs = configs
 
     @property
     def members_max(self) -> int:
@@ -68,10 +68,10 @@ class ShareGroupSettings:
         return self._text(group_id, "share.isolation.level") == "read_committed"
 
     def _text(self, group_id: str, key: str) -> str | None:
-        return self._cluster.dynamic_configs.of_groups.get(group_id, {}).get(key)
+        return self._configs.of_groups.get(group_id, {}).get(key)
 
     def _number(self, key: str) -> int:
-        value = self._cluster.config.value_of(key)
+        value = self._configs.current.value_of(key)
         assert isinstance(value, int), f"{key} is {value!r}"
         return value
 

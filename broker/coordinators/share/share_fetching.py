@@ -18,8 +18,8 @@ from .share_reader import AcquiredBatches, acquire_records
 from .share_sessions import PartitionKey
 
 if TYPE_CHECKING:
-    from ...cluster import Cluster
     from ...replica.partition import Partition
+    from ...replica.replica_manager import ReplicaManager
     from .share_groups import ShareGroups
     from .share_partition import SharePartition
 
@@ -42,14 +42,14 @@ class ShareFetching:
 
     def __init__(
         self,
-        cluster: Cluster,
+        replicas: ReplicaManager,
         groups: ShareGroups,
         member: tuple[str, str],
         keys: Sequence[PartitionKey],
         limits: ShareFetchLimits,
     ) -> None:
         """member: group and member id."""
-        self._cluster = cluster
+        self._replicas = replicas
         self._groups = groups
         self._group_id, self._member_id = member
         self._keys = keys
@@ -77,7 +77,7 @@ class ShareFetching:
     def _fetch_partition(self, key: PartitionKey, records_left: int, bytes_left: int) -> AcquiredBatches:
         if not self._group_id:
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "the group has no name")
-        partition = find_partition(self._cluster, key)
+        partition = find_partition(self._replicas, key)
         limits = self._limits
         return acquire_records(
             partition.log,
@@ -93,7 +93,7 @@ class ShareFetching:
         found: list[tuple[Partition, SharePartition]] = []
         for key in self._keys:
             try:
-                partition = find_partition(self._cluster, key)
+                partition = find_partition(self._replicas, key)
                 found.append((partition, self._groups.partition_of(self._group_id, partition)))
             except (KafkaError, OSError):
                 continue

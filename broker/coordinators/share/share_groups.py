@@ -26,8 +26,8 @@ from .share_state import NO_OFFSET, ShareStates
 
 if TYPE_CHECKING:
     from ....protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
-    from ...cluster import Cluster
     from ...replica.partition import Partition
+    from ...replica.replica_manager import ReplicaManager
     from ..consumer.heartbeats import Client
     from ..consumer.topics import GroupTopics
     from ..coordinator_log import StateLog
@@ -56,16 +56,16 @@ class ShareGroups:
     """Coordinates share groups, which are among all groups of the registry, and leads their partitions."""
 
     def __init__(
-        self, cluster: Cluster, registry: GroupRegistry, log: GroupLog, state_log: StateLog, topics: GroupTopics
+        self, replicas: ReplicaManager, registry: GroupRegistry, log: GroupLog, state_log: StateLog, topics: GroupTopics
     ) -> None:
         """log: where groups are kept. state_log: where it is kept how far they are in partitions."""
-        self._cluster = cluster
+        self._replicas = replicas
         self._registry = registry
         self._log = log
         self._state_log = state_log
         self._topics = topics
-        self.settings = ShareGroupSettings(cluster)
-        self.states = ShareStates(cluster, state_log)
+        self.settings = ShareGroupSettings(replicas.image.configs)
+        self.states = ShareStates(replicas, state_log)
         self.sessions = ShareSessions(self.settings)
         self._heartbeats = ShareHeartbeats(registry, log, self.settings, topics, self._begin_states)
         self._partitions: dict[ShareKey, SharePartition] = {}
@@ -153,12 +153,12 @@ class ShareGroups:
         start_offset = state.start_offset
         if start_offset == NO_OFFSET:
             reset = self.settings.auto_offset_reset(key.group_id)
-            start_offset = first_offset(partition.log, reset, self._cluster.clock.now_ms())
+            start_offset = first_offset(partition.log, reset, self._replicas.clock.now_ms())
         return SharePartition(
             start_offset,
             state.batches,
             limits=partial(self.settings.limits, key.group_id),
-            clock=self._cluster.clock,
+            clock=self._replicas.clock,
             write=partial(self.states.update, key),
         )
 
@@ -205,8 +205,7 @@ class ShareGroups:
         None where it has not begun, or the partition is gone.
         """
         state = self.states.find(key)
-        topic = self._cluster.find_topic_by_id(key.topic_id)
-        partition = None if topic is None else topic.find_partition(key.partition)
+        partition = self._replicas.find_partition(key.topic_id, key.partition)
         if state is None or partition is None or state.start_offset == NO_OFFSET:
             return None
         done = state.start_offset + max(0, state.delivery_complete_count)

@@ -22,7 +22,7 @@ from ....protocol.stored_records.share_state_records import (
 from ..coordinator_log import StateRecord
 
 if TYPE_CHECKING:
-    from ...cluster import Cluster
+    from ...replica.replica_manager import ReplicaManager
     from ..coordinator_log import ReplayedRecord, StateLog
 
 logger = logging.getLogger(__name__)
@@ -33,11 +33,11 @@ NO_OFFSET = -1
 class ShareStates:
     """The state of every partition that a share group has consumed."""
 
-    __slots__ = ("_cluster", "_log", "_states", "_updates")
+    __slots__ = ("_log", "_replicas", "_states", "_updates")
 
-    def __init__(self, cluster: Cluster, log: StateLog) -> None:
+    def __init__(self, replicas: ReplicaManager, log: StateLog) -> None:
         """Start without any; see load."""
-        self._cluster = cluster
+        self._replicas = replicas
         self._log = log
         self._states: dict[ShareKey, ShareStateValue] = {}
         # How many updates were written since the last snapshot.
@@ -58,7 +58,7 @@ class ShareStates:
     def begin(self, key: ShareKey, state_epoch: int, start_offset: int = NO_OFFSET) -> None:
         """Have a state for the partition that begins at start_offset, in place of an earlier one. Raises KafkaError."""
         known = self._states.get(key)
-        now_ms = self._cluster.clock.now_ms()
+        now_ms = self._replicas.clock.now_ms()
         state = ShareStateValue(
             snapshot_epoch=0 if known is None else known.snapshot_epoch + 1,
             state_epoch=state_epoch,
@@ -81,14 +81,14 @@ class ShareStates:
             batches=batches,
         )
         merged = _merged(known, change)
-        per_snapshot = self._cluster.config.value_of("share.coordinator.snapshot.update.records.per.snapshot")
+        per_snapshot = self._replicas.config.value_of("share.coordinator.snapshot.update.records.per.snapshot")
         assert isinstance(per_snapshot, int), "a number of updates"
         if self._updates.get(key, 0) < per_snapshot:
             self._write(key, ShareStateType.UPDATE, change, merged)
             self._updates[key] = self._updates.get(key, 0) + 1
             return
         snapshot = replace(
-            merged, snapshot_epoch=known.snapshot_epoch + 1, write_timestamp=self._cluster.clock.now_ms()
+            merged, snapshot_epoch=known.snapshot_epoch + 1, write_timestamp=self._replicas.clock.now_ms()
         )
         self._write(key, ShareStateType.SNAPSHOT, snapshot, snapshot)
         self._updates[key] = 0

@@ -24,8 +24,9 @@ from ....protocol.stored_records.transaction_log_records import (
     decode_key,
     encode_key,
 )
+from ...metadata.metadata_image import TRANSACTION_STATE_TOPIC
 from ..coordinator_log import ReplayedRecord, StateLog, StateRecord
-from ..internal_topics import INTERNAL_TOPICS, CoordinatorType, partition_index_of_key
+from ..internal_topics import partition_index_of_key
 from . import transaction_rules as rules
 from .transaction_markers import MarkersGivenUp, write_markers
 from .transaction_metadata import (
@@ -40,13 +41,14 @@ from .transaction_metadata import (
 )
 
 if TYPE_CHECKING:
-    from ...cluster import Cluster
+    from ...metadata.controller import Controller
+    from ...replica.replica_manager import ReplicaManager
     from ...runtime.clock import Timer
     from ...runtime.deferred import Deferred
+    from .transaction_markers import WriteMarker
 
 logger = logging.getLogger(__name__)
 
-STATE_TOPIC = INTERNAL_TOPICS[CoordinatorType.TRANSACTION].name
 # How long after a marker, or the record that all were written, could not be written it is tried again.
 RETRY_MS = 500
 
@@ -56,10 +58,14 @@ R = TypeVar("R")
 class TransactionCoordinator:
     """Coordinates the transactions of a cluster; what it answers KafkaError to has changed nothing."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(
+        self, controller: Controller, replicas: ReplicaManager, log: StateLog, write_marker: WriteMarker
+    ) -> None:
         """Start without transactional ids; see load."""
-        self._cluster = cluster
-        self._log = StateLog(cluster, CoordinatorType.TRANSACTION)
+        self._controller = controller
+        self._replicas = replicas
+        self._log = log
+        self._write_marker = write_marker
         self._known: dict[str, TransactionMetadata] = {}
         self._recurring: list[Timer] = []
         self._retry: Timer | None = None
@@ -75,10 +81,10 @@ class TransactionCoordinator:
         Raises KafkaError: INVALID_TRANSACTION_TIMEOUT, NOT_COORDINATOR, PRODUCER_FENCED, CONCURRENT_TRANSACTIONS (to be
         asked again), COORDINATOR_LOAD_IN_PROGRESS where there is no producer id to give yet.
         """
-        if not 0 < timeout_ms <= self._cluster.config.transaction_max_timeout_ms:
+        if not 0 < timeout_ms <= self._replicas.config.transaction_max_timeout_ms:
             raise KafkaError(ErrorCode.INVALID_TRANSACTION_TIMEOUT, f"a timeout of {timeout_ms} ms")
         self._check_here()
-        now_ms = self._cluster.clock.now_ms()
+        now_ms = self._replicas.clock.now_ms()
         known = self._known.get(transactional_id)
         if known is None:
             known = TransactionMetadata(
@@ -113,7 +119,7 @@ class TransactionCoordinator:
         """
         known = self._find(transactional_id)
         producer = TransactionalProducer(producer_id, producer_epoch)
-        joined = rules.with_partitions(known, producer, partitions, client_version, self._cluster.clock.now_ms())
+        joined = rules.with_partitions(known, producer, partitions, client_version, self._replicas.clock.now_ms())
         if joined is not known:
             self._check_version(client_version)
             self._keep(joined)
@@ -140,7 +146,7 @@ class TransactionCoordinator:
 
         client_version: the transaction version of the client. Raises KafkaError as add, and INVALID_TXN_STATE.
         """
-        known, now_ms = self._find(transactional_id), self._cluster.clock.now_ms()
+        known, now_ms = self._find(transactional_id), self._replicas.clock.now_ms()
         if rules.raises_epoch(client_version):
             prepared = rules.ended_in_new_epoch(
                 known, producer, client_version, now_ms, self._new_producer_id, is_commit=is_commit
@@ -194,7 +200,7 @@ class TransactionCoordinator:
         """Know what the log tells, and end the transactions whose end was decided and not told everywhere."""
         self._log.replay(self._apply)
         latest = max((max(each.producer_id, each.next_producer_id) for each in self._known.values()), default=-1)
-        self._cluster.keep_producer_ids_above(latest)
+        self._controller.keep_producer_ids_above(latest)
         for each in list(self._known.values()):
             if each.is_prepared:
                 logger.info("the transaction of %s is ended, which was %s", each.transactional_id, each.state_name)
@@ -226,12 +232,12 @@ class TransactionCoordinator:
             else:
                 self._known[transactional_id] = metadata_of(transactional_id, TransactionLogValue.read(record.value))
         except FrameError as error:
-            logger.error("%s: the record at %d is passed over: %s", STATE_TOPIC, record.offset, error)
+            logger.error("%s: the record at %d is passed over: %s", TRANSACTION_STATE_TOPIC, record.offset, error)
 
     def _begin_upkeep(self) -> None:
         if self._recurring:
             return
-        clock, config = self._cluster.clock, self._cluster.config
+        clock, config = self._replicas.clock, self._replicas.config
         self._recurring = [
             clock.call_every(config.transaction_abort_interval_ms, self._abort_timed_out),
             clock.call_every(config.transaction_remove_expired_interval_ms, self._remove_expired),
@@ -239,7 +245,7 @@ class TransactionCoordinator:
 
     def _abort_timed_out(self) -> None:
         """Abort what was open for longer than its producer wanted (TransactionStateManager.timedOutTransactions)."""
-        now_ms = self._cluster.clock.now_ms()
+        now_ms = self._replicas.clock.now_ms()
         for each in self.list_states():
             if each.is_timed_out(now_ms):
                 logger.info("the transaction of %s is aborted after %d ms", each.transactional_id, each.timeout_ms)
@@ -248,7 +254,7 @@ class TransactionCoordinator:
 
     def _remove_expired(self) -> None:
         """Forget the ids that were not used for long (TransactionStateManager.removeExpiredTransactionalIds)."""
-        now_ms, expiration_ms = self._cluster.clock.now_ms(), self._cluster.config.transactional_id_expiration_ms
+        now_ms, expiration_ms = self._replicas.clock.now_ms(), self._replicas.config.transactional_id_expiration_ms
         for each in self.list_states():
             if each.is_expired(now_ms, expiration_ms):
                 self._try(partial(self._forget, each))
@@ -263,7 +269,7 @@ class TransactionCoordinator:
         try:
             step()
         except KafkaError as error:
-            logger.error("%s: %s", STATE_TOPIC, error.message)
+            logger.error("%s: %s", TRANSACTION_STATE_TOPIC, error.message)
 
     def _settle(self) -> None:
         """Have what was written flushed; nobody waits for it."""
@@ -283,30 +289,35 @@ class TransactionCoordinator:
             raise KafkaError(ErrorCode.INVALID_REQUEST, "the transactional id is empty")
         self._check_here()
 
+    @property
+    def has_topic(self) -> bool:
+        """Whether __transaction_state exists."""
+        return self._controller.image.find_topic(TRANSACTION_STATE_TOPIC) is not None
+
     def _check_here(self) -> None:
         """Refuse what comes before anybody has asked where the coordinator is: its topic comes into being then."""
-        if self._cluster.find_topic(STATE_TOPIC) is None:
-            raise KafkaError(ErrorCode.NOT_COORDINATOR, f"there is no {STATE_TOPIC} yet")
+        if not self.has_topic:
+            raise KafkaError(ErrorCode.NOT_COORDINATOR, f"there is no {TRANSACTION_STATE_TOPIC} yet")
 
     def _check_version(self, client_version: int) -> None:
         """Refuse a step of a client whose version the log has no place for.
 
         Kafka fails in the middle of such a step, and has everybody who asks for the id wait for ever.
         """
-        if client_version and not self._cluster.config.transaction_version:
+        if client_version and not self._replicas.config.transaction_version:
             raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, f"transaction.version is 0, the client's {client_version}")
 
     def _new_producer_id(self) -> int:
-        producer_id = self._cluster.producer_ids.generate()
+        producer_id = self._controller.producer_ids.generate()
         if producer_id is None:
-            self._cluster.claim_producer_ids()
+            self._controller.claim_producer_ids()
             raise KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "the next block of producer ids is not there yet")
         return producer_id
 
     def _keep(self, metadata: TransactionMetadata) -> None:
         """Take a step: it is written, and then known; raises KafkaError as StateLog.append."""
         self._check_here()
-        value_version = FLEXIBLE_SINCE if self._cluster.config.transaction_version else 0
+        value_version = FLEXIBLE_SINCE if self._replicas.config.transaction_version else 0
         value = metadata.as_value().encode(value_version)
         self._log.append(metadata.transactional_id, [StateRecord(encode_key(metadata.transactional_id), value)])
         self._known[metadata.transactional_id] = metadata
@@ -318,7 +329,7 @@ class TransactionCoordinator:
         Raises KafkaError, see _keep; UNKNOWN_SERVER_ERROR where there is no such epoch any more, at a level that has no
         next producer id for that (TransactionMetadata.prepareFenceProducerEpoch fails there too).
         """
-        level = self._cluster.config.transaction_version
+        level = self._replicas.config.transaction_version
         # At level 1 it is written as of a client of version 0 (TransactionCoordinator.endTransactionWithTV1).
         version = level if rules.raises_epoch(level) else OLD_CLIENT
         if not rules.raises_epoch(version) and known.producer_epoch > LAST_PRODUCER_EPOCH:
@@ -327,7 +338,7 @@ class TransactionCoordinator:
             )
         is_next_needed = rules.raises_epoch(version) and known.is_epoch_exhausted
         next_producer_id = self._new_producer_id() if is_next_needed else NO_PRODUCER_ID
-        now_ms = self._cluster.clock.now_ms()
+        now_ms = self._replicas.clock.now_ms()
         self._end(fenced(known, client_version=version, next_producer_id=next_producer_id, now_ms=now_ms))
 
     def _end(self, prepared: TransactionMetadata) -> None:
@@ -337,13 +348,13 @@ class TransactionCoordinator:
 
     def _complete(self, prepared: TransactionMetadata) -> None:
         """Tell the partitions how their transaction ends; where that fails it is tried again later."""
-        topic = self._cluster.find_topic(STATE_TOPIC)
+        topic = self._controller.image.find_topic(TRANSACTION_STATE_TOPIC)
         if topic is None or not self._log.is_current:
             # The node died as soon as it was decided; it is ended when the log is loaded again.
             return
         index = partition_index_of_key(prepared.transactional_id, len(topic.partitions))
         try:
-            left = write_markers(self._cluster, prepared, topic.partitions[index].leader_epoch)
+            left = write_markers(self._replicas, self._write_marker, prepared, topic.partitions[index].leader_epoch)
         except MarkersGivenUp as error:
             logger.error("the transaction of %s stays %s: %s", prepared.transactional_id, prepared.state_name, error)
             return
@@ -352,15 +363,15 @@ class TransactionCoordinator:
             self._complete_later()
             return
         try:
-            self._keep(completed(prepared, self._cluster.clock.now_ms()))
+            self._keep(completed(prepared, self._replicas.clock.now_ms()))
         except KafkaError as error:
-            logger.error("%s: %s", STATE_TOPIC, error.message)
+            logger.error("%s: %s", TRANSACTION_STATE_TOPIC, error.message)
             self._known[prepared.transactional_id] = replace(prepared, partitions={})
             self._complete_later()
 
     def _complete_later(self) -> None:
         if self._retry is None and self._log.is_current:
-            self._retry = self._cluster.clock.call_later(RETRY_MS, self._complete_again)
+            self._retry = self._replicas.clock.call_later(RETRY_MS, self._complete_again)
 
     def _complete_again(self) -> None:
         self._retry = None

@@ -6,17 +6,19 @@ Source: TransactionMarkerRequestCompletionHandler and TransactionMarkerChannelMa
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....storage.coordinator_batch import TransactionMarker
-from .marker_writing import write_marker
 from .transaction_metadata import TopicPartition, TransactionMetadata
 
 if TYPE_CHECKING:
-    from ...cluster import Cluster
+    from ....storage.append_result import AppendResult
     from ...replica.partition import Partition
+    from ...replica.replica_manager import ReplicaManager
+
+    WriteMarker = Callable[[Partition, TransactionMarker], AppendResult]
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +31,7 @@ class MarkersGivenUp(Exception):
 
 
 def write_markers(
-    cluster: Cluster, prepared: TransactionMetadata, coordinator_epoch: int
+    replicas: ReplicaManager, write_marker: WriteMarker, prepared: TransactionMetadata, coordinator_epoch: int
 ) -> Mapping[TopicPartition, None]:
     """Write the marker of a transaction whose end is decided; return the partitions that it is still to be written to.
 
@@ -44,17 +46,16 @@ def write_markers(
     )
     left: dict[TopicPartition, None] = {}
     for topic_name, index in prepared.partitions:
-        topic = cluster.find_topic(topic_name)
-        partition = None if topic is None else topic.find_partition(index)
-        if partition is not None and not _write(cluster, partition, marker):
+        partition = replicas.find_partition_by_name(topic_name, index)
+        if partition is not None and not _write(write_marker, partition, marker):
             left[topic_name, index] = None
     return left
 
 
-def _write(cluster: Cluster, partition: Partition, marker: TransactionMarker) -> bool:
+def _write(write_marker: WriteMarker, partition: Partition, marker: TransactionMarker) -> bool:
     """Write the marker to one partition; return whether that is done."""
     try:
-        write_marker(cluster, partition, marker)
+        write_marker(partition, marker)
     except KafkaError as error:
         if error.code in _PERMANENT:
             raise MarkersGivenUp(f"{partition.topic_name}-{partition.index}: {error.message}") from error

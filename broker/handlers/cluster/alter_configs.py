@@ -16,10 +16,9 @@ from ....protocol.messages.alter_configs import (
     AlterConfigsResourceResponse,
     AlterConfigsResponse,
 )
-from ...cluster import Cluster
-from ...config.config_changes import Resource, change_each, changed, check_changes, replace_configs
 from ...config.config_operations import Change, Operation
-from ...requests.request_context import ApiHandler, RequestContext
+from ...metadata.config_changes import Resource, change_each, changed, check_changes, replace_configs
+from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 from ...runtime.deferred import Deferred
 
 
@@ -27,14 +26,14 @@ def handle(
     context: RequestContext, request: AlterConfigsRequest
 ) -> AlterConfigsResponse | Deferred[AlterConfigsResponse]:
     """Replace the configs of each resource that is named once; one that is refused leaves the others alone."""
-    change = partial(_replace, context.cluster, validate_only=request.validate_only)
+    change = partial(_replace, context.node, validate_only=request.validate_only)
     refusals = change_each(request.resources, change)
 
     def answer(error: KafkaError | None) -> AlterConfigsResponse:
         pairs = zip(request.resources, refusals, strict=True)
         return AlterConfigsResponse(responses=[_response_of(asked, refusal or error) for asked, refusal in pairs])
 
-    return context.cluster.when_saved(answer)
+    return context.node.controller.when_saved(answer)
 
 
 def _response_of(asked: AlterConfigsResource, error: KafkaError | None) -> AlterConfigsResourceResponse:
@@ -46,11 +45,11 @@ def _response_of(asked: AlterConfigsResource, error: KafkaError | None) -> Alter
     )
 
 
-def _replace(cluster: Cluster, asked: AlterConfigsResource, *, validate_only: bool) -> None:
+def _replace(node: NodeServices, asked: AlterConfigsResource, *, validate_only: bool) -> None:
     resource = Resource(asked.resource_type, asked.resource_name)
     changes = [Change(config.name, Operation.SET, config.value) for config in asked.configs]
-    check_changes(cluster, resource, changes)
-    replace_configs(cluster, resource, changed(resource, {}, changes), validate_only=validate_only)
+    check_changes(node.node_id, resource, changes)
+    replace_configs(node.controller, resource, changed(resource, {}, changes), validate_only=validate_only)
 
 
 HANDLER = ApiHandler(AlterConfigsRequest.read, handle)

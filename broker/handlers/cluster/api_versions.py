@@ -63,7 +63,7 @@ def handle(context: RequestContext, request: ApiVersionsRequest) -> ApiVersionsR
         if not all(CLIENT_SOFTWARE.fullmatch(name) for name in names):
             return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
         context.connection.client_software = " ".join(names)
-    features = features_of(HANDLERS, context.cluster.config.transaction_version)
+    features = features_of(HANDLERS, context.node.config.transaction_version)
     return ApiVersionsResponse(
         api_keys=versions_of(HANDLERS),
         supported_features=[

@@ -32,10 +32,10 @@ def handle(context: RequestContext, request: DescribeClusterRequest) -> Describe
             error_code=ErrorCode.UNSUPPORTED_ENDPOINT_TYPE,
             error_message=f"Unsupported endpoint type {request.endpoint_type}",
         )
-    cluster, listener = context.cluster, context.listener
+    node, listener = context.node, context.listener
     response = DescribeClusterResponse(
-        cluster_id=cluster.cluster_id,
-        controller_id=cluster.node_id,
+        cluster_id=node.image.cluster_id,
+        controller_id=node.node_id,
         brokers=[
             DescribeClusterBroker(
                 broker_id=broker.node_id,
@@ -43,7 +43,7 @@ def handle(context: RequestContext, request: DescribeClusterRequest) -> Describe
                 port=listener.advertised_port,
                 rack=broker.rack,
             )
-            for broker in cluster.brokers()
+            for broker in node.image.brokers
         ],
     )
     if request.include_cluster_authorized_operations:

@@ -17,11 +17,10 @@ from ....protocol.messages.describe_configs import (
     DescribeConfigsResponse,
     DescribeConfigsResult,
 )
-from ...cluster import Cluster
 from ...config import config_entries
 from ...config.config_resources import ResourceType, broker_id_of
 from ...metadata.topic_names import find_topic_name_error
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 
 MALFORMED = (
     "This most likely occurs because of a request being malformed by the client library or the message was sent to an "
@@ -31,7 +30,7 @@ MALFORMED = (
 
 def handle(context: RequestContext, request: DescribeConfigsRequest) -> DescribeConfigsResponse:
     """Describe each resource, in the order asked for."""
-    results = [_describe(context.cluster, resource) for resource in request.resources]
+    results = [_describe(context.node, resource) for resource in request.resources]
     if not request.include_synonyms:
         for result in results:
             for entry in result.configs:
@@ -39,11 +38,11 @@ def handle(context: RequestContext, request: DescribeConfigsRequest) -> Describe
     return DescribeConfigsResponse(results=results)
 
 
-def _describe(cluster: Cluster, resource: DescribeConfigsResource) -> DescribeConfigsResult:
+def _describe(node: NodeServices, resource: DescribeConfigsResource) -> DescribeConfigsResult:
     result = DescribeConfigsResult(resource_type=resource.resource_type, resource_name=resource.resource_name)
     asked = resource.configuration_keys
     try:
-        entries = _entries(cluster, resource)
+        entries = _entries(node, resource)
         # An empty list of keys asks for all of them, as null does.
         result.configs = [entry for entry in entries if not asked or entry.name in asked]
     except KafkaError as error:
@@ -51,21 +50,21 @@ def _describe(cluster: Cluster, resource: DescribeConfigsResource) -> DescribeCo
     return result
 
 
-def _entries(cluster: Cluster, resource: DescribeConfigsResource) -> Iterable[DescribeConfigsResourceResult]:
+def _entries(node: NodeServices, resource: DescribeConfigsResource) -> Iterable[DescribeConfigsResourceResult]:
     name = resource.resource_name
-    configs = cluster.dynamic_configs
+    configs = node.image.configs
     match resource.resource_type:
         case ResourceType.TOPIC:
-            return _topic_entries(cluster, name)
+            return _topic_entries(node, name)
         case ResourceType.BROKER if not name:
             return config_entries.all_brokers_entries(configs)
         case ResourceType.BROKER:
-            _check_broker_id(cluster, name, "or empty string, but received")
-            return config_entries.broker_entries(cluster.config, configs)
+            _check_broker_id(node, name, "or empty string, but received")
+            return config_entries.broker_entries(node.config, configs)
         case ResourceType.BROKER_LOGGER:
             if not name:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Broker id must not be empty")
-            _check_broker_id(cluster, name, "but received")
+            _check_broker_id(node, name, "but received")
             return config_entries.logger_entries()
         case ResourceType.CLIENT_METRICS:
             if not name:
@@ -74,25 +73,25 @@ def _entries(cluster: Cluster, resource: DescribeConfigsResource) -> Iterable[De
         case ResourceType.GROUP:
             if not name:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Group name must not be empty")
-            return config_entries.group_entries(cluster.config, configs, name)
+            return config_entries.group_entries(node.config, configs, name)
         case _:
             raise KafkaError(ErrorCode.INVALID_REQUEST, MALFORMED)
 
 
-def _check_broker_id(cluster: Cluster, name: str, words: str) -> None:
-    if broker_id_of(name, "Broker id") != cluster.node_id:
-        message = f"Unexpected broker id, expected {cluster.node_id} {words} {name}"
+def _check_broker_id(node: NodeServices, name: str, words: str) -> None:
+    if broker_id_of(name, "Broker id") != node.node_id:
+        message = f"Unexpected broker id, expected {node.node_id} {words} {name}"
         raise KafkaError(ErrorCode.INVALID_REQUEST, message)
 
 
-def _topic_entries(cluster: Cluster, name: str) -> Iterable[DescribeConfigsResourceResult]:
+def _topic_entries(node: NodeServices, name: str) -> Iterable[DescribeConfigsResourceResult]:
     reason = find_topic_name_error(name)
     if reason is not None:
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, reason)
-    topic = cluster.find_topic(name)
+    topic = node.image.find_topic(name)
     if topic is None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    return config_entries.topic_entries(cluster.config, cluster.dynamic_configs, topic.configs)
+    return config_entries.topic_entries(node.config, node.image.configs, topic.configs)
 
 
 HANDLER = ApiHandler(DescribeConfigsRequest.read, handle)

@@ -16,12 +16,11 @@ from ....protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
-from ...cluster import Cluster
 from ...config.broker_loggers import change_levels
-from ...config.config_changes import Resource, change_each, changed, check_changes, current_texts, replace_configs
 from ...config.config_operations import Change
 from ...config.config_resources import ResourceType, broker_id_of
-from ...requests.request_context import ApiHandler, RequestContext
+from ...metadata.config_changes import Resource, change_each, changed, check_changes, current_texts, replace_configs
+from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 from ...runtime.deferred import Deferred
 
 
@@ -29,7 +28,7 @@ def handle(
     context: RequestContext, request: IncrementalAlterConfigsRequest
 ) -> IncrementalAlterConfigsResponse | Deferred[IncrementalAlterConfigsResponse]:
     """Change each resource that is named once; one that is refused leaves the others alone."""
-    change = partial(_change, context.cluster, validate_only=request.validate_only)
+    change = partial(_change, context.node, validate_only=request.validate_only)
     refusals = change_each(request.resources, change)
 
     def answer(error: KafkaError | None) -> IncrementalAlterConfigsResponse:
@@ -38,7 +37,7 @@ def handle(
             responses=[_response_of(asked, refusal or error) for asked, refusal in pairs]
         )
 
-    return context.cluster.when_saved(answer)
+    return context.node.controller.when_saved(answer)
 
 
 def _response_of(asked: AlterConfigsResource, error: KafkaError | None) -> AlterConfigsResourceResponse:
@@ -50,20 +49,20 @@ def _response_of(asked: AlterConfigsResource, error: KafkaError | None) -> Alter
     )
 
 
-def _change(cluster: Cluster, asked: AlterConfigsResource, *, validate_only: bool) -> None:
+def _change(node: NodeServices, asked: AlterConfigsResource, *, validate_only: bool) -> None:
     resource = Resource(asked.resource_type, asked.resource_name)
     changes = [Change(config.name, config.config_operation, config.value) for config in asked.configs]
-    check_changes(cluster, resource, changes)
+    check_changes(node.node_id, resource, changes)
     if resource.kind == ResourceType.BROKER_LOGGER:
-        if broker_id_of(resource.name, "Node id") != cluster.node_id:
+        if broker_id_of(resource.name, "Node id") != node.node_id:
             raise KafkaError(
                 ErrorCode.INVALID_REQUEST,
-                f"Unexpected node id. Expected {cluster.node_id}, but received {resource.name}",
+                f"Unexpected node id. Expected {node.node_id}, but received {resource.name}",
             )
         change_levels(changes, validate_only=validate_only)
         return
-    texts = changed(resource, current_texts(cluster, resource), changes)
-    replace_configs(cluster, resource, texts, validate_only=validate_only)
+    texts = changed(resource, current_texts(node.image, resource), changes)
+    replace_configs(node.controller, resource, texts, validate_only=validate_only)
 
 
 HANDLER = ApiHandler(IncrementalAlterConfigsRequest.read, handle)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from ....protocol.error_codes import ErrorCode
 from ....protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse
-from ...coordinators.group_protocols import CONSUMER_PROTOCOL, ApiOfProtocol
 from ...metadata.authorized_operations import GROUP_OPERATIONS
+from ...requests.group_protocols import CONSUMER_PROTOCOL, ApiOfProtocol
 from ...requests.request_context import ApiHandler, RequestContext
 
 
 def handle(context: RequestContext, request: ConsumerGroupDescribeRequest) -> ConsumerGroupDescribeResponse:
     """Describe the groups."""
-    groups = context.cluster.groups.consumer_groups.describe(request.group_ids)
+    groups = context.node.coordinators.groups.consumer_groups.describe(request.group_ids)
     for group in groups:
         if request.include_authorized_operations and group.error_code == ErrorCode.NONE:
             group.authorized_operations = GROUP_OPERATIONS

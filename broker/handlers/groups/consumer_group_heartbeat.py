@@ -8,7 +8,7 @@ from __future__ import annotations
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from ...coordinators.consumer.heartbeats import Client
-from ...coordinators.group_protocols import CONSUMER_PROTOCOL, ApiOfProtocol
+from ...requests.group_protocols import CONSUMER_PROTOCOL, ApiOfProtocol
 from ...requests.request_context import ApiHandler, RequestContext
 from ...runtime.deferred import Deferred
 
@@ -17,7 +17,7 @@ def handle(
     context: RequestContext, request: ConsumerGroupHeartbeatRequest
 ) -> ConsumerGroupHeartbeatResponse | Deferred[ConsumerGroupHeartbeatResponse]:
     """Answer with the member's epoch, and with its assignment where that has changed."""
-    groups = context.cluster.groups
+    groups = context.node.coordinators.groups
     client = Client(context.client_id or "", f"/{context.connection.client_host}")
     try:
         response = groups.consumer_groups.heartbeat(request, client, context.api_version)

@@ -16,7 +16,7 @@ def handle(
     context: RequestContext, request: DeleteGroupsRequest
 ) -> DeleteGroupsResponse | Deferred[DeleteGroupsResponse]:
     """Delete groups without members; a group that is named twice is answered once."""
-    groups = context.cluster.groups
+    groups = context.node.coordinators.groups
     results = [_delete(groups, group_id) for group_id in dict.fromkeys(request.groups_names)]
 
     def refused(error_code: ErrorCode) -> DeleteGroupsResponse:

@@ -16,7 +16,7 @@ GROUP_ID_NOT_FOUND_SINCE = 6
 
 def handle(context: RequestContext, request: DescribeGroupsRequest) -> DescribeGroupsResponse:
     """Describe the groups in the order of the request."""
-    groups = [context.cluster.groups.describe(group_id) for group_id in request.groups]
+    groups = [context.node.coordinators.groups.describe(group_id) for group_id in request.groups]
     for group in groups:
         if context.api_version < GROUP_ID_NOT_FOUND_SINCE:
             _hide_error(group)

@@ -13,7 +13,7 @@ from ...requests.request_context import ApiHandler, RequestContext
 def handle(context: RequestContext, request: HeartbeatRequest) -> HeartbeatResponse:
     """Extend the member's session."""
     try:
-        context.cluster.groups.heartbeat(request)
+        context.node.coordinators.groups.heartbeat(request)
     except KafkaError as error:
         return HeartbeatResponse(error_code=error.code)
     return HeartbeatResponse()

@@ -30,7 +30,7 @@ def handle(context: RequestContext, request: JoinGroupRequest) -> Deferred[JoinG
         can_skip_assignment=version >= SKIP_ASSIGNMENT_SINCE,
         answer=Deferred(),
     )
-    context.cluster.groups.join(attempt)
+    context.node.coordinators.groups.join(attempt)
     if version < NULL_PROTOCOL_NAME_SINCE:
         return attempt.answer.encoded_by(_without_null)
     return attempt.answer

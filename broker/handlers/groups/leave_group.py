@@ -17,7 +17,7 @@ def handle(context: RequestContext, request: LeaveGroupRequest) -> LeaveGroupRes
     is_single = context.api_version < SEVERAL_MEMBERS_SINCE
     members = [MemberIdentity(member_id=request.member_id)] if is_single else request.members
     try:
-        answers = context.cluster.groups.leave(request.group_id, members)
+        answers = context.node.coordinators.groups.leave(request.group_id, members)
     except KafkaError as error:
         if error.code != ErrorCode.UNKNOWN_MEMBER_ID:
             return LeaveGroupResponse(error_code=error.code)

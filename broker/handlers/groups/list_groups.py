@@ -11,7 +11,9 @@ from ...requests.request_context import ApiHandler, RequestContext
 
 def handle(context: RequestContext, request: ListGroupsRequest) -> ListGroupsResponse:
     """List the groups that pass the filters."""
-    return ListGroupsResponse(groups=context.cluster.groups.list_groups(request.states_filter, request.types_filter))
+    return ListGroupsResponse(
+        groups=context.node.coordinators.groups.list_groups(request.states_filter, request.types_filter)
+    )
 
 
 HANDLER = ApiHandler(ListGroupsRequest.read, handle)

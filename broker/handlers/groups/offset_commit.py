@@ -18,7 +18,7 @@ from ....protocol.messages.offset_commit import (
 )
 from ...coordinators.group.group import OffsetCommitter
 from ...coordinators.group.offset_requests import existing_partitions, offset_of, refuse_accepted
-from ...metadata.topic import Topic
+from ...metadata.metadata_image import TopicImage
 from ...requests.request_context import ApiHandler, RequestContext
 from ...runtime.deferred import Deferred
 
@@ -62,7 +62,7 @@ def handle(
     ]
     if not commits:
         return answers.response()
-    groups = context.cluster.groups
+    groups = context.node.coordinators.groups
     offsets = [offset_of(found, partition) for found, _, partition in commits]
     try:
         committer = _committer_of(request, context.api_version)
@@ -74,10 +74,10 @@ def handle(
     return groups.settled(answers.response(), answers.refused)
 
 
-def _find_topic(context: RequestContext, topic: OffsetCommitRequestTopic) -> Topic | None:
+def _find_topic(context: RequestContext, topic: OffsetCommitRequestTopic) -> TopicImage | None:
     if context.api_version >= TOPIC_IDS_SINCE:
-        return context.cluster.find_topic_by_id(topic.topic_id)
-    return context.cluster.find_topic(topic.name)
+        return context.node.image.find_topic_by_id(topic.topic_id)
+    return context.node.image.find_topic(topic.name)
 
 
 def _committer_of(request: OffsetCommitRequest, api_version: int) -> OffsetCommitter:

@@ -17,16 +17,16 @@ def handle(
     context: RequestContext, request: OffsetDeleteRequest
 ) -> OffsetDeleteResponse | Deferred[OffsetDeleteResponse]:
     """Forget offsets of partitions that nobody in the group consumes; those that there are not are answered first."""
-    groups = context.cluster.groups
+    groups = context.node.coordinators.groups
     answers: dict[str, OffsetDeleteResponseTopic] = {}
     existing: list[tuple[str, int]] = []
     try:
         group = groups.offsets.begin_delete(request.group_id)
         for topic in request.topics:
-            found = context.cluster.find_topic(topic.name)
+            found = context.node.image.find_topic(topic.name)
             for partition in topic.partitions:
                 index = partition.partition_index
-                if found is None or found.find_partition(index) is None:
+                if found is None or not found.has_partition(index):
                     _add(answers, topic.name, index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
                 else:
                     existing.append((topic.name, index))

@@ -21,8 +21,7 @@ from ....protocol.messages.offset_fetch import (
     OffsetFetchResponseTopic,
     OffsetFetchResponseTopics,
 )
-from ...cluster import Cluster
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 
 SEVERAL_GROUPS_SINCE = 8
 TOPIC_IDS_SINCE = 10
@@ -33,8 +32,8 @@ def handle(context: RequestContext, request: OffsetFetchRequest) -> OffsetFetchR
     """Answer with the groups' offsets; what was not committed, of whatever group and topic, is -1."""
     version = context.api_version
     if version < SEVERAL_GROUPS_SINCE:
-        return _single(_GroupFetch(context.cluster, request, by_id=False).answer(_as_group(request)))
-    fetch = _GroupFetch(context.cluster, request, by_id=version >= TOPIC_IDS_SINCE)
+        return _single(_GroupFetch(context.node, request, by_id=False).answer(_as_group(request)))
+    fetch = _GroupFetch(context.node, request, by_id=version >= TOPIC_IDS_SINCE)
     return OffsetFetchResponse(groups=[fetch.answer(group) for group in request.groups])
 
 
@@ -72,14 +71,14 @@ def _single(group: OffsetFetchResponseGroup) -> OffsetFetchResponse:
 class _GroupFetch:
     """What one request asks of its groups' offsets."""
 
-    def __init__(self, cluster: Cluster, request: OffsetFetchRequest, *, by_id: bool) -> None:
-        self._cluster = cluster
+    def __init__(self, node: NodeServices, request: OffsetFetchRequest, *, by_id: bool) -> None:
+        self._node = node
         self._is_stable_required = request.require_stable
         self._by_id = by_id
 
     def answer(self, group: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup:
         try:
-            self._cluster.groups.offsets.check_fetch(group.group_id, group.member_id, group.member_epoch)
+            self._node.coordinators.groups.offsets.check_fetch(group.group_id, group.member_id, group.member_epoch)
         except KafkaError as error:
             return OffsetFetchResponseGroup(group_id=group.group_id, error_code=error.code)
         topics = self._all_topics(group.group_id) if group.topics is None else group.topics
@@ -95,13 +94,13 @@ class _GroupFetch:
 
     def _all_topics(self, group_id: str) -> Iterable[OffsetFetchRequestTopics]:
         """Return everything that the group has committed, as a request for it."""
-        for name, partitions in self._cluster.groups.offsets.of_group(group_id).items():
-            topic = self._cluster.find_topic(name)
+        for name, partitions in self._node.coordinators.groups.offsets.of_group(group_id).items():
+            topic = self._node.image.find_topic(name)
             if topic is not None:
                 yield OffsetFetchRequestTopics(name=name, topic_id=topic.topic_id, partition_indexes=list(partitions))
 
     def _topic_by_id(self, group_id: str, topic: OffsetFetchRequestTopics) -> OffsetFetchResponseTopics:
-        found = self._cluster.find_topic_by_id(topic.topic_id)
+        found = self._node.image.find_topic_by_id(topic.topic_id)
         if found is None:
             unknown = [_no_offset(index, ErrorCode.UNKNOWN_TOPIC_ID) for index in topic.partition_indexes]
             return OffsetFetchResponseTopics(topic_id=topic.topic_id, partitions=unknown)
@@ -114,11 +113,11 @@ class _GroupFetch:
         return OffsetFetchResponseTopics(name=topic_name, partitions=partitions)
 
     def _partition(self, group_id: str, topic_name: str, index: int) -> OffsetFetchResponsePartitions:
-        offsets = self._cluster.groups.offsets
+        offsets = self._node.coordinators.groups.offsets
         if self._is_stable_required and offsets.is_pending(group_id, topic_name, index):
             return _no_offset(index, ErrorCode.UNSTABLE_OFFSET_COMMIT)
         committed = offsets.find(group_id, topic_name, index)
-        topic = self._cluster.find_topic(topic_name)
+        topic = self._node.image.find_topic(topic_name)
         if committed is None or (topic is not None and not committed.is_of_topic(topic.topic_id)):
             # Nothing, or an offset of a topic that had the name before.
             return _no_offset(index, ErrorCode.NONE)

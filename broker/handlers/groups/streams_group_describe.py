@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ...coordinators.group_protocols import RefusedApi
+from ...requests.group_protocols import RefusedApi
 
 HANDLER = RefusedApi()

@@ -19,7 +19,7 @@ def handle(context: RequestContext, request: SyncGroupRequest) -> SyncGroupRespo
     answer: Deferred[SyncGroupResponse] = Deferred()
     try:
         _check_protocol_is_given(context.api_version, request)
-        context.cluster.groups.sync(request, answer)
+        context.node.coordinators.groups.sync(request, answer)
     except KafkaError as error:
         return sync_refused(error.code)
     return answer

@@ -14,8 +14,8 @@ from ....protocol.messages.delete_records import (
     DeleteRecordsResponse,
     DeleteRecordsTopicResult,
 )
-from ...cluster import Cluster
-from ...requests.request_context import ApiHandler, RequestContext
+from ...metadata.metadata_image import is_internal_topic
+from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 
 NO_LOW_WATERMARK = -1
 
@@ -29,16 +29,16 @@ def handle(context: RequestContext, request: DeleteRecordsRequest) -> DeleteReco
     return DeleteRecordsResponse(
         topics=[
             DeleteRecordsTopicResult(
-                name=name, partitions=[_delete(context.cluster, name, index, offset) for index, offset in asked.items()]
+                name=name, partitions=[_delete(context.node, name, index, offset) for index, offset in asked.items()]
             )
             for name, asked in offsets.items()
         ]
     )
 
 
-def _delete(cluster: Cluster, name: str, index: int, offset: int) -> DeleteRecordsPartitionResult:
+def _delete(node: NodeServices, name: str, index: int, offset: int) -> DeleteRecordsPartitionResult:
     try:
-        low_watermark = _low_watermark_after(cluster, name, index, offset)
+        low_watermark = _low_watermark_after(node, name, index, offset)
     except KafkaError as error:
         return DeleteRecordsPartitionResult(
             partition_index=index, low_watermark=NO_LOW_WATERMARK, error_code=error.code
@@ -46,12 +46,9 @@ def _delete(cluster: Cluster, name: str, index: int, offset: int) -> DeleteRecor
     return DeleteRecordsPartitionResult(partition_index=index, low_watermark=low_watermark)
 
 
-def _low_watermark_after(cluster: Cluster, name: str, index: int, offset: int) -> int:
-    topic = cluster.find_topic(name)
-    partition = None if topic is None else topic.find_partition(index)
-    if topic is None or partition is None:
-        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no {name}-{index}")
-    if topic.is_internal:
+def _low_watermark_after(node: NodeServices, name: str, index: int, offset: int) -> int:
+    partition = node.replicas.partition_of(name, index)
+    if is_internal_topic(name):
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"records of internal topic {name} are not deleted")
     return partition.log.delete_records_before(offset)
 

@@ -16,23 +16,23 @@ from ....protocol.messages.describe_producers import (
     TopicResponse,
 )
 from ....storage.producers.producer_state_entry import ProducerStateEntry
-from ...cluster import Cluster, Topic
+from ...metadata.metadata_image import TopicImage
 from ...metadata.topic_names import find_topic_name_error
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 
 NO_TRANSACTION = -1
 
 
 def handle(context: RequestContext, request: DescribeProducersRequest) -> DescribeProducersResponse:
     """Tell which producers each partition knows."""
-    return DescribeProducersResponse(topics=[_topic(context.cluster, asked) for asked in request.topics])
+    return DescribeProducersResponse(topics=[_topic(context.node, asked) for asked in request.topics])
 
 
-def _topic(cluster: Cluster, asked: TopicRequest) -> TopicResponse:
-    topic = cluster.find_topic(asked.name)
+def _topic(node: NodeServices, asked: TopicRequest) -> TopicResponse:
+    topic = node.image.find_topic(asked.name)
     if topic is not None:
         return TopicResponse(
-            name=asked.name, partitions=[_partition(topic, index) for index in asked.partition_indexes]
+            name=asked.name, partitions=[_partition(node, topic, index) for index in asked.partition_indexes]
         )
     error = _unknown(asked.name)
     refused = [
@@ -49,8 +49,8 @@ def _unknown(name: str) -> KafkaError:
     return KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition.")
 
 
-def _partition(topic: Topic, index: int) -> PartitionResponse:
-    partition = topic.find_partition(index)
+def _partition(node: NodeServices, topic: TopicImage, index: int) -> PartitionResponse:
+    partition = node.replicas.find_partition(topic.topic_id, index)
     if partition is None:
         return PartitionResponse(partition_index=index, error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     producers = [_producer(entry) for entry in partition.log.producers.active_producers()]

@@ -33,15 +33,15 @@ class FetchHandler:
         if request.isolation_level not in ISOLATION_LEVELS:
             return _refuse(context, request)
         try:
-            session = context.cluster.fetch_sessions.session_of(
+            session = context.node.fetch_sessions.session_of(
                 request, uses_topic_ids=version >= TOPIC_IDS_SINCE, now_ms=context.now_ms
             )
         except KafkaError as error:
             return fetch_codec.encode_response(context.correlation_id, version, [], error_code=error.code)
-        max_bytes = min(request.max_bytes, context.cluster.config.fetch_max_bytes)
+        max_bytes = min(request.max_bytes, context.node.config.fetch_max_bytes)
         asked = request.partitions if session is None else session.asked()
         reader = FetchReader(
-            context.cluster, version, asked, max_bytes=max_bytes, isolation_level=request.isolation_level
+            context.node.replicas, version, asked, max_bytes=max_bytes, isolation_level=request.isolation_level
         )
         min_bytes = min(request.min_bytes, max_bytes)
         result = reader.read()
@@ -63,7 +63,7 @@ def _encode(
     context: RequestContext, request: FetchRequest, session: FetchSession | None, result: FetchResult
 ) -> Buffers:
     """Encode what is news to the session, or everything and, where the client wants one, the id of a new session."""
-    sessions = context.cluster.fetch_sessions
+    sessions = context.node.fetch_sessions
     if session is not None:
         session_id, answers = session.session_id, session.news(result.answers)
     else:

@@ -60,7 +60,7 @@ class OffsetLookup:
 
     def __init__(self, context: RequestContext, request: ListOffsetsRequest) -> None:
         """Count which partitions are asked for more than once."""
-        self._cluster = context.cluster
+        self._replicas = context.node.replicas
         self._version = context.api_version
         self._request = request
         # Kafka stumbles over an unknown isolation level, and answers all partitions with that.
@@ -83,10 +83,7 @@ class OffsetLookup:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"{name}-{asked.partition_index} is asked more than once")
         if asked.timestamp < 0 and self._version < SPECIAL_SINCE.get(asked.timestamp, self._version + 1):
             raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, f"no timestamp {asked.timestamp} in v{self._version}")
-        topic = self._cluster.find_topic(name)
-        partition = None if topic is None else topic.find_partition(asked.partition_index)
-        if partition is None:
-            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no {name}-{asked.partition_index}")
+        partition = self._replicas.partition_of(name, asked.partition_index)
         partition.check_leader_epoch(asked.current_leader_epoch)
         try:
             return self._offset_in(partition, asked)

@@ -7,7 +7,7 @@ tests/golden/list_offsets-4.3.0.jsonl.
 
 from __future__ import annotations
 
-from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.error_codes import KafkaError
 from ....protocol.messages.offset_for_leader_epoch import (
     EpochEndOffset,
     OffsetForLeaderEpochRequest,
@@ -15,8 +15,7 @@ from ....protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderPartition,
     OffsetForLeaderTopicResult,
 )
-from ...cluster import Cluster
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 
 
 def handle(context: RequestContext, request: OffsetForLeaderEpochRequest) -> OffsetForLeaderEpochResponse:
@@ -25,19 +24,16 @@ def handle(context: RequestContext, request: OffsetForLeaderEpochRequest) -> Off
         topics=[
             OffsetForLeaderTopicResult(
                 topic=topic.topic,
-                partitions=[_end_offset(context.cluster, topic.topic, asked) for asked in topic.partitions],
+                partitions=[_end_offset(context.node, topic.topic, asked) for asked in topic.partitions],
             )
             for topic in request.topics
         ]
     )
 
 
-def _end_offset(cluster: Cluster, name: str, asked: OffsetForLeaderPartition) -> EpochEndOffset:
-    topic = cluster.find_topic(name)
-    partition = None if topic is None else topic.find_partition(asked.partition)
+def _end_offset(node: NodeServices, name: str, asked: OffsetForLeaderPartition) -> EpochEndOffset:
     try:
-        if partition is None:
-            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no {name}-{asked.partition}")
+        partition = node.replicas.partition_of(name, asked.partition)
         partition.check_leader_epoch(asked.current_leader_epoch)
     except KafkaError as error:
         return EpochEndOffset(partition=asked.partition, error_code=error.code)

@@ -19,9 +19,9 @@ from ....protocol.produce_codec import PartitionAnswer, ProduceRequest
 from ....protocol.produced_records import RequestRefused
 from ....storage.append_refused import AppendRefused
 from ....storage.append_result import NO_LOG_START_OFFSET, AppendResult
-from ...cluster import Topic, is_internal_name
+from ...metadata.metadata_image import TopicImage, is_internal_topic
 from ...replica.partition import Partition
-from ...replica.produce_route import PRODUCE_ROUTES_MAX, ProduceRoute, RepeatedProduce, TransactionalProduceRoute
+from ...requests.produce_route import PRODUCE_ROUTES_MAX, ProduceRoute, RepeatedProduce, TransactionalProduceRoute
 from ...requests.request_context import RequestContext
 from ...runtime.deferred import Buffers, Deferred
 
@@ -54,7 +54,7 @@ class ProduceHandler:
         if head is None and frame[position]:
             head, records = produce_codec.find_single_transactional_batch(frame, position, end, version)
         if head is not None and records is not None:
-            route = context.cluster.produce_routes.get((version, head))
+            route = context.node.produce_routes.get((version, head))
             if route is not None:
                 context.repeated = RepeatedProduce(frame, context.request_start, position + len(head), route)
                 if (answer := route.append(context, records)) is not None:
@@ -73,10 +73,10 @@ class ProduceHandler:
                 if not partitions:
                     continue  # Kafka answers by partition, so that a topic without any is not in the answer.
                 topic = _find_topic(context, key)
-                answers.append((key, [_accept(topic, *asked, version, accepted) for asked in partitions]))
+                answers.append((key, [_accept(context, topic, *asked, accepted) for asked in partitions]))
             if not are_plain:
                 # Loaded with the first batch of a transaction.
-                from ...replica.produced_transactions import join_transaction
+                from ...requests.produced_transactions import join_transaction
 
                 accepted = join_transaction(context, request.transactional_id, accepted)
             if accepted:
@@ -118,10 +118,10 @@ def _answer_when_safe(
     if request.transactional_id is None:
         return answer
     # Loaded with the first batch of a transaction.
-    from ...replica.transaction_check import when_joined
+    from ...coordinators.transaction.transaction_check import when_joined
 
     return when_joined(
-        context.cluster,
+        context.node.coordinators.transactions,
         answer,
         lambda: [produce_codec.encode_response(correlation_id, version, _taken_back(answers))],
     )
@@ -131,10 +131,14 @@ def _remember_route(context: RequestContext, head: bytes, request: ProduceReques
     """Know the head when it comes again, where it leads to a partition that may be written and is answered."""
     key, ((index, _),) = request.topics[0]
     topic = _find_topic(context, key)
-    partition = topic.find_partition(index) if topic is not None and not topic.is_internal else None
+    partition = (
+        context.node.replicas.find_partition(topic.topic_id, index)
+        if topic is not None and not topic.is_internal
+        else None
+    )
     if partition is None or request.acks == ACKS_NONE or request.acks not in ACKS_ALLOWED:
         return
-    routes = context.cluster.produce_routes
+    routes = context.node.produce_routes
     if len(routes) >= PRODUCE_ROUTES_MAX:
         routes.clear()
     answer = produce_codec.SingleAnswer(context.api_version, key, index)
@@ -161,28 +165,28 @@ def _check_first_batches(request: ProduceRequest) -> None:
                 )
 
 
-def _find_topic(context: RequestContext, key: bytes) -> Topic | None:
+def _find_topic(context: RequestContext, key: bytes) -> TopicImage | None:
     if context.api_version >= produce_codec.TOPIC_IDS_SINCE:
-        return context.cluster.find_topic_by_id(key)
-    return context.cluster.find_topic(key.decode(errors="replace"))
+        return context.node.image.find_topic_by_id(key)
+    return context.node.image.find_topic(key.decode(errors="replace"))
 
 
 def _accept(
-    topic: Topic | None,
+    context: RequestContext,
+    topic: TopicImage | None,
     index: int,
     records: memoryview | None,
-    version: int,
     accepted: list[Accepted],
 ) -> PartitionAnswer:
     """Return the partition's answer; where the checks of the request let it pass, it is in accepted too."""
     answer = PartitionAnswer(index)
     try:
-        if topic is None and version >= produce_codec.TOPIC_IDS_SINCE:
+        if topic is None and context.api_version >= produce_codec.TOPIC_IDS_SINCE:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
-        partition = None if topic is None else topic.find_partition(index)
+        partition = None if topic is None else context.node.replicas.find_partition(topic.topic_id, index)
         if partition is None:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-        batch = produced_records.check_produced_records(records, version)
+        batch = produced_records.check_produced_records(records, context.api_version)
     except RequestRefused:
         raise
     except KafkaError as error:
@@ -201,7 +205,7 @@ def _append_all(context: RequestContext, acks: int, accepted: list[Accepted]) ->
         return unflushed
     now_ms = context.now_ms
     for answer, partition, records in accepted:
-        if is_internal_name(partition.topic_name) and context.client_id != ADMIN_CLIENT_ID:
+        if is_internal_topic(partition.topic_name) and context.client_id != ADMIN_CLIENT_ID:
             _refuse(answer, KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION))
             continue
         try:
@@ -229,14 +233,14 @@ def _refuse_append(
     answer.error_message = error.message_for_client
     context.decide(partition.topic_name, partition.index, error)
     if error.code != ErrorCode.KAFKA_STORAGE_ERROR:  # Of which the partition tells once, and not for each request.
-        context.cluster.report(partition, error)
+        context.node.replicas.log_decision(partition, error)
 
 
 def _answer_when_flushed(
     context: RequestContext, answers: list[tuple[bytes, list[PartitionAnswer]]], unflushed: list[Unflushed]
 ) -> Deferred[Buffers]:
     """Return the answer that comes when every partition has flushed what was appended to it, or has failed to."""
-    correlation_id, version, cluster = context.correlation_id, context.api_version, context.cluster
+    correlation_id, version, node = context.correlation_id, context.api_version, context.node
     deferred: Deferred[Buffers] = Deferred(is_applied=True)
     left = len(unflushed)
 
@@ -244,7 +248,7 @@ def _answer_when_flushed(
         nonlocal left
         if error is not None:
             _take_back(answer)
-            cluster.report_unflushed(deferred.request_id, partition)
+            node.report_unflushed(deferred.request_id, partition)
         left -= 1
         if not left:
             deferred.complete([produce_codec.encode_response(correlation_id, version, answers)])
@@ -275,7 +279,7 @@ def _fill_in(context: RequestContext, partition: Partition, answer: PartitionAns
     answer.log_start_offset = result.log_start_offset
     context.decide(partition.topic_name, partition.index, result)
     if result.is_duplicate:
-        context.cluster.report(partition, result)
+        context.node.replicas.log_decision(partition, result)
 
 
 def _note_refused(

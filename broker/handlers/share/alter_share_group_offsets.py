@@ -14,7 +14,7 @@ from ....protocol.messages.alter_share_group_offsets import (
 from ....protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsResponsePartition as PartitionAnswer
 from ....protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsResponseTopic as TopicAnswer
 from ...coordinators.share.share_groups import UNKNOWN_MESSAGE
-from ...metadata.topic import Topic
+from ...metadata.metadata_image import TopicImage
 from ...requests.request_context import ApiHandler, RequestContext
 from ...runtime.deferred import Deferred
 
@@ -23,14 +23,14 @@ def handle(
     context: RequestContext, request: AlterShareGroupOffsetsRequest
 ) -> AlterShareGroupOffsetsResponse | Deferred[AlterShareGroupOffsetsResponse]:
     """Have a group without members go on elsewhere."""
-    groups = context.cluster.groups
+    groups = context.node.coordinators.groups
     try:
         groups.share_groups.check_empty(request.group_id)
     except KafkaError as error:
         return _refused(error.code, error.message)
     response = AlterShareGroupOffsetsResponse()
     for asked in request.topics:
-        topic = context.cluster.find_topic(asked.topic_name)
+        topic = context.node.image.find_topic(asked.topic_name)
         answers = [_alter(context, request.group_id, topic, each) for each in asked.partitions]
         entry = TopicAnswer(topic_name=asked.topic_name, partitions=answers)
         if topic is not None:
@@ -40,14 +40,14 @@ def handle(
 
 
 def _alter(
-    context: RequestContext, group_id: str, topic: Topic | None, asked: AlterShareGroupOffsetsRequestPartition
+    context: RequestContext, group_id: str, topic: TopicImage | None, asked: AlterShareGroupOffsetsRequestPartition
 ) -> PartitionAnswer:
     answer = PartitionAnswer(partition_index=asked.partition_index)
-    if topic is None or topic.find_partition(asked.partition_index) is None:
+    if topic is None or not topic.has_partition(asked.partition_index):
         answer.error_code, answer.error_message = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_MESSAGE
         return answer
     try:
-        context.cluster.groups.share_groups.alter_start(
+        context.node.coordinators.groups.share_groups.alter_start(
             group_id, topic.topic_id, asked.partition_index, asked.start_offset
         )
     except KafkaError as error:

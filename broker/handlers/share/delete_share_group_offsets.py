@@ -20,7 +20,7 @@ def handle(
     context: RequestContext, request: DeleteShareGroupOffsetsRequest
 ) -> DeleteShareGroupOffsetsResponse | Deferred[DeleteShareGroupOffsetsResponse]:
     """Forget how far a group without members is in topics."""
-    groups = context.cluster.groups
+    groups = context.node.coordinators.groups
     try:
         groups.share_groups.check_empty(request.group_id)
     except KafkaError as error:
@@ -31,13 +31,13 @@ def handle(
 
 def _delete(context: RequestContext, group_id: str, topic_name: str) -> TopicAnswer:
     answer = TopicAnswer(topic_name=topic_name)
-    topic = context.cluster.find_topic(topic_name)
+    topic = context.node.image.find_topic(topic_name)
     if topic is None:
         answer.error_code, answer.error_message = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_MESSAGE
         return answer
     answer.topic_id = topic.topic_id
     try:
-        context.cluster.groups.share_groups.delete_states(group_id, topic.topic_id)
+        context.node.coordinators.groups.share_groups.delete_states(group_id, topic.topic_id)
     except KafkaError as error:
         answer.error_code, answer.error_message = error.code, error.message
     return answer

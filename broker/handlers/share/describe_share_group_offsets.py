@@ -32,7 +32,7 @@ def handle(context: RequestContext, request: DescribeShareGroupOffsetsRequest) -
 def _describe(context: RequestContext, group: DescribeShareGroupOffsetsRequestGroup) -> GroupAnswer:
     answer = GroupAnswer(group_id=group.group_id)
     for name, indexes in _asked(context, group):
-        topic = context.cluster.find_topic(name)
+        topic = context.node.image.find_topic(name)
         partitions = [
             PartitionAnswer(partition_index=index, start_offset=NO_OFFSET)
             if topic is None
@@ -52,15 +52,15 @@ def _asked(
     if group.topics is not None:
         return [(topic.topic_name, topic.partitions) for topic in group.topics]
     found: dict[str, list[int]] = {}
-    for key in context.cluster.groups.share_groups.states.keys_of(group.group_id):
-        name = context.cluster.topic_name_of(key.topic_id)
+    for key in context.node.coordinators.groups.share_groups.states.keys_of(group.group_id):
+        name = context.node.image.topic_name_of(key.topic_id)
         if name is not None:
             found.setdefault(name, []).append(key.partition)
     return [(name, sorted(indexes)) for name, indexes in sorted(found.items())]
 
 
 def _partition(context: RequestContext, group_id: str, topic_id: bytes, index: int) -> PartitionAnswer:
-    found = context.cluster.groups.share_groups.offset_of(ShareKey(group_id, topic_id, index))
+    found = context.node.coordinators.groups.share_groups.offset_of(ShareKey(group_id, topic_id, index))
     if found is None:
         return PartitionAnswer(partition_index=index, start_offset=NO_OFFSET)
     start_offset, leader_epoch, lag = found

@@ -24,8 +24,8 @@ def handle(
         return _refused(ErrorCode.INVALID_REQUEST)
     if request.share_session_epoch == FIRST_EPOCH:
         return _refused(ErrorCode.INVALID_SHARE_SESSION_EPOCH)
-    cluster = context.cluster
-    groups = cluster.groups.share_groups
+    node = context.node
+    groups = node.coordinators.groups.share_groups
     try:
         session = groups.sessions.continued(group_id, member_id, request.share_session_epoch)
     except KafkaError as error:
@@ -35,7 +35,7 @@ def handle(
         for topic in request.topics
         for partition in topic.partitions
     }
-    refusals = acknowledge(cluster, groups, (group_id, member_id), acknowledged, may_renew=request.is_renew_ack)
+    refusals = acknowledge(node.replicas, groups, (group_id, member_id), acknowledged, may_renew=request.is_renew_ack)
     if request.share_session_epoch == FINAL_EPOCH:
         groups.end_session(session)
     response = ShareAcknowledgeResponse(

@@ -28,19 +28,19 @@ def handle(context: RequestContext, request: ShareFetchRequest) -> ShareFetchRes
     group_id, member_id = request.group_id, request.member_id
     if group_id is None or not member_id or _is_contradictory(request):
         return ShareFetchResponse(error_code=ErrorCode.INVALID_REQUEST)
-    cluster = context.cluster
-    if any(cluster.find_topic_by_id(topic.topic_id) is None for topic in request.topics):
+    node = context.node
+    if any(node.image.find_topic_by_id(topic.topic_id) is None for topic in request.topics):
         return ShareFetchResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR)
     acknowledged = _acknowledged(request)
     if request.share_session_epoch == FIRST_EPOCH and acknowledged:
         return ShareFetchResponse(error_code=ErrorCode.INVALID_REQUEST)
-    groups = cluster.groups.share_groups
+    groups = node.coordinators.groups.share_groups
     try:
         session = _session(context, request, (group_id, member_id))
     except KafkaError as error:
         return ShareFetchResponse(error_code=error.code)
     member = (group_id, member_id)
-    refusals = acknowledge(cluster, groups, member, acknowledged, may_renew=request.is_renew_ack)
+    refusals = acknowledge(node.replicas, groups, member, acknowledged, may_renew=request.is_renew_ack)
     if request.share_session_epoch == FINAL_EPOCH:
         groups.end_session(session)
     keys = [] if _wants_nothing(request) else list(session.partitions)
@@ -50,7 +50,7 @@ def handle(context: RequestContext, request: ShareFetchRequest) -> ShareFetchRes
         batch_size=request.batch_size,
         is_strict=request.share_acquire_mode == RECORD_LIMIT,
     )
-    fetching = ShareFetching(cluster, groups, member, keys, limits)
+    fetching = ShareFetching(node.replicas, groups, member, keys, limits)
     fetched = fetching.fetch()
 
     def answer(fetched: Fetched) -> ShareFetchResponse:
@@ -85,7 +85,7 @@ def _acknowledged(request: ShareFetchRequest) -> dict[PartitionKey, Sequence[Ack
 
 def _session(context: RequestContext, request: ShareFetchRequest, member: tuple[str, str]) -> ShareSession:
     """Return the session as it is after the request; raises KafkaError, see ShareSessions."""
-    groups = context.cluster.groups.share_groups
+    groups = context.node.coordinators.groups.share_groups
     sessions = groups.sessions
     epoch = request.share_session_epoch
     if epoch == FIRST_EPOCH:

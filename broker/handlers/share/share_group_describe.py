@@ -10,7 +10,7 @@ from ...requests.request_context import ApiHandler, RequestContext
 
 def handle(context: RequestContext, request: ShareGroupDescribeRequest) -> ShareGroupDescribeResponse:
     """Describe the groups."""
-    groups = [context.cluster.groups.share_groups.describe(group_id) for group_id in request.group_ids]
+    groups = [context.node.coordinators.groups.share_groups.describe(group_id) for group_id in request.group_ids]
     for group in groups:
         if request.include_authorized_operations and group.error_code == ErrorCode.NONE:
             group.authorized_operations = GROUP_OPERATIONS

@@ -13,7 +13,7 @@ def handle(
     context: RequestContext, request: ShareGroupHeartbeatRequest
 ) -> ShareGroupHeartbeatResponse | Deferred[ShareGroupHeartbeatResponse]:
     """Answer with the member's epoch, and with its assignment where that has changed."""
-    groups = context.cluster.groups
+    groups = context.node.coordinators.groups
     client = Client(context.client_id or "", f"/{context.connection.client_host}")
     try:
         response = groups.share_groups.heartbeat(request, client)

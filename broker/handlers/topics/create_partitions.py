@@ -16,9 +16,9 @@ from ....protocol.messages.create_partitions import (
     CreatePartitionsTopic,
     CreatePartitionsTopicResult,
 )
-from ...cluster import Cluster, Topic
+from ...metadata.metadata_image import TopicImage
 from ...metadata.replica_assignment import PARTITIONS_PER_REQUEST_MAX, check_assignment, refusal
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 from ...runtime.deferred import Deferred
 
 
@@ -35,8 +35,8 @@ def handle(
     results = [_result(name, duplicate) for name, count in counts.items() if count > 1]
     for asked in request.topics:
         if counts[asked.name] == 1:
-            results.append(_result(asked.name, _grow(context.cluster, asked, validate_only=request.validate_only)))
-    return context.cluster.when_saved(lambda error: _answer(results, error))
+            results.append(_result(asked.name, _grow(context.node, asked, validate_only=request.validate_only)))
+    return context.node.controller.when_saved(lambda error: _answer(results, error))
 
 
 def _answer(results: list[CreatePartitionsTopicResult], error: KafkaError | None) -> CreatePartitionsResponse:
@@ -46,18 +46,18 @@ def _answer(results: list[CreatePartitionsTopicResult], error: KafkaError | None
     return CreatePartitionsResponse(results=results)
 
 
-def _grow(cluster: Cluster, asked: CreatePartitionsTopic, *, validate_only: bool) -> KafkaError | None:
+def _grow(node: NodeServices, asked: CreatePartitionsTopic, *, validate_only: bool) -> KafkaError | None:
     try:
-        topic = _checked_topic(cluster, asked)
+        topic = _checked_topic(node, asked)
         if not validate_only:
-            cluster.add_partitions(topic, asked.count)
+            node.controller.create_partitions(topic, asked.count)
     except KafkaError as error:
         return error
     return None
 
 
-def _checked_topic(cluster: Cluster, asked: CreatePartitionsTopic) -> Topic:
-    topic = cluster.find_topic(asked.name)
+def _checked_topic(node: NodeServices, asked: CreatePartitionsTopic) -> TopicImage:
+    topic = node.image.find_topic(asked.name)
     if topic is None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     present = len(topic.partitions)
@@ -70,21 +70,21 @@ def _checked_topic(cluster: Cluster, asked: CreatePartitionsTopic) -> Topic:
         )
     additional = asked.count - present
     if asked.assignments is not None:
-        _check_assignments(cluster, asked, additional)
+        _check_assignments(node, asked, additional)
     if additional > PARTITIONS_PER_REQUEST_MAX:
         # More records than the controller's list of them takes, for which it has no better answer.
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
     return topic
 
 
-def _check_assignments(cluster: Cluster, asked: CreatePartitionsTopic, additional: int) -> None:
+def _check_assignments(node: NodeServices, asked: CreatePartitionsTopic, additional: int) -> None:
     assignments = asked.assignments or []
     if len(assignments) != additional:
         raise refusal(
             f"Attempted to add {additional} additional partition(s), but only {len(assignments)} assignment(s) "
             "were specified."
         )
-    brokers = {broker.node_id for broker in cluster.brokers()}
+    brokers = {broker.node_id for broker in node.image.brokers}
     for assignment in assignments:
         check_assignment(assignment.broker_ids, brokers)
 

@@ -20,13 +20,12 @@ from ....protocol.messages.create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
-from ...cluster import Cluster
 from ...config.config_entries import effective_topic_configs
 from ...config.config_types import ConfigError
 from ...metadata.replica_assignment import PARTITIONS_PER_REQUEST_MAX, check_assignment, refusal
 from ...metadata.topic_config import validate_topic_configs
 from ...metadata.topic_names import collision_key_of, find_topic_name_error
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 from ...runtime.deferred import Deferred
 
 # What a client sends for "as the broker is configured", and where it assigns the replicas itself.
@@ -41,12 +40,12 @@ def handle(
     """Create each topic that may be created."""
     counts = Counter(topic.name for topic in request.topics)
     wanted = [topic for topic in request.topics if counts[topic.name] == 1 and topic.name != CLUSTER_METADATA_TOPIC]
-    refusal_of_all = _refusal_of_all(context.cluster, request, wanted)
+    refusal_of_all = _refusal_of_all(context.node, request, wanted)
     if refusal_of_all is not None:
         return CreateTopicsResponse(topics=[_refused(topic.name, refusal_of_all) for topic in request.topics])
     results = [_refused(name, error) for name, error in _refused_names(counts)]
-    results += _create_all(context.cluster, wanted, validate_only=request.validate_only)
-    return context.cluster.when_saved(lambda error: _answer(results, error))
+    results += _create_all(context.node, wanted, validate_only=request.validate_only)
+    return context.node.controller.when_saved(lambda error: _answer(results, error))
 
 
 def _answer(results: list[CreatableTopicResult], error: KafkaError | None) -> CreateTopicsResponse:
@@ -56,14 +55,16 @@ def _answer(results: list[CreatableTopicResult], error: KafkaError | None) -> Cr
     return CreateTopicsResponse(topics=results)
 
 
-def _refusal_of_all(cluster: Cluster, request: CreateTopicsRequest, wanted: list[CreatableTopic]) -> KafkaError | None:
+def _refusal_of_all(
+    node: NodeServices, request: CreateTopicsRequest, wanted: list[CreatableTopic]
+) -> KafkaError | None:
     """Return what is wrong with the request as a whole."""
     if not wanted:
         return None
     if request.timeout_ms <= 0:
         # Kafka's controller finds the time to be over before it begins.
         return KafkaError(ErrorCode.REQUEST_TIMED_OUT)
-    default = cluster.config.num_partitions
+    default = node.config.num_partitions
     total = sum(
         len(topic.assignments) or (default if topic.num_partitions == NOT_GIVEN else max(topic.num_partitions, 0))
         for topic in wanted
@@ -82,19 +83,19 @@ def _refused_names(counts: Counter[str]) -> Iterable[tuple[str, KafkaError]]:
 
 
 def _create_all(
-    cluster: Cluster, wanted: Iterable[CreatableTopic], *, validate_only: bool
+    node: NodeServices, wanted: Iterable[CreatableTopic], *, validate_only: bool
 ) -> Iterable[CreatableTopicResult]:
     # Two new names of one request may collide: Kafka looks only at what was there before.
-    existing = {collision_key_of(name): name for name in sorted(cluster.topics, reverse=True)}
+    existing = {collision_key_of(name): name for name in sorted(node.image.topics, reverse=True)}
     for topic in wanted:
         try:
-            _check_name(cluster, topic.name, existing)
-            configs = _checked_configs(cluster, topic)
-            partition_count = _checked_partition_count(cluster, topic)
+            _check_name(node, topic.name, existing)
+            configs = _checked_configs(node, topic)
+            partition_count = _checked_partition_count(node, topic)
             if validate_only:
                 topic_id = new_uuid()
             else:
-                topic_id = cluster.create_topic(topic.name, partition_count, configs=configs).topic_id
+                topic_id = node.controller.create_topic(topic.name, partition_count, configs=configs).topic_id
         except KafkaError as error:
             yield _refused(topic.name, error)
             continue
@@ -104,34 +105,34 @@ def _create_all(
             error_message=None,
             num_partitions=partition_count,
             replication_factor=1,
-            configs=_described(cluster, configs),
+            configs=_described(node, configs),
         )
 
 
-def _check_name(cluster: Cluster, name: str, existing: dict[str, str]) -> None:
+def _check_name(node: NodeServices, name: str, existing: dict[str, str]) -> None:
     reason = find_topic_name_error(name)
     if reason is not None:
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, reason)
-    if cluster.find_topic(name) is not None:
+    if node.image.find_topic(name) is not None:
         raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
     other = existing.get(collision_key_of(name))
     if other is not None:
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic '{name}' collides with existing topic: {other}")
 
 
-def _checked_configs(cluster: Cluster, topic: CreatableTopic) -> dict[str, str]:
+def _checked_configs(node: NodeServices, topic: CreatableTopic) -> dict[str, str]:
     """Return what is set for the topic; the last of two values of a key counts."""
     asked = {config.name: config.value for config in topic.configs}
     try:
-        validate_topic_configs(cluster.config, asked)
+        validate_topic_configs(node.config, asked)
     except ConfigError as error:
         raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from error
     return {name: value for name, value in asked.items() if value is not None}
 
 
-def _checked_partition_count(cluster: Cluster, topic: CreatableTopic) -> int:
+def _checked_partition_count(node: NodeServices, topic: CreatableTopic) -> int:
     if topic.assignments:
-        return _checked_assignments(cluster, topic)
+        return _checked_assignments(node, topic)
     if topic.replication_factor < NOT_GIVEN or topic.replication_factor == 0:
         raise KafkaError(
             ErrorCode.INVALID_REPLICATION_FACTOR,
@@ -139,10 +140,10 @@ def _checked_partition_count(cluster: Cluster, topic: CreatableTopic) -> int:
         )
     if topic.num_partitions < NOT_GIVEN or topic.num_partitions == 0:
         raise KafkaError(ErrorCode.INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value.")
-    brokers = len(cluster.brokers())
+    brokers = len(node.image.brokers)
     factor = topic.replication_factor
     if factor == NOT_GIVEN:
-        factor = min(cluster.config.default_replication_factor, brokers)
+        factor = min(node.config.default_replication_factor, brokers)
     if factor > brokers:
         raise KafkaError(
             ErrorCode.INVALID_REPLICATION_FACTOR,
@@ -150,16 +151,16 @@ def _checked_partition_count(cluster: Cluster, topic: CreatableTopic) -> int:
             f"reached because only {brokers} broker(s) are registered or some brokers have all their log directories "
             "cordoned.",
         )
-    return cluster.config.num_partitions if topic.num_partitions == NOT_GIVEN else topic.num_partitions
+    return node.config.num_partitions if topic.num_partitions == NOT_GIVEN else topic.num_partitions
 
 
-def _checked_assignments(cluster: Cluster, topic: CreatableTopic) -> int:
+def _checked_assignments(node: NodeServices, topic: CreatableTopic) -> int:
     for given, what in ((topic.replication_factor, "replication factor"), (topic.num_partitions, "numPartitions")):
         if given != NOT_GIVEN:
             raise KafkaError(
                 ErrorCode.INVALID_REQUEST, f"A manual partition assignment was specified, but {what} was not set to -1."
             )
-    brokers = {broker.node_id for broker in cluster.brokers()}
+    brokers = {broker.node_id for broker in node.image.brokers}
     seen = set[int]()
     for assignment in topic.assignments:
         index = assignment.partition_index
@@ -172,10 +173,10 @@ def _checked_assignments(cluster: Cluster, topic: CreatableTopic) -> int:
     return len(seen)
 
 
-def _described(cluster: Cluster, configs: dict[str, str]) -> list[CreatableTopicConfigs]:
+def _described(node: NodeServices, configs: dict[str, str]) -> list[CreatableTopicConfigs]:
     return [
         CreatableTopicConfigs(name=name, value=text, config_source=source)
-        for name, text, source in effective_topic_configs(cluster.dynamic_configs, configs)
+        for name, text, source in effective_topic_configs(node.image.configs, configs)
     ]
 
 

@@ -17,8 +17,7 @@ from ....protocol.messages.delete_topics import (
     DeleteTopicState,
 )
 from ....protocol.primitives import ZERO_UUID
-from ...cluster import Cluster
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 from ...runtime.deferred import Deferred
 
 BY_ID_SINCE = 6
@@ -33,7 +32,7 @@ def handle(
         states = request.topics
     else:
         states = [DeleteTopicState(name=name) for name in request.topic_names]
-    if not context.cluster.config.delete_topic_enable:
+    if not context.node.config.delete_topic_enable:
         old = context.api_version < DELETION_DISABLED_SINCE
         code = ErrorCode.INVALID_REQUEST if old else ErrorCode.TOPIC_DELETION_DISABLED
         return DeleteTopicsResponse(responses=[_refused(state, KafkaError(code)) for state in states])
@@ -42,8 +41,8 @@ def handle(
         return DeleteTopicsResponse(
             responses=[_refused(state, KafkaError(ErrorCode.REQUEST_TIMED_OUT)) for state in states]
         )
-    results = Deletion(context.cluster, states).results()
-    return context.cluster.when_saved(lambda error: _answer(results, error))
+    results = Deletion(context.node, states).results()
+    return context.node.controller.when_saved(lambda error: _answer(results, error))
 
 
 def _answer(results: list[DeletableTopicResult], error: KafkaError | None) -> DeleteTopicsResponse:
@@ -57,9 +56,9 @@ def _answer(results: list[DeletableTopicResult], error: KafkaError | None) -> De
 class Deletion:
     """One request: sorts out what is named wrongly or more than once, and deletes the rest."""
 
-    def __init__(self, cluster: Cluster, states: Sequence[DeleteTopicState]) -> None:
+    def __init__(self, node: NodeServices, states: Sequence[DeleteTopicState]) -> None:
         """Sort out; nothing is deleted yet."""
-        self._cluster = cluster
+        self._node = node
         self._results: list[DeletableTopicResult] = []
         self._accepted: list[DeleteTopicState] = []
         for name, topic_id in self._named_once(states):
@@ -89,7 +88,7 @@ class Deletion:
     def _refuse_names_of_ids(self) -> None:
         ids = {state.topic_id for state in self._accepted if state.name is None}
         for state in [state for state in self._accepted if state.name is not None]:
-            topic = self._cluster.find_topic(state.name or "")
+            topic = self._node.image.find_topic(state.name or "")
             if topic is not None and topic.topic_id in ids:
                 both = DeleteTopicState(name=topic.name, topic_id=topic.topic_id)
                 self._refuse(both, "The provided topic name maps to an ID that was already supplied.")
@@ -101,15 +100,15 @@ class Deletion:
 
     def _delete(self, state: DeleteTopicState) -> DeletableTopicResult:
         if state.name is None:
-            topic = self._cluster.find_topic_by_id(state.topic_id)
+            topic = self._node.image.find_topic_by_id(state.topic_id)
             unknown = KafkaError(ErrorCode.UNKNOWN_TOPIC_ID, "This server does not host this topic ID.")
         else:
-            topic = self._cluster.find_topic(state.name)
+            topic = self._node.image.find_topic(state.name)
             message = "This server does not host this topic-partition."
             unknown = KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
         if topic is None:
             return _refused(state, unknown)
-        self._cluster.delete_topic(topic)
+        self._node.controller.delete_topics([topic])
         return DeletableTopicResult(name=topic.name, topic_id=topic.topic_id)
 
 

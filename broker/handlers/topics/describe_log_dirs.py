@@ -19,9 +19,8 @@ from ....protocol.messages.describe_log_dirs import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
-from ...cluster import Cluster
 from ...replica.partition import Partition
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 
 # What Kafka answers where it cannot find out.
 UNKNOWN_BYTES = -1
@@ -29,25 +28,27 @@ UNKNOWN_BYTES = -1
 
 def handle(context: RequestContext, request: DescribeLogDirsRequest) -> DescribeLogDirsResponse:
     """Tell how large the partitions asked for are; null asks for all; what is not there is left out."""
-    cluster = context.cluster
-    total_bytes, usable_bytes = _memory_bytes() if cluster.storage is None else _disk_bytes(cluster.log_directory)
+    node = context.node
+    total_bytes, usable_bytes = (
+        _memory_bytes() if not node.replicas.is_on_disk else _disk_bytes(node.replicas.log_directory)
+    )
     result = DescribeLogDirsResult(
-        log_dir=cluster.log_directory,
-        topics=_topics(cluster, request),
+        log_dir=node.replicas.log_directory,
+        topics=_topics(node, request),
         total_bytes=total_bytes,
         usable_bytes=usable_bytes,
     )
     return DescribeLogDirsResponse(results=[result])
 
 
-def _topics(cluster: Cluster, request: DescribeLogDirsRequest) -> list[DescribeLogDirsTopic]:
+def _topics(node: NodeServices, request: DescribeLogDirsRequest) -> list[DescribeLogDirsTopic]:
     wanted: dict[str, set[int]] = defaultdict(set)
     for asked in request.topics or ():
         wanted[asked.topic].update(asked.partitions)
     answers: list[DescribeLogDirsTopic] = []
-    for name in cluster.topics if request.topics is None else wanted:
-        topic = cluster.find_topic(name)
-        partitions = [] if topic is None else topic.partitions
+    for name in node.image.topics if request.topics is None else wanted:
+        topic = node.image.find_topic(name)
+        partitions = [] if topic is None else node.replicas.partitions_of(topic)
         described = [_partition(each) for each in partitions if request.topics is None or each.index in wanted[name]]
         if described:
             answers.append(DescribeLogDirsTopic(name=name, partitions=described))

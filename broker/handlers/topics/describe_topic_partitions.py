@@ -14,10 +14,10 @@ from ....protocol.messages.describe_topic_partitions import (
     DescribeTopicPartitionsResponsePartition,
     DescribeTopicPartitionsResponseTopic,
 )
-from ...cluster import Cluster, Topic, is_internal_name
 from ...metadata.authorized_operations import TOPIC_OPERATIONS
+from ...metadata.metadata_image import TopicImage, is_internal_topic
 from ...metadata.topic_names import find_topic_name_error
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 
 START = Cursor(topic_name="", partition_index=0)
 
@@ -28,11 +28,11 @@ def handle(context: RequestContext, request: DescribeTopicPartitionsRequest) -> 
     if error is not ErrorCode.NONE:
         refused = [DescribeTopicPartitionsResponseTopic(error_code=error, name=topic.name) for topic in request.topics]
         return DescribeTopicPartitionsResponse(topics=refused)
-    cluster = context.cluster
+    node = context.node
     cursor = request.cursor or START
-    names = {topic.name for topic in request.topics} or cluster.topics.keys()
-    limit = max(1, min(request.response_partition_limit, cluster.config.max_request_partition_size_limit))
-    return _page(cluster, sorted(name for name in names if name >= cursor.topic_name), cursor, limit)
+    names = {topic.name for topic in request.topics} or node.image.topics.keys()
+    limit = max(1, min(request.response_partition_limit, node.config.max_request_partition_size_limit))
+    return _page(node, sorted(name for name in names if name >= cursor.topic_name), cursor, limit)
 
 
 def _refusal(request: DescribeTopicPartitionsRequest) -> ErrorCode:
@@ -44,14 +44,14 @@ def _refusal(request: DescribeTopicPartitionsRequest) -> ErrorCode:
     return ErrorCode.UNKNOWN_SERVER_ERROR if "" in names else ErrorCode.NONE
 
 
-def _page(cluster: Cluster, names: list[str], cursor: Cursor, limit: int) -> DescribeTopicPartitionsResponse:
+def _page(node: NodeServices, names: list[str], cursor: Cursor, limit: int) -> DescribeTopicPartitionsResponse:
     response = DescribeTopicPartitionsResponse()
     left = limit
     for name in names:
         if not left:
             response.next_cursor = Cursor(topic_name=name, partition_index=0)
             break
-        topic = cluster.find_topic(name)
+        topic = node.image.find_topic(name)
         if topic is None:
             response.topics.append(_unknown(name))
             continue
@@ -71,12 +71,12 @@ def _unknown(name: str) -> DescribeTopicPartitionsResponseTopic:
     return DescribeTopicPartitionsResponseTopic(
         error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if is_valid else ErrorCode.INVALID_TOPIC_EXCEPTION,
         name=name,
-        is_internal=is_internal_name(name),
+        is_internal=is_internal_topic(name),
         topic_authorized_operations=TOPIC_OPERATIONS,
     )
 
 
-def _described(topic: Topic, first: int, count: int) -> DescribeTopicPartitionsResponseTopic:
+def _described(topic: TopicImage, first: int, count: int) -> DescribeTopicPartitionsResponseTopic:
     return DescribeTopicPartitionsResponseTopic(
         name=topic.name,
         topic_id=topic.topic_id,

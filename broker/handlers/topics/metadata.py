@@ -21,9 +21,9 @@ from ....protocol.messages.metadata import (
     MetadataResponseTopic,
 )
 from ....protocol.primitives import ZERO_UUID
-from ...cluster import Topic, is_internal_name
 from ...coordinators.internal_topics import INTERNAL_TOPICS, internal_topic
 from ...metadata.authorized_operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
+from ...metadata.metadata_image import TopicImage, is_internal_topic
 from ...metadata.topic_names import collision_key_of, find_topic_name_error
 from ...requests.request_context import ApiHandler, RequestContext
 from ...runtime.deferred import Deferred
@@ -37,13 +37,13 @@ TOPIC_IDS_SINCE = 12
 
 def handle(context: RequestContext, request: MetadataRequest) -> MetadataResponse | Deferred[MetadataResponse]:
     """Tell the brokers, and the topics asked for."""
-    cluster = context.cluster
+    node = context.node
     refusal = _refusal(context.api_version, request.topics or [])
     if refusal is not ErrorCode.NONE:
         return _refuse(request.topics or [], refusal)
     response = MetadataResponse(
-        cluster_id=cluster.cluster_id,
-        controller_id=cluster.node_id,
+        cluster_id=node.image.cluster_id,
+        controller_id=node.node_id,
         brokers=[
             MetadataResponseBroker(
                 node_id=broker.node_id,
@@ -51,7 +51,7 @@ def handle(context: RequestContext, request: MetadataRequest) -> MetadataRespons
                 port=context.listener.advertised_port,
                 rack=broker.rack,
             )
-            for broker in cluster.brokers()
+            for broker in node.image.brokers
         ],
         topics=_topics(context, request),
     )
@@ -61,7 +61,7 @@ def handle(context: RequestContext, request: MetadataRequest) -> MetadataRespons
         for topic in response.topics:
             topic.topic_authorized_operations = TOPIC_OPERATIONS
     # A topic is not told before it is written down: what a client then writes to it would outlive it.
-    return cluster.when_saved(lambda _: response)
+    return node.controller.when_saved(lambda _: response)
 
 
 def _refusal(version: int, asked: list[MetadataRequestTopic]) -> ErrorCode:
@@ -85,7 +85,7 @@ def _refuse(asked: list[MetadataRequestTopic], error: ErrorCode) -> MetadataResp
 def _topics(context: RequestContext, request: MetadataRequest) -> list[MetadataResponseTopic]:
     asked = request.topics
     if asked is None or (not asked and context.api_version < NULL_MEANS_ALL_SINCE):
-        return [_describe(topic) for topic in context.cluster.topics.values()]
+        return [_describe(topic) for topic in context.node.image.topics.values()]
     # A topic that is asked for twice is answered once; with one id in the request, names are not looked at.
     topic_ids = dict.fromkeys(topic.topic_id for topic in asked if topic.topic_id != ZERO_UUID)
     if topic_ids:
@@ -93,7 +93,7 @@ def _topics(context: RequestContext, request: MetadataRequest) -> list[MetadataR
     may_create = context.api_version < AUTO_CREATION_FLAG_SINCE or request.allow_auto_topic_creation
     names = dict.fromkeys(topic.name or "" for topic in asked)
     answers = [_find_name(context, name) for name in names]
-    if may_create and context.cluster.config.auto_create_topics_enable:
+    if may_create and context.node.config.auto_create_topics_enable:
         # The answer to this request does not show the topics yet, as Kafka's does not.
         unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         _create(context, [topic.name or "" for topic in answers if topic.error_code == unknown])
@@ -101,19 +101,19 @@ def _topics(context: RequestContext, request: MetadataRequest) -> list[MetadataR
 
 
 def _find_id(context: RequestContext, topic_id: bytes) -> MetadataResponseTopic:
-    topic = context.cluster.find_topic_by_id(topic_id)
+    topic = context.node.image.find_topic_by_id(topic_id)
     if topic is not None:
         return _describe(topic)
     return MetadataResponseTopic(error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=topic_id)
 
 
 def _find_name(context: RequestContext, name: str) -> MetadataResponseTopic:
-    topic = context.cluster.find_topic(name)
+    topic = context.node.image.find_topic(name)
     if topic is not None:
         return _describe(topic)
     is_allowed = find_topic_name_error(name) is None
     error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if is_allowed else ErrorCode.INVALID_TOPIC_EXCEPTION
-    return MetadataResponseTopic(error_code=error, name=name, is_internal=is_internal_name(name))
+    return MetadataResponseTopic(error_code=error, name=name, is_internal=is_internal_topic(name))
 
 
 def _create(context: RequestContext, names: list[str]) -> None:
@@ -122,20 +122,20 @@ def _create(context: RequestContext, names: list[str]) -> None:
     A name that collides with that of a topic is passed over; two new ones that collide with each other are not. Where
     the files of one cannot be made, it is as if nobody had asked: the client does so again.
     """
-    cluster = context.cluster
-    taken = {collision_key_of(name) for name in cluster.topics} if names else set[str]()
+    node = context.node
+    taken = {collision_key_of(name) for name in node.image.topics} if names else set[str]()
     coordinators = {internal.name: coordinator_type for coordinator_type, internal in INTERNAL_TOPICS.items()}
     for name in names:
         try:
             if name in coordinators:
-                internal_topic(cluster, coordinators[name])
+                internal_topic(node.controller, coordinators[name])
             elif collision_key_of(name) not in taken:
-                cluster.create_topic(name, cluster.config.num_partitions)
+                node.controller.create_topic(name, node.config.num_partitions)
         except KafkaError as error:
             logger.error("topic %s is not created: %s", name, error)
 
 
-def _describe(topic: Topic) -> MetadataResponseTopic:
+def _describe(topic: TopicImage) -> MetadataResponseTopic:
     return MetadataResponseTopic(
         name=topic.name,
         topic_id=topic.topic_id,

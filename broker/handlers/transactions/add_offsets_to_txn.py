@@ -22,10 +22,10 @@ def handle(
     context: RequestContext, request: AddOffsetsToTxnRequest
 ) -> AddOffsetsToTxnResponse | Deferred[AddOffsetsToTxnResponse]:
     """Have the partition of the group join the transaction."""
-    cluster = context.cluster
-    index = find_index_of_key(cluster, CoordinatorType.GROUP, request.group_id)
+    node = context.node
+    index = find_index_of_key(node.image, CoordinatorType.GROUP, request.group_id)
     partition = (INTERNAL_TOPICS[CoordinatorType.GROUP].name, index)
-    transactions = cluster.transactions
+    transactions = node.coordinators.transactions
     try:
         transactions.add(
             request.transactional_id,

@@ -20,9 +20,8 @@ from ....protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTopicResult,
     AddPartitionsToTxnTransaction,
 )
-from ...cluster import Cluster
 from ...coordinators.transaction.transaction_errors import error_for
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 from ...runtime.deferred import Deferred
 
 FENCED_SINCE = 2
@@ -40,7 +39,7 @@ def handle(
     context: RequestContext, request: AddPartitionsToTxnRequest
 ) -> AddPartitionsToTxnResponse | Deferred[AddPartitionsToTxnResponse]:
     """Have the partitions of each transaction join it, or verify that they have."""
-    cluster, api_version = context.cluster, context.api_version
+    node, api_version = context.node, context.api_version
     if api_version >= SEVERAL_TRANSACTIONS_SINCE:
         asked = request.transactions
     else:
@@ -52,13 +51,13 @@ def handle(
                 topics=request.v3_and_below_topics,
             )
         ]
-    answer = _response(api_version, [_result(cluster, each, api_version) for each in asked])
+    answer = _response(api_version, [_result(node, each, api_version) for each in asked])
 
     def refused(code: ErrorCode) -> AddPartitionsToTxnResponse:
         results = [_with_error(each, lambda _topic, _index: code) for each in asked]
         return _response(api_version, results)
 
-    return cluster.transactions.settled(answer, refused)
+    return node.coordinators.transactions.settled(answer, refused)
 
 
 def _response(api_version: int, results: list[AddPartitionsToTxnResult]) -> AddPartitionsToTxnResponse:
@@ -67,27 +66,27 @@ def _response(api_version: int, results: list[AddPartitionsToTxnResult]) -> AddP
     return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results[0].topic_results)
 
 
-def _result(cluster: Cluster, asked: AddPartitionsToTxnTransaction, api_version: int) -> AddPartitionsToTxnResult:
-    if any(not _exists(cluster, topic.name, index) for topic in asked.topics for index in topic.partitions):
+def _result(node: NodeServices, asked: AddPartitionsToTxnTransaction, api_version: int) -> AddPartitionsToTxnResult:
+    if any(not node.image.has_partition(topic.name, index) for topic in asked.topics for index in topic.partitions):
         return _with_error(
             asked,
             lambda topic, index: (
                 ErrorCode.OPERATION_NOT_ATTEMPTED
-                if _exists(cluster, topic, index)
+                if node.image.has_partition(topic, index)
                 else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             ),
         )
     if asked.verify_only:
-        return _with_error(asked, lambda topic, index: _verified(cluster, asked, topic, index))
-    code = _added(cluster, asked, NEW_CLIENT if api_version >= NEW_CLIENT_SINCE else OLD_CLIENT)
+        return _with_error(asked, lambda topic, index: _verified(node, asked, topic, index))
+    code = _added(node, asked, NEW_CLIENT if api_version >= NEW_CLIENT_SINCE else OLD_CLIENT)
     code = error_for(code, api_version, fenced_since=FENCED_SINCE)
     return _with_error(asked, lambda _topic, _index: code)
 
 
-def _added(cluster: Cluster, asked: AddPartitionsToTxnTransaction, client_version: int) -> ErrorCode:
+def _added(node: NodeServices, asked: AddPartitionsToTxnTransaction, client_version: int) -> ErrorCode:
     partitions = [(topic.name, index) for topic in asked.topics for index in topic.partitions]
     try:
-        cluster.transactions.add(
+        node.coordinators.transactions.add(
             asked.transactional_id, asked.producer_id, asked.producer_epoch, partitions, client_version=client_version
         )
     except KafkaError as error:
@@ -95,17 +94,14 @@ def _added(cluster: Cluster, asked: AddPartitionsToTxnTransaction, client_versio
     return ErrorCode.NONE
 
 
-def _verified(cluster: Cluster, asked: AddPartitionsToTxnTransaction, topic: str, index: int) -> ErrorCode:
+def _verified(node: NodeServices, asked: AddPartitionsToTxnTransaction, topic: str, index: int) -> ErrorCode:
     try:
-        cluster.transactions.verify(asked.transactional_id, asked.producer_id, asked.producer_epoch, [(topic, index)])
+        node.coordinators.transactions.verify(
+            asked.transactional_id, asked.producer_id, asked.producer_epoch, [(topic, index)]
+        )
     except KafkaError as error:
         return error.code
     return ErrorCode.NONE
-
-
-def _exists(cluster: Cluster, topic_name: str, index: int) -> bool:
-    topic = cluster.find_topic(topic_name)
-    return topic is not None and topic.find_partition(index) is not None
 
 
 def _with_error(asked: AddPartitionsToTxnTransaction, error_of: ErrorOf) -> AddPartitionsToTxnResult:

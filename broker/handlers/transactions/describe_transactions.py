@@ -12,19 +12,18 @@ from ....protocol.messages.describe_transactions import (
     TopicData,
     TransactionState,
 )
-from ...cluster import Cluster
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 
 
 def handle(context: RequestContext, request: DescribeTransactionsRequest) -> DescribeTransactionsResponse:
     """Tell what is known of each transactional id."""
-    states = [_describe(context.cluster, transactional_id) for transactional_id in request.transactional_ids]
+    states = [_describe(context.node, transactional_id) for transactional_id in request.transactional_ids]
     return DescribeTransactionsResponse(transaction_states=states)
 
 
-def _describe(cluster: Cluster, transactional_id: str) -> TransactionState:
+def _describe(node: NodeServices, transactional_id: str) -> TransactionState:
     try:
-        known = cluster.transactions.describe(transactional_id)
+        known = node.coordinators.transactions.describe(transactional_id)
     except KafkaError as error:
         return TransactionState(transactional_id=transactional_id, error_code=error.code)
     topics: dict[str, TopicData] = {}

@@ -23,7 +23,7 @@ OLD_CLIENT = 0
 
 def handle(context: RequestContext, request: EndTxnRequest) -> EndTxnResponse | Deferred[EndTxnResponse]:
     """Commit or abort the producer's transaction."""
-    transactions = context.cluster.transactions
+    transactions = context.node.coordinators.transactions
     producer = TransactionalProducer(request.producer_id, request.producer_epoch)
     client_version = NEW_CLIENT if context.api_version >= NEW_EPOCH_SINCE else OLD_CLIENT
     try:

@@ -14,9 +14,8 @@ from collections.abc import Callable
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from ....protocol.produced_records import TransactionalProducer
-from ...cluster import Cluster
 from ...coordinators.transaction.transaction_errors import error_for
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 from ...runtime.deferred import Deferred
 
 NO_PRODUCER_ID = -1
@@ -32,18 +31,18 @@ def handle(context: RequestContext, request: InitProducerIdRequest) -> Answer:
         return _refused(ErrorCode.INVALID_REQUEST)
     if request.transactional_id == "":
         return _refused(ErrorCode.INVALID_REQUEST)
-    cluster, api_version = context.cluster, context.api_version
+    node, api_version = context.node, context.api_version
     if request.transactional_id is None:
-        return _with_ids(cluster, lambda: _given(cluster))
-    return _with_ids(cluster, lambda: _initialized(cluster, request, api_version))
+        return _with_ids(node, lambda: _given(node))
+    return _with_ids(node, lambda: _initialized(node, request, api_version))
 
 
-def _with_ids(cluster: Cluster, answer: Callable[[], Answer]) -> Answer:
+def _with_ids(node: NodeServices, answer: Callable[[], Answer]) -> Answer:
     """Answer now, or, where it takes a new block of ids, when that is saved, which may fail."""
     first = answer()
     if isinstance(first, Deferred) or first.error_code != ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
         return first
-    cluster.claim_producer_ids()
+    node.controller.claim_producer_ids()
     later: Deferred[InitProducerIdResponse] = Deferred()
 
     def saved(_: KafkaError | None) -> None:
@@ -53,21 +52,21 @@ def _with_ids(cluster: Cluster, answer: Callable[[], Answer]) -> Answer:
         else:
             later.complete(second)
 
-    cluster.when_saved(saved)
+    node.controller.when_saved(saved)
     return later.response() or later
 
 
-def _given(cluster: Cluster) -> InitProducerIdResponse:
+def _given(node: NodeServices) -> InitProducerIdResponse:
     """Answer a producer without transactions."""
-    producer_id = cluster.producer_ids.generate()
+    producer_id = node.controller.producer_ids.generate()
     if producer_id is None:
         return _refused(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
     return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
 
 
-def _initialized(cluster: Cluster, request: InitProducerIdRequest, api_version: int) -> Answer:
+def _initialized(node: NodeServices, request: InitProducerIdRequest, api_version: int) -> Answer:
     """Answer a producer with a transactional id."""
-    transactions = cluster.transactions
+    transactions = node.coordinators.transactions
     expected = None
     if request.producer_id != NO_PRODUCER_ID:
         expected = TransactionalProducer(request.producer_id, request.producer_epoch)

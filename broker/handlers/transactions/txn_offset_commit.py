@@ -21,7 +21,7 @@ from ...coordinators.group.group import OffsetCommitter
 from ...coordinators.group.group_offsets import OffsetProducer
 from ...coordinators.group.offset_requests import existing_partitions, offset_of, refuse_accepted
 from ...coordinators.internal_topics import CoordinatorType, partition_of_key
-from ...replica.transaction_check import TransactionCheck, when_joined
+from ...coordinators.transaction.transaction_check import TransactionCheck, when_joined
 from ...requests.request_context import ApiHandler, RequestContext
 from ...runtime.deferred import Deferred
 
@@ -55,12 +55,12 @@ def handle(
     context: RequestContext, request: TxnOffsetCommitRequest
 ) -> TxnOffsetCommitResponse | Deferred[TxnOffsetCommitResponse]:
     """Keep the offsets of the partitions that there are until the producer's transaction ends."""
-    answers, cluster = _Answers(), context.cluster
+    answers, node = _Answers(), context.node
     commits = [
         commit
         for topic in request.topics
         for commit in existing_partitions(
-            cluster.find_topic(topic.name),
+            node.image.find_topic(topic.name),
             topic.partitions,
             partial(answers.add, topic.name),
             ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
@@ -71,15 +71,15 @@ def handle(
     offsets = [offset_of(topic, partition) for topic, partition in commits]
     try:
         _check_transaction(context, request)
-        error_codes = cluster.groups.offsets.commit_pending(
+        error_codes = node.coordinators.groups.offsets.commit_pending(
             _committer_of(context, request), offsets, OffsetProducer(request.producer_id, request.producer_epoch)
         )
     except KafkaError as error:
         error_codes = [_known_to(context.api_version, ErrorCode(error.code))] * len(commits)
     for (topic, partition), error_code in zip(commits, error_codes, strict=True):
         answers.add(topic.name, partition.partition_index, error_code)
-    settled = cluster.groups.settled(answers.response(), answers.refused)
-    return when_joined(cluster, settled, lambda: answers.refused(ErrorCode.NOT_COORDINATOR))
+    settled = node.coordinators.groups.settled(answers.response(), answers.refused)
+    return when_joined(node.coordinators.transactions, settled, lambda: answers.refused(ErrorCode.NOT_COORDINATOR))
 
 
 def _check_transaction(context: RequestContext, request: TxnOffsetCommitRequest) -> None:
@@ -89,7 +89,9 @@ def _check_transaction(context: RequestContext, request: TxnOffsetCommitRequest)
     """
     if not request.group_id:
         raise KafkaError(ErrorCode.INVALID_GROUP_ID, "the group id is empty")
-    partition = partition_of_key(context.cluster, CoordinatorType.GROUP, request.group_id)
+    partition = partition_of_key(
+        context.node.controller, context.node.replicas, CoordinatorType.GROUP, request.group_id
+    )
     entry = partition.log.producers.find(request.producer_id)
     if entry is not None and entry.has_open_transaction(request.producer_epoch):
         return
@@ -100,7 +102,9 @@ def _check_transaction(context: RequestContext, request: TxnOffsetCommitRequest)
         joins=context.api_version >= JOINS_SINCE,
         knows_abortable=context.api_version >= ABORTABLE_SINCE,
     )
-    for error in check.refused(context.cluster, [(partition.topic_name, partition.index)]).values():
+    for error in check.refused(
+        context.node.coordinators.transactions, [(partition.topic_name, partition.index)]
+    ).values():
         raise error
 
 

@@ -20,10 +20,8 @@ from ....protocol.messages.write_txn_markers import (
     WriteTxnMarkersResponse,
 )
 from ....storage.coordinator_batch import TransactionMarker
-from ...cluster import Cluster
-from ...coordinators.transaction.marker_writing import write_marker
 from ...replica.partition_flusher import PartitionFlusher
-from ...requests.request_context import ApiHandler, RequestContext
+from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 from ...runtime.deferred import Deferred
 
 # Up to which offset a partition is to be flushed before its result is given.
@@ -35,12 +33,12 @@ def handle(
 ) -> WriteTxnMarkersResponse | Deferred[WriteTxnMarkersResponse]:
     """Append each marker to each of its partitions."""
     unflushed: list[Unflushed] = []
-    markers = [_write(context.cluster, asked, unflushed) for asked in request.markers]
+    markers = [_write(context.node, asked, unflushed) for asked in request.markers]
     response = WriteTxnMarkersResponse(markers=markers)
     return _when_flushed(response, unflushed) if unflushed else response
 
 
-def _write(cluster: Cluster, asked: WritableTxnMarker, unflushed: list[Unflushed]) -> WritableTxnMarkerResult:
+def _write(node: NodeServices, asked: WritableTxnMarker, unflushed: list[Unflushed]) -> WritableTxnMarkerResult:
     marker = TransactionMarker(
         producer_id=asked.producer_id,
         producer_epoch=asked.producer_epoch,
@@ -51,7 +49,7 @@ def _write(cluster: Cluster, asked: WritableTxnMarker, unflushed: list[Unflushed
     topics = [
         WritableTxnMarkerTopicResult(
             name=topic.name,
-            partitions=[_write_one(cluster, marker, topic.name, index, unflushed) for index in topic.partition_indexes],
+            partitions=[_write_one(node, marker, topic.name, index, unflushed) for index in topic.partition_indexes],
         )
         for topic in asked.topics
     ]
@@ -59,16 +57,15 @@ def _write(cluster: Cluster, asked: WritableTxnMarker, unflushed: list[Unflushed
 
 
 def _write_one(
-    cluster: Cluster, marker: TransactionMarker, topic_name: str, index: int, unflushed: list[Unflushed]
+    node: NodeServices, marker: TransactionMarker, topic_name: str, index: int, unflushed: list[Unflushed]
 ) -> WritableTxnMarkerPartitionResult:
     answer = WritableTxnMarkerPartitionResult(partition_index=index)
-    topic = cluster.find_topic(topic_name)
-    partition = None if topic is None else topic.find_partition(index)
+    partition = node.replicas.find_partition_by_name(topic_name, index)
     if partition is None:
         answer.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return answer
     try:
-        result = write_marker(cluster, partition, marker)
+        result = node.coordinators.write_marker(partition, marker)
     except KafkaError as error:
         answer.error_code = error.code
         return answer

@@ -25,8 +25,8 @@ from ....storage.corrupt_file import CorruptFileError
 from ....storage.log_files import LOG_SUFFIX, SNAPSHOT_SUFFIX, SWAP_SUFFIX, PartitionName, base_offset_of, file_name
 from ....storage.log_files import partition_folder as folder_name_of
 from ....storage.producers.producer_snapshot import decode_snapshot
-from ...cluster import is_internal_name
 from ...metadata.cluster_metadata import METADATA_FILE, TopicMetadata, decode_metadata
+from ...metadata.metadata_image import is_internal_topic
 from ..log_import import locked_as_reader
 from .kafka_folder import ExportedCluster, ExportedPartition, ExportedTopic, ExportError, KafkaFolder
 
@@ -75,7 +75,7 @@ def _export_all(data_folder: Path, folder: KafkaFolder, say: Callable[[str], Non
     producer_id_end = metadata.next_producer_id
     for topic in sorted(metadata.topics, key=lambda topic: topic.name):
         exported, highest = _export_topic(data_folder, topic, folder, starts)
-        if is_internal_name(topic.name) and highest.total_bytes == 0:
+        if is_internal_topic(topic.name) and highest.total_bytes == 0:
             # Kafka makes it with the first client that needs it.
             for partition in exported.partitions:
                 shutil.rmtree(folder.path / folder_name_of(topic.name, partition.index))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
-from fauxka.broker.coordinators.consumer.of_cluster import consumer_groups_of
 from fauxka.broker.coordinators.coordinator_log import StateLog, StateRecord
 from fauxka.broker.coordinators.group.group import OffsetCommitter
 from fauxka.broker.coordinators.group.group_coordinator import GroupCoordinator
@@ -15,7 +15,6 @@ from fauxka.broker.coordinators.group.group_join import JoinAttempt
 from fauxka.broker.coordinators.group.group_offsets import OffsetProducer, OffsetToCommit
 from fauxka.broker.coordinators.group.group_settings import GroupSettings
 from fauxka.broker.coordinators.internal_topics import CoordinatorType, partition_of_key
-from fauxka.broker.coordinators.share.of_cluster import share_groups_of
 from fauxka.broker.runtime.clock import ManualClock
 from fauxka.broker.runtime.deferred import Deferred
 from fauxka.protocol.batches.records import BatchOptions
@@ -41,6 +40,10 @@ class BreakableLog(StateLog):
 
     broken_by: ErrorCode | None = None
 
+    @classmethod
+    def of_groups(cls, cluster: Cluster) -> BreakableLog:
+        return cls(cluster.controller, cluster.node.replicas, CoordinatorType.GROUP, lambda: True)
+
     def append(self, key_text: str, records: Sequence[StateRecord], options: BatchOptions = NO_PRODUCER) -> int:
         if self.broken_by is not None:
             raise KafkaError(self.broken_by, "the log is broken")
@@ -58,7 +61,7 @@ class GroupPlay:
     def __init__(self, settings: GroupSettings | None = None, config: Mapping[str, str] | None = None) -> None:
         self.clock = ManualClock()
         self.cluster = Cluster(BrokerConfig.from_entries(config or {}), clock=self.clock)
-        self.log = BreakableLog(self.cluster, CoordinatorType.GROUP)
+        self.log = BreakableLog.of_groups(self.cluster)
         # What the next coordinator goes by.
         self.settings = settings or GroupSettings(initial_rebalance_delay_ms=0)
         self._numbers = itertools.count(1)
@@ -69,8 +72,8 @@ class GroupPlay:
             self.settings,
             self.clock,
             self.log,
-            consumer_groups_of(self.cluster, self.log),
-            share_groups_of(self.cluster, self.log),
+            partial(self.cluster.node.coordinators.new_consumer_groups, self.log),
+            partial(self.cluster.node.coordinators.new_share_groups, self.log),
             lambda: str(next(self._numbers)),
         )
 
@@ -173,7 +176,7 @@ class GroupPlay:
 
     def end_transaction(self, producer_id: int, *, is_commit: bool) -> None:
         """Write the marker of the producer's transaction to the group's partition, and have it count."""
-        partition = partition_of_key(self.cluster, CoordinatorType.GROUP, GROUP)
+        partition = partition_of_key(self.cluster.controller, self.cluster.node.replicas, CoordinatorType.GROUP, GROUP)
         marker = TransactionMarker(producer_id=producer_id, producer_epoch=0, is_commit=is_commit)
         partition.append_coordinated(marker, self.clock.now_ms())
         self.coordinator.offsets.end_transaction(partition.index, producer_id, is_commit=is_commit)

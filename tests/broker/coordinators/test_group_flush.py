@@ -39,7 +39,7 @@ def files() -> SteeredFileSystem:
 @pytest.fixture
 def broker(files: SteeredFileSystem) -> Iterator[Broker]:
     with Broker(CONFIG, file_system=files) as broker:
-        broker.call(lambda: broker.cluster.create_topic("events", 1))
+        broker.call(lambda: broker.cluster.controller.create_topic("events", 1))
         yield broker
 
 

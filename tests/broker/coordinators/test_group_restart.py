@@ -20,11 +20,15 @@ NEWER_TYPE = b"\x7f\xff"
 
 def commit(broker: Broker, offset: int, *topics: str) -> None:
     offsets = [OffsetToCommit(topic_name=topic, partition=0, offset=offset) for topic in topics]
-    broker.call(lambda: broker.cluster.groups.offsets.commit(OffsetCommitter(group_id="g", api_version=9), offsets))
+    broker.call(
+        lambda: broker.cluster.node.coordinators.groups.offsets.commit(
+            OffsetCommitter(group_id="g", api_version=9), offsets
+        )
+    )
 
 
 def committed(broker: Broker, topic: str) -> int | None:
-    found = broker.call(lambda: broker.cluster.groups.offsets.find("g", topic, 0))
+    found = broker.call(lambda: broker.cluster.node.coordinators.groups.offsets.find("g", topic, 0))
     return None if found is None else found.offset
 
 
@@ -50,9 +54,9 @@ def test_offsets_are_there_after_a_crash(*, is_on_disk: bool, tmp_path: Path) ->
 
 def test_offsets_of_a_deleted_topic_are_gone_after_a_crash_too() -> None:
     with Broker(PARTITIONS) as broker:
-        topic = broker.call(lambda: broker.cluster.create_topic("events", 1))
+        topic = broker.call(lambda: broker.cluster.controller.create_topic("events", 1))
         commit(broker, 5, "events", "others")
-        broker.call(lambda: broker.cluster.delete_topic(topic))
+        broker.call(lambda: broker.cluster.controller.delete_topics([topic]))
 
         broker.crash()
         broker.restart()
@@ -64,7 +68,9 @@ def test_without_its_topic_a_coordinator_knows_no_group() -> None:
     with Broker(PARTITIONS) as broker:
         commit(broker, 5, "events")
 
-        broker.call(lambda: broker.cluster.delete_topic(broker.cluster.topics["__consumer_offsets"]))
+        broker.call(
+            lambda: broker.cluster.controller.delete_topics([broker.cluster.image.topics["__consumer_offsets"]])
+        )
 
         assert committed(broker, "events") is None
         commit(broker, 1, "events")
@@ -79,7 +85,7 @@ def test_a_reset_broker_has_no_group_and_no_record_of_any() -> None:
         broker.crash()
         broker.restart()
 
-        assert broker.call(lambda: broker.cluster.groups.list_groups((), ())) == []
+        assert broker.call(lambda: broker.cluster.node.coordinators.groups.list_groups((), ())) == []
 
 
 @pytest.mark.parametrize(

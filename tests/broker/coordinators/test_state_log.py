@@ -42,7 +42,7 @@ def replayed(log: StateLog) -> list[tuple[int, bytes | None, bytes | None]]:
 
 
 def test_records_are_replayed_in_order_from_the_partition_of_their_key() -> None:
-    log = StateLog(cluster_with(), CoordinatorType.TRANSACTION)
+    log = cluster_with().node.coordinators.state_log(CoordinatorType.TRANSACTION)
 
     log.append("tx", [StateRecord(b"k", b"1"), StateRecord(b"k", None)])
     log.append("tx", [StateRecord(b"k", b"2")])
@@ -53,9 +53,11 @@ def test_records_are_replayed_in_order_from_the_partition_of_their_key() -> None
 
 def test_records_that_belong_together_are_one_batch_of_nobody_with_the_time_of_the_clock() -> None:
     cluster = cluster_with()
-    StateLog(cluster, CoordinatorType.GROUP).append("g", [StateRecord(b"k", b"1"), StateRecord(b"l", b"2")])
+    cluster.node.coordinators.state_log(CoordinatorType.GROUP).append(
+        "g", [StateRecord(b"k", b"1"), StateRecord(b"l", b"2")]
+    )
 
-    partition = cluster.topics["__consumer_offsets"].partitions[partition_index_of_key("g", PARTITIONS)]
+    partition = cluster.node.replicas.partition_of("__consumer_offsets", partition_index_of_key("g", PARTITIONS))
     fetched = partition.log.read(0, 1000, upper_offset=2, min_one_batch=True)
 
     header = parse_header(b"".join(fetched.views))
@@ -65,7 +67,7 @@ def test_records_that_belong_together_are_one_batch_of_nobody_with_the_time_of_t
 
 
 def test_more_than_is_read_at_a_time_is_replayed_whole() -> None:
-    log = StateLog(cluster_with(), CoordinatorType.GROUP)
+    log = cluster_with().node.coordinators.state_log(CoordinatorType.GROUP)
     values = [b"%d" % number * 50_000 for number in range(60)]
 
     for value in values:
@@ -76,20 +78,20 @@ def test_more_than_is_read_at_a_time_is_replayed_whole() -> None:
 
 def test_a_log_is_empty_until_something_is_kept() -> None:
     cluster = cluster_with()
-    log = StateLog(cluster, CoordinatorType.GROUP)
+    log = cluster.node.coordinators.state_log(CoordinatorType.GROUP)
     assert log.is_empty
 
     log.append("g", [StateRecord(b"k", b"v")])
 
     assert not log.is_empty
-    assert StateLog(cluster, CoordinatorType.TRANSACTION).is_empty
+    assert cluster.node.coordinators.state_log(CoordinatorType.TRANSACTION).is_empty
 
 
 def test_what_cannot_be_appended_is_answered_as_coordinators_do() -> None:
     cluster = cluster_with()
-    log = StateLog(cluster, CoordinatorType.GROUP)
+    log = cluster.node.coordinators.state_log(CoordinatorType.GROUP)
     log.append("g", [StateRecord(b"k", b"v")])
-    cluster.topics["__consumer_offsets"].partitions[partition_index_of_key("g", PARTITIONS)].log.fail_flush()
+    cluster.node.replicas.partition_of("__consumer_offsets", partition_index_of_key("g", PARTITIONS)).log.fail_flush()
 
     with pytest.raises(KafkaError) as refused:
         log.append("g", [StateRecord(b"k", b"w")])
@@ -99,7 +101,7 @@ def test_what_cannot_be_appended_is_answered_as_coordinators_do() -> None:
 
 
 def test_records_that_are_too_large_are_a_fault_of_the_server() -> None:
-    log = StateLog(cluster_with({"offsets.topic.segment.bytes": "2000000"}), CoordinatorType.GROUP)
+    log = cluster_with({"offsets.topic.segment.bytes": "2000000"}).node.coordinators.state_log(CoordinatorType.GROUP)
 
     with pytest.raises(KafkaError) as refused:
         log.append("g", [StateRecord(b"k", bytes(3_000_000))])
@@ -109,7 +111,7 @@ def test_records_that_are_too_large_are_a_fault_of_the_server() -> None:
 
 
 def test_without_flushes_the_answer_is_there_at_once() -> None:
-    log = StateLog(cluster_with(), CoordinatorType.GROUP)
+    log = cluster_with().node.coordinators.state_log(CoordinatorType.GROUP)
 
     log.append("g", [StateRecord(b"k", b"v")])
 
@@ -124,7 +126,7 @@ def settle_in(folder: Path, spoil: Callable[[Cluster], None]) -> str:
             BrokerConfig.from_entries({"log.flush.interval.messages": "1", "offsets.topic.num.partitions": "1"}),
             file_system=OsFileSystem(folder),
         )
-        log = StateLog(cluster, CoordinatorType.GROUP)
+        log = cluster.node.coordinators.state_log(CoordinatorType.GROUP)
         log.append("g", [StateRecord(b"k", b"v")])
         spoil(cluster)
         delivered: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -132,7 +134,7 @@ def settle_in(folder: Path, spoil: Callable[[Cluster], None]) -> str:
         assert isinstance(answer, Deferred), "it was not flushed yet"
         answer.deliver_to(delivered.set_result)
         settled = await asyncio.wait_for(delivered, 10)
-        await cluster.stop_steps()
+        await cluster.node.stop_disk_steps()
         return settled
 
     return asyncio.run(settle())
@@ -142,7 +144,7 @@ def test_the_answer_comes_when_the_records_are_flushed(tmp_path: Path) -> None:
     offsets: list[int] = []
 
     def look(cluster: Cluster) -> None:
-        offsets.append(cluster.topics["__consumer_offsets"].partitions[0].log.recovery_point)
+        offsets.append(cluster.node.replicas.partition_of("__consumer_offsets", 0).log.recovery_point)
 
     assert settle_in(tmp_path, look) == "done"
     assert offsets == [0]
@@ -150,7 +152,7 @@ def test_the_answer_comes_when_the_records_are_flushed(tmp_path: Path) -> None:
 
 def test_a_flush_that_fails_is_answered_as_an_append_that_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def spoil(cluster: Cluster) -> None:
-        log = cluster.topics["__consumer_offsets"].partitions[0].log
+        log = cluster.node.replicas.partition_of("__consumer_offsets", 0).log
 
         def refuse() -> None:
             raise OSError("no more disk")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fauxka.broker.coordinators.coordinator_log import StateLog, StateRecord
+from fauxka.broker.coordinators.coordinator_log import StateRecord
 from fauxka.broker.coordinators.internal_topics import CoordinatorType, internal_topic
 from fauxka.broker.coordinators.transaction.transaction_metadata import TransactionMetadata
 from fauxka.broker.lifecycle.cluster_reset import reset_cluster
@@ -56,8 +56,8 @@ def test_partitions_that_are_in_the_transaction_are_not_written_again(scene: Tra
 
 
 def test_nothing_is_known_of_an_id_whose_record_could_not_be_written(scene: TransactionScene) -> None:
-    topic = internal_topic(scene.cluster, CoordinatorType.TRANSACTION)
-    for partition in topic.partitions:
+    topic = internal_topic(scene.cluster.controller, CoordinatorType.TRANSACTION)
+    for partition in scene.cluster.node.replicas.partitions_of(topic):
         partition.log.fail_flush()
 
     assert error_of(lambda: scene.init("tx")) == "NOT_COORDINATOR"
@@ -65,17 +65,17 @@ def test_nothing_is_known_of_an_id_whose_record_could_not_be_written(scene: Tran
 
 
 def test_before_anybody_looked_for_the_coordinator_it_is_not_here(scene: TransactionScene) -> None:
-    scene.cluster.delete_topic(scene.cluster.topics["__transaction_state"])
+    scene.cluster.controller.delete_topics([scene.cluster.image.topics["__transaction_state"]])
 
     assert error_of(lambda: scene.init("tx")) == "NOT_COORDINATOR"
-    assert "__transaction_state" not in scene.cluster.topics
+    assert "__transaction_state" not in scene.cluster.image.topics
 
 
 def test_ids_are_gone_with_their_topic(scene: TransactionScene) -> None:
     scene.init("tx")
 
-    scene.cluster.delete_topic(scene.cluster.topics["__transaction_state"])
-    internal_topic(scene.cluster, CoordinatorType.TRANSACTION)
+    scene.cluster.controller.delete_topics([scene.cluster.image.topics["__transaction_state"]])
+    internal_topic(scene.cluster.controller, CoordinatorType.TRANSACTION)
 
     assert scene.coordinator.list_states() == []
 
@@ -134,7 +134,7 @@ def test_no_timer_is_left_of_a_cluster_that_was_reset(scene: TransactionScene) -
 
     assert timers == 2
     assert scene.clock.pending_count == 0
-    assert not scene.cluster.coordinators.has_transactions
+    assert not scene.cluster.node.coordinators.has_transactions
 
 
 # -- crashes
@@ -180,10 +180,10 @@ def test_producer_ids_that_only_the_coordinators_log_knows_are_not_given_again(s
     value = TransactionMetadata(
         transactional_id="tx", producer_id=5000, producer_epoch=3, timeout_ms=1000, last_update_ms=scene.clock.now_ms()
     ).as_value()
-    log = StateLog(scene.cluster, CoordinatorType.TRANSACTION)
+    log = scene.cluster.node.coordinators.state_log(CoordinatorType.TRANSACTION)
     log.append("tx", [StateRecord(encode_key("tx"), value.encode(1))])
 
-    scene.cluster.coordinators.load()
+    scene.cluster.node.coordinators.load()
 
     assert scene.init("other").producer_id == 5001
 
@@ -203,7 +203,7 @@ def test_a_snapshot_takes_transactions_back(scene: TransactionScene) -> None:
 
 def test_what_cannot_be_read_is_passed_over(scene: TransactionScene) -> None:
     scene.init("tx")
-    log = StateLog(scene.cluster, CoordinatorType.TRANSACTION)
+    log = scene.cluster.node.coordinators.state_log(CoordinatorType.TRANSACTION)
     log.append("tx", [StateRecord(b"\x00\x09what", b"?"), StateRecord(encode_key("tx"), b"\x00\x07no value")])
 
     scene.restart()
@@ -233,7 +233,7 @@ def test_a_marker_that_is_refused_is_written_later(scene: TransactionScene) -> N
 
 def test_a_partition_that_was_deleted_needs_no_marker(scene: TransactionScene) -> None:
     producer = open_transaction(scene)
-    scene.cluster.delete_topic(scene.cluster.topics["t"])
+    scene.cluster.controller.delete_topics([scene.cluster.image.topics["t"]])
 
     scene.end("tx", producer, is_commit=True)
 
@@ -262,7 +262,7 @@ def test_the_level_decides_in_which_version_values_are_written(level: int, value
     scene.init("tx")
     versions: list[int] = []
 
-    StateLog(scene.cluster, CoordinatorType.TRANSACTION).replay(
+    scene.cluster.node.coordinators.state_log(CoordinatorType.TRANSACTION).replay(
         lambda _, record: versions.append(int.from_bytes((record.value or b"")[:2], "big"))
     )
 
@@ -316,7 +316,8 @@ def test_at_level_0_a_client_with_transaction_versions_is_refused_and_its_transa
 def test_a_log_of_a_higher_level_is_gone_on_with_at_level_0(scene: TransactionScene) -> None:
     producer = open_transaction(scene)
 
-    scene.cluster.config = scene.cluster.config.with_entries({"fauxka.transaction.version": "0"})
+    configs = scene.cluster.image.configs
+    configs.current = configs.current.with_entries({"fauxka.transaction.version": "0"})
     scene.restart()
 
     scene.end("tx", producer, is_commit=True, version=OLD)
@@ -335,8 +336,10 @@ def aged(scene: TransactionScene, epoch: int = 32766) -> tuple[int, int]:
         timeout_ms=TIMEOUT_MS,
         last_update_ms=scene.clock.now_ms(),
     ).as_value()
-    StateLog(scene.cluster, CoordinatorType.TRANSACTION).append("tx", [StateRecord(encode_key("tx"), value.encode(1))])
-    scene.cluster.coordinators.load()
+    scene.cluster.node.coordinators.state_log(CoordinatorType.TRANSACTION).append(
+        "tx", [StateRecord(encode_key("tx"), value.encode(1))]
+    )
+    scene.cluster.node.coordinators.load()
     return 7, epoch
 
 

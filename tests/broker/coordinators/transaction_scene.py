@@ -47,15 +47,15 @@ class TransactionScene:
         entries = {"fauxka.transaction.version": str(level), "transaction.state.log.num.partitions": "2"}
         settings = BrokerConfig.from_entries({**entries, **(config or {})})
         self.cluster = Cluster(settings, clock=self.clock, file_system=file_system)
-        self.cluster.create_topic(TOPIC, 2)
-        internal_topic(self.cluster, CoordinatorType.TRANSACTION)
+        self.cluster.controller.create_topic(TOPIC, 2)
+        internal_topic(self.cluster.controller, CoordinatorType.TRANSACTION)
 
     @property
     def coordinator(self) -> TransactionCoordinator:
-        return self.cluster.transactions
+        return self.cluster.node.coordinators.transactions
 
     def partition(self, index: int) -> Partition:
-        return self.cluster.topics[TOPIC].partitions[index]
+        return self.cluster.node.replicas.partition_of(TOPIC, index)
 
     # -- what a producer asks; the name of the error, NONE without one
 
@@ -99,7 +99,7 @@ class TransactionScene:
 
     def states(self, name: str) -> list[str]:
         """Return the states that were written for the id, oldest first; "" for a tombstone."""
-        from fauxka.broker.coordinators.coordinator_log import ReplayedRecord, StateLog
+        from fauxka.broker.coordinators.coordinator_log import ReplayedRecord
         from fauxka.protocol.stored_records.transaction_log_records import decode_key
 
         found: list[str] = []
@@ -108,7 +108,7 @@ class TransactionScene:
             if decode_key(record.key or b"") == name:
                 found.append("" if record.value is None else TransactionLogValue.read(record.value).status.name)
 
-        StateLog(self.cluster, CoordinatorType.TRANSACTION).replay(apply)
+        self.cluster.node.coordinators.state_log(CoordinatorType.TRANSACTION).replay(apply)
         return found
 
     def has_undecided(self, index: int) -> bool:
@@ -131,7 +131,7 @@ class TransactionScene:
     def restart(self) -> None:
         """Die and be started again."""
         dead = kill(self.cluster, None)
-        self.cluster.let_go()
+        self.cluster.drop_memory()
         recover_cluster(self.cluster, dead.metadata, dead.directory)
 
     @contextmanager

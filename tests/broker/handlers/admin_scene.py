@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass, field
 
-from fauxka.broker.cluster import Cluster, Topic
+from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.handlers.cluster import describe_configs, incremental_alter_configs
 from fauxka.broker.handlers.topics import create_topics
+from fauxka.broker.metadata.metadata_image import TopicImage
 from fauxka.broker.network.listeners import Listener
+from fauxka.broker.replica.partition import Partition
 from fauxka.broker.requests.request_context import ConnectionInfo, RequestContext
 from fauxka.broker.runtime.clock import ManualClock
 from fauxka.broker.runtime.deferred import Deferred
@@ -42,7 +44,7 @@ class AdminScene:
 
     def context(self, version: int) -> RequestContext:
         listener = Listener("PLAINTEXT", "127.0.0.1", 9092, "127.0.0.1", 9092)
-        context = RequestContext(self.cluster, ConnectionInfo(1, listener, "127.0.0.1"))
+        context = RequestContext(self.cluster.node, ConnectionInfo(1, listener, "127.0.0.1"))
         context.api_version = version
         return context
 
@@ -52,12 +54,12 @@ class AdminScene:
         assert not isinstance(response, Deferred)
         return response
 
-    def topic(self, name: str, **configs: str) -> Topic:
+    def topic(self, name: str, **configs: str) -> TopicImage:
         """Create a topic of one partition; underscores in the names of configs stand for dots."""
         entries = [CreatableTopicConfig(name=key.replace("_", "."), value=text) for key, text in configs.items()]
         asked = CreatableTopic(name=name, num_partitions=1, replication_factor=1, configs=entries)
         assert self.create_topics(asked).topics[0].error_code == 0
-        topic = self.cluster.find_topic(name)
+        topic = self.cluster.image.find_topic(name)
         assert topic is not None
         return topic
 
@@ -78,7 +80,11 @@ class AdminScene:
         response = describe_configs.handle(self.context(4), DescribeConfigsRequest(resources=[resource]))
         return response.results[0].configs[0].value
 
-    def append(self, topic: Topic, value: bytes = b"value") -> None:
+    def partition_of(self, topic: TopicImage, index: int) -> Partition:
+        """Return a partition of the topic."""
+        return self.cluster.node.replicas.partition_of(topic.name, index)
+
+    def append(self, topic: TopicImage, value: bytes = b"value") -> None:
         """Append one record of now; raises AppendRefused."""
         now_ms = self.clock.now_ms()
-        topic.partitions[0].append(memoryview(batch([now_ms], value=value)), now_ms)
+        self.partition_of(topic, 0).append(memoryview(batch([now_ms], value=value)), now_ms)

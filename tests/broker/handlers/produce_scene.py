@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass, field
 
-from fauxka.broker.cluster import Cluster, Topic
+from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.dispatch.dispatch import Dispatcher
+from fauxka.broker.metadata.metadata_image import TopicImage
 from fauxka.broker.network.listeners import Listener
+from fauxka.broker.replica.partition import Partition
 from fauxka.broker.requests.request_context import ConnectionInfo, RequestContext
 from fauxka.broker.runtime.clock import ManualClock
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
@@ -57,9 +59,9 @@ class ProduceScene:
         version = EmulatedVersion.parse(self.as_version)
         config = BrokerConfig.from_entries(self.config)
         self.cluster = Cluster(config, clock=self.clock, emulated_version=version)
-        self.topic: Topic = self.cluster.create_topic("events", self.partition_count)
+        self.topic: TopicImage = self.cluster.controller.create_topic("events", self.partition_count)
         listener = Listener("PLAINTEXT", "127.0.0.1", 9092, "127.0.0.1", 9092)
-        self._context = RequestContext(self.cluster, ConnectionInfo(1, listener, "127.0.0.1"))
+        self._context = RequestContext(self.cluster.node, ConnectionInfo(1, listener, "127.0.0.1"))
         self._dispatcher = Dispatcher()
 
     def send(
@@ -99,10 +101,15 @@ class ProduceScene:
     def forget_last_request(self) -> None:
         """Have the connection and the log know no more what the last request and its batch were like."""
         self._context.repeated = None
-        log = self.topic.partitions[0].log
+        log = self.partition.log
         log.config = log.config
+
+    @property
+    def partition(self) -> Partition:
+        """Partition 0 of the topic."""
+        return self.cluster.node.replicas.partition_of(self.topic.name, 0)
 
     @property
     def log_end_offset(self) -> int:
         """How many records partition 0 has taken."""
-        return self.topic.partitions[0].log.log_end_offset
+        return self.partition.log.log_end_offset

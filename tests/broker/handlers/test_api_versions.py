@@ -22,7 +22,9 @@ CAPTURE = json.loads((Path(__file__).parents[2] / "golden" / "api_versions-4.3.0
 
 def asked(api_version: int, config: dict[str, str] | None = None) -> ApiVersionsResponse:
     cluster = Cluster(BrokerConfig.from_entries(config or {}))
-    context = RequestContext(cluster, ConnectionInfo(1, Listener("PLAINTEXT", "127.0.0.1", 9092, "127.0.0.1", 9092)))
+    context = RequestContext(
+        cluster.node, ConnectionInfo(1, Listener("PLAINTEXT", "127.0.0.1", 9092, "127.0.0.1", 9092))
+    )
     context.api_version = api_version
     request = ApiVersionsRequest(client_software_name="test", client_software_version="1")
     return api_versions.handle(context, request)

@@ -37,7 +37,7 @@ def test_topics_own_limit_goes_before_that_of_all_brokers() -> None:
     scene.change(BROKER, ALL_BROKERS, "message.max.bytes", "200")
 
     scene.append(topic, b"x" * 500)
-    assert topic.partitions[0].log.log_end_offset == 1
+    assert scene.partition_of(topic, 0).log.log_end_offset == 1
 
 
 def test_deleted_limit_of_this_broker_gives_way_to_that_of_all() -> None:
@@ -48,7 +48,7 @@ def test_deleted_limit_of_this_broker_gives_way_to_that_of_all() -> None:
 
     scene.change(BROKER, THIS_BROKER, "message.max.bytes", None, operation=DELETE)
 
-    assert topic.partitions[0].log.config.max_message_bytes == 3000
+    assert scene.partition_of(topic, 0).log.config.max_message_bytes == 3000
 
 
 def test_shorter_retention_drops_old_segments() -> None:
@@ -59,9 +59,9 @@ def test_shorter_retention_drops_old_segments() -> None:
     scene.append(topic)
 
     scene.change(TOPIC, "kept", "retention.ms", "2000")
-    scene.cluster.enforce_retention()
+    scene.cluster.node.replicas.enforce_retention()
 
-    assert topic.partitions[0].log.log_start_offset == 1
+    assert scene.partition_of(topic, 0).log.log_start_offset == 1
 
 
 def test_broker_keys_in_force_are_those_of_the_next_request() -> None:
@@ -69,7 +69,7 @@ def test_broker_keys_in_force_are_those_of_the_next_request() -> None:
 
     scene.change(BROKER, ALL_BROKERS, "message.max.bytes", "4000")
 
-    assert scene.cluster.config.value_of("message.max.bytes") == 4000
+    assert scene.cluster.node.config.value_of("message.max.bytes") == 4000
 
 
 def test_validate_only_changes_nothing() -> None:
@@ -80,7 +80,7 @@ def test_validate_only_changes_nothing() -> None:
     broker_error = scene.change(BROKER, ALL_BROKERS, "message.max.bytes", "200", validate_only=True)
 
     assert (error, broker_error) == (ErrorCode.NONE, ErrorCode.NONE)
-    assert topic.partitions[0].log.config.max_message_bytes == 1_048_588
+    assert scene.partition_of(topic, 0).log.config.max_message_bytes == 1_048_588
 
 
 def test_refused_change_leaves_what_was_set() -> None:
@@ -98,9 +98,9 @@ def test_added_partition_has_the_topics_configs() -> None:
     topic = scene.topic("growing", max_message_bytes="700")
     scene.change(TOPIC, "growing", "max.message.bytes", "800")
 
-    scene.cluster.add_partitions(topic, 2)
+    scene.cluster.controller.create_partitions(topic, 2)
 
-    assert topic.partitions[1].log.config.max_message_bytes == 800
+    assert scene.partition_of(topic, 1).log.config.max_message_bytes == 800
 
 
 def test_password_is_not_told() -> None:
@@ -115,4 +115,4 @@ def test_key_that_nobody_knows_is_kept_and_has_no_effect() -> None:
     error = scene.change(BROKER, THIS_BROKER, "no.such.key", "1")
 
     assert error == ErrorCode.NONE
-    assert scene.cluster.config.entries.get("no.such.key") is None
+    assert scene.cluster.node.config.entries.get("no.such.key") is None

@@ -55,7 +55,7 @@ aiokafka = importlib.import_module("aiokafka")
 @pytest.fixture
 def broker() -> Iterator[Broker]:
     with Broker({"group.initial.rebalance.delay.ms": "0"}) as running:
-        running.call(lambda: running.cluster.create_topic(TOPIC, PARTITION_COUNT))
+        running.call(lambda: running.cluster.controller.create_topic(TOPIC, PARTITION_COUNT))
         yield running
 
 

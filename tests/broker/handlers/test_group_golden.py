@@ -127,8 +127,10 @@ def test_groups_that_a_real_kafka_kept_are_served_from_its_logs(tmp_path: Path) 
     shutil.copy(GOLDEN_LOG, tmp_path / SEGMENT)
 
     with Broker(GROUP_CONFIG, import_logs=tmp_path) as broker:
-        groups = broker.call(lambda: broker.cluster.groups.list_groups((), ()))
-        committed = broker.call(lambda: broker.cluster.groups.offsets.find("kept-stable", "group-topic", 1))
+        groups = broker.call(lambda: broker.cluster.node.coordinators.groups.list_groups((), ()))
+        committed = broker.call(
+            lambda: broker.cluster.node.coordinators.groups.offsets.find("kept-stable", "group-topic", 1)
+        )
 
     states = {group.group_id: group.group_state for group in groups}
     assert (states["kept-stable"], states["kept-left"], "kept-deleted" in states) == ("Stable", "Empty", False)

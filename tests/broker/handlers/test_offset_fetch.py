@@ -24,11 +24,13 @@ OTHER_ID = bytes(range(16))
 @pytest.mark.parametrize(("is_of_this_topic", "expected"), [(True, 7), (False, -1)])
 def test_only_offsets_of_the_topic_itself_are_told(*, is_of_this_topic: bool, expected: int, version: int) -> None:
     with Broker() as broker:
-        topic = broker.call(lambda: broker.cluster.create_topic("events", 1))
+        topic = broker.call(lambda: broker.cluster.controller.create_topic("events", 1))
         topic_id = topic.topic_id if is_of_this_topic else OTHER_ID
         committed = OffsetToCommit(topic_name="events", topic_id=topic_id, partition=0, offset=7)
         broker.call(
-            lambda: broker.cluster.groups.offsets.commit(OffsetCommitter(group_id="g", api_version=9), [committed])
+            lambda: broker.cluster.node.coordinators.groups.offsets.commit(
+                OffsetCommitter(group_id="g", api_version=9), [committed]
+            )
         )
         asked = OffsetFetchRequestTopics(name="events", topic_id=topic.topic_id, partition_indexes=[0])
         connection = Connection(broker.bootstrap_servers)

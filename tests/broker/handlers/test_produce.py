@@ -53,8 +53,8 @@ def test_a_topic_created_again_is_written_to_anew_under_the_head_of_the_old_one(
     for _ in range(3):
         scene.send(batch(), version=version)
 
-    scene.cluster.delete_topic(scene.topic)
-    scene.topic = scene.cluster.create_topic("events", 1)
+    scene.cluster.controller.delete_topics([scene.topic])
+    scene.topic = scene.cluster.controller.create_topic("events", 1)
     answer = scene.send(batch(), version=version)
 
     assert (answer.error_code, answer.base_offset) == (0, 0)
@@ -67,8 +67,8 @@ def test_the_old_id_of_a_topic_created_again_is_unknown() -> None:
     for _ in range(3):
         scene.send(batch(), version=13)
 
-    scene.cluster.delete_topic(old)
-    scene.cluster.create_topic("events", 1)
+    scene.cluster.controller.delete_topics([old])
+    scene.cluster.controller.create_topic("events", 1)
     answer = scene.send(batch(), version=13)
 
     assert answer.error_code == ErrorCode.UNKNOWN_TOPIC_ID
@@ -123,7 +123,7 @@ def test_without_acks_a_refusal_ends_the_connection() -> None:
 
 def test_an_internal_topic_is_not_written_by_clients_also_after_the_admin_client_wrote_it() -> None:
     scene = ProduceScene()
-    scene.cluster.create_topic("__consumer_offsets", 1)
+    scene.cluster.controller.create_topic("__consumer_offsets", 1)
     request = produce_request(batch(), topic="__consumer_offsets")
 
     refused = scene.exchange(request, 9)
@@ -224,7 +224,7 @@ def test_a_producer_idle_for_a_day_is_forgotten_when_the_day_is_over() -> None:
     scene.send(batch(5, 0, 0))
 
     scene.clock.advance(86_400_000)
-    scene.cluster.expire_producers()
+    scene.cluster.node.replicas.expire_producers()
     answer = scene.send(batch(5, 0, 1))
 
     assert answer.error_code == ErrorCode.UNKNOWN_PRODUCER_ID

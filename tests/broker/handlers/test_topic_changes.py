@@ -30,7 +30,7 @@ def test_assigned_partitions_are_created() -> None:
 
     scene.create_topics(asked)
 
-    assert [partition.index for partition in scene.cluster.topics["assigned"].partitions] == [0, 1]
+    assert [partition.index for partition in scene.cluster.image.topics["assigned"].partitions] == [0, 1]
 
 
 def test_refused_topic_leaves_the_others_of_its_request() -> None:
@@ -39,7 +39,7 @@ def test_refused_topic_leaves_the_others_of_its_request() -> None:
 
     scene.create_topics(*asked)
 
-    assert set(scene.cluster.topics) == {"good", "fine"}
+    assert set(scene.cluster.image.topics) == {"good", "fine"}
 
 
 def test_more_partitions_than_a_request_may_have_are_refused_without_making_one() -> None:
@@ -51,7 +51,7 @@ def test_more_partitions_than_a_request_may_have_are_refused_without_making_one(
     grown = grow(scene, "small", MORE_THAN_A_REQUEST_MAY)
 
     assert (created, grown) == (ErrorCode.POLICY_VIOLATION, ErrorCode.UNKNOWN_SERVER_ERROR)
-    assert len(scene.cluster.topics["small"].partitions) == 1
+    assert len(scene.cluster.image.topics["small"].partitions) == 1
 
 
 def test_records_stay_when_partitions_are_added() -> None:
@@ -61,7 +61,7 @@ def test_records_stay_when_partitions_are_added() -> None:
 
     grow(scene, "growing", 3)
 
-    assert [partition.log.log_end_offset for partition in topic.partitions] == [1, 0, 0]
+    assert [partition.log.log_end_offset for partition in scene.cluster.node.replicas.partitions_of(topic)] == [1, 0, 0]
 
 
 def test_topic_created_after_its_deletion_is_another_one() -> None:
@@ -74,7 +74,7 @@ def test_topic_created_after_its_deletion_is_another_one() -> None:
     after = scene.topic("again")
 
     assert after.topic_id != before.topic_id
-    assert after.partitions[0].log.log_end_offset == 0
+    assert scene.partition_of(after, 0).log.log_end_offset == 0
 
 
 def test_deleted_records_go_with_their_segments() -> None:
@@ -83,13 +83,13 @@ def test_deleted_records_go_with_their_segments() -> None:
     for _ in range(3):
         scene.append(topic)
         scene.clock.advance(2000)
-    size = topic.partitions[0].log.size_bytes
+    size = scene.partition_of(topic, 0).log.size_bytes
     asked = DeleteRecordsTopic(name="rolled", partitions=[DeleteRecordsPartition(partition_index=0, offset=2)])
 
     delete_records.handle(scene.context(2), DeleteRecordsRequest(topics=[asked], timeout_ms=30_000))
-    scene.cluster.enforce_retention()
+    scene.cluster.node.replicas.enforce_retention()
 
-    assert topic.partitions[0].log.size_bytes == size / 3
+    assert scene.partition_of(topic, 0).log.size_bytes == size / 3
 
 
 def test_log_directory_is_as_large_as_its_partitions() -> None:
@@ -100,4 +100,4 @@ def test_log_directory_is_as_large_as_its_partitions() -> None:
     response = describe_log_dirs.handle(scene.context(5), DescribeLogDirsRequest(topics=None))
 
     partition = response.results[0].topics[0].partitions[0]
-    assert partition.partition_size == topic.partitions[0].log.size_bytes > 0
+    assert partition.partition_size == scene.partition_of(topic, 0).log.size_bytes > 0

@@ -37,11 +37,11 @@ class Scene:
     def __post_init__(self) -> None:
         self.cluster = Cluster(BrokerConfig.from_entries({}), clock=ManualClock())
         for name in (TOPIC, "__transaction_state"):
-            self.cluster.create_topic(name, 2)
-        self.cluster.claim_producer_ids()
+            self.cluster.controller.create_topic(name, 2)
+        self.cluster.controller.claim_producer_ids()
         self._watch("add")
         self._watch("verify")
-        begun = self.cluster.transactions.init_producer(TRANSACTIONAL_ID, TIMEOUT_MS, None)
+        begun = self.cluster.node.coordinators.transactions.init_producer(TRANSACTIONAL_ID, TIMEOUT_MS, None)
         self.producer = TransactionalProducer(begun.producer_id, begun.producer_epoch)
 
     def _watch(self, name: str) -> None:
@@ -83,12 +83,12 @@ class Scene:
 
     def _context(self, version: int) -> RequestContext:
         listener = Listener("PLAINTEXT", "127.0.0.1", 9092, "127.0.0.1", 9092)
-        context = RequestContext(self.cluster, ConnectionInfo(1, listener, "127.0.0.1"))
+        context = RequestContext(self.cluster.node, ConnectionInfo(1, listener, "127.0.0.1"))
         context.api_version = version
         return context
 
     def end(self) -> None:
-        self.cluster.transactions.end(TRANSACTIONAL_ID, self.producer, 0, is_commit=True)
+        self.cluster.node.coordinators.transactions.end(TRANSACTIONAL_ID, self.producer, 0, is_commit=True)
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_first_batch_makes_the_partition_join_and_those_behind_it_do_not_ask_aga
 
     assert answers == [(ErrorCode.NONE, offset, None) for offset in range(3)]
     assert scene.asked == ["add"]
-    assert list(scene.cluster.transactions.describe(TRANSACTIONAL_ID).partitions) == [(TOPIC, 0)]
+    assert list(scene.cluster.node.coordinators.transactions.describe(TRANSACTIONAL_ID).partitions) == [(TOPIC, 0)]
 
 
 def test_repeated_request_of_an_open_transaction_is_not_decoded(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +144,7 @@ def test_version_before_11_is_told_so_in_words(scene: Scene) -> None:
 
 def test_older_epoch_is_refused_while_the_transaction_of_the_newer_one_is_open(scene: Scene) -> None:
     fenced = scene.producer.producer_epoch
-    begun = scene.cluster.transactions.init_producer(TRANSACTIONAL_ID, TIMEOUT_MS, None)
+    begun = scene.cluster.node.coordinators.transactions.init_producer(TRANSACTIONAL_ID, TIMEOUT_MS, None)
     scene.producer = TransactionalProducer(begun.producer_id, begun.producer_epoch)
     scene.produce(0)
 

@@ -39,13 +39,13 @@ def send(scene: AdminScene, topic: str, partition: int, *, commit: bool) -> Writ
 def test_pending_offsets_count_by_the_marker_in_their_partition(commit: bool, offset: int | None) -> None:
     scene = AdminScene()
     scene.topic(TOPIC)
-    offsets = scene.cluster.groups.offsets
+    offsets = scene.cluster.node.coordinators.groups.offsets
     offsets.commit_pending(
         OffsetCommitter(group_id=GROUP, api_version=3, is_transactional=True),
         [OffsetToCommit(topic_name=TOPIC, partition=0, offset=7)],
         OffsetProducer(PRODUCER_ID, 0),
     )
-    partition = partition_of_key(scene.cluster, CoordinatorType.GROUP, GROUP)
+    partition = partition_of_key(scene.cluster.controller, scene.cluster.node.replicas, CoordinatorType.GROUP, GROUP)
 
     before = offsets.is_pending(GROUP, TOPIC, 0)
     send(scene, partition.topic_name, partition.index, commit=commit)
@@ -57,7 +57,7 @@ def test_pending_offsets_count_by_the_marker_in_their_partition(commit: bool, of
 
 def test_waiting_fetch_is_woken_by_a_marker() -> None:
     scene = AdminScene()
-    partition = scene.topic(TOPIC).partitions[0]
+    partition = scene.partition_of(scene.topic(TOPIC), 0)
     woken: list[int] = []
     partition.wait(object(), lambda: woken.append(partition.log.last_stable_offset))
 

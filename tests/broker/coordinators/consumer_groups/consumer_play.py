@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TypedDict, Unpack
 
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.coordinators.consumer.heartbeats import Client
-from fauxka.broker.coordinators.consumer.of_cluster import consumer_groups_of
 from fauxka.broker.coordinators.group.group_coordinator import GroupCoordinator
 from fauxka.broker.coordinators.group.group_settings import GroupSettings
-from fauxka.broker.coordinators.internal_topics import CoordinatorType
-from fauxka.broker.coordinators.share.of_cluster import share_groups_of
 from fauxka.broker.runtime.clock import ManualClock
 from fauxka.protocol.messages.consumer_group_describe import DescribedGroup
 from fauxka.protocol.messages.consumer_group_heartbeat import (
@@ -45,16 +43,20 @@ class ConsumerPlay:
         self.clock = ManualClock()
         config = {"group.consumer.assignment.interval.ms": str(assignment_interval_ms)}
         self.cluster = Cluster(BrokerConfig.from_entries(config), clock=self.clock)
-        self.log = BreakableLog(self.cluster, CoordinatorType.GROUP)
+        self.log = BreakableLog.of_groups(self.cluster)
         for name, count in topics.items():
-            self.cluster.create_topic(name, count)
+            self.cluster.controller.create_topic(name, count)
         self.coordinator = self._new_coordinator()
 
     def _new_coordinator(self) -> GroupCoordinator:
         settings = GroupSettings(initial_rebalance_delay_ms=0)
-        share_groups = share_groups_of(self.cluster, self.log)
+        share_groups = partial(self.cluster.node.coordinators.new_share_groups, self.log)
         return GroupCoordinator(
-            settings, self.clock, self.log, consumer_groups_of(self.cluster, self.log), share_groups
+            settings,
+            self.clock,
+            self.log,
+            partial(self.cluster.node.coordinators.new_consumer_groups, self.log),
+            share_groups,
         )
 
     def crash(self) -> None:
@@ -95,9 +97,9 @@ class ConsumerPlay:
 
     def name_of(self, topic_id: bytes) -> str:
         """Return the name of a topic; one that is gone is called by its id."""
-        return self.cluster.topic_name_of(topic_id) or topic_id.hex()
+        return self.cluster.image.topic_name_of(topic_id) or topic_id.hex()
 
     def _entry(self, name: str, partitions: set[int]) -> TopicPartitions:
-        topic = self.cluster.find_topic(name)
+        topic = self.cluster.image.find_topic(name)
         topic_id = bytes.fromhex(name) if topic is None else topic.topic_id
         return TopicPartitions(topic_id=topic_id, partitions=sorted(partitions))

@@ -166,7 +166,7 @@ def test_new_topics_that_match_are_found_ten_seconds_later() -> None:
     play = ConsumerPlay(t1=1)
     play.beat("a", 0, {}, subscribed_topic_regex="t[0-9]", rebalance_timeout_ms=REBALANCE_TIMEOUT_MS)
     first = play.beat("a", 1)
-    play.cluster.create_topic("t2", 1)
+    play.cluster.controller.create_topic("t2", 1)
 
     play.clock.advance(10_000)
     too_early = play.beat("a", 2)
@@ -184,7 +184,7 @@ def test_new_topics_that_do_not_match_change_nothing() -> None:
     play = ConsumerPlay(t1=1)
     play.beat("a", 0, {}, subscribed_topic_regex="t[0-9]", rebalance_timeout_ms=REBALANCE_TIMEOUT_MS)
     play.beat("a", 1)
-    play.cluster.create_topic("other", 1)
+    play.cluster.controller.create_topic("other", 1)
 
     play.clock.advance(10_001)
     play.beat("a", 2)

@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from ...protocol.error_codes import ErrorCode, KafkaError
-from ..cluster import Cluster
-from ..metadata.topic_config import validate_topic_configs
-from ..metadata.topic_names import find_topic_name_error
-from .config_keys import BROKER_KEYS, TOPIC_KEYS, ConfigKey
-from .config_operations import Change, Operation
-from .config_resources import ResourceType, broker_id_of
-from .config_types import ConfigError, ConfigType
-from .dynamic_broker_rules import check_broker_configs, check_client_metrics, check_group_configs
+from ..config.config_keys import BROKER_KEYS, TOPIC_KEYS, ConfigKey
+from ..config.config_operations import Change, Operation
+from ..config.config_resources import ResourceType, broker_id_of
+from ..config.config_types import ConfigError, ConfigType
+from ..config.dynamic_broker_rules import check_broker_configs, check_client_metrics, check_group_configs
+from .controller import Controller
+from .metadata_image import MetadataImage
+from .topic_config import validate_topic_configs
+from .topic_names import find_topic_name_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Resource:
     name: str
 
 
-def check_changes(cluster: Cluster, resource: Resource, changes: Sequence[Change]) -> None:
+def check_changes(node_id: int, resource: Resource, changes: Sequence[Change]) -> None:
     """Raise KafkaError INVALID_REQUEST for what is wrong whatever is set already."""
     keys = [change.key for change in changes]
     if len(set(keys)) != len(keys):
@@ -39,17 +40,17 @@ def check_changes(cluster: Cluster, resource: Resource, changes: Sequence[Change
     if nulls:
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {', '.join(nulls)}")
     is_one_broker = resource.kind == ResourceType.BROKER and resource.name
-    if is_one_broker and broker_id_of(resource.name, "Node id") != cluster.node_id:
-        message = f"Unexpected broker id, expected {cluster.node_id}, but received {resource.name}"
+    if is_one_broker and broker_id_of(resource.name, "Node id") != node_id:
+        message = f"Unexpected broker id, expected {node_id}, but received {resource.name}"
         raise KafkaError(ErrorCode.INVALID_REQUEST, message)
 
 
-def current_texts(cluster: Cluster, resource: Resource) -> dict[str, str]:
+def current_texts(image: MetadataImage, resource: Resource) -> dict[str, str]:
     """Return what is set for the resource; raises KafkaError INVALID_REQUEST for a kind that nobody can change."""
-    configs = cluster.dynamic_configs
+    configs = image.configs
     match resource.kind:
         case ResourceType.TOPIC:
-            topic = cluster.find_topic(resource.name)
+            topic = image.find_topic(resource.name)
             return {} if topic is None else topic.configs
         case ResourceType.BROKER:
             return configs.of_broker if resource.name else configs.of_all_brokers
@@ -112,16 +113,16 @@ def _not_a_list(resource: Resource, change: Change) -> KafkaError:
     return KafkaError(ErrorCode.INVALID_CONFIG, message)
 
 
-def replace_configs(cluster: Cluster, resource: Resource, texts: dict[str, str], *, validate_only: bool) -> None:
+def replace_configs(controller: Controller, resource: Resource, texts: dict[str, str], *, validate_only: bool) -> None:
     """Set exactly these texts for the resource, if they may be set, and put them into force.
 
     Raises KafkaError: INVALID_CONFIG, INVALID_REQUEST, INVALID_TOPIC_EXCEPTION, UNKNOWN_TOPIC_OR_PARTITION; nothing is
     changed then, nor with validate_only.
     """
-    configs = cluster.dynamic_configs
+    configs = controller.image.configs
     match resource.kind:
         case ResourceType.TOPIC:
-            _replace_topic_configs(cluster, resource.name, texts, validate_only=validate_only)
+            _replace_topic_configs(controller, resource.name, texts, validate_only=validate_only)
         case ResourceType.BROKER:
             check_broker_configs(configs, texts, of_all_brokers=not resource.name)
             if not validate_only:
@@ -129,36 +130,36 @@ def replace_configs(cluster: Cluster, resource: Resource, texts: dict[str, str],
                     configs.of_broker = texts
                 else:
                     configs.of_all_brokers = texts
-                cluster.apply_dynamic_configs()
+                controller.apply_dynamic_configs()
         case ResourceType.CLIENT_METRICS:
             check_client_metrics(resource.name, texts)
             if not validate_only:
                 configs.of_client_metrics[resource.name] = texts
-                cluster.metadata_changed()
+                controller.metadata_changed()
         case ResourceType.GROUP:
-            check_group_configs(cluster.config, resource.name, texts)
+            check_group_configs(configs.current, resource.name, texts)
             if not validate_only:
                 configs.of_groups[resource.name] = texts
-                cluster.metadata_changed()
+                controller.metadata_changed()
         case _:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown resource type {resource.kind}")
 
 
-def _replace_topic_configs(cluster: Cluster, name: str, texts: dict[str, str], *, validate_only: bool) -> None:
+def _replace_topic_configs(controller: Controller, name: str, texts: dict[str, str], *, validate_only: bool) -> None:
     if not name:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "Default topic resources are not allowed.")
     reason = find_topic_name_error(name)
     if reason is not None:
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, reason)
     try:
-        validate_topic_configs(cluster.config, texts)
+        validate_topic_configs(controller.image.configs.current, texts)
     except ConfigError as error:
         raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from error
-    topic = cluster.find_topic(name)
+    topic = controller.image.find_topic(name)
     if topic is None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist.")
     if not validate_only:
-        cluster.alter_topic_configs(topic, texts)
+        controller.alter_topic_configs(topic, texts)
 
 
 class NamedResource(Protocol):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..metadata.topic_config import log_config_of
+from .topic_config import log_config_of
 
 if TYPE_CHECKING:
     from ...storage.log_config import LogConfig
-    from .broker_config import BrokerConfig
+    from ..config.broker_config import BrokerConfig
 
 # What was worked out is forgotten when so many kinds of topics were met.
 KEPT_MAX = 1_000

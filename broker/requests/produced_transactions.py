@@ -20,12 +20,12 @@ from ...protocol.produced_records import (
 )
 from ...storage.append_refused import AppendRefused
 from ...storage.producers.unverified_producers import UnverifiedProducer
-from .transaction_check import TransactionCheck
+from ..coordinators.transaction.transaction_check import TransactionCheck
 
 if TYPE_CHECKING:
     from ...protocol.produce_codec import PartitionAnswer
-    from ..requests.request_context import RequestContext
-    from .partition import Partition
+    from ..replica.partition import Partition
+    from .request_context import RequestContext
 
 # From these versions of Produce on a client knows TRANSACTION_ABORTABLE, and a batch makes its partition join.
 ABORTABLE_SINCE = 11
@@ -103,13 +103,13 @@ def _ask_coordinator(
         joins=context.api_version >= JOINS_SINCE,
         knows_abortable=context.api_version >= ABORTABLE_SINCE,
     )
-    for key, error in check.refused(context.cluster, first).items():
+    for key, error in check.refused(context.node.coordinators.transactions, first).items():
         answer, partition, batch = first[key]
         _refuse(answer, error, is_retried_by_client=check.joins)
         refused = AppendRefused(ErrorCode(answer.error_code), error.message)
         refused.header = parse_header(batch) if len(batch) >= HEADER_SIZE else None
         context.decide(partition.topic_name, partition.index, refused)
-        context.cluster.report(partition, refused)
+        context.node.replicas.log_decision(partition, refused)
 
 
 def _refuse(answer: PartitionAnswer, error: KafkaError, *, is_retried_by_client: bool) -> None:

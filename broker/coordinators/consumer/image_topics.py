@@ -1,4 +1,4 @@
-"""The topics of a cluster, as groups look at them."""
+"""The topics of the metadata image, as consumer groups and share groups see them."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING
 from .topics import GroupTopic
 
 if TYPE_CHECKING:
-    from ...cluster import Cluster, Topic
+    from ...metadata.metadata_image import MetadataImage, TopicImage
 
 
-class ClusterTopics:
-    """See GroupTopics."""
+class ImageTopics:
+    """The topics of the image; implements GroupTopics."""
 
-    __slots__ = ("_cluster", "_names", "_version")
+    __slots__ = ("_image", "_names", "_version")
 
-    def __init__(self, cluster: Cluster) -> None:
-        """Look at the topics of cluster."""
-        self._cluster = cluster
+    def __init__(self, image: MetadataImage) -> None:
+        """image: what the topics are read from, at each call."""
+        self._image = image
         self._version = 0
         self._names: frozenset[str] = frozenset()
 
     def version(self) -> int:
         """Return a number that has grown if there are topics now that there were not when it was last asked for."""
-        names = self._cluster.topics.keys()
+        names = self._image.topics.keys()
         if names != self._names:
             self._version += not names <= self._names
             self._names = frozenset(names)
@@ -36,18 +36,18 @@ class ClusterTopics:
 
     def find(self, name: str) -> GroupTopic | None:
         """Return the topic of that name, or None."""
-        return self._of(self._cluster.find_topic(name))
+        return self._of(self._image.find_topic(name))
 
     def find_by_id(self, topic_id: bytes) -> GroupTopic | None:
         """Return the topic of that id, or None."""
-        return self._of(self._cluster.find_topic_by_id(topic_id))
+        return self._of(self._image.find_topic_by_id(topic_id))
 
     def names(self) -> Iterable[str]:
         """Return the names of all topics."""
-        return self._cluster.topics
+        return self._image.topics
 
-    def _of(self, topic: Topic | None) -> GroupTopic | None:
+    def _of(self, topic: TopicImage | None) -> GroupTopic | None:
         if topic is None:
             return None
-        rack = self._cluster.config.broker_rack
+        rack = self._image.configs.current.broker_rack
         return GroupTopic(topic.name, topic.topic_id, len(topic.partitions), () if rack is None else (rack,))

@@ -15,8 +15,8 @@ from ...protocol.errors.error_responses import error_answer
 
 if TYPE_CHECKING:
     from ..config.broker_config import BrokerConfig
-    from ..requests.request_context import RequestContext, RequestHandler
     from ..runtime.deferred import Buffers, Deferred
+    from .request_context import RequestContext, RequestHandler
 
 CONSUMER_PROTOCOL = "consumer"
 
@@ -54,5 +54,5 @@ class ApiOfProtocol:
         self, context: RequestContext, frame: memoryview, position: int, end: int
     ) -> Buffers | Deferred[Buffers] | None:
         """Answer the request, or refuse it."""
-        is_served = serves_protocol(context.cluster.config, self._protocol)
+        is_served = serves_protocol(context.node.config, self._protocol)
         return (self._handler if is_served else self._refused).answer(context, frame, position, end)

@@ -1,7 +1,7 @@
 """Where the batches of requests that all begin alike go, found by that beginning as a whole.
 
 A producer sends, with each batch for a partition, the same acks, timeout, topic and partition in front of it. They are
-decoded and looked up once; a topic that is deleted takes all routes with it (Cluster.delete_topic).
+decoded and looked up once; a topic that is deleted takes all routes with it (Node.topics_removed).
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from ...protocol.produce_codec import (
 )
 from ...protocol.produced_records import find_transaction
 from ...storage.append_refused import AppendRefused
-from ..requests.request_context import RequestContext
+from ..replica.partition import Partition
 from ..runtime.deferred import Buffers, Deferred
-from .partition import Partition
+from .request_context import RequestContext
 
 # Heads that are remembered. A cluster of more partitions than this with producers for all of them starts over when it
 # is full, which costs what a request costs without a route.
@@ -55,7 +55,7 @@ class ProduceRoute:
         The request then goes the long way and is refused there, in Kafka's words: a refusal leaves the log as it was.
         But files that refused once might not do so again, and who asked once is to be told of the first time.
         """
-        partition, cluster = self.partition, context.cluster
+        partition, node = self.partition, context.node
         try:
             result = partition.append(records, context.now_ms)
         except AppendRefused as refused:
@@ -67,7 +67,7 @@ class ProduceRoute:
         context.batches = [(partition.topic_name, partition.index, result)]
         base_offset, last_offset, log_append_time_ms, log_start_offset, is_duplicate, _, _ = result
         if is_duplicate:
-            cluster.report(partition, result)
+            node.replicas.log_decision(partition, result)
         correlation_id = context.correlation_id
         answer = self._answer.encode(correlation_id, base_offset, log_append_time_ms, log_start_offset)
         flusher = partition.flusher
@@ -78,7 +78,7 @@ class ProduceRoute:
         def flushed(error: OSError | None) -> None:
             refused = None if error is None else self._answer.encode_refused(correlation_id, _STORAGE_ERROR)
             if refused is not None:
-                cluster.report_unflushed(deferred.request_id, partition)
+                node.report_unflushed(deferred.request_id, partition)
             deferred.complete([answer if refused is None else refused])
 
         flusher.when_flushed(last_offset + 1, flushed)

@@ -11,16 +11,14 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from ...protocol.error_codes import ErrorCode, KafkaError
-from ..coordinators.internal_topics import INTERNAL_TOPICS, CoordinatorType
-from ..runtime.deferred import Deferred
+from ....protocol.error_codes import ErrorCode, KafkaError
+from ...metadata.metadata_image import TRANSACTION_STATE_TOPIC
+from ...runtime.deferred import Deferred
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
+    from .transaction_coordinator import TransactionCoordinator
 
 R = TypeVar("R")
-
-_TRANSACTION_STATE = INTERNAL_TOPICS[CoordinatorType.TRANSACTION].name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,23 +34,25 @@ class TransactionCheck:
     joins: bool
     knows_abortable: bool
 
-    def refused(self, cluster: Cluster, partitions: Collection[tuple[str, int]]) -> dict[tuple[str, int], KafkaError]:
+    def refused(
+        self, coordinator: TransactionCoordinator, partitions: Collection[tuple[str, int]]
+    ) -> dict[tuple[str, int], KafkaError]:
         """Return the partitions (topic and index) that are not in the transaction, each with why."""
         if self.joins:
-            error = self._ask(cluster, partitions)
+            error = self._ask(coordinator, partitions)
             return {} if error is None else dict.fromkeys(partitions, error)
-        errors = {partition: self._ask(cluster, (partition,)) for partition in partitions}
+        errors = {partition: self._ask(coordinator, (partition,)) for partition in partitions}
         return {partition: error for partition, error in errors.items() if error is not None}
 
-    def _ask(self, cluster: Cluster, partitions: Collection[tuple[str, int]]) -> KafkaError | None:
+    def _ask(self, coordinator: TransactionCoordinator, partitions: Collection[tuple[str, int]]) -> KafkaError | None:
         whose = self.transactional_id, self.producer_id, self.producer_epoch
         try:
-            if cluster.find_topic(_TRANSACTION_STATE) is None:
-                raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"there is no {_TRANSACTION_STATE} yet")
+            if not coordinator.has_topic:
+                raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"there is no {TRANSACTION_STATE_TOPIC} yet")
             if self.joins:
-                cluster.transactions.add(*whose, partitions)
+                coordinator.add(*whose, partitions)
             else:
-                cluster.transactions.verify(*whose, partitions)
+                coordinator.verify(*whose, partitions)
         except KafkaError as error:
             return self._for_client(error)
         return None
@@ -65,12 +65,14 @@ class TransactionCheck:
         return error
 
 
-def when_joined(cluster: Cluster, response: R | Deferred[R], refused: Callable[[], R]) -> R | Deferred[R]:
+def when_joined(
+    coordinator: TransactionCoordinator, response: R | Deferred[R], refused: Callable[[], R]
+) -> R | Deferred[R]:
     """Return the response once the coordinator's record of the partitions that have joined is as safe as asked for.
 
     refused: makes the answer where it could not be flushed (flush.messages).
     """
-    written = cluster.transactions.settled(True, lambda _: False)
+    written = coordinator.settled(True, lambda _: False)
     if not isinstance(written, Deferred):
         return response
     deferred: Deferred[R] = Deferred(is_applied=True)

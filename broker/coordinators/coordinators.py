@@ -1,0 +1,146 @@
+"""The coordinators of one node, each created on first use.
+
+Their state is in their topics. After the logs are loaded, `load` reads it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from ..metadata.controller import Controller
+from ..metadata.metadata_image import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC, TopicImage
+from ..replica.replica_manager import ReplicaManager
+from .consumer.image_topics import ImageTopics
+from .coordinator_log import StateLog
+from .internal_topics import CoordinatorType
+
+if TYPE_CHECKING:
+    from ...storage.append_result import AppendResult
+    from ...storage.coordinator_batch import TransactionMarker
+    from ..replica.partition import Partition
+    from .consumer.consumer_groups import ConsumerGroups
+    from .group.group_coordinator import GroupCoordinator
+    from .group.group_log import GroupLog
+    from .group.group_registry import GroupRegistry
+    from .group.rebalance import Rebalance
+    from .share.share_groups import ShareGroups
+    from .transaction.transaction_coordinator import TransactionCoordinator
+
+
+class Coordinators:
+    """The coordinators of one life of a node. After a crash or a reset, the node has new ones."""
+
+    def __init__(self, controller: Controller, replicas: ReplicaManager) -> None:
+        """Create no coordinator yet."""
+        self._controller = controller
+        self._replicas = replicas
+        self._is_abandoned = False
+
+    def _is_current(self) -> bool:
+        return not self._is_abandoned
+
+    def abandon(self) -> None:
+        """Refuse all further writes, because the node died or was reset."""
+        self._is_abandoned = True
+
+    def state_log(self, coordinator_type: CoordinatorType) -> StateLog:
+        """Return the log of one kind of coordinator. It refuses writes once these coordinators are abandoned."""
+        return StateLog(self._controller, self._replicas, coordinator_type, self._is_current)
+
+    @cached_property
+    def groups(self) -> GroupCoordinator:
+        """The group coordinator."""
+        from .group.group_coordinator import GroupCoordinator
+        from .group.group_settings import GroupSettings
+
+        log = self.state_log(CoordinatorType.GROUP)
+        return GroupCoordinator(
+            GroupSettings.of(self._replicas.config),
+            self._replicas.clock,
+            log,
+            partial(self.new_consumer_groups, log),
+            partial(self.new_share_groups, log),
+        )
+
+    def new_consumer_groups(self, log: GroupLog, registry: GroupRegistry, rebalance: Rebalance) -> ConsumerGroups:
+        """Create the coordinator of the consumer protocol's groups (KIP-848), whose package is loaded here."""
+        from .consumer.consumer_groups import ConsumerGroups
+        from .consumer.settings import ConsumerGroupSettings
+
+        image = self._controller.image
+        settings = ConsumerGroupSettings.of_configs(image.configs)
+        return ConsumerGroups(settings, registry, log, ImageTopics(image), rebalance=rebalance)
+
+    def new_share_groups(self, log: GroupLog, registry: GroupRegistry) -> ShareGroups:
+        """Create the coordinator of share groups (KIP-932), whose package is loaded here."""
+        from .share.share_groups import ShareGroups
+
+        topics = ImageTopics(self._controller.image)
+        return ShareGroups(self._replicas, registry, log, self.state_log(CoordinatorType.SHARE), topics)
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether the group coordinator was ever used."""
+        return "groups" in vars(self)
+
+    @cached_property
+    def transactions(self) -> TransactionCoordinator:
+        """The transaction coordinator."""
+        from .transaction.transaction_coordinator import TransactionCoordinator
+
+        log = self.state_log(CoordinatorType.TRANSACTION)
+        return TransactionCoordinator(self._controller, self._replicas, log, self.write_marker)
+
+    @property
+    def has_transactions(self) -> bool:
+        """Whether the transaction coordinator was ever used."""
+        return "transactions" in vars(self)
+
+    def load(self) -> None:
+        """Read the state of the coordinators from their topics, on the event loop, after the logs are loaded.
+
+        The transaction coordinator is first: it ends transactions in the topic of the group coordinator too.
+        """
+        if not any(topic.is_internal for topic in self._controller.image.topics.values()):
+            return
+        if not self.state_log(CoordinatorType.TRANSACTION).is_empty:
+            self.transactions.load()
+        if not self.state_log(CoordinatorType.SHARE).is_empty:
+            self.groups.share_groups.load()
+        if not self.state_log(CoordinatorType.GROUP).is_empty:
+            self.groups.load()
+
+    def write_marker(self, partition: Partition, marker: TransactionMarker) -> AppendResult:
+        """Append a transaction marker to the partition; in __consumer_offsets it ends the pending offsets too.
+
+        Raises KafkaError, see PartitionLog.append_coordinated. The caller waits for the flush (flush.messages).
+        """
+        result = partition.append_coordinated(marker, self._replicas.clock.now_ms())
+        if partition.topic_name == GROUP_METADATA_TOPIC and self.has_groups:
+            offsets = self.groups.offsets
+            offsets.end_transaction(partition.index, marker.producer_id, is_commit=marker.is_commit)
+        return result
+
+    def topics_removed(self, topics: Sequence[TopicImage]) -> None:
+        """Delete the state of removed topics; a coordinator whose own topic was removed loses all of its state."""
+        if self.has_transactions and any(topic.name == TRANSACTION_STATE_TOPIC for topic in topics):
+            self.transactions.unload()
+        if not self.has_groups:
+            return
+        if any(topic.name == GROUP_METADATA_TOPIC for topic in topics):
+            groups = self.groups
+            del self.groups
+            groups.unload()
+        else:
+            self.groups.offsets.forget_topics([(topic.name, topic.topic_id) for topic in topics])
+            if self.groups.has_share_groups:
+                self.groups.share_groups.forget_topics([topic.topic_id for topic in topics])
+
+    def unload(self) -> None:
+        """Drop all state, complete the waiting requests and cancel the timers. Nothing may be called after."""
+        if self.has_groups:
+            self.groups.unload()
+        if self.has_transactions:
+            self.transactions.unload()

@@ -1,0 +1,190 @@
+"""The controller: the only writer of the metadata image (Kafka: QuorumController and its control managers).
+
+Every change follows the same steps:
+1. The image changes.
+2. The publishers apply the change: a node creates or deletes logs. If a publisher cannot create the files of a
+   partition, the controller takes the change back and the request fails.
+3. The metadata store writes the change to the data folder. `when_saved` delays a response until then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, TypeVar
+
+from ...protocol.error_codes import ErrorCode, KafkaError
+from ...protocol.kafka_uuid import new_uuid
+from ..runtime.deferred import Deferred
+from .metadata_image import MetadataImage, PartitionRegistration, TopicImage
+from .producer_id_manager import ProducerIdManager
+
+Response = TypeVar("Response")
+
+
+class MetadataPublisher(Protocol):
+    """A node that follows the image (Kafka: image/publisher/MetadataPublisher)."""
+
+    def partitions_created(self, topic: TopicImage, first_index: int) -> None:
+        """Create the logs of the topic's partitions from first_index on.
+
+        Raises KafkaError KAFKA_STORAGE_ERROR where the files cannot be created; no file is left then.
+        """
+        ...
+
+    def topic_created(self, topic: TopicImage) -> None:
+        """Note that the topic exists now."""
+        ...
+
+    def topics_removed(self, topics: Sequence[TopicImage]) -> None:
+        """Delete the logs of the topics, but complete no request that waits for one of them."""
+        ...
+
+    def complete_waiting(self) -> None:
+        """Complete the requests that wait for a partition that was removed."""
+        ...
+
+    def topic_configs_changed(self, topic: TopicImage) -> None:
+        """Apply the topic's configs from the next append on."""
+        ...
+
+    def broker_configs_changed(self) -> None:
+        """Apply the broker's configs from the next request on."""
+        ...
+
+
+class MetadataStore(Protocol):
+    """Writes the image to a data folder. A cluster in memory has none."""
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether all changes so far are written."""
+        ...
+
+    def changed(self) -> None:
+        """Note a change; it is written after the current request."""
+        ...
+
+    def write(self) -> None:
+        """Begin to write the changes, if there are any."""
+        ...
+
+    def when_saved(self, respond: Callable[[KafkaError | None], Response]) -> Response | Deferred[Response]:
+        """Return respond(None) when all changes so far are written, respond(KAFKA_STORAGE_ERROR) if that fails."""
+        ...
+
+    def close(self) -> None:
+        """Write the changes, and close the logs as in a clean shutdown."""
+        ...
+
+
+class Controller:
+    """The controller of a cluster. It also allocates producer ids (Kafka: ProducerIdControlManager)."""
+
+    def __init__(self, image: MetadataImage) -> None:
+        """image: the image that this controller writes from now on."""
+        self.image = image
+        self.producer_ids = ProducerIdManager()
+        self.publishers: list[MetadataPublisher] = []
+        # None in memory.
+        self.store: MetadataStore | None = None
+
+    # -- topics
+
+    def create_topic(self, name: str, partition_count: int, *, configs: Mapping[str, str] | None = None) -> TopicImage:
+        """Create a topic. The caller has validated the name and the configs.
+
+        Raises KafkaError: TOPIC_ALREADY_EXISTS; KAFKA_STORAGE_ERROR where its files cannot be created. The topic does
+        not exist then.
+        """
+        if name in self.image.topics:
+            raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+        topic = TopicImage(name, new_uuid(), dict(configs or {}))
+        self.create_partitions(topic, partition_count)
+        self.image.add_topic(topic)
+        for publisher in self.publishers:
+            publisher.topic_created(topic)
+        return topic
+
+    def create_partitions(self, topic: TopicImage, total: int) -> None:
+        """Add partitions to the topic until it has total of them.
+
+        Raises KafkaError KAFKA_STORAGE_ERROR where their files cannot be created; the topic is unchanged then.
+        """
+        before = len(topic.partitions)
+        topic.partitions += [self.new_partition(index) for index in range(before, total)]
+        try:
+            for publisher in self.publishers:
+                publisher.partitions_created(topic, before)
+        except KafkaError:
+            del topic.partitions[before:]
+            raise
+        self.metadata_changed()
+
+    def new_partition(self, index: int, leader_epoch: int = 0) -> PartitionRegistration:
+        """Return the registration of a partition whose only replica is on the only broker."""
+        leader_id = self.image.brokers[0].node_id
+        return PartitionRegistration(index, leader_id, leader_epoch, [leader_id], [leader_id])
+
+    def delete_topics(self, topics: Sequence[TopicImage]) -> None:
+        """Delete the topics with their logs, and complete the requests that wait for them."""
+        self.remove_topics(topics)
+        for publisher in self.publishers:
+            publisher.complete_waiting()
+
+    def remove_topics(self, topics: Sequence[TopicImage]) -> None:
+        """Delete the topics with their logs. The caller completes the requests that wait for them."""
+        for topic in topics:
+            self.image.remove_topic(topic)
+        # The file goes first: a topic that it still lists, without folders, would be created again at start-up.
+        self.metadata_changed()
+        if self.store is not None:
+            self.store.write()
+        for publisher in self.publishers:
+            publisher.topics_removed(topics)
+
+    # -- configs
+
+    def alter_topic_configs(self, topic: TopicImage, configs: Mapping[str, str]) -> None:
+        """Replace the topic's own configs. The caller has validated them."""
+        topic.configs = dict(configs)
+        for publisher in self.publishers:
+            publisher.topic_configs_changed(topic)
+        self.metadata_changed()
+
+    def apply_dynamic_configs(self) -> None:
+        """Apply what was set in `image.configs`, for brokers and for the topics that inherit from them."""
+        self.image.configs.apply()
+        for publisher in self.publishers:
+            publisher.broker_configs_changed()
+        self.metadata_changed()
+
+    # -- producer ids
+
+    def claim_producer_ids(self) -> None:
+        """Claim the next block of producer ids. They are handed out once the block is saved; see `when_saved`."""
+        if self.producer_ids.claim_block():
+            self.metadata_changed()
+
+    def keep_producer_ids_above(self, producer_id: int) -> None:
+        """Hand out no producer id up to this one, because a log contains it."""
+        if self.producer_ids.keep_above(producer_id):
+            self.metadata_changed()
+
+    # -- metadata store
+
+    def metadata_changed(self) -> None:
+        """Have the metadata store write the image; no effect in memory."""
+        if self.store is not None:
+            self.store.changed()
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether all changes so far are written; always in memory."""
+        return self.store is None or self.store.is_saved
+
+    def when_saved(self, respond: Callable[[KafkaError | None], Response]) -> Response | Deferred[Response]:
+        """Return respond(None) when all changes so far are written; at once in memory.
+
+        respond is called with KAFKA_STORAGE_ERROR where a change is in force, but cannot be written yet.
+        """
+        return respond(None) if self.store is None else self.store.when_saved(respond)

@@ -1,0 +1,110 @@
+"""The metadata image: topics, partition registrations and configs of the cluster (Kafka: image/MetadataImage).
+
+The controller is its only writer. Nodes and coordinators read it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ..config.dynamic_configs import DynamicConfigs
+
+GROUP_METADATA_TOPIC = "__consumer_offsets"
+TRANSACTION_STATE_TOPIC = "__transaction_state"
+SHARE_GROUP_STATE_TOPIC = "__share_group_state"
+# The topics of the coordinators. Clients may read them, but not write to them.
+_INTERNAL_TOPICS = frozenset({GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC, SHARE_GROUP_STATE_TOPIC})
+
+
+def is_internal_topic(name: str) -> bool:
+    """Return whether a coordinator stores its state in the topic."""
+    return name in _INTERNAL_TOPICS
+
+
+class BrokerRegistration(NamedTuple):
+    """A broker of the cluster, as Metadata returns it."""
+
+    node_id: int
+    rack: str | None
+
+
+@dataclass(slots=True)
+class PartitionRegistration:
+    """A partition of a topic: its leader and its replicas, by node id (Kafka: metadata/PartitionRegistration)."""
+
+    index: int
+    leader_id: int
+    leader_epoch: int
+    replicas: list[int]
+    isr: list[int]
+
+
+@dataclass(slots=True, eq=False)
+class TopicImage:
+    """A topic. configs: the topic's own; the broker's configs are the defaults (Kafka: image/TopicImage)."""
+
+    name: str
+    topic_id: bytes
+    configs: dict[str, str]
+    partitions: list[PartitionRegistration] = field(default_factory=list[PartitionRegistration])
+
+    @property
+    def is_internal(self) -> bool:
+        """Whether a coordinator stores its state in the topic."""
+        return is_internal_topic(self.name)
+
+    def has_partition(self, index: int) -> bool:
+        """Return whether the topic has a partition of that index."""
+        return 0 <= index < len(self.partitions)
+
+
+class MetadataImage:
+    """The metadata of a cluster.
+
+    cluster_id: the cluster id of Kafka, 22 characters. topics: by name, in the order of their creation.
+    configs: static and dynamic configs of brokers, groups and client metrics.
+    """
+
+    __slots__ = ("_topics_by_id", "brokers", "cluster_id", "configs", "topics")
+
+    def __init__(self, cluster_id: str, configs: DynamicConfigs) -> None:
+        """Create an image without topics and brokers."""
+        self.cluster_id = cluster_id
+        self.configs = configs
+        self.brokers: list[BrokerRegistration] = []
+        self.topics: dict[str, TopicImage] = {}
+        self._topics_by_id: dict[bytes, TopicImage] = {}
+
+    def find_topic(self, name: str) -> TopicImage | None:
+        """Return the topic of that name, or None."""
+        return self.topics.get(name)
+
+    def find_topic_by_id(self, topic_id: bytes) -> TopicImage | None:
+        """Return the topic of that id (16 bytes), or None."""
+        return self._topics_by_id.get(topic_id)
+
+    def topic_name_of(self, topic_id: bytes) -> str | None:
+        """Return the name of the topic of that id (16 bytes), or None."""
+        topic = self._topics_by_id.get(topic_id)
+        return None if topic is None else topic.name
+
+    def has_partition(self, topic_name: str, index: int) -> bool:
+        """Return whether the topic exists and has a partition of that index."""
+        topic = self.topics.get(topic_name)
+        return topic is not None and topic.has_partition(index)
+
+    def add_topic(self, topic: TopicImage) -> None:
+        """Add a topic. Only the controller and recovery call this."""
+        self.topics[topic.name] = topic
+        self._topics_by_id[topic.topic_id] = topic
+
+    def remove_topic(self, topic: TopicImage) -> None:
+        """Remove a topic. Only the controller calls this."""
+        del self.topics[topic.name]
+        del self._topics_by_id[topic.topic_id]
+
+    def clear_topics(self) -> None:
+        """Remove all topics, because the node that leads them died or is restored."""
+        self.topics.clear()
+        self._topics_by_id.clear()

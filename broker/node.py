@@ -1,0 +1,136 @@
+"""One broker of a cluster: its replica manager, its coordinators and its fetch sessions.
+
+A node follows the metadata image as a publisher of the controller. It is the only place that composes these parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from ..protocol.error_codes import ErrorCode
+from ..storage.file_systems.file_system import FileSystem
+from ..storage.producers.emulated_version import EmulatedVersion
+from .config.broker_config import BrokerConfig
+from .coordinators.coordinators import Coordinators
+from .metadata.controller import Controller
+from .metadata.metadata_image import TopicImage
+from .replica.disk_fault_injector import FileFaults, MakeFileFaults
+from .replica.fetch_sessions import FetchSessions
+from .replica.partition import Partition
+from .replica.replica_manager import ReplicaManager
+from .requests.fault_ports import RequestObserver
+from .requests.produce_route import ProduceRoute
+from .runtime.clock import AdjustableClock
+from .runtime.event_loop_bridge import LoopThread
+
+
+class Node:
+    """One broker. It implements NodeServices for handlers and MetadataPublisher for the controller."""
+
+    def __init__(
+        self,
+        controller: Controller,
+        clock: AdjustableClock,
+        file_system: FileSystem,
+        emulated_version: EmulatedVersion,
+        make_file_faults: MakeFileFaults | None = None,
+    ) -> None:
+        """file_system: where the logs are. make_file_faults: creates the fault injector of its files, if any."""
+        self.controller = controller
+        self.image = controller.image
+        self.clock = clock
+        self.node_id = self.image.configs.started_with.node_id
+        # The journal, if there is one.
+        self.observer: RequestObserver | None = None
+        self.inner_files = file_system
+        self.event_loop_bridge: LoopThread | None = None
+        self.file_faults: FileFaults | None = None
+        if make_file_faults is not None:
+            self.event_loop_bridge = LoopThread(clock)
+            self.file_faults = make_file_faults(clock.now_ms, self.event_loop_bridge)
+        self.replicas = ReplicaManager(
+            self.image, clock, self._with_faults(file_system), emulated_version, self.file_faults
+        )
+        self.coordinators = Coordinators(controller, self.replicas)
+        self.produce_routes: dict[tuple[int, bytes], ProduceRoute] = {}
+
+    def _with_faults(self, file_system: FileSystem) -> FileSystem:
+        return file_system if self.file_faults is None else self.file_faults.wrap(file_system)
+
+    @property
+    def config(self) -> BrokerConfig:
+        """The configs that are in force now."""
+        return self.image.configs.current
+
+    @cached_property
+    def fetch_sessions(self) -> FetchSessions:
+        """The incremental fetch sessions of consumers (KIP-227)."""
+        return FetchSessions(self.config.max_incremental_fetch_session_cache_slots)
+
+    # -- MetadataPublisher
+
+    def topic_created(self, topic: TopicImage) -> None:
+        """Report the topic to the journal."""
+        if self.observer is not None:
+            self.observer.topic_created(topic.name)
+
+    def partitions_created(self, topic: TopicImage, first_index: int) -> None:
+        """Create the partitions from first_index on. Raises KafkaError KAFKA_STORAGE_ERROR."""
+        self.replicas.create_partitions(topic, first_index)
+
+    def topics_removed(self, topics: Sequence[TopicImage]) -> None:
+        """Delete the partitions of the topics, and what the coordinators store about them."""
+        self.produce_routes.clear()
+        self.replicas.remove_partitions(topics)
+        self.coordinators.topics_removed(topics)
+
+    def complete_waiting(self) -> None:
+        """Complete the requests that wait for removed partitions."""
+        self.replicas.complete_waiting()
+
+    def topic_configs_changed(self, topic: TopicImage) -> None:
+        """Apply the topic's configs to its logs."""
+        self.replicas.apply_topic_configs(topic)
+
+    def broker_configs_changed(self) -> None:
+        """Apply the broker's configs to the logs, for what the topics do not set themselves."""
+        for topic in self.image.topics.values():
+            self.replicas.apply_topic_configs(topic)
+
+    # -- life
+
+    def take_coordinators(self) -> Coordinators:
+        """Replace the coordinators and fetch sessions by empty ones. Returns the old coordinators, still to unload."""
+        taken = self.coordinators
+        taken.abandon()
+        self.coordinators = Coordinators(self.controller, self.replicas)
+        vars(self).pop("fetch_sessions", None)
+        return taken
+
+    def drop_memory(self) -> None:
+        """Drop everything that is in memory, because the node died. The files are left as they are."""
+        self.take_coordinators()
+        self.produce_routes.clear()
+        self.replicas.drop_memory()
+
+    def replace_files(self, file_system: FileSystem) -> None:
+        """Keep the logs in another file system. There must be no topic."""
+        self.inner_files = file_system
+        self.replicas.replace_files(self._with_faults(file_system))
+
+    async def stop_disk_steps(self) -> None:
+        """Return when no disk step runs or is queued any more."""
+        if self.event_loop_bridge is not None:
+            self.event_loop_bridge.release()
+        steps = self.replicas.started_disk_steps
+        if steps is not None:
+            await steps.stop()
+
+    # -- journal
+
+    def report_unflushed(self, request_id: int, partition: Partition) -> None:
+        """Report to the journal that a batch is in the log, although its request failed with KAFKA_STORAGE_ERROR."""
+        if self.observer is not None:
+            named = frozenset([(partition.topic_name, partition.index)])
+            self.observer.lied(request_id, named, ErrorCode.KAFKA_STORAGE_ERROR)

@@ -1,0 +1,233 @@
+"""The partitions and logs of one node: create, find, delete (Kafka: ReplicaManager and LogManager).
+
+Partitions are found by topic id and index. A partition on disk has its log from the start. A partition in memory
+creates its log on first use, because most partitions of a test are never used.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+
+from ...protocol.error_codes import ErrorCode, KafkaError
+from ...protocol.kafka_uuid import new_uuid
+from ...storage.append_decision import decision_in_words
+from ...storage.append_refused import AppendRefused
+from ...storage.append_result import AppendResult
+from ...storage.cleaning.log_cleaner import LogCleaner
+from ...storage.file_systems.file_system import FileSystem
+from ...storage.file_systems.memory_file_system import MemoryFileSystem
+from ...storage.log_manager import LogManager
+from ...storage.partition_log import PartitionLog
+from ...storage.producers.emulated_version import EmulatedVersion
+from ..config.broker_config import BrokerConfig
+from ..metadata.log_configs import LogConfigs
+from ..metadata.metadata_image import MetadataImage, TopicImage
+from ..runtime.clock import AdjustableClock
+from ..runtime.disk_executor import BlockingSteps
+from .disk_fault_injector import FileFaults
+from .partition import Partition
+from .partition_flusher import PartitionFlusher
+
+logger = logging.getLogger(__name__)
+
+_NO_PARTITIONS: list[Partition] = []
+
+
+class ReplicaManager:
+    """The partitions that one node leads, and the logs of their replicas."""
+
+    def __init__(
+        self,
+        image: MetadataImage,
+        clock: AdjustableClock,
+        file_system: FileSystem,
+        emulated_version: EmulatedVersion,
+        file_faults: FileFaults | None = None,
+    ) -> None:
+        """file_system: where the logs are. file_faults: the fault injector of file_system, if it has one."""
+        self.image = image
+        self.clock = clock
+        self.file_system = file_system
+        # What DescribeLogDirs returns: the data folder, or the configured folder if nothing is written.
+        self.log_directory = image.configs.current.log_directory
+        self._file_faults = file_faults
+        self._emulated_version = emulated_version
+        self._log_configs = LogConfigs(image.configs.current)
+        self._partitions: dict[bytes, list[Partition]] = {}
+        # Removed partitions whose waiting requests are not completed yet.
+        self._removed: list[Partition] = []
+
+    @property
+    def config(self) -> BrokerConfig:
+        """The configs of the broker that are in force now."""
+        return self.image.configs.current
+
+    @cached_property
+    def logs(self) -> LogManager:
+        """All logs."""
+        return LogManager(self.file_system, self._emulated_version)
+
+    @cached_property
+    def disk_steps(self) -> BlockingSteps:
+        """The threads that wait for the disk; started with the first step."""
+        return BlockingSteps("fauxka-disk")
+
+    @property
+    def started_disk_steps(self) -> BlockingSteps | None:
+        """The disk threads, or None if no step was ever run."""
+        return self.disk_steps if "disk_steps" in vars(self) else None
+
+    @property
+    def is_on_disk(self) -> bool:
+        """Whether the logs outlive the process."""
+        return self.file_system.is_persistent
+
+    # -- lookup
+
+    def find_partition(self, topic_id: bytes, index: int) -> Partition | None:
+        """Return the partition of the topic id (16 bytes) and index, or None."""
+        partitions = self._partitions.get(topic_id, _NO_PARTITIONS)
+        return partitions[index] if 0 <= index < len(partitions) else None
+
+    def find_partition_by_name(self, topic_name: str, index: int) -> Partition | None:
+        """Return the partition of the topic name and index, or None."""
+        topic = self.image.find_topic(topic_name)
+        return None if topic is None else self.find_partition(topic.topic_id, index)
+
+    def partition_of(self, topic_name: str, index: int) -> Partition:
+        """Return the partition of the topic name and index. Raises KafkaError UNKNOWN_TOPIC_OR_PARTITION."""
+        partition = self.find_partition_by_name(topic_name, index)
+        if partition is None:
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no {topic_name}-{index}")
+        return partition
+
+    def partitions_of(self, topic: TopicImage) -> Sequence[Partition]:
+        """Return the topic's partitions in the order of their indexes."""
+        return self._partitions.get(topic.topic_id, _NO_PARTITIONS)
+
+    def partitions(self) -> Iterator[Partition]:
+        """Yield all partitions, in the order of the image."""
+        for topic in self.image.topics.values():
+            yield from self.partitions_of(topic)
+
+    # -- changes of the image
+
+    def create_partitions(self, topic: TopicImage, first_index: int) -> None:
+        """Create the topic's partitions from first_index on.
+
+        Raises KafkaError KAFKA_STORAGE_ERROR where their files cannot be created; none of them exists then.
+        """
+        created: list[Partition] = []
+        has_file_rules = self._file_faults is not None and self._file_faults.is_armed
+        try:
+            for registration in topic.partitions[first_index:]:
+                index = registration.index
+                log = self._create_log(topic, index) if self.is_on_disk or has_file_rules else self._create_log_on_use
+                created.append(self._new_partition(topic, index, log))
+        except OSError as error:
+            for partition in created:
+                self._delete_log(partition)
+            message = f"cannot create the files of a partition of {topic.name}: {error.strerror or error}"
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, message) from error
+        self._partitions.setdefault(topic.topic_id, []).extend(created)
+
+    def load_partitions(self, topic: TopicImage, logs: Iterable[PartitionLog | None]) -> None:
+        """Add the partitions of a topic whose logs were loaded; None for a log in memory that was never used."""
+        self._partitions[topic.topic_id] = [
+            self._new_partition(topic, index, log or self._create_log_on_use) for index, log in enumerate(logs)
+        ]
+
+    def remove_partitions(self, topics: Iterable[TopicImage]) -> None:
+        """Delete the topics' partitions with their logs. Requests that wait for them wait until complete_waiting."""
+        for topic in topics:
+            for partition in self._partitions.pop(topic.topic_id, _NO_PARTITIONS):
+                partition.is_deleted = True
+                if partition.find_log() is not None:
+                    self._delete_log(partition)
+                self._removed.append(partition)
+
+    def complete_waiting(self) -> None:
+        """Complete the requests that wait for removed partitions."""
+        removed, self._removed = self._removed, []
+        for partition in removed:
+            partition.wake()
+
+    def apply_topic_configs(self, topic: TopicImage) -> None:
+        """Apply the topic's configs to its logs, from the next append on."""
+        log_config = self._log_configs.of(self.config, topic.configs)
+        for partition in self.partitions_of(topic):
+            log = partition.find_log()
+            if log is not None:
+                log.config = log_config
+
+    def apply_leader_epochs(self, topic: TopicImage) -> None:
+        """Lead the topic's partitions in the leader epochs of the image."""
+        for partition, registration in zip(self.partitions_of(topic), topic.partitions, strict=True):
+            partition.leader_epoch = registration.leader_epoch
+
+    # -- life of the node
+
+    def drop_memory(self) -> None:
+        """Drop everything that is in memory, because the node died. The files are left as they are."""
+        self._partitions.clear()
+        self._removed.clear()
+        for made_on_use in ("logs", "disk_steps"):
+            vars(self).pop(made_on_use, None)
+
+    def replace_files(self, file_system: FileSystem) -> None:
+        """Keep the logs in another file system. There must be no partition."""
+        assert not self.image.topics, "topics whose files would be lost"
+        self.file_system = file_system
+        vars(self).pop("logs", None)
+
+    def new_cleaner(self) -> LogCleaner:
+        """Return a log cleaner, which reads its checkpoint. Raises OSError."""
+        return LogCleaner(self.file_system, self.logs)
+
+    # -- recurring work
+
+    def enforce_retention(self) -> None:
+        """Delete the segments that are past retention.ms or retention.bytes."""
+        self.logs.enforce_retention(self.clock.now_ms())
+
+    def expire_producers(self) -> None:
+        """Remove the producers that were idle for producer.id.expiration.ms."""
+        self.logs.remove_expired_producers(self.clock.now_ms())
+
+    def log_decision(self, partition: Partition, decision: AppendResult | AppendRefused) -> None:
+        """Log why a batch was refused, or recognised as a duplicate."""
+        logger.info("%s-%d: %s", partition.topic_name, partition.index, decision_in_words(decision))
+
+    # -- logs
+
+    def _new_partition(
+        self, topic: TopicImage, index: int, log: PartitionLog | Callable[[Partition], PartitionLog]
+    ) -> Partition:
+        partition = Partition(topic.name, topic.topic_id, index, log, topic.partitions[index].leader_epoch)
+        if self.is_on_disk:
+            partition.flusher = PartitionFlusher(partition.log, partition, self.disk_steps, self.clock)
+        return partition
+
+    def _create_log(self, topic: TopicImage, index: int) -> PartitionLog:
+        # A folder in memory needs no topic id: no other process reads it.
+        topic_id = topic.topic_id if self.is_on_disk else None
+        log_config = self._log_configs.of(self.config, topic.configs)
+        return self.logs.create(topic.name, index, log_config, now_ms=self.clock.now_ms(), topic_id=topic_id)
+
+    def _create_log_on_use(self, partition: Partition) -> PartitionLog:
+        topic = self.image.find_topic_by_id(partition.topic_id)
+        if topic is not None:
+            return self._create_log(topic, partition.index)
+        # The topic was deleted while a request is using the partition: the request gets a log that is thrown away.
+        logs = LogManager(MemoryFileSystem(), self._emulated_version)
+        log_config = self._log_configs.of(self.config, {})
+        return logs.create(partition.topic_name, partition.index, log_config, now_ms=self.clock.now_ms())
+
+    def _delete_log(self, partition: Partition) -> None:
+        try:
+            self.logs.delete(partition.topic_name, partition.index, now_ms=self.clock.now_ms(), unique_id=new_uuid())
+        except OSError as error:
+            # The next start-up moves its folder aside, because no topic has it.
+            logger.error("cannot delete the files of %s-%d: %s", partition.topic_name, partition.index, error)
