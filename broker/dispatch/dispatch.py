@@ -24,9 +24,9 @@ from ..requests.request_context import ConnectionInfo, RequestContext, RequestHa
 from ..runtime.deferred import Buffers, Deferred
 
 if TYPE_CHECKING:
-    from ..network.connection import Connection
     from ..replica.disk_fault_injector import FileFaults
     from ..requests.fault_ports import AnswerPlan, FaultPlan, RequestObserver
+    from ..requests.response_writer import ResponseWriter
     from .fault_injector import Interceptor
 
 logger = logging.getLogger(__name__)
@@ -81,7 +81,7 @@ class Dispatcher:
         self._plan: FaultPlan | NoFaults = plan or NoFaults()
         self._make_interceptor = make_interceptor
         self._routes: dict[int, Route] = {}
-        self._connections: set[Connection] = set()
+        self._connections: set[ResponseWriter] = set()
         self._all_closed: asyncio.Future[None] | None = None
 
     @cached_property
@@ -95,11 +95,11 @@ class Dispatcher:
         if "interceptor" in vars(self):
             self.interceptor.lift()
 
-    def connection_opened(self, connection: Connection) -> None:
+    def connection_opened(self, connection: ResponseWriter) -> None:
         """Remember a connection until it is closed."""
         self._connections.add(connection)
 
-    def connection_closed(self, connection: Connection) -> None:
+    def connection_closed(self, connection: ResponseWriter) -> None:
         """Forget a connection."""
         self._connections.discard(connection)
         if not self._connections and self._all_closed is not None and not self._all_closed.done():
@@ -126,7 +126,7 @@ class Dispatcher:
             self._all_closed = asyncio.get_running_loop().create_future()
             await self._all_closed
 
-    def accepted(self, connection: Connection, info: ConnectionInfo) -> None:
+    def accepted(self, connection: ResponseWriter, info: ConnectionInfo) -> None:
         """Have done to a new connection what a rule says."""
         if self._plan.is_accepting_armed:
             self.interceptor.accepted(connection, info)

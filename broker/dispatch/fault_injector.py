@@ -21,8 +21,8 @@ from .held_requests import DELAYED, HELD, HUNG, HeldRequests
 from .owned_request import InterceptedRequest
 
 if TYPE_CHECKING:
-    from ..network.connection import Connection
     from ..requests.fault_ports import Fault, FaultPlan, RequestObserver
+    from ..requests.response_writer import ResponseWriter
     from ..runtime.clock import AdjustableClock
 
 logger = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ class Interceptor:
         self._observer = observer
         self._crash = crash
         # Those that hang; one that its client has closed is forgotten by itself.
-        self._kept_connections: WeakSet[Connection] = WeakSet()
+        self._kept_connections: WeakSet[ResponseWriter] = WeakSet()
 
     def lift(self) -> None:
         """Give up every request and connection that a fault keeps: the connections are closed."""
@@ -75,7 +75,7 @@ class Interceptor:
 
     # -- accepted
 
-    def accepted(self, connection: Connection, info: ConnectionInfo) -> None:
+    def accepted(self, connection: ResponseWriter, info: ConnectionInfo) -> None:
         """Do to a new connection what the plan says."""
         fault = self.plan.accepted(_AcceptedConnection(self._node_id, info))
         if fault is None:

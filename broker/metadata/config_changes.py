@@ -16,8 +16,8 @@ from ..config.config_keys import BROKER_KEYS, TOPIC_KEYS, ConfigKey
 from ..config.config_operations import Change, Operation
 from ..config.config_resources import ResourceType, broker_id_of
 from ..config.config_types import ConfigError, ConfigType
-from ..config.dynamic_broker_rules import check_broker_configs, check_client_metrics, check_group_configs
 from .controller import Controller
+from .dynamic_broker_rules import check_broker_configs, check_client_metrics, check_group_configs
 from .metadata_image import MetadataImage
 from .topic_config import validate_topic_configs
 from .topic_names import find_topic_name_error

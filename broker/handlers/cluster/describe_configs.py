@@ -17,8 +17,8 @@ from ....protocol.messages.describe_configs import (
     DescribeConfigsResponse,
     DescribeConfigsResult,
 )
-from ...config import config_entries
 from ...config.config_resources import ResourceType, broker_id_of
+from ...metadata import config_entries
 from ...metadata.topic_names import find_topic_name_error
 from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 

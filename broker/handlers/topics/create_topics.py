@@ -20,8 +20,8 @@ from ....protocol.messages.create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
-from ...config.config_entries import effective_topic_configs
 from ...config.config_types import ConfigError
+from ...metadata.config_entries import effective_topic_configs
 from ...metadata.replica_assignment import PARTITIONS_PER_REQUEST_MAX, check_assignment, refusal
 from ...metadata.topic_config import validate_topic_configs
 from ...metadata.topic_names import collision_key_of, find_topic_name_error

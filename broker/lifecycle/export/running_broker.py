@@ -32,8 +32,8 @@ from ....protocol.messages.metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
-from ...config.config_entries import ConfigSource
 from ...config.config_resources import ResourceType
+from ...metadata.config_entries import ConfigSource
 from ..blocking_connection import BlockingConnection
 from .kafka_folder import ExportedCluster, ExportedPartition, ExportedTopic, ExportError, KafkaFolder
 from .segments_writer import SegmentsWriter

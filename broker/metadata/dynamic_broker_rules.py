@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ...protocol.error_codes import ErrorCode, KafkaError
-from .broker_config import BrokerConfig
+from ..config.broker_config import BrokerConfig
+from ..config.config_keys import BROKER_KEYS, GROUP_KEYS
+from ..config.config_types import ConfigError, parse_integer
+from ..config.dynamic_configs import MIN_INSYNC_REPLICAS, DynamicConfigs
 from .config_entries import CLIENT_METRICS_KEYS
-from .config_keys import BROKER_KEYS, GROUP_KEYS
-from .config_types import ConfigError, parse_integer
-from .dynamic_configs import MIN_INSYNC_REPLICAS, DynamicConfigs
 
 # A metrics subscription is pushed this often at most and at least (ClientMetricsConfigs).
 INTERVAL_MS_RANGE = range(100, 3_600_001)

@@ -10,12 +10,12 @@ from enum import IntEnum
 from itertools import dropwhile
 
 from ...protocol.messages.describe_configs import DescribeConfigsResourceResult, DescribeConfigsSynonym
-from ..metadata.topic_config import topic_value_of
-from . import broker_loggers
-from .broker_config import BrokerConfig
-from .config_keys import BROKER_KEYS, DEFAULTS_OF_OURS, GROUP_KEYS, TOPIC_KEYS, ConfigKey
-from .config_types import ConfigType, ConfigValue, text_of
-from .dynamic_configs import UNITS_OF, DynamicConfigs
+from ..config import broker_loggers
+from ..config.broker_config import BrokerConfig
+from ..config.config_keys import BROKER_KEYS, DEFAULTS_OF_OURS, GROUP_KEYS, TOPIC_KEYS, ConfigKey
+from ..config.config_types import ConfigType, ConfigValue, text_of
+from ..config.dynamic_configs import UNITS_OF, DynamicConfigs
+from .topic_config import topic_value_of
 
 
 class ConfigSource(IntEnum):

@@ -1,0 +1,33 @@
+"""The connection of a request, as the dispatcher and the fault injector use it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class ResponseWriter(Protocol):
+    """A client connection that can be closed, stopped and slowed down."""
+
+    def close(self) -> None:
+        """Close after the responses so far are written."""
+        ...
+
+    def abort(self) -> None:
+        """Close at once, with a FIN or as the operating system does it."""
+        ...
+
+    def reset(self) -> None:
+        """Close at once with a RST."""
+        ...
+
+    def hang(self) -> None:
+        """Read and write nothing until `wake`."""
+        ...
+
+    def wake(self) -> None:
+        """Continue after `hang`."""
+        ...
+
+    def slow_down(self, piece_bytes: int, every_ms: int) -> None:
+        """Write all later responses in pieces of piece_bytes, one every every_ms."""
+        ...
