@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-from . import disk, fixture, instructions, instruments, pipeline, report, scale
+from . import against, disk, fixture, instructions, instruments, pipeline, report, scale
 from .load_program import LoadError
 from .measurement import Figures, measure, medians
 from .targets import TARGETS, Target, running
@@ -26,6 +26,7 @@ def main() -> None:
     parser.add_argument("--disk", action="store_true", help="the log on disk; names are parts then")
     parser.add_argument("--instruments", action="store_true", help="the rules and the journal of a broker")
     parser.add_argument("--instructions", action="store_true", help="what valgrind counts: of a start, of a Produce")
+    parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="this checkout beside another one")
     parser.add_argument("--fixture", action="store_true", help="a broker for tests: ready, and reset")
     parser.add_argument("--pipeline", action="store_true", help="the decoder and the data source; names are parts then")
     parser.add_argument(
@@ -42,7 +43,9 @@ def main() -> None:
     unknown = set(arguments.names) - set(parts)
     if unknown:
         parser.error(f"nothing called {', '.join(sorted(unknown))}")
-    if arguments.instruments:
+    if arguments.against:
+        results = against.main(arguments.against, arguments.rounds)
+    elif arguments.instruments:
         results = instruments.main(arguments.rounds)
     elif arguments.pipeline and SCALE in arguments.names:
         # Takes minutes, and so is measured where it is asked for, and alone.

@@ -20,7 +20,7 @@ from .replica.fetch_sessions import FetchSessions
 from .replica.partition import Partition
 from .replica.replica_manager import ReplicaManager
 from .requests.fault_ports import RequestObserver
-from .requests.produce_route import ProduceRoute
+from .requests.produce_route import ProduceRoutes
 from .runtime.clock import AdjustableClock
 from .runtime.event_loop_bridge import LoopThread
 
@@ -53,7 +53,7 @@ class Node:
             self.image, clock, self._with_faults(file_system), emulated_version, self.file_faults
         )
         self.coordinators = Coordinators(controller, self.replicas)
-        self.produce_routes: dict[tuple[int, bytes], ProduceRoute] = {}
+        self.produce_routes: ProduceRoutes = {}
 
     def _with_faults(self, file_system: FileSystem) -> FileSystem:
         return file_system if self.file_faults is None else self.file_faults.wrap(file_system)

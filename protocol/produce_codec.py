@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from struct import Struct
 from struct import error as StructError
 
-from .batches.record_batch import ATTRIBUTES_POSITION, LOG_OVERHEAD
 from .frames import FRAME_SIZE_BYTES, FrameError
 from .hand_decoding import (
     decode_compact_count,
@@ -21,16 +20,14 @@ from .hand_decoding import (
     encode_unsigned_varint,
     skip_tagged_fields,
 )
-from .produced_records import find_transaction, is_plain_batch
 
 FLEXIBLE_SINCE = 9
 TOPIC_IDS_SINCE = 13
 TOPIC_ID_BYTES = 16
 
-# No transactional id, acks, timeout, one topic of a name of one byte, one partition; and the shortest batch.
-_SINGLE_BYTES_MIN = 15 + 61
 # Of the partition, the topic and the request.
-_NO_TAGGED_FIELDS_BYTES = 3
+_NO_TAGGED_FIELDS = b"\0\0\0"
+_NO_TAGGED_FIELDS_BYTES = len(_NO_TAGGED_FIELDS)
 # No record errors, no message, no tagged fields of partition and topic, throttle_time_ms, none of the answer.
 _END_OF_SINGLE = b"\1\0\0\0\0\0\0\0\0"
 
@@ -38,7 +35,6 @@ _INT16 = Struct(">h")
 _INT32 = Struct(">i")
 _ACKS_AND_TIMEOUT = Struct(">hi")
 _SIZE_AND_CORRELATION_ID = Struct(">ii")
-_API_AND_CORRELATION_ID = Struct(">Ii")
 # index, error code, base offset, log append time; with log start offset; with no record errors and no message.
 _PARTITION_3 = Struct(">ihqq")
 _PARTITION_5 = Struct(">ihqqq")
@@ -52,12 +48,15 @@ class ProduceRequest:
 
     topics: for each topic its key (the name's bytes, or the 16 bytes of its id from version 13 on) and its partitions:
     index and records, the latter a view into the frame, or None where they are null.
+    head_end: where the size of the records begins, in a request of one topic and one partition without tagged fields
+    from version 9 on; 0 in any other. A producer sends the same bytes before it with each batch for a partition.
     """
 
     transactional_id: str | None
     acks: int
     timeout_ms: int
     topics: list[tuple[bytes, list[tuple[int, memoryview | None]]]]
+    head_end: int = 0
 
 
 @dataclass(slots=True)
@@ -82,6 +81,8 @@ def decode_request(frame: memoryview, position: int, end: int, version: int) -> 
     A topic or partition that is named twice counts as Kafka counts it: topics are merged, of a partition's records the
     last are taken.
     """
+    # A frame lies in a receive buffer: without the slice, a field that is cut off would go on with older bytes.
+    frame = frame[:end]
     try:
         if version >= FLEXIBLE_SINCE:
             request, position = _decode_flexible(frame, position, end, version)
@@ -97,49 +98,11 @@ def decode_request(frame: memoryview, position: int, end: int, version: int) -> 
     return request
 
 
-def find_single_batch(
-    frame: memoryview, position: int, end: int, version: int
-) -> tuple[bytes, memoryview] | tuple[None, None]:
-    """Return head and records of the request in frame[position:end], if it is one of the many that are all alike.
+def decode_single_records(frame: memoryview, position: int, end: int) -> memoryview | None:
+    """Return the records whose compact size is at position, if they end a request without tagged fields.
 
-    That is: version 9 to 13, no transactional id, one topic, one partition, a plain batch (is_plain_batch), and no
-    tagged fields. The head is all in front of the records. A producer sends the same one with each batch for a
-    partition, so that what it means can be looked up as a whole.
+    position: the `head_end` of an earlier request that began with the same bytes.
     """
-    if version < FLEXIBLE_SINCE or end - position < _SINGLE_BYTES_MIN or frame[position] or frame[position + 7] != 2:
-        return None, None
-    key_bytes = TOPIC_ID_BYTES if version >= TOPIC_IDS_SINCE else frame[position + 8]
-    head_end = position + 13 + key_bytes
-    # The length of a name above 126 bytes takes two bytes: rare enough.
-    if not 2 <= key_bytes <= 127 or head_end >= end or frame[head_end - 5] != 2:
-        return None, None
-    records = find_single_records(frame, head_end, end)
-    return (None, None) if records is None else (bytes(frame[position:head_end]), records)
-
-
-def find_single_transactional_batch(
-    frame: memoryview, position: int, end: int, version: int
-) -> tuple[bytes, memoryview] | tuple[None, None]:
-    """Return head and records of the request in frame[position:end], if it is one batch of a producer's transaction.
-
-    That is: as find_single_batch has it, but for a transactional id, and a batch that find_transaction knows.
-    """
-    id_bytes = frame[position]
-    # What follows the id stands as if that were null and began here. An id above 126 bytes is rare enough.
-    after = position + id_bytes - 1
-    if version < FLEXIBLE_SINCE or not 2 <= id_bytes <= 127 or end - after < _SINGLE_BYTES_MIN or frame[after + 7] != 2:
-        return None, None
-    key_bytes = TOPIC_ID_BYTES if version >= TOPIC_IDS_SINCE else frame[after + 8]
-    head_end = after + 13 + key_bytes
-    if not 2 <= key_bytes <= 127 or head_end >= end or frame[head_end - 5] != 2:
-        return None, None
-    records = find_single_transactional_records(frame, head_end, end)
-    return (None, None) if records is None else (bytes(frame[position:head_end]), records)
-
-
-def find_single_records(frame: memoryview, position: int, end: int) -> memoryview | None:
-    """Return the records whose size is at position, if they are a plain batch and end a request of a single one."""
-    records_end = end - _NO_TAGGED_FIELDS_BYTES
     size = frame[position]
     position += 1
     if size > 127:
@@ -148,45 +111,10 @@ def find_single_records(frame: memoryview, position: int, end: int) -> memoryvie
             position += 1
         else:
             size, position = decode_unsigned_varint(frame, position - 1, end)
-    if position + size - 1 != records_end or frame[end - 1] or frame[end - 2] or frame[end - 3]:
-        return None
-    records = frame[position:records_end]
-    return records if is_plain_batch(records) else None
-
-
-def find_single_transactional_records(frame: memoryview, position: int, end: int) -> memoryview | None:
-    """Return the records whose size is at position, if they are a transaction's batch and end a request of one."""
-    size, position = decode_unsigned_varint(frame, position, end)
     records_end = position + size - 1
-    if records_end != end - _NO_TAGGED_FIELDS_BYTES or frame[end - 1] or frame[end - 2] or frame[end - 3]:
+    if size == 0 or records_end + _NO_TAGGED_FIELDS_BYTES != end:
         return None
-    records = frame[position:records_end]
-    return None if find_transaction(records) is None else records
-
-
-class SingleBatchShape:
-    """What a request that find_single_batch takes shares with the next one of its size: all but the batch's content.
-
-    unpack: given a buffer and where a request of request_bytes begins in it, returns api key and version together, the
-    correlation id, and what told is of the request that was learned: what stands in front of the batch, with its base
-    offset and length; its magic and its attributes; what stands behind it. Where these are the same, the request is as
-    right as the first one was.
-    records_start, bytes_behind: how much of the request is in front of the batch, and behind it.
-    """
-
-    __slots__ = ("bytes_behind", "records_start", "request_bytes", "told", "unpack")
-
-    def __init__(self, request: memoryview, records_bytes: int) -> None:
-        """Learn from a request, header included, whose records find_single_records has found."""
-        self.request_bytes = len(request)
-        self.bytes_behind = _NO_TAGGED_FIELDS_BYTES
-        self.records_start = self.request_bytes - self.bytes_behind - records_bytes
-        # To the end of the batch's length; leader epoch and CRC are its own.
-        same_bytes = self.records_start + LOG_OVERHEAD - _API_AND_CORRELATION_ID.size
-        content_bytes = records_bytes - ATTRIBUTES_POSITION - _INT16.size
-        shape = Struct(f"{_API_AND_CORRELATION_ID.format}{same_bytes}s4xb4xh{content_bytes}x{_NO_TAGGED_FIELDS_BYTES}s")
-        self.unpack = shape.unpack_from
-        _, _, *self.told = shape.unpack(request)
+    return frame[position:records_end] if frame[records_end:end] == _NO_TAGGED_FIELDS else None
 
 
 class SingleAnswer:
@@ -259,7 +187,19 @@ def _decode_flexible(frame: memoryview, position: int, end: int, version: int) -
         topics.append((key, partitions))
         position = position + 1 if not frame[position] else skip_tagged_fields(frame, position, end)
     position = position + 1 if not frame[position] else skip_tagged_fields(frame, position, end)
-    return ProduceRequest(_decode_text(transactional_id), acks, timeout_ms, topics), position
+    request = ProduceRequest(_decode_text(transactional_id), acks, timeout_ms, topics)
+    if len(topics) == 1 and len(topics[0][1]) == 1:
+        request.head_end = _find_head_end(frame, end, topics[0][1][0][1])
+    return request, position
+
+
+def _find_head_end(frame: memoryview, end: int, records: memoryview | None) -> int:
+    """Return ProduceRequest.head_end; 0 where tagged fields follow, or the size is longer than it has to be."""
+    if records is None:
+        return 0
+    size_bytes = len(encode_unsigned_varint(len(records) + 1))
+    head_end = end - _NO_TAGGED_FIELDS_BYTES - len(records) - size_bytes
+    return head_end if decode_single_records(frame, head_end, end) == records else 0
 
 
 def _decode_flexible_partitions(

@@ -142,10 +142,6 @@ class Dispatcher:
         context.now_ms = context.node.clock.now_ms()
         context.batches = None
         context.error_code = 0
-        if context.repeated is not None and not self._plan.is_armed:
-            answer = context.repeated.answer(context, frame, start, end)
-            if answer is not None:
-                return self._observed(context, end - start, answer)
         context.request_id = 0
         route, position = self._read_header(context, frame, start, end)
         if self.observer is not None:

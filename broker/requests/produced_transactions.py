@@ -63,7 +63,8 @@ def join_transaction(
         for each, owner in found
         if owner is not None and _is_first(context, each[1], producer, each[2])
     }
-    _ask_coordinator(context, transactional_id, producer, first)
+    if first:
+        _ask_coordinator(context, transactional_id, producer, first)
     return [each for each in accepted if not each[0].error_code]
 
 

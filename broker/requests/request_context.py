@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..replica.partition import Partition
     from ..replica.replica_manager import ReplicaManager
     from ..runtime.clock import AdjustableClock
-    from .produce_route import ProduceRoute
+    from .produce_route import ProduceRoutes
 
 logger = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ class Listener(Protocol):
 class NodeServices(Protocol):
     """The parts of the node that handlers use."""
 
-    produce_routes: dict[tuple[int, bytes], ProduceRoute]
+    produce_routes: ProduceRoutes
 
     @property
     def node_id(self) -> int:
@@ -148,7 +148,7 @@ class RequestContext:
         "is_flexible",
         "node",
         "now_ms",
-        "repeated",
+        "produce_head_bytes",
         "request_id",
         "request_start",
     )
@@ -176,16 +176,14 @@ class RequestContext:
         self.body: bytes | None = None
         # Where the request's frame begins in the receive buffer, behind its size.
         self.request_start = 0
-        # What knows the connection's last request by its first bytes, for handlers whose requests mostly repeat.
-        self.repeated: RepeatedRequest | None = None
+        # The length of the head of the connection's last Produce request that has a route, see produce_route; or 0.
+        self.produce_head_bytes = 0
 
     def set_client_id(self, client_id: bytes | None) -> None:
         """Take the client id of a request's header; raises FrameError where it is not UTF-8.
 
         It is nearly always the same as in the request before, and is decoded only when it changes.
         """
-        # It was recognised together with the client id.
-        self.repeated = None
         try:
             self.client_id = None if client_id is None else client_id.decode()
         except UnicodeDecodeError as error:
@@ -221,16 +219,6 @@ class RequestContext:
             self.batches = [(topic_name, partition, decision)]
         else:
             self.batches.append((topic_name, partition, decision))
-
-
-class RepeatedRequest(Protocol):
-    """Recognises a request that is the same as the one before but for what it carries, and answers it."""
-
-    def answer(
-        self, context: RequestContext, frame: memoryview, start: int, end: int
-    ) -> Buffers | Deferred[Buffers] | None:
-        """Answer the request in frame[start:end], header included; None where it is another, or not to be answered."""
-        ...
 
 
 class RequestHandler(Protocol):

@@ -75,6 +75,12 @@ class RawClient:
         await asyncio.get_running_loop().sock_sendall(self._raw, frame)
         return self._correlation_id
 
+    async def send_without_body(self, api: Api, version: int) -> None:
+        """Send a request that ends behind its header."""
+        flexible = b"\0" if version >= api.flexible_since else b""
+        header = pack(">hhih", api.key, version, 1, -1) + flexible
+        await asyncio.get_running_loop().sock_sendall(self._raw, pack(">i", len(header)) + header)
+
     async def produce(self, base_sequence: int, partition: int = 0, *, acks: int = -1) -> int:
         """Send one batch and return the correlation id."""
         return await self.send(PRODUCE, PRODUCE_VERSION, produce_request((partition, batch(base_sequence)), acks=acks))

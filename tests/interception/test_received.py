@@ -380,3 +380,21 @@ async def test_a_rule_for_a_topic_finds_a_fetch_that_names_it_by_its_session_onl
 
         assert session_id > 0
         assert await client.ended() == b""
+
+
+@pytest.mark.parametrize("version", [3, 9, 13])
+@pytest.mark.parametrize("is_armed", [False, True])
+async def test_produce_without_a_body_closes_the_connection_with_and_without_a_rule(
+    version: int, is_armed: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with interception_scene() as scene:
+        if is_armed:
+            scene.arm("received", Drop(), match=Match(api="Produce", topic="another"))
+        client = await scene.client()
+
+        await client.send_without_body(PRODUCE, version)
+
+        assert await client.ended() == b""
+        assert [
+            record.getMessage().partition("closed: ")[2] for record in caplog.records if record.levelname != "INFO"
+        ] == [f"Produce version {version} ends within a field"]

@@ -173,4 +173,4 @@ def test_a_size_of_records_that_the_frame_cuts_off_is_told_as_such(behind: bytes
     frame = memoryview(b"\xff" + behind)
 
     with pytest.raises(FrameError):
-        produce_codec.find_single_records(frame, 0, 1)
+        produce_codec.decode_single_records(frame, 0, 1)

@@ -19,9 +19,11 @@ from ....protocol.produce_codec import PartitionAnswer, ProduceRequest
 from ....protocol.produced_records import RequestRefused
 from ....storage.append_refused import AppendRefused
 from ....storage.append_result import NO_LOG_START_OFFSET, AppendResult
+from ...coordinators.transaction.transaction_check import when_joined
 from ...metadata.metadata_image import TopicImage, is_internal_topic
 from ...replica.partition import Partition
-from ...requests.produce_route import PRODUCE_ROUTES_MAX, ProduceRoute, RepeatedProduce, TransactionalProduceRoute
+from ...requests.produce_route import PRODUCE_ROUTES_MAX, ProduceRoute
+from ...requests.produced_transactions import join_transaction
 from ...requests.request_context import RequestContext
 from ...runtime.deferred import Buffers, Deferred
 
@@ -50,18 +52,16 @@ class ProduceHandler:
     ) -> Buffers | Deferred[Buffers] | None:
         """Check, append, answer; raises FrameError where acks=0 leaves no other way to tell of a refusal."""
         version = context.api_version
-        head, records = produce_codec.find_single_batch(frame, position, end, version)
-        if head is None and frame[position]:
-            head, records = produce_codec.find_single_transactional_batch(frame, position, end, version)
-        if head is not None and records is not None:
-            route = context.node.produce_routes.get((version, head))
+        records_start = position + context.produce_head_bytes
+        if position < records_start < end:
+            route = context.node.produce_routes.get((version, bytes(frame[position:records_start])))
             if route is not None:
-                context.repeated = RepeatedProduce(frame, context.request_start, position + len(head), route)
-                if (answer := route.append(context, records)) is not None:
-                    return answer
+                records = produce_codec.decode_single_records(frame, records_start, end)
+                if records is not None and produced_records.is_plain_batch(records):
+                    return _append_routed(context, route, records)
         request = produce_codec.decode_request(frame, position, end, version)
-        if head is not None:
-            _remember_route(context, head, request)
+        if request.head_end and request.transactional_id is None:
+            _keep_route(context, bytes(frame[position : request.head_end]), request)
         answers: list[tuple[bytes, list[PartitionAnswer]]] = []
         accepted: list[Accepted] = []
         unflushed: list[Unflushed] = []
@@ -75,9 +75,6 @@ class ProduceHandler:
                 topic = _find_topic(context, key)
                 answers.append((key, [_accept(context, topic, *asked, accepted) for asked in partitions]))
             if not are_plain:
-                # Loaded with the first batch of a transaction.
-                from ...requests.produced_transactions import join_transaction
-
                 accepted = join_transaction(context, request.transactional_id, accepted)
             if accepted:
                 unflushed = _append_all(context, request.acks, accepted)
@@ -117,9 +114,6 @@ def _answer_when_safe(
         answer = [produce_codec.encode_response(correlation_id, version, answers)]
     if request.transactional_id is None:
         return answer
-    # Loaded with the first batch of a transaction.
-    from ...coordinators.transaction.transaction_check import when_joined
-
     return when_joined(
         context.node.coordinators.transactions,
         answer,
@@ -127,23 +121,53 @@ def _answer_when_safe(
     )
 
 
-def _remember_route(context: RequestContext, head: bytes, request: ProduceRequest) -> None:
-    """Know the head when it comes again, where it leads to a partition that may be written and is answered."""
+def _append_routed(context: RequestContext, route: ProduceRoute, records: memoryview) -> Buffers | Deferred[Buffers]:
+    """Append the one batch of a request that has a route, and respond, now or when the batch is flushed."""
+    partition, correlation_id = route.partition, context.correlation_id
+    try:
+        result = partition.append(records, context.now_ms)
+    except AppendRefused as error:
+        error.header = parse_header(records)
+        answer = PartitionAnswer(partition.index)
+        _refuse_append(context, partition, answer, error)
+        return [produce_codec.encode_response(correlation_id, context.api_version, [(route.topic_key, [answer])])]
+    context.batches = [(partition.topic_name, partition.index, result)]
+    base_offset, last_offset, log_append_time_ms, log_start_offset, is_duplicate, _, _ = result
+    if is_duplicate:
+        context.node.replicas.log_decision(partition, result)
+    response = route.response.encode(correlation_id, base_offset, log_append_time_ms, log_start_offset)
+    flusher = partition.flusher
+    if flusher is None or not flusher.must_wait():
+        return [response]
+    node = context.node
+    deferred: Deferred[Buffers] = Deferred(is_applied=True)
+
+    def flushed(error: OSError | None) -> None:
+        if error is None:
+            deferred.complete([response])
+        else:
+            node.report_unflushed(deferred.request_id, partition)
+            deferred.complete([route.response.encode_refused(correlation_id, ErrorCode.KAFKA_STORAGE_ERROR)])
+
+    flusher.when_flushed(last_offset + 1, flushed)
+    return deferred
+
+
+def _keep_route(context: RequestContext, head: bytes, request: ProduceRequest) -> None:
+    """Keep the route of a head that names a partition that may be written to and is answered."""
     key, ((index, _),) = request.topics[0]
     topic = _find_topic(context, key)
-    partition = (
-        context.node.replicas.find_partition(topic.topic_id, index)
-        if topic is not None and not topic.is_internal
-        else None
-    )
-    if partition is None or request.acks == ACKS_NONE or request.acks not in ACKS_ALLOWED:
+    if topic is None or topic.is_internal or request.acks == ACKS_NONE or request.acks not in ACKS_ALLOWED:
+        return
+    partition = context.node.replicas.find_partition(topic.topic_id, index)
+    if partition is None:
         return
     routes = context.node.produce_routes
     if len(routes) >= PRODUCE_ROUTES_MAX:
         routes.clear()
-    answer = produce_codec.SingleAnswer(context.api_version, key, index)
-    route = ProduceRoute if request.transactional_id is None else TransactionalProduceRoute
-    routes[context.api_version, head] = route(partition, answer)
+    response = produce_codec.SingleAnswer(context.api_version, key, index)
+    routes[context.api_version, head] = ProduceRoute(partition, key, response)
+    context.produce_head_bytes = len(head)
 
 
 def _are_plain(request: ProduceRequest) -> bool:

@@ -100,7 +100,7 @@ class ProduceScene:
 
     def forget_last_request(self) -> None:
         """Have the connection and the log know no more what the last request and its batch were like."""
-        self._context.repeated = None
+        self._context.produce_head_bytes = 0
         log = self.partition.log
         log.config = log.config
 

@@ -7,6 +7,8 @@ import pytest
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.frames import FrameError
 from fauxka.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from fauxka.storage.append_result import AppendResult
+from fauxka.storage.partition_log import PartitionLog
 
 from .produce_scene import ProduceScene, batch
 
@@ -45,6 +47,27 @@ def test_a_gap_is_refused_however_often_the_same_head_was_accepted_before(versio
     assert refused.error_code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
     assert refused.base_offset == -1
     assert scene.log_end_offset == 2
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_refused_batch_is_judged_once_however_often_the_same_head_was_accepted(
+    version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene = ProduceScene()
+    for sequence in range(4):
+        scene.send(batch(5, 0, sequence), version=version)
+    judged: list[memoryview] = []
+    append = PartitionLog.append
+
+    def count(log: PartitionLog, records: memoryview, *, now_ms: int, leader_epoch: int) -> AppendResult:
+        judged.append(records)
+        return append(log, records, now_ms=now_ms, leader_epoch=leader_epoch)
+
+    monkeypatch.setattr(PartitionLog, "append", count)
+
+    refused = scene.send(batch(5, 0, 9), version=version)
+
+    assert (refused.error_code, len(judged)) == (ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, 1)
 
 
 @pytest.mark.parametrize("version", VERSIONS)

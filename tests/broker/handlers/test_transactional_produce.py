@@ -15,7 +15,6 @@ from fauxka.broker.network.listeners import Listener
 from fauxka.broker.requests.request_context import ConnectionInfo, RequestContext
 from fauxka.broker.runtime.clock import ManualClock
 from fauxka.broker.runtime.deferred import Deferred
-from fauxka.protocol import produce_codec
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
@@ -102,22 +101,6 @@ def test_first_batch_makes_the_partition_join_and_those_behind_it_do_not_ask_aga
     assert answers == [(ErrorCode.NONE, offset, None) for offset in range(3)]
     assert scene.asked == ["add"]
     assert list(scene.cluster.node.coordinators.transactions.describe(TRANSACTIONAL_ID).partitions) == [(TOPIC, 0)]
-
-
-def test_repeated_request_of_an_open_transaction_is_not_decoded(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    scene.produce(0)
-    decoded: list[int] = []
-    real = produce_codec.decode_request
-
-    def decode(frame: memoryview, position: int, end: int, version: int) -> produce_codec.ProduceRequest:
-        decoded.append(version)
-        return real(frame, position, end, version)
-
-    monkeypatch.setattr(produce_codec, "decode_request", decode)
-
-    answer = scene.produce(1)
-
-    assert (answer, decoded) == ((ErrorCode.NONE, 1, None), [])
 
 
 def test_next_transaction_asks_again(scene: Scene) -> None:
