@@ -2,7 +2,7 @@
 #   make serve       run a broker on 127.0.0.1:9092; other options: make serve ARGS="--port 0 -c num.partitions=3"
 #   make test        the tests that need no more than Python packages, and what they need of this machine's programs
 #   make test-all    the slower groups too; one group: make test-all GROUP=java
-#   make check       format, lint, types, layers, generated files up to date
+#   make check       format, lint, size limits, types, layers, import cycles, generated files up to date
 #   make messages    generate protocol/messages anew
 #   make bench       the benchmarks
 #   make lock        write uv.lock anew from pyproject.toml
@@ -36,6 +36,8 @@ check: $(VENV)/.test-all
 	$(BIN)/mypy
 	$(BIN)/pyright
 	$(BIN)/lint-imports
+	$(BIN)/python tools/import_cycles.py
+	$(BIN)/python tools/lint_ratchet.py
 	$(BIN)/python tools/generate_messages.py --check
 	$(BIN)/python tools/generate_config_page.py --check
 	$(BIN)/uv lock --check
