@@ -33,6 +33,7 @@ class Peer:
     """A connection."""
 
     connection_id: int = 1
+    node_id: int = 1
     listener_name: str = "PLAINTEXT"
     client_host: str = "127.0.0.1"
     client_software: str = "librdkafka 2.14"
@@ -49,7 +50,7 @@ class Request:
     correlation_id: int = 0
     now_ms: int = 0
     error_code: int = 0
-    body: bytes | None = None
+    kept_body: bytes | None = None
     batches: list[tuple[str, int, AppendResult | KafkaError]] | None = None
 
 

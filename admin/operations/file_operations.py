@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from ...faults.actions import Milliseconds
 from ...faults.files.armed_file_rule import ArmedFileRule
 from ...faults.files.file_rules import AnyFileKind, AnyOperation, FileAction, FileBytes, FileCrash, FileRule
-from ...faults.rules.fault_rules import Milliseconds, When
+from ...faults.rules.fault_rules import When
 from ...faults.rules.match import AnyText
 from ...faults.rules.rule_checks import ANSWER_FIELDS
 from ..control import Control

@@ -6,10 +6,11 @@ from typing import Annotated, cast
 
 from msgspec import Meta, Struct
 
+from ...faults.actions import INT64_MAX
 from ...faults.journal.journal_entries import JournalEntry
 from ...faults.rule_error import RuleError
 from ...faults.rules.api_checks import check_apis
-from ...faults.rules.match import INT64_MAX, Match, Natural, NaturalOrNone
+from ...faults.rules.match import Match, Natural, NaturalOrNone
 from ...faults.rules.value_tests import check_wanted
 from ...faults.strict_json import convert, parse
 from ..control import Control

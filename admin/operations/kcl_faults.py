@@ -17,9 +17,10 @@ from uuid import UUID
 
 from msgspec import Meta, Struct
 
+from ...faults.actions import Action, Error, Observe
 from ...faults.rule_error import RuleError
 from ...faults.rules.armed_rule import ArmedRule
-from ...faults.rules.fault_rules import Action, Error, FaultRule, Observe, When
+from ...faults.rules.fault_rules import FaultRule, When
 from ...faults.rules.match import ANY_OF_MAX, TEXT_CHARACTERS_MAX, Match, Natural
 from ...protocol.api_keys import APIS
 from ...protocol.error_codes import ErrorCode

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
+from ...faults.actions import Action
 from ...faults.rules.armed_rule import ArmedRule
-from ...faults.rules.fault_rules import Action, Point, When
+from ...faults.rules.fault_rules import Point, When
 from ...faults.rules.match import Match
 from ...faults.rules.near_misses import NearMiss
 from ..paging import INT64_MAX

@@ -146,7 +146,7 @@ class Dispatcher:
         route, position = self._read_header(context, frame, start, end)
         if self.observer is not None:
             is_kept = route.api_key != _PRODUCE and end - position <= OBSERVED_BODY_BYTES_MAX
-            context.body = bytes(frame[position:end]) if is_kept else None
+            context.kept_body = bytes(frame[position:end]) if is_kept else None
         if self._plan.is_armed:
             return self.interceptor.answer(context, route.handler, frame, position, end)
         try:

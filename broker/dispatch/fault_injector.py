@@ -8,30 +8,47 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 from weakref import WeakSet
 
+from ...faults.actions import (
+    Close,
+    Corrupt,
+    Crash,
+    Delay,
+    DeliverTwice,
+    Drip,
+    Drop,
+    Error,
+    Hang,
+    Hold,
+    Observe,
+    Reset,
+    Throttle,
+    Truncate,
+)
+from ...faults.fault import Fault
 from ...protocol.errors import error_responses
 from ...protocol.frames import FrameError
 from ..replica.disk_fault_injector import FileFaults, NoFileFaults, late_answer
 from ..requests.fault_ports import NOT_OWED, WAITING, AnswerPlan, Ending, joined
 from ..requests.request_context import ConnectionInfo, RequestContext, RequestHandler
 from ..runtime.deferred import Buffers, Deferred
-from .held_requests import DELAYED, HELD, HUNG, HeldRequests
+from .held_requests import HeldRequests
 from .owned_request import InterceptedRequest
 
 if TYPE_CHECKING:
-    from ..requests.fault_ports import Fault, FaultPlan, RequestObserver
+    from ..requests.fault_ports import FaultPlan, RequestObserver
     from ..requests.response_writer import ResponseWriter
     from ..runtime.clock import AdjustableClock
 
 logger = logging.getLogger(__name__)
 
+ACCEPTED = "accepted"
 RECEIVED = "received"
 APPLIED = "applied"
 ANSWERING = "answering"
 
-_REQUEST_SCOPE = "request"
 # What a corrupted byte is changed by: every bit of it.
 _ALL_BITS = 0xFF
 
@@ -45,7 +62,6 @@ class Interceptor:
 
     def __init__(
         self,
-        node_id: int,
         clock: AdjustableClock,
         topic_name_of: Callable[[bytes], str | None],
         file_faults: FileFaults | None,
@@ -56,7 +72,6 @@ class Interceptor:
         """plan: says what goes wrong. crash: stops the node, to be started again after so many ms, None for never."""
         self.plan = plan
         self.held = HeldRequests(clock)
-        self._node_id = node_id
         self._clock = clock
         self._topic_name_of = topic_name_of
         self._file_faults = file_faults or NoFileFaults()
@@ -77,24 +92,26 @@ class Interceptor:
 
     def accepted(self, connection: ResponseWriter, info: ConnectionInfo) -> None:
         """Do to a new connection what the plan says."""
-        fault = self.plan.accepted(_AcceptedConnection(self._node_id, info))
+        fault = self.plan.accepted(info)
         if fault is None:
             return
-        match fault.kind:
-            case "close":
+        match fault.action:
+            case Close():
                 connection.close()
-            case "reset":
+            case Reset():
                 connection.reset()
-            case "drip":
-                connection.slow_down(fault.byte_count, fault.every_ms)
-            case "hang":
+            case Drip(bytes=piece_bytes, every_ms=every_ms):
+                connection.slow_down(piece_bytes, every_ms)
+            case Hang():
                 connection.hang()
                 self._kept_connections.add(connection)
-            case "delay":
+            case Delay(ms=delay_ms):
                 connection.hang()
-                self._clock.call_later(fault.ms, connection.wake)
+                self._clock.call_later(delay_ms, connection.wake)
+            case Observe() | Error() | Drop() | Hold() | Truncate() | Corrupt() | Throttle() | DeliverTwice() | Crash():
+                raise _misplaced(fault, ACCEPTED)
             case _:
-                raise AssertionError(f"{fault.kind} at accepted")
+                assert_never(fault.action)
 
     # -- received
 
@@ -110,25 +127,27 @@ class Interceptor:
         return AnswerPlan(outcome) if isinstance(outcome, list) else outcome
 
     def _receive(self, request: InterceptedRequest, fault: Fault) -> Outcome:
-        match fault.kind:
-            case "error":
+        match fault.action:
+            case Error():
                 return self._refuse(request, fault)
-            case "throttle":
+            case Throttle():
                 return self._go_on(request, fault)
-            case "deliver_twice":
+            case DeliverTwice():
                 self._deliver_once_more(request, fault)
                 return self._go_on(request)
-            case "delay" | "hold" | "hang":
+            case Delay() | Hold() | Hang() as action:
                 self._not_applied(request, fault)
-                return self._keep(request, fault, RECEIVED, lambda: self._go_on(request))
-            case "drop":
+                return self._keep(request, fault, action, RECEIVED, lambda: self._go_on(request))
+            case Drop():
                 self._not_applied(request, fault)
                 return None
-            case "close" | "reset" | "crash":
+            case Close() | Reset() | Crash() as action:
                 self._not_applied(request, fault)
-                return self._end(fault)
+                return self._end(action)
+            case Observe() | Truncate() | Corrupt() | Drip():
+                raise _misplaced(fault, RECEIVED)
             case _:
-                raise AssertionError(f"{fault.kind} at received")
+                assert_never(fault.action)
 
     def _refuse(self, request: InterceptedRequest, fault: Fault) -> Outcome:
         """Answer an error to what the fault chooses of the request, and have the rest of it handled."""
@@ -137,7 +156,7 @@ class Interceptor:
         if not error_responses.owes_answer(api, version, body):
             # With acks=0 the closed connection is all that tells of an error.
             return AnswerPlan(ending=Ending.CLOSE, is_whole=False)
-        if fault.scope == _REQUEST_SCOPE:
+        if fault.scope == "request":
             return [error_responses.error_answer(api, version, request.correlation_id, body, fault.error_code)]
 
         def with_errors(buffers: Buffers) -> Buffers:
@@ -193,27 +212,29 @@ class Interceptor:
         if fault is None:
             return self._answering(request, buffers)
         self._acted(request, fault, APPLIED)
-        match fault.kind:
-            case "close" | "reset" | "crash":
+        match fault.action:
+            case Close() | Reset() | Crash() as action:
                 self._unanswered(request)
-                return self._end(fault)
-            case "drop":
+                return self._end(action)
+            case Drop():
                 self._unanswered(request)
                 return None
             case _ if buffers is None:
-                # Where no answer is owed, none can be late or wrong.
+                # A request without a response (acks=0) has none that could be late or wrong.
                 return None
-            case "error":
+            case Error():
                 return self._answering(request, self._lie(request, buffers, fault))
-            case "throttle":
+            case Throttle():
                 return self._answering(request, self._throttled(request, buffers, fault))
-            case "delay" | "hold" | "hang":
-                return self._keep(request, fault, APPLIED, lambda: self._answering(request, buffers))
+            case Delay() | Hold() | Hang() as action:
+                return self._keep(request, fault, action, APPLIED, lambda: self._answering(request, buffers))
+            case Observe() | Truncate() | Corrupt() | Drip() | DeliverTwice():
+                raise _misplaced(fault, APPLIED)
             case _:
-                raise AssertionError(f"{fault.kind} at applied")
+                assert_never(fault.action)
 
     def _lie(self, request: InterceptedRequest, buffers: Buffers, fault: Fault) -> Buffers:
-        chosen = None if fault.scope == _REQUEST_SCOPE else fault.chooses
+        chosen = None if fault.scope == "request" else fault.chooses
         answer = error_responses.with_errors_set(
             request.api, request.api_version, joined(buffers), chosen, fault.error_code, self._topic_name_of
         )
@@ -223,7 +244,8 @@ class Interceptor:
         return [answer]
 
     def _throttled(self, request: InterceptedRequest, buffers: Buffers, fault: Fault) -> Buffers:
-        return [error_responses.with_throttle(request.api, request.api_version, joined(buffers), fault.ms)]
+        assert isinstance(fault.action, Throttle), "only a Throttle sets throttle_time_ms"
+        return [error_responses.with_throttle(request.api, request.api_version, joined(buffers), fault.action.ms)]
 
     # -- answering
 
@@ -234,20 +256,22 @@ class Interceptor:
         if fault is None:
             return buffers
         self._acted(request, fault, ANSWERING)
-        match fault.kind:
-            case "truncate":
-                return AnswerPlan([joined(buffers)[: fault.byte_count]], Ending.CLOSE, is_whole=False)
-            case "corrupt":
-                return AnswerPlan([_corrupted(joined(buffers), fault.at, fault.byte_count)], is_whole=False)
-            case "drip":
-                return AnswerPlan(buffers, piece_bytes=fault.byte_count, every_ms=fault.every_ms)
-            case "delay":
-                return self._keep(request, fault, ANSWERING, lambda: buffers)
-            case "close" | "reset":
+        match fault.action:
+            case Truncate(bytes=byte_count):
+                return AnswerPlan([joined(buffers)[:byte_count]], Ending.CLOSE, is_whole=False)
+            case Corrupt(at=at, bytes=byte_count):
+                return AnswerPlan([_corrupted(joined(buffers), at, byte_count)], is_whole=False)
+            case Drip(bytes=piece_bytes, every_ms=every_ms):
+                return AnswerPlan(buffers, piece_bytes=piece_bytes, every_ms=every_ms)
+            case Delay() as action:
+                return self._keep(request, fault, action, ANSWERING, lambda: buffers)
+            case Close() | Reset() as action:
                 self._unanswered(request)
-                return self._end(fault)
+                return self._end(action)
+            case Observe() | Error() | Drop() | Hang() | Hold() | Throttle() | DeliverTwice() | Crash():
+                raise _misplaced(fault, ANSWERING)
             case _:
-                raise AssertionError(f"{fault.kind} at answering")
+                assert_never(fault.action)
 
     # -- what several points do
 
@@ -273,17 +297,23 @@ class Interceptor:
         else:
             context.request_id = observer.handled(context, request.size, state)
 
-    def _keep(self, request: InterceptedRequest, fault: Fault, point: str, go_on: Callable[[], Outcome]) -> Late:
-        """Return the wait for what go_on returns when the request is released, after fault.ms or never."""
-        late: Late = Deferred(is_applied=True, is_in_order=not fault.release_order)
+    def _keep(
+        self,
+        request: InterceptedRequest,
+        fault: Fault,
+        action: Delay | Hold | Hang,
+        point: str,
+        go_on: Callable[[], Outcome],
+    ) -> Late:
+        """Keep the request. Returns the response of go_on, pending until the request is released."""
+        late: Late = Deferred(is_applied=True, is_in_order=not action.release_order)
         resume = (
             lambda: self._complete(request, late, go_on),
             lambda: late.complete(AnswerPlan(ending=Ending.CLOSE, is_whole=False)),
         )
-        kind = {"hold": HELD, "delay": DELAYED, "hang": HUNG}[fault.kind]
-        held_id = self.held.keep(kind, point, fault.rule_id, request, resume)
-        if fault.kind == "delay":
-            self.held.release_after(held_id, fault.ms)
+        held_id = self.held.keep(fault.kind, point, fault.rule_id, request, resume)
+        if isinstance(action, Delay):
+            self.held.release_after(held_id, action.ms)
         return late
 
     def _complete(self, request: InterceptedRequest, late: Late, go_on: Callable[[], Outcome]) -> None:
@@ -291,11 +321,18 @@ class Interceptor:
         try:
             outcome = go_on()
         except FrameError as error:
-            logger.warning("connection %d of %s closed: %s", request.connection_id, request.client_host, error)
+            logger.warning(
+                "connection %d of %s closed: %s",
+                request.connection.connection_id,
+                request.connection.client_host,
+                error,
+            )
             outcome = AnswerPlan(ending=Ending.CLOSE, is_whole=False)
         except Exception:
             logger.exception(
-                "connection %d of %s closed by a fault of ours", request.connection_id, request.client_host
+                "connection %d of %s closed by a fault of ours",
+                request.connection.connection_id,
+                request.connection.client_host,
             )
             outcome = AnswerPlan(ending=Ending.RESET, is_whole=False)
         self._give(request, late, outcome)
@@ -311,11 +348,11 @@ class Interceptor:
         else:
             late.complete(outcome if isinstance(outcome, AnswerPlan) else AnswerPlan(outcome))
 
-    def _end(self, fault: Fault) -> AnswerPlan:
-        if fault.kind == "crash":
-            self._crash(fault.restart_after_ms)
+    def _end(self, action: Close | Reset | Crash) -> AnswerPlan:
+        if isinstance(action, Crash):
+            self._crash(action.restart_after_ms)
         # A node that crashed has closed its sockets itself.
-        ending = Ending.RESET if fault.kind == "reset" else Ending.CLOSE
+        ending = Ending.RESET if isinstance(action, Reset) else Ending.CLOSE
         return AnswerPlan(ending=ending, is_whole=False, is_at_once=True)
 
     def _not_applied(self, request: InterceptedRequest, fault: Fault) -> None:
@@ -332,14 +369,8 @@ class Interceptor:
             self._observer.unanswered(request.context.request_id)
 
 
-class _AcceptedConnection:
-    """A connection, as a rule sees it."""
-
-    def __init__(self, node_id: int, info: ConnectionInfo) -> None:
-        self.node_id = node_id
-        self.listener_name = info.listener_name
-        self.connection_id = info.connection_id
-        self.client_host = info.client_host
+def _misplaced(fault: Fault, point: str) -> AssertionError:
+    return AssertionError(f"{fault.kind} at {point}: rule_checks.ACTIONS_AT does not allow it")
 
 
 def _corrupted(answer: bytes, at: int, byte_count: int) -> bytes:

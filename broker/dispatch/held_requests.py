@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ...protocol.request_view import ReceivedRequest
+    from ...faults.request_view import ReceivedRequest
     from ..runtime.clock import Clock, Timer
 
 HELD = "hold"

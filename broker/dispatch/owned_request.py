@@ -5,12 +5,12 @@ from __future__ import annotations
 from ...protocol import fetch_codec
 from ...protocol.api_keys import APIS, Api, ApiKey
 from ...protocol.request_facts import RequestFacts, read_request_facts
-from ..requests.request_context import RequestContext, RequestHandler
+from ..requests.request_context import ConnectionInfo, Decision, RequestContext, RequestHandler
 from ..runtime.deferred import Buffers, Deferred
 
 
 class InterceptedRequest:
-    """A request that rules look at; see observed_request.ReceivedRequest for what they see."""
+    """A request that rules match on (faults.request_view.ReceivedRequest), with a frame of its own."""
 
     def __init__(
         self, context: RequestContext, handler: RequestHandler, frame: memoryview, body_start: int, end: int
@@ -26,64 +26,54 @@ class InterceptedRequest:
         self._facts: RequestFacts | None = None
 
     @property
-    def node_id(self) -> int:
-        """See AcceptedConnection."""
-        return self.context.node.node_id
-
-    @property
-    def listener_name(self) -> str:
-        """See AcceptedConnection."""
-        return self.context.connection.listener_name
-
-    @property
-    def connection_id(self) -> int:
-        """See AcceptedConnection."""
-        return self.context.connection.connection_id
-
-    @property
-    def client_host(self) -> str:
-        """See AcceptedConnection."""
-        return self.context.connection.client_host
-
-    @property
-    def client_software(self) -> str:
-        """See ReceivedRequest."""
-        return self.context.connection.client_software
+    def connection(self) -> ConnectionInfo:
+        """The connection that it came by."""
+        return self.context.connection
 
     @property
     def client_id(self) -> str | None:
-        """See ReceivedRequest."""
+        """The client id of the request header."""
         return self.context.client_id
 
     @property
     def api_key(self) -> int:
-        """See ReceivedRequest."""
+        """The API key."""
         return self.context.api_key
 
     @property
     def api_name(self) -> str:
-        """See ReceivedRequest."""
+        """Kafka's name of the API."""
         return self.api.name
 
     @property
     def api_version(self) -> int:
-        """See ReceivedRequest."""
+        """The API version."""
         return self.context.api_version
 
     @property
     def correlation_id(self) -> int:
-        """See ReceivedRequest."""
+        """The correlation id of the request header."""
         return self.context.correlation_id
 
     @property
     def now_ms(self) -> int:
-        """See ReceivedRequest."""
+        """When it was received or last handled, in ms of the broker's clock."""
         return self.context.now_ms
 
     @property
+    def error_code(self) -> int:
+        """The error code of the response as a whole."""
+        return self.context.error_code
+
+    @property
     def kept_body(self) -> bytes | None:
-        """See ReceivedRequest."""
-        return self.context.body
+        """The request body, if it is kept."""
+        return self.context.kept_body
+
+    @property
+    def batches(self) -> list[Decision] | None:
+        """The decisions on its batches."""
+        return self.context.batches
 
     @property
     def body(self) -> memoryview:

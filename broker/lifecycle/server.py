@@ -82,7 +82,6 @@ class Server:
         assert self._plan is not None, "nothing is intercepted without a plan"
         node = self.node
         return Interceptor(
-            node.node_id,
             node.clock,
             node.image.topic_name_of,
             node.file_faults,
@@ -259,7 +258,9 @@ class Server:
 
         def connection() -> Connection:
             assert listener is not None, "a connection before the listener is bound"
-            context = RequestContext(self.node, ConnectionInfo(next(self._connection_ids), listener))
+            context = RequestContext(
+                self.node, ConnectionInfo(next(self._connection_ids), listener, node_id=self.node.node_id)
+            )
             frame_bytes_max = self.node.config.socket_request_max_bytes
             return Connection(self._dispatcher, context, self._busy_poll, frame_bytes_max=frame_bytes_max)
 

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
-from ...protocol.request_view import ActingFault
-
 if TYPE_CHECKING:
-    from ...protocol.request_view import AcceptedConnection, ReceivedRequest
+    from ...faults.fault import Fault
+    from ...faults.request_view import ConnectionView, ReceivedRequest
     from ..runtime.deferred import Buffers
     from .request_context import RequestContext
 
@@ -21,55 +20,6 @@ if TYPE_CHECKING:
 ANSWERED = 0
 WAITING = 1
 NOT_OWED = 2
-
-
-class Fault(ActingFault, Protocol):
-    """What a rule does to one request or connection; the attributes that its kind has no use for are 0.
-
-    scope: how much of the request gets an error. ms: of a delay or a throttle time.
-    byte_count, at, every_ms: which bytes of the answer, and how often. release_order: the answer does not wait for its
-    turn.
-    """
-
-    @property
-    def partitions(self) -> frozenset[tuple[str, int]]:
-        """What of the request the rule matched; empty where it names no partition."""
-        ...
-
-    @property
-    def scope(self) -> str:
-        """How much of the request gets the error: "partition", "topic" or "request"."""
-        ...
-
-    @property
-    def ms(self) -> int:
-        """See above."""
-        ...
-
-    @property
-    def release_order(self) -> bool:
-        """See above."""
-        ...
-
-    @property
-    def byte_count(self) -> int:
-        """See above."""
-        ...
-
-    @property
-    def at(self) -> int:
-        """See above."""
-        ...
-
-    @property
-    def every_ms(self) -> int:
-        """See above."""
-        ...
-
-    @property
-    def restart_after_ms(self) -> int | None:
-        """When a node that crashes is started again; None for never."""
-        ...
 
 
 class FaultPlan(Protocol):
@@ -85,7 +35,7 @@ class FaultPlan(Protocol):
         """Whether any rule is in force that looks at connections as they come."""
         ...
 
-    def accepted(self, connection: AcceptedConnection) -> Fault | None:
+    def accepted(self, connection: ConnectionView) -> Fault | None:
         """A connection came; nothing was read from it."""
         ...
 

@@ -111,11 +111,12 @@ class ConnectionInfo:
     on_closed: is called when the connection is no more, by whom something is kept for it.
     """
 
-    __slots__ = ("client_host", "client_software", "connection_id", "listener", "on_closed")
+    __slots__ = ("client_host", "client_software", "connection_id", "listener", "node_id", "on_closed")
 
-    def __init__(self, connection_id: int, listener: Listener, client_host: str = "") -> None:
+    def __init__(self, connection_id: int, listener: Listener, client_host: str = "", *, node_id: int = 0) -> None:
         """Start without a client that has told about itself."""
         self.connection_id = connection_id
+        self.node_id = node_id
         self.listener = listener
         self.client_host = client_host
         self.client_software = ""
@@ -139,13 +140,13 @@ class RequestContext:
         "api_key",
         "api_version",
         "batches",
-        "body",
         "client_id",
         "client_id_view",
         "connection",
         "correlation_id",
         "error_code",
         "is_flexible",
+        "kept_body",
         "node",
         "now_ms",
         "produce_head_bytes",
@@ -173,7 +174,7 @@ class RequestContext:
         # What was decided about the request's batches, in the order of the decisions.
         self.batches: list[Decision] | None = None
         # What follows the header, for who observes requests; None of a Produce, whose batches are decided about.
-        self.body: bytes | None = None
+        self.kept_body: bytes | None = None
         # Where the request's frame begins in the receive buffer, behind its size.
         self.request_start = 0
         # The length of the head of the connection's last Produce request that has a route, see produce_route; or 0.
@@ -206,7 +207,6 @@ class RequestContext:
             "is_flexible",
             "node",
             "correlation_id",
-            "body",
             "now_ms",
         ):
             setattr(copied, name, getattr(self, name))

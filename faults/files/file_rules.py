@@ -12,9 +12,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, to_builtins
 
+from ..actions import INT64_MAX, Milliseconds
 from ..rule_error import RuleError
-from ..rules.fault_rules import Milliseconds, When
-from ..rules.match import ANY_OF_MAX, INT64_MAX, AnyText
+from ..rules.fault_rules import When
+from ..rules.match import ANY_OF_MAX, AnyText
 from ..rules.rule_checks import check_window
 from ..rules.value_tests import check_wanted
 from ..strict_json import convert

@@ -17,14 +17,12 @@ from ...storage.append_result import AppendResult
 from .journal_record import (
     ANSWERED,
     APPEND_NUMBERS,
-    ERROR_KIND,
     KEPT_BACK,
     WAITING,
     Decision,
     KeptRequest,
     PlainAppend,
     RawRequest,
-    SeenConnection,
     kept_request,
     merged,
 )
@@ -32,9 +30,9 @@ from .journal_record import (
 if TYPE_CHECKING:
     from array import array
 
-    from ...protocol.request_view import ActingFault, ReceivedRequest
+    from ..fault import Fault
+    from ..request_view import ReceivedRequest, RequestView
     from ..rules.match import Match
-    from ..rules.observed_requests import HandledRequest
     from ..verdict.delivery_counts import Evidence
     from ..verdict.missing_batches import MissingBatches
     from .journal_entries import JournalEntry
@@ -105,7 +103,7 @@ class Journal:
 
     # -- what happens to requests, in the order in which it does
 
-    def handled(self, context: HandledRequest, size: int, state: int) -> int:
+    def handled(self, context: RequestView, size: int, state: int) -> int:
         """Keep a request that its handler has done its part for, and return its id.
 
         size: of its frame; state: ANSWERED, WAITING or NOT_OWED. context.batches stays the journal's from then on.
@@ -124,7 +122,7 @@ class Journal:
             self._waiting[request_id] = raw
         return request_id
 
-    def _keep_plain(self, context: HandledRequest, size: int, batch: Decision) -> bool:
+    def _keep_plain(self, context: RequestView, size: int, batch: Decision) -> bool:
         """Keep and count what nearly every Produce is; False for one that needs a closer look.
 
         Not made of smaller functions, as it is done with every request.
@@ -165,7 +163,7 @@ class Journal:
         )
         return True
 
-    def _count(self, context: HandledRequest, request_id: int, batches: Sequence[Decision], state: int) -> None:
+    def _count(self, context: RequestView, request_id: int, batches: Sequence[Decision], state: int) -> None:
         appended = self.evidence.counts.appended
         is_plain = state <= WAITING and not self._missing.watched
         for batch in batches:
@@ -210,36 +208,33 @@ class Journal:
         else:
             self.evidence.told_done(request_id, request.batches, partitions)
 
-    def not_applied(self, request: ReceivedRequest, fault: ActingFault) -> int:
+    def not_applied(self, request: ReceivedRequest, fault: Fault) -> int:
         """Keep a request that a fault keeps from its handler, all or in part, for ever or for a time; return its id."""
         request_id = self.last_id = self.last_id + 1
         try:
             batches = self.evidence.kept_back(request_id, request, fault)
         except FrameError:
             batches = None
-        connection = SeenConnection(
-            request.connection_id, request.listener_name, request.client_host, request.client_software
-        )
         self._keep(
             (
-                connection,
+                request.connection,
                 request.client_id,
                 request.api_key,
                 request.api_version,
                 request.correlation_id,
                 request.size,
                 request.now_ms,
-                fault.error_code if fault.kind == ERROR_KIND else 0,
+                fault.error_code,
                 batches or None,
                 KEPT_BACK,
                 request.kept_body,
             )
         )
-        if fault.kind == ERROR_KIND:
+        if fault.is_error:
             self.outcomes.answered(request_id)
         return request_id
 
-    def applied_later(self, request_id: int, context: HandledRequest, size: int, state: int) -> int:
+    def applied_later(self, request_id: int, context: RequestView, size: int, state: int) -> int:
         """Note that a request that was kept back has been handled after all, or the part of it that was not kept back.
 
         It stays one request, with the id that not_applied returned; that is returned here too. state: as in handled.
@@ -345,7 +340,7 @@ class Journal:
             del self._waiting[next(iter(self._waiting))]
 
 
-def _raw(context: HandledRequest, size: int, state: int) -> RawRequest:
+def _raw(context: RequestView, size: int, state: int) -> RawRequest:
     return (
         context.connection,
         context.client_id,
@@ -358,5 +353,5 @@ def _raw(context: HandledRequest, size: int, state: int) -> RawRequest:
         context.batches,
         state,
         # It may be that of a request before.
-        context.body if context.batches is None else None,
+        context.kept_body if context.batches is None else None,
     )

@@ -23,6 +23,7 @@ from .journal_record import ANSWERED, NOT_OWED, WAITING, KeptRequest, NotApplied
 from .later_outcomes import Act, LaterOutcomes
 
 if TYPE_CHECKING:
+    from ..request_view import ConnectionView
     from ..rules.match import Match
     from .journal import Journal
 
@@ -120,19 +121,9 @@ class KeptRequestView:
     request: KeptRequest
 
     @property
-    def node_id(self) -> int:
-        """The node that it came to."""
-        return self.journal.node_id
-
-    @property
-    def listener_name(self) -> str:
-        """The listener that it came in by."""
-        return self.request.connection.listener_name
-
-    @property
-    def connection_id(self) -> int:
-        """The number of its connection."""
-        return self.request.connection.connection_id
+    def connection(self) -> ConnectionView:
+        """The connection that it came by."""
+        return self.request.connection
 
     @property
     def client_id(self) -> str | None:

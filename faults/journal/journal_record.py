@@ -10,8 +10,8 @@ from ...storage.append_result import NO_LOG_START_OFFSET, AppendResult
 
 if TYPE_CHECKING:
     from ...protocol.error_codes import KafkaError
-    from ...protocol.request_view import ActingFault, ReceivedRequest
-    from ..rules.observed_requests import HandledConnection
+    from ..fault import Fault
+    from ..request_view import ConnectionView, ReceivedRequest
 
 # What became of the answer when the request was handled; the numbers that a broker says.
 ANSWERED = 0
@@ -19,9 +19,6 @@ WAITING = 1
 NOT_OWED = 2
 # Of a request that did not come to its handler.
 KEPT_BACK = 3
-
-# The kind of fault that answers by itself, instead of the handler.
-ERROR_KIND = "error"
 
 
 class NotApplied(NamedTuple):
@@ -40,24 +37,15 @@ class NotApplied(NamedTuple):
 Decision = tuple[str, int, "AppendResult | KafkaError | NotApplied"]
 
 
-class SeenConnection(NamedTuple):
-    """The connection of a request that did not come to its handler."""
-
-    connection_id: int
-    listener_name: str
-    client_host: str
-    client_software: str
-
-
 # The fields of KeptRequest. On the path of every request a bare tuple is made, which is three times as cheap.
 RawRequest = tuple[
-    "HandledConnection", "str | None", int, int, int, int, int, int, "Sequence[Decision] | None", int, "bytes | None"
+    "ConnectionView", "str | None", int, int, int, int, int, int, "Sequence[Decision] | None", int, "bytes | None"
 ]
 
 # A Produce of one batch that was simply appended and answered at once: connection, client_id, api_key, api_version,
 # topic, partition, and APPEND_NUMBERS. Nearly every Produce is one. Two objects are kept of it: as many as it has
 # numbers, each in a place of its own, would push what the broker works with out of the processor's cache.
-PlainAppend = tuple["HandledConnection", "str | None", int, int, str, int, bytes]
+PlainAppend = tuple["ConnectionView", "str | None", int, int, str, int, bytes]
 # correlation_id, size, at_ms, base_offset, last_offset, producer_id, producer_epoch, base_sequence.
 APPEND_NUMBERS = Struct("=iiqqqqhi")
 
@@ -68,7 +56,7 @@ class KeptRequest(NamedTuple):
     body: what followed its header, where that was kept.
     """
 
-    connection: HandledConnection
+    connection: ConnectionView
     client_id: str | None
     api_key: int
     api_version: int
@@ -135,7 +123,7 @@ def batches_of(raw: RawRequest) -> Sequence[Decision]:
     return raw[8] or ()
 
 
-def not_applied_batches(request: ReceivedRequest, fault: ActingFault) -> list[Decision]:
+def not_applied_batches(request: ReceivedRequest, fault: Fault) -> list[Decision]:
     """Return the batches of the request that the fault keeps from their logs; raises FrameError.
 
     An error may be for some of them only.
@@ -156,7 +144,7 @@ def not_applied_batches(request: ReceivedRequest, fault: ActingFault) -> list[De
             ),
         )
         for batch in request.facts.batches
-        if fault.kind != ERROR_KIND or fault.chooses(batch.topic, batch.partition)
+        if fault.chooses(batch.topic, batch.partition)
     ]
 
 

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from .fault import Fault
+from ...protocol.api_keys import APIS
+from ...protocol.errors.partial_errors import can_answer_error
+from ..actions import Error, Observe, Scope
+from ..fault import Fault
+from .fault_rules import FaultRule
+from .match import BATCH_FIELDS
 from .match_outcome import Matched, Mismatch
 from .near_misses import NearMiss, NearMisses
+from .request_matcher import RequestMatcher
 from .rule_counts import RuleCounts
 
 if TYPE_CHECKING:
-    from ...protocol.request_view import AcceptedConnection, MatchedRequest
-    from .fault_rules import FaultRule
+    from ..request_view import ConnectionView, MatchedRequest
+
+_APIS_BY_NAME = {api.name: api for api in APIS.values()}
 
 
 class ArmedRule(RuleCounts):
@@ -20,24 +27,22 @@ class ArmedRule(RuleCounts):
 
     def __init__(self, rule_id: int, rule: FaultRule, now_ms: Callable[[], int]) -> None:
         """Arm the rule, which has been checked; its times count from now."""
-        # Only whoever has a rule has msgspec loaded; the broker's start has not.
-        from .fault_template import FaultTemplate
-        from .request_matcher import RequestMatcher
-
         super().__init__(rule.when, now_ms, times=rule.when.times)
         self.id = rule_id
         self.rule = rule
-        self.is_observer = rule.action.__struct_config__.tag == "observe"
+        self.is_observer = isinstance(rule.action, Observe)
         self._near_misses = NearMisses(rule.match)
         self._matcher = RequestMatcher(rule.match)
-        self._template = FaultTemplate(rule_id, rule)
+        self._matches_partitions = any(
+            getattr(rule.match, name) is not None for name in BATCH_FIELDS if name != "topic"
+        )
 
     @property
     def near_misses(self) -> list[NearMiss]:
         """What kept requests from matching, those that came furthest first."""
         return self._near_misses.told()
 
-    def ask_connection(self, connection: AcceptedConnection) -> Fault | None:
+    def ask_connection(self, connection: ConnectionView) -> Fault | None:
         """Count the connection, and return what the rule does to it if it hits."""
         return self._decide(self._matcher.look_at_connection(connection), "")
 
@@ -51,6 +56,19 @@ class ArmedRule(RuleCounts):
             return None
         if not self.count_match():
             return None
-        fault = self._template.fault(outcome, api_name)
+        fault = self._fault(outcome, api_name)
         self.tell_waiters()
         return fault
+
+    def _fault(self, matched: Matched, api_name: str) -> Fault:
+        action = self.rule.action
+        scope = self._scope_of(action, matched, api_name) if isinstance(action, Error) else "request"
+        return Fault(rule_id=self.id, action=action, partitions=matched.partitions, topics=matched.topics, scope=scope)
+
+    def _scope_of(self, action: Error, matched: Matched, api_name: str) -> Scope:
+        default: Scope = "topic" if matched.topics else "request"
+        if self._matches_partitions and matched.partitions:
+            default = "partition"
+        scope = action.scope or default
+        # A rule for any API also hits requests whose responses have errors only for the request as a whole.
+        return scope if can_answer_error(_APIS_BY_NAME[api_name], scope) else "request"

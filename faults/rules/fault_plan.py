@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from .rule_list import RuleList
 
 if TYPE_CHECKING:
-    from ...protocol.request_view import AcceptedConnection, MatchedRequest
+    from ..fault import Fault
+    from ..request_view import ConnectionView, MatchedRequest
     from .armed_rule import ArmedRule
-    from .fault import Fault
     from .fault_rules import FaultRule
 
 
@@ -43,7 +43,7 @@ class FaultPlan(RuleList["FaultRule", "ArmedRule"]):
         check_rule(rule)
         return ArmedRule(rule_id, rule, self._now_ms)
 
-    def accepted(self, connection: AcceptedConnection) -> Fault | None:
+    def accepted(self, connection: ConnectionView) -> Fault | None:
         """Return what is done to a connection that came."""
         for armed in self._accepted:
             fault = armed.ask_connection(connection)

@@ -8,12 +8,11 @@ matches the whole of it. What a request does not name matches nothing; a client 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from msgspec import Meta, Struct, field
 
-if TYPE_CHECKING:
-    pass
+from ..actions import INT64_MAX
 
 # The longest text that Kafka's protocol can carry as a name: no rule can wait for a longer one.
 TEXT_CHARACTERS_MAX = 32767
@@ -21,7 +20,6 @@ TEXT_CHARACTERS_MAX = 32767
 REGEX_CHARACTERS_MAX = 1000
 # Entries of a list that means any of; above it a regex or a range says the same.
 ANY_OF_MAX = 1000
-INT64_MAX = 2**63 - 1
 
 Text = Annotated[str, Meta(max_length=TEXT_CHARACTERS_MAX)]
 Natural = Annotated[int, Meta(ge=0, le=INT64_MAX)]

@@ -13,7 +13,7 @@ from typing import Literal, TypedDict, Unpack
 from msgspec import to_builtins
 
 from .. import strict_json
-from .fault_rules import (
+from ..actions import (
     Action,
     Close,
     Corrupt,
@@ -23,16 +23,15 @@ from .fault_rules import (
     Drip,
     Drop,
     Error,
-    FaultRule,
     Hang,
     Hold,
     Observe,
-    Point,
     Reset,
     Scope,
     Throttle,
     Truncate,
 )
+from .fault_rules import FaultRule, Point
 from .match import AnyBytes, AnyHeader, AnyInteger, AnyName, AnyNatural, AnyText, Match
 
 PRODUCE = "Produce"

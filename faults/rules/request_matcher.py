@@ -6,9 +6,10 @@ partition, or else the request as a whole. All fields of a batch must hold of th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from .match import BATCH_FIELDS, CONNECTION_FIELDS, NAMED_FIELDS, REQUEST_FIELDS, Match
 from .match_outcome import Got, Matched, Mismatch
@@ -17,17 +18,16 @@ from .value_tests import Test, Value, test_of
 
 if TYPE_CHECKING:
     from ...protocol.request_facts import RequestFacts
-    from ...protocol.request_view import AcceptedConnection, MatchedRequest
+    from ..request_view import ConnectionView, MatchedRequest
 
 
-# Where a request, and a connection, has what a field asks for.
-_ATTRIBUTES = {
+# Where a connection, and a request, has the value of a field.
+_OF_CONNECTION = {"node": "node_id", "listener": "listener_name", "connection": "connection_id"}
+_OF_REQUEST = {
     "api": "api_name",
     "api_version": "api_version",
-    "node": "node_id",
-    "listener": "listener_name",
-    "connection": "connection_id",
     "client_id": "client_id",
+    **{field: f"connection.{attribute}" for field, attribute in _OF_CONNECTION.items()},
 }
 _DEPTHS = {name: depth for depth, name in enumerate((*REQUEST_FIELDS, *NAMED_FIELDS, *BATCH_FIELDS))}
 _RECORD_FIELDS = ("key", "header")
@@ -36,7 +36,7 @@ _RECORD_FIELDS = ("key", "header")
 @dataclass(frozen=True, slots=True)
 class _Asked:
     field: str
-    attribute: str
+    read: Callable[[object], Value]
     test: Test
 
 
@@ -61,17 +61,15 @@ class RequestMatcher:
 
     def __init__(self, match: Match) -> None:
         """Make the tests of the fields that the match gives; the match has been checked."""
-        self._request = [
-            _Asked(name, _ATTRIBUTES[name], test_of(match, name)) for name in _given(match, REQUEST_FIELDS)
-        ]
-        self._connection = [asked for asked in self._request if asked.field in CONNECTION_FIELDS]
-        self._named = [_Asked(name, name, test_of(match, name)) for name in _given(match, NAMED_FIELDS)]
+        self._request = _asked(match, REQUEST_FIELDS, _OF_REQUEST)
+        self._connection = _asked(match, CONNECTION_FIELDS, _OF_CONNECTION)
+        self._named = _asked(match, NAMED_FIELDS)
         part_fields = [name for name in BATCH_FIELDS if name not in _RECORD_FIELDS]
-        self._part = [_Asked(name, name, test_of(match, name)) for name in _given(match, part_fields)]
+        self._part = _asked(match, part_fields)
         is_of_records = match.key is not None or match.header is not None
         self._records = RecordMatcher(match.key, match.header) if is_of_records else None
 
-    def look_at_connection(self, connection: AcceptedConnection) -> Matched | Mismatch:
+    def look_at_connection(self, connection: ConnectionView) -> Matched | Mismatch:
         """Ask the fields that a connection has."""
         return _first_mismatch(connection, self._connection) or _NOTHING_ASKED
 
@@ -153,7 +151,7 @@ def _parts(facts: RequestFacts) -> Iterator[_Part]:
 
 def _first_mismatch(subject: object, fields: list[_Asked]) -> Mismatch | None:
     for asked in fields:
-        value = cast("Value", getattr(subject, asked.attribute))
+        value = asked.read(subject)
         if value is None and asked.field == "client_id":
             value = ""
         if not asked.test(value):
@@ -165,5 +163,10 @@ def _mismatch(field: str, got: Got) -> Mismatch:
     return Mismatch(field, got, _DEPTHS[field])
 
 
-def _given(match: Match, names: tuple[str, ...] | list[str]) -> list[str]:
-    return [name for name in names if getattr(match, name) is not None]
+def _asked(match: Match, names: Iterable[str], attributes: Mapping[str, str] | None = None) -> list[_Asked]:
+    """Return what the match asks of the fields; attributes: where a field is read from, by default its own name."""
+    return [
+        _Asked(name, attrgetter(name if attributes is None else attributes[name]), test_of(match, name))
+        for name in names
+        if getattr(match, name) is not None
+    ]

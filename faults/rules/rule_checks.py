@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
+from typing import get_args
 
 import msgspec
 
@@ -10,14 +11,15 @@ from ...protocol.api_keys import Api
 from ...protocol.error_codes import ErrorCode
 from ...protocol.errors.partial_errors import can_answer_error
 from ...protocol.errors.response_frames import has_throttle
+from ..actions import Action, Delay, Error, Hang, Scope, Throttle, kind_of
 from ..rule_error import RuleError
 from ..strict_json import convert
 from .api_checks import apis_of, check_apis
-from .fault import SCOPES
-from .fault_rules import Action, Delay, Error, FaultRule, Hang, Throttle, When, kind_of
+from .fault_rules import FaultRule, When
 from .match import CONNECTION_FIELDS
 from .value_tests import check_wanted
 
+_SCOPES: tuple[Scope, ...] = get_args(Scope)
 # What goes with which point, and why the rest does not.
 ACTIONS_AT: dict[str, tuple[str, ...]] = {
     "accepted": ("observe", "delay", "hang", "close", "reset", "drip"),
@@ -97,7 +99,7 @@ def _check_action(action: Action, apis: list[Api]) -> None:
             raise _unknown_error(action.error)
         for api in apis:
             if action.scope is not None and not can_answer_error(api, action.scope):
-                allowed = ", ".join(scope for scope in SCOPES if can_answer_error(api, scope))
+                allowed = ", ".join(scope for scope in _SCOPES if can_answer_error(api, scope))
                 message = f"action.scope: the answers of {api.name} have no place for the error of a {action.scope}"
                 raise RuleError("action.scope", action.scope, allowed, message)
     elif isinstance(action, Throttle):

@@ -14,7 +14,6 @@ from ...storage.append_result import AppendResult
 from ..journal.batch_counts import BatchCounts, producer_of
 from ..journal.journal_record import (
     ANSWERED,
-    ERROR_KIND,
     NOT_OWED,
     Decision,
     KeptRequest,
@@ -30,8 +29,8 @@ from .doubtful_batches import NO_ANSWER, BatchPlace, DoubtfulBatch, DoubtfulBatc
 from .missing_batches import MissingBatches
 
 if TYPE_CHECKING:
-    from ...protocol.request_view import ActingFault, ReceivedRequest
-    from ..rules.observed_requests import HandledRequest
+    from ..fault import Fault
+    from ..request_view import ReceivedRequest, RequestView
 
 # Lost batches and second deliveries that are told one by one; more are only counted.
 TOLD_MAX = 10_000
@@ -87,7 +86,7 @@ class Evidence:
         self.lost: list[LostBatch] = []
         self.lost_untold: dict[str, int] = {}
 
-    def decided(self, request: HandledRequest, request_id: int, batch: Decision, state: int) -> None:
+    def decided(self, request: RequestView, request_id: int, batch: Decision, state: int) -> None:
         """Take in a decision that was not a plain append with an answer."""
         topic, partition, decision = batch
         if not isinstance(decision, AppendResult):
@@ -161,7 +160,7 @@ class Evidence:
                 numbers = (refusal.producer_id, refusal.producer_epoch, refusal.base_sequence)
             self._lose([LostBatch(request_id, topic, partition, -1, -1, *numbers, end_offset=None)])
 
-    def kept_back(self, request_id: int, request: ReceivedRequest, fault: ActingFault) -> list[Decision]:
+    def kept_back(self, request_id: int, request: ReceivedRequest, fault: Fault) -> list[Decision]:
         """Take in that a fault keeps batches of the request from their logs; return them. Raises FrameError."""
         batches = not_applied_batches(request, fault)
         self.counts.topics.update(topic for topic, _, _ in batches)
@@ -176,7 +175,7 @@ class Evidence:
                     records=batch.records,
                     newest_base_offset=self.counts.newest_base_offset(batch.topic, batch.partition),
                 )
-        if fault.kind == ERROR_KIND and fault.error_code == 0:
+        if fault.is_error and fault.error_code == 0:
             self.told_done(request_id, batches, frozenset())
         return batches
 

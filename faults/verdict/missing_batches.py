@@ -10,8 +10,7 @@ from ...storage.append_result import AppendResult
 from ..journal.journal_record import NotApplied
 
 if TYPE_CHECKING:
-    from ...protocol.request_view import ReceivedRequest
-    from ..rules.observed_requests import HandledRequest
+    from ..request_view import ReceivedRequest, RequestView
 
 # Batches that are remembered; the oldest are then forgotten. A test that loses more looks at its counts only.
 MISSING_MAX = 1000
@@ -69,7 +68,7 @@ class MissingBatches:
         topic, partition, not_applied = decision
         missing = MissingBatch(
             request_id,
-            request.connection_id,
+            request.connection.connection_id,
             request.correlation_id,
             topic,
             partition,
@@ -82,7 +81,7 @@ class MissingBatches:
         self._batches[request_id, topic, partition] = missing
         self.watched.setdefault(_watched_key(missing), []).append(missing)
 
-    def appended(self, request: HandledRequest, topic: str, partition: int, result: AppendResult) -> None:
+    def appended(self, request: RequestView, topic: str, partition: int, result: AppendResult) -> None:
         """Note what was appended over the connection of a batch that is missing; called if any is watched."""
         key = (request.connection.connection_id, topic, partition, result.header.producer_id)
         watching = self.watched.pop(key, None)

@@ -7,8 +7,9 @@ import asyncio
 import pytest
 
 from fauxka.broker.runtime.event_loop import new_event_loop
+from fauxka.faults.actions import Crash
 from fauxka.faults.rules.fault_plan import FaultPlan
-from fauxka.faults.rules.fault_rules import Crash, FaultRule, Point, When
+from fauxka.faults.rules.fault_rules import FaultRule, Point, When
 from fauxka.faults.rules.match import Match
 
 from . import life_scene

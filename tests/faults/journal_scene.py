@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from fauxka.faults.actions import Action, Delay, Drop, Error, Hold
+from fauxka.faults.fault import Fault
 from fauxka.faults.journal.journal import Journal
 from fauxka.faults.journal.journal_record import ANSWERED
-from fauxka.faults.rules.fault import Fault
 from fauxka.faults.verdict.verdict import TopicVerdict, judge
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.batches.record_batch import TimestampType, parse_header
@@ -31,6 +32,7 @@ PRODUCER = 4000
 @dataclass
 class SeenConnection:
     connection_id: int = 1
+    node_id: int = 1
     listener_name: str = "PLAINTEXT"
     client_host: str = "127.0.0.1"
     client_software: str = "librdkafka 2.14"
@@ -48,37 +50,16 @@ class Asked:
     now_ms: int = NOW_MS
     error_code: int = 0
     batches: list[tuple[str, int, AppendResult | KafkaError]] | None = None
-    body: bytes | None = None
+    kept_body: bytes | None = None
     size: int = 200
     named: RequestFacts | None = field(default_factory=RequestFacts)
-    node_id: int = 1
     api_name: str = "Produce"
-
-    @property
-    def kept_body(self) -> bytes | None:
-        return self.body
 
     @property
     def facts(self) -> RequestFacts:
         if self.named is None:
             raise FrameError("a body that does not decode")
         return self.named
-
-    @property
-    def connection_id(self) -> int:
-        return self.connection.connection_id
-
-    @property
-    def listener_name(self) -> str:
-        return self.connection.listener_name
-
-    @property
-    def client_host(self) -> str:
-        return self.connection.client_host
-
-    @property
-    def client_software(self) -> str:
-        return self.connection.client_software
 
 
 @dataclass(frozen=True)
@@ -182,7 +163,13 @@ class JournalScene:
 
     def keep_back(self, request: Asked, kind: str = "drop", error: ErrorCode = ErrorCode.NONE) -> int:
         """Have a fault keep the request from its handler."""
-        request_id = self.journal.not_applied(request, Fault(rule_id=1, kind=kind, error_code=error))
+        actions: dict[str, Action] = {
+            "drop": Drop(),
+            "hold": Hold(),
+            "delay": Delay(ms=1),
+            "error": Error(error=error.value),
+        }
+        request_id = self.journal.not_applied(request, Fault(rule_id=1, action=actions[kind]))
         self.journal.fault_acted(request_id, 1, "received", kind)
         return request_id
 

@@ -15,12 +15,14 @@ class Connection:
     listener_name: str = "PLAINTEXT"
     connection_id: int = 1
     client_host: str = "127.0.0.1"
+    client_software: str = ""
 
 
 @dataclass
-class Request(Connection):
+class Request:
     """told: what the body names; times_read counts how often that was asked for."""
 
+    connection: Connection = field(default_factory=Connection)
     client_id: str | None = "client"
     api_name: str = "Produce"
     api_version: int = 9

@@ -7,10 +7,11 @@ import weakref
 
 import pytest
 
+from fauxka.faults.actions import Drop, Error
+from fauxka.faults.fault import Fault
 from fauxka.faults.journal.journal import Journal
 from fauxka.faults.journal.journal_entries import JournalEntry
 from fauxka.faults.journal.journal_record import ANSWERED, NOT_OWED, WAITING
-from fauxka.faults.rules.fault import Fault
 from fauxka.faults.rules.match import IntegerRange, Match
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
@@ -106,7 +107,7 @@ def test_error_at_received_is_answered() -> None:
 def test_error_for_one_partition_leaves_one_request_with_both_batches() -> None:
     scene = JournalScene()
     request = scene.asked(numbered(0, 4), numbered(0, 4, partition=1))
-    fault = Fault(rule_id=2, kind="error", error_code=6, scope="partition", partitions=frozenset({(TOPIC, 1)}))
+    fault = Fault(rule_id=2, action=Error(error=6), scope="partition", partitions=frozenset({(TOPIC, 1)}))
     request_id = scene.journal.not_applied(request, fault)
 
     rest = scene.apply(scene.asked(numbered(0, 4)))
@@ -231,7 +232,7 @@ def test_requests_are_found_as_rules_match_them(match: Match, ids: list[int]) ->
 def test_request_whose_body_does_not_decode_is_kept_without_batches() -> None:
     journal = Journal(10, 1)
 
-    journal.not_applied(Asked(named=None), Fault(rule_id=1, kind="drop"))
+    journal.not_applied(Asked(named=None), Fault(rule_id=1, action=Drop()))
 
     assert only(journal).batches == []
 

@@ -1,9 +1,10 @@
 import pytest
 
+from fauxka.faults.actions import Close, Crash, Drop
 from fauxka.faults.rule_error import RuleError
 from fauxka.faults.rules import recipes
 from fauxka.faults.rules.fault_plan import FaultPlan
-from fauxka.faults.rules.fault_rules import Close, Crash, Drop, FaultRule, When
+from fauxka.faults.rules.fault_rules import FaultRule, When
 from fauxka.faults.rules.match import Match, Pattern, TextBytes
 
 ALL = (

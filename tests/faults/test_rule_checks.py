@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from fauxka.faults.actions import Close, Error, Throttle
 from fauxka.faults.rule_error import RuleError
-from fauxka.faults.rules.fault_rules import Close, Error, FaultRule, Throttle, When
+from fauxka.faults.rules.fault_rules import FaultRule, When
 from fauxka.faults.rules.match import HeaderMatch, IntegerRange, Match, Pattern, TextBytes
 from fauxka.faults.rules.rule_checks import ACTIONS_AT, check_rule
 from fauxka.faults.strict_json import encode

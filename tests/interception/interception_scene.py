@@ -14,8 +14,9 @@ from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.lifecycle.server import Server
 from fauxka.broker.network.listeners import ListenerConfig
 from fauxka.broker.runtime.clock import ManualClock
+from fauxka.faults.actions import Action
 from fauxka.faults.rules.armed_rule import ArmedRule
-from fauxka.faults.rules.fault_rules import Action, FaultRule, Point, When
+from fauxka.faults.rules.fault_rules import FaultRule, Point, When
 from fauxka.faults.rules.match import Match
 from fauxka.protocol.api_keys import APIS, Api, ApiKey
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fauxka.faults.rules.fault_rules import Close, Delay, Drip, Hang, Observe, Reset, When
+from fauxka.faults.actions import Close, Delay, Drip, Hang, Observe, Reset
+from fauxka.faults.rules.fault_rules import When
 from fauxka.faults.rules.match import Match
 
 from .interception_scene import interception_scene

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fauxka.faults.rules.fault_rules import Close, Corrupt, Delay, Drip, Reset, Truncate, When
+from fauxka.faults.actions import Close, Corrupt, Delay, Drip, Reset, Truncate
+from fauxka.faults.rules.fault_rules import When
 
 from .interception_scene import RawClient, framed, interception_scene
 

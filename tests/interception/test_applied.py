@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fauxka.faults.rules.fault_rules import Close, Delay, Drop, Error, Hang, Hold, Observe, Reset, Throttle, When
+from fauxka.faults.actions import Close, Delay, Drop, Error, Hang, Hold, Observe, Reset, Throttle
+from fauxka.faults.rules.fault_rules import When
 from fauxka.faults.rules.match import Match
 from fauxka.protocol.api_keys import APIS, ApiKey
 from fauxka.protocol.error_codes import ErrorCode

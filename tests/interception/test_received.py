@@ -4,19 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fauxka.faults.rules.fault_rules import (
-    Close,
-    Delay,
-    DeliverTwice,
-    Drop,
-    Error,
-    Hang,
-    Hold,
-    Observe,
-    Reset,
-    Throttle,
-    When,
-)
+from fauxka.faults.actions import Close, Delay, DeliverTwice, Drop, Error, Hang, Hold, Observe, Reset, Throttle
+from fauxka.faults.rules.fault_rules import When
 from fauxka.faults.rules.match import Match
 from fauxka.protocol.api_keys import APIS, ApiKey
 from fauxka.protocol.client_requests import read_answer

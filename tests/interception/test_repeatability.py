@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from fauxka.faults.actions import Drop, Error
 from fauxka.faults.journal.journal_entries import JournalEntry
-from fauxka.faults.rules.fault_rules import Drop, Error, When
+from fauxka.faults.rules.fault_rules import When
 
 from .interception_scene import interception_scene
 

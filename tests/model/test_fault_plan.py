@@ -11,7 +11,7 @@ from typing import Any, cast
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fauxka.faults.rules.fault import Fault
+from fauxka.faults.fault import Fault
 from fauxka.faults.rules.fault_plan import FaultPlan
 from fauxka.protocol.batches.records import Record
 
@@ -93,7 +93,7 @@ def real_request(drawn: dict[str, Any]) -> Request:
         client_id=drawn["client_id"],
     )
     request.api_name = drawn["api"]
-    request.node_id = drawn["node"]
+    request.connection.node_id = drawn["node"]
     for part in drawn["parts"]:
         part["record_count"] = len(part["keys"])
     return request

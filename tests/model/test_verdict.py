@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fauxka.faults.actions import Action, Drop, Error, Hold
+from fauxka.faults.fault import Fault
 from fauxka.faults.journal.journal_record import ANSWERED, WAITING
-from fauxka.faults.rules.fault import Fault
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.storage.append_result import AppendResult
 
@@ -153,7 +154,7 @@ class Run:
                 name,
                 decision.base_offset,
                 decision.records_count,
-                connection=request.connection_id,
+                connection=request.connection.connection_id,
                 producer=decision.producer_id,
             )
         self.answer(request_id, copy, step.answer)
@@ -183,11 +184,11 @@ class Run:
     def keep_back(self, name: int, step: Step) -> None:
         connection = self.connection(step)
         request = self.scene.asked(self.batches[name], connection=connection)
-        kind = {"drop": "drop", "refuse": "error", "hold": "hold"}[step.kind]
-        request_id = self.scene.journal.not_applied(request, Fault(rule_id=1, kind=kind, error_code=6))
+        actions: dict[str, Action] = {"drop": Drop(), "refuse": Error(error=6), "hold": Hold()}
+        request_id = self.scene.journal.not_applied(request, Fault(rule_id=1, action=actions[step.kind]))
         arrival = Arrival(name, connection, self.batches[name].producer_id, self.scene.logs[0].log_end_offset)
         self.model.arrivals.append(arrival)
-        if kind == "hold":
+        if step.kind == "hold":
             self.held.append(Held(request, request_id, name, arrival))
 
     def release(self, held: Held, step: Step) -> None:

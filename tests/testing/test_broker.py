@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from fauxka.admin.errors import CallError
+from fauxka.faults.actions import Delay
 from fauxka.faults.files.file_rules import FileRule
 from fauxka.faults.rule_error import RuleError
-from fauxka.faults.rules.fault_rules import Delay, FaultRule
+from fauxka.faults.rules.fault_rules import FaultRule
 from fauxka.faults.rules.match import Match
 from fauxka.testing import Broker
 

@@ -1,0 +1,126 @@
+"""A request, as rules match on it and as the journal records it. The broker's own objects have this shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from ..protocol.error_codes import KafkaError
+from ..protocol.request_facts import RequestFacts
+from ..storage.append_result import AppendResult
+
+
+class ConnectionView(Protocol):
+    """A client connection."""
+
+    @property
+    def node_id(self) -> int:
+        """The node that accepted it."""
+        ...
+
+    @property
+    def connection_id(self) -> int:
+        """The number of the connection, counted from 1."""
+        ...
+
+    @property
+    def listener_name(self) -> str:
+        """The listener that accepted it."""
+        ...
+
+    @property
+    def client_host(self) -> str:
+        """The address of the client."""
+        ...
+
+    @property
+    def client_software(self) -> str:
+        """Name and version of the client software, "" until the client sends them."""
+        ...
+
+
+class MatchedRequest(Protocol):
+    """A request that rules match on. `facts` is read from the body, and only if everything else matches."""
+
+    @property
+    def connection(self) -> ConnectionView:
+        """The connection that it came by."""
+        ...
+
+    @property
+    def client_id(self) -> str | None:
+        """The client id of the request header."""
+        ...
+
+    @property
+    def api_name(self) -> str:
+        """Kafka's name of the API."""
+        ...
+
+    @property
+    def api_version(self) -> int:
+        """The API version."""
+        ...
+
+    @property
+    def facts(self) -> RequestFacts:
+        """What the body names. Raises FrameError if it does not decode."""
+        ...
+
+
+class RequestView(Protocol):
+    """A request. What it holds is valid only during the call that passes it."""
+
+    @property
+    def connection(self) -> ConnectionView:
+        """The connection that it came by."""
+        ...
+
+    @property
+    def client_id(self) -> str | None:
+        """The client id of the request header."""
+        ...
+
+    @property
+    def api_key(self) -> int:
+        """The API key."""
+        ...
+
+    @property
+    def api_version(self) -> int:
+        """The API version."""
+        ...
+
+    @property
+    def correlation_id(self) -> int:
+        """The correlation id of the request header."""
+        ...
+
+    @property
+    def now_ms(self) -> int:
+        """When it was received, or handed to its handler, in ms of the broker's clock."""
+        ...
+
+    @property
+    def error_code(self) -> int:
+        """The error code of the response as a whole, after it was handled."""
+        ...
+
+    @property
+    def kept_body(self) -> bytes | None:
+        """The request body, if it is kept: not of a Produce, nor of a large request."""
+        ...
+
+    @property
+    def batches(self) -> Sequence[tuple[str, int, AppendResult | KafkaError]] | None:
+        """Topic, partition and the log's decision on each batch, after it was handled; never changed later."""
+        ...
+
+
+class ReceivedRequest(RequestView, MatchedRequest, Protocol):
+    """A request that is not handled yet."""
+
+    @property
+    def size(self) -> int:
+        """The size of the frame in bytes, without its size field."""
+        ...
