@@ -7,22 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from ..protocol.error_codes import ErrorCode
 from ..storage.file_systems.file_system import FileSystem
 from ..storage.producers.emulated_version import EmulatedVersion
 from .config.broker_config import BrokerConfig
-from .coordinators.coordinators import Coordinators
 from .metadata.controller import Controller
 from .metadata.metadata_image import TopicImage
 from .replica.disk_fault_injector import FileFaults, MakeFileFaults
-from .replica.fetch_sessions import FetchSessions
 from .replica.partition import Partition
 from .replica.replica_manager import ReplicaManager
 from .requests.fault_ports import RequestObserver
 from .requests.produce_route import ProduceRoutes
 from .runtime.clock import AdjustableClock
 from .runtime.event_loop_bridge import LoopThread
+
+if TYPE_CHECKING:
+    from .coordinators.coordinators import Coordinators
+    from .replica.fetch_sessions import FetchSessions
 
 
 class Node:
@@ -52,7 +55,6 @@ class Node:
         self.replicas = ReplicaManager(
             self.image, clock, self._with_faults(file_system), emulated_version, self.file_faults
         )
-        self.coordinators = Coordinators(controller, self.replicas)
         self.produce_routes: ProduceRoutes = {}
 
     def _with_faults(self, file_system: FileSystem) -> FileSystem:
@@ -64,8 +66,22 @@ class Node:
         return self.image.configs.current
 
     @cached_property
+    def coordinators(self) -> Coordinators:
+        """The coordinators. Their package is loaded on first use."""
+        from .coordinators.coordinators import Coordinators
+
+        return Coordinators(self.controller, self.replicas)
+
+    @property
+    def used_coordinators(self) -> Coordinators | None:
+        """The coordinators, or None before their first use."""
+        return self.coordinators if "coordinators" in vars(self) else None
+
+    @cached_property
     def fetch_sessions(self) -> FetchSessions:
-        """The incremental fetch sessions of consumers (KIP-227)."""
+        """The incremental fetch sessions of consumers (KIP-227), loaded on first use."""
+        from .replica.fetch_sessions import FetchSessions
+
         return FetchSessions(self.config.max_incremental_fetch_session_cache_slots)
 
     # -- MetadataPublisher
@@ -83,7 +99,8 @@ class Node:
         """Delete the partitions of the topics, and what the coordinators store about them."""
         self.produce_routes.clear()
         self.replicas.remove_partitions(topics)
-        self.coordinators.topics_removed(topics)
+        if self.used_coordinators is not None:
+            self.used_coordinators.topics_removed(topics)
 
     def complete_waiting(self) -> None:
         """Complete the requests that wait for removed partitions."""
@@ -100,12 +117,21 @@ class Node:
 
     # -- life
 
-    def take_coordinators(self) -> Coordinators:
-        """Replace the coordinators and fetch sessions by empty ones. Returns the old coordinators, still to unload."""
-        taken = self.coordinators
-        taken.abandon()
-        self.coordinators = Coordinators(self.controller, self.replicas)
-        vars(self).pop("fetch_sessions", None)
+    def load_coordinators(self) -> None:
+        """Read the coordinators' state from their topics, after the logs are loaded."""
+        if any(topic.is_internal for topic in self.image.topics.values()):
+            self.coordinators.load()
+
+    def take_coordinators(self) -> Coordinators | None:
+        """Detach the coordinators and the fetch sessions; the next use creates empty ones.
+
+        Returns the detached coordinators for the caller to unload, or None if they were never used.
+        """
+        taken = self.used_coordinators
+        if taken is not None:
+            taken.abandon()
+        for created_on_use in ("coordinators", "fetch_sessions"):
+            vars(self).pop(created_on_use, None)
         return taken
 
     def drop_memory(self) -> None:

@@ -103,8 +103,6 @@ class Coordinators:
 
         The transaction coordinator is first: it ends transactions in the topic of the group coordinator too.
         """
-        if not any(topic.is_internal for topic in self._controller.image.topics.values()):
-            return
         if not self.state_log(CoordinatorType.TRANSACTION).is_empty:
             self.transactions.load()
         if not self.state_log(CoordinatorType.SHARE).is_empty:

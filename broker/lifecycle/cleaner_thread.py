@@ -28,8 +28,10 @@ class Compaction:
 
     @cached_property
     def _cleaner(self) -> LogCleaner:
-        # Loaded with the first compacted topic.
-        return self._replicas.new_cleaner()
+        # The package is loaded with the first compacted topic.
+        from ...storage.cleaning.log_cleaner import LogCleaner
+
+        return LogCleaner(self._replicas.file_system, self._replicas.logs)
 
     def clean(self) -> None:
         """Clean all logs that are due, one after the other; without effect while that goes on."""

@@ -157,7 +157,7 @@ def recover_cluster(cluster: Cluster, metadata: ClusterMetadata, directory: Data
         directory.read_again()
         cluster.image.configs.reset()
         _load_directory(cluster, directory, None)
-    cluster.node.coordinators.load()
+    cluster.node.load_coordinators()
 
 
 def restore_logs(cluster: Cluster, topics: Iterable[TopicMetadata]) -> None:

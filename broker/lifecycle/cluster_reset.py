@@ -34,6 +34,7 @@ def reset_cluster(cluster: Cluster, seed_topics: Sequence[SeedTopic] = ()) -> No
     cluster.clock.reset()
     create_seed_topics(cluster.controller, seed_topics)
     cluster.controller.metadata_changed()
-    cluster.node.coordinators.load()
-    coordinators.unload()
+    cluster.node.load_coordinators()
+    if coordinators is not None:
+        coordinators.unload()
     cluster.node.complete_waiting()

@@ -79,7 +79,9 @@ def restore_snapshot(cluster: Cluster, snapshot: ClusterSnapshot) -> None:
         for partition in topic.partitions
     }
     node = cluster.node
-    node.take_coordinators().unload()
+    taken = node.take_coordinators()
+    if taken is not None:
+        taken.unload()
     for partition in node.replicas.partitions():
         partition.is_deleted = True
     cluster.drop_memory()
@@ -100,7 +102,7 @@ def restore_snapshot(cluster: Cluster, snapshot: ClusterSnapshot) -> None:
             # The log alone does not restore them: batches were evicted, and producers removed, without a record of it.
             partition.log.producers.replace_all(entries)
     cluster.controller.producer_ids = ProducerIdManager(snapshot.next_producer_id)
-    node.coordinators.load()
+    node.load_coordinators()
 
 
 def _memory_of(cluster: Cluster) -> MemoryFileSystem:

@@ -116,7 +116,7 @@ class Server:
         if self.node.file_faults is not None and self.node.event_loop_bridge is not None:
             self.node.file_faults.on_crash = self.crash
             self.node.event_loop_bridge.begin()
-        self.node.coordinators.load()
+        self.node.load_coordinators()
         try:
             self.listeners = [await self._bind(config) for config in self._configs]
         except OSError:

@@ -9,17 +9,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.kafka_uuid import new_uuid
-from ...storage.append_decision import decision_in_words
-from ...storage.append_refused import AppendRefused
-from ...storage.append_result import AppendResult
-from ...storage.cleaning.log_cleaner import LogCleaner
 from ...storage.file_systems.file_system import FileSystem
 from ...storage.file_systems.memory_file_system import MemoryFileSystem
-from ...storage.log_manager import LogManager
-from ...storage.partition_log import PartitionLog
 from ...storage.producers.emulated_version import EmulatedVersion
 from ..config.broker_config import BrokerConfig
 from ..metadata.log_configs import LogConfigs
@@ -29,6 +24,12 @@ from ..runtime.disk_executor import BlockingSteps
 from .disk_fault_injector import FileFaults
 from .partition import Partition
 from .partition_flusher import PartitionFlusher
+
+if TYPE_CHECKING:
+    from ...storage.append_refused import AppendRefused
+    from ...storage.append_result import AppendResult
+    from ...storage.log_manager import LogManager
+    from ...storage.partition_log import PartitionLog
 
 logger = logging.getLogger(__name__)
 
@@ -66,8 +67,13 @@ class ReplicaManager:
 
     @cached_property
     def logs(self) -> LogManager:
-        """All logs."""
-        return LogManager(self.file_system, self._emulated_version)
+        """All logs of the node. The modules of logs are loaded with the first one."""
+        return self._new_log_manager(self.file_system)
+
+    def _new_log_manager(self, file_system: FileSystem) -> LogManager:
+        from ...storage.log_manager import LogManager
+
+        return LogManager(file_system, self._emulated_version)
 
     @cached_property
     def disk_steps(self) -> BlockingSteps:
@@ -182,10 +188,6 @@ class ReplicaManager:
         self.file_system = file_system
         vars(self).pop("logs", None)
 
-    def new_cleaner(self) -> LogCleaner:
-        """Return a log cleaner, which reads its checkpoint. Raises OSError."""
-        return LogCleaner(self.file_system, self.logs)
-
     # -- recurring work
 
     def enforce_retention(self) -> None:
@@ -198,6 +200,8 @@ class ReplicaManager:
 
     def log_decision(self, partition: Partition, decision: AppendResult | AppendRefused) -> None:
         """Log why a batch was refused, or recognised as a duplicate."""
+        from ...storage.append_decision import decision_in_words
+
         logger.info("%s-%d: %s", partition.topic_name, partition.index, decision_in_words(decision))
 
     # -- logs
@@ -221,7 +225,7 @@ class ReplicaManager:
         if topic is not None:
             return self._create_log(topic, partition.index)
         # The topic was deleted while a request is using the partition: the request gets a log that is thrown away.
-        logs = LogManager(MemoryFileSystem(), self._emulated_version)
+        logs = self._new_log_manager(MemoryFileSystem())
         log_config = self._log_configs.of(self.config, {})
         return logs.create(partition.topic_name, partition.index, log_config, now_ms=self.clock.now_ms())
 

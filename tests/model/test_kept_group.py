@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from fauxka.broker.coordinators.group.group_settings import GroupSettings
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
+from fauxka.storage.cleaning.log_cleaner import LogCleaner
 
 from ..broker.coordinators.group_play import GROUP, SESSION_TIMEOUT_MS, SUBSCRIPTION, GroupPlay, topic_id
 from ..storage.cleaned_logs import roll
@@ -169,7 +170,8 @@ class Run:
             return
         # The newest segment is never cleaned.
         roll(self.play.cluster.node.replicas.partitions_of(topic)[0].log)
-        cleaner = self.play.cluster.node.replicas.new_cleaner()
+        replicas = self.play.cluster.node.replicas
+        cleaner = LogCleaner(replicas.file_system, replicas.logs)
         for _ in range(CLEANINGS_MAX):
             cleaning = cleaner.begin(self.play.clock.now_ms())
             if cleaning is None:
