@@ -5,7 +5,7 @@
 #   make check       format, lint, size limits, types, layers, import cycles, generated files up to date
 #   make messages    generate protocol/messages anew
 #   make bench       the benchmarks
-#   make lock        write uv.lock anew from pyproject.toml
+#   make lock        write requirements/ from pyproject.toml; newer versions: make lock ARGS=--upgrade
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -18,6 +18,12 @@ SLOWER := spark or spark_versions or reference or image or simulation or crash
 PROCESSES ?= auto
 ARGS ?=
 GROUP ?=
+# Where `make lock` writes. `make check` compiles into a copy and compares.
+LOCKED ?= requirements
+# One file for all platforms and for Python 3.11 and newer. A version in the file stays while pyproject.toml allows it.
+COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+	--no-emit-index-url --custom-compile-command "make lock"
+INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python
 
 .PHONY: serve test test-all check messages bench lock clean
 
@@ -40,7 +46,9 @@ check: $(VENV)/.test-all
 	$(BIN)/python tools/lint_ratchet.py
 	$(BIN)/python tools/generate_messages.py --check
 	$(BIN)/python tools/generate_config_page.py --check
-	$(BIN)/uv lock --check
+	rm -rf $(VENV)/locked && cp -r requirements $(VENV)/locked
+	$(MAKE) --no-print-directory lock LOCKED=$(VENV)/locked ARGS=
+	diff -r requirements $(VENV)/locked
 
 messages: $(VENV)/.test
 	$(BIN)/python tools/generate_messages.py
@@ -49,7 +57,8 @@ bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks $(ARGS)
 
 lock: $(BIN)/uv
-	$(BIN)/uv lock
+	$(COMPILE) pyproject.toml --group dev --output-file $(LOCKED)/dev.txt $(ARGS)
+	$(COMPILE) --group spark --constraints $(LOCKED)/dev.txt --output-file $(LOCKED)/spark.txt $(ARGS)
 
 clean:
 	rm -rf $(VENV)
@@ -61,15 +70,17 @@ $(BIN)/python:
 $(BIN)/uv: | $(BIN)/python
 	$(BIN)/python -m pip install --quiet uv
 
-# Each file says that its set of packages is installed as pyproject.toml and uv.lock have it.
+# Each of these files marks a set of packages as installed from pyproject.toml and requirements/.
 $(VENV)/.serve: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
-$(VENV)/.test: pyproject.toml uv.lock | $(BIN)/uv
-	UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv sync --quiet --frozen --inexact --group dev
+$(VENV)/.test: pyproject.toml requirements/dev.txt | $(BIN)/uv
+	$(INSTALL) --require-hashes -r requirements/dev.txt
+	$(INSTALL) --no-deps --editable .
 	touch $@ $(VENV)/.serve
 
-$(VENV)/.test-all: pyproject.toml uv.lock | $(BIN)/uv
-	UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv sync --quiet --frozen --inexact --all-groups
+$(VENV)/.test-all: pyproject.toml requirements/dev.txt requirements/spark.txt | $(BIN)/uv
+	$(INSTALL) --require-hashes -r requirements/dev.txt -r requirements/spark.txt
+	$(INSTALL) --no-deps --editable .
 	touch $@ $(VENV)/.test $(VENV)/.serve
