@@ -1,7 +1,7 @@
 """The image of our Dockerfile, built and run without a container engine.
 
 buildah performs the Dockerfile as it stands, each RUN in a chroot. One thing differs from what Docker would do: the
-base is a Debian with its own Python, made by debootstrap, in place of python:slim, so that no image registry is needed.
+base is a Debian with its own Python, made by debootstrap, in place of python:slim, so that no image is downloaded.
 The entry point is then started as process 1 of its own process and network namespaces, in the image's file system, with
 the image's user and environment.
 """
@@ -21,7 +21,6 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 BASE_IMAGE = "localhost/python-base"
 IMAGE = "localhost/fauxka-under-test"
 DEBIAN = "bookworm"
-MIRROR = "http://deb.debian.org/debian"
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 
 # debootstrap and the build download some 100 MB.
@@ -102,7 +101,7 @@ def make_base_image(folder: Path, buildah: Sequence[str]) -> None:
     """Make the image that stands for python:slim."""
     base = folder / "base"
     packages = "--include=python3,python3-pip,ca-certificates"
-    step("debootstrap", "--variant=minbase", packages, DEBIAN, str(base), MIRROR)
+    step("debootstrap", "--variant=minbase", packages, DEBIAN, str(base), debian_mirror())
     # As in python:slim, `python` is a name, and pip may install beside the system's packages.
     (base / "usr/bin/python").symlink_to("python3")
     for marker in base.glob("usr/lib/python3*/EXTERNALLY-MANAGED"):
@@ -114,6 +113,14 @@ def make_base_image(folder: Path, buildah: Sequence[str]) -> None:
     path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     step(*buildah, "config", "--env", f"PATH={path}", "base")
     step(*buildah, "commit", "--rm", "base", BASE_IMAGE)
+
+
+def debian_mirror() -> str:
+    """Return the URI of the Debian mirror in this machine's apt configuration."""
+    listed = step("apt-get", "indextargets", "--format", "$(LABEL)|$(REPO_URI)", "Created-By: Packages")
+    mirrors = [line.partition("|")[2] for line in listed.splitlines() if line.startswith("Debian|")]
+    assert mirrors, "apt has no index of a Debian mirror; run apt-get update"
+    return mirrors[0]
 
 
 def step(*command: str) -> str:
