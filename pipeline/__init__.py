@@ -1,4 +1,4 @@
-"""Spark jobs over what a broker holds: topics and segment files as rows, with producer ids, epochs and sequences."""
+"""Spark jobs over the segment files or topics of a broker, with producer ids, epochs and sequences as columns."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 def session(
     master: str | None = None, *, with_kafka: bool = False, settings: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """Return the Spark session of this process, started if there is none, to which `fauxka-log` is a format.
+    """Return the Spark session of this process with the format `fauxka-log`. Starts a session if there is none.
 
-    master: local[*] without it. with_kafka: whether the format kafka is needed too, whose jars are then fetched if
-    they are not there. settings: Spark's keys, which win over ours.
-    Raises BadOption where there is no Java, or no jars.
+    master: default local[*]. with_kafka: also provide the format `kafka`; missing jars are downloaded.
+    settings: Spark configuration keys; they override the defaults of this package.
+    Raises BadOption if Java or a jar is missing.
     """
-    # Spark takes a second to import, which who only decodes need not wait for.
+    # Importing Spark takes a second, which a caller that only decodes does not need.
     from .spark.spark_session import start_session
 
     return start_session(master, with_kafka=with_kafka, settings=settings)

@@ -1,4 +1,4 @@
-"""`python -m fauxka.pipeline`: the commands of the pipeline, where there is no `fauxka` in PATH."""
+"""`python -m fauxka.pipeline`: the commands of the pipeline, for when `fauxka` is not in PATH."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import click
 from .command_line import commands
 
 EXIT_USAGE = 2
-# As shells report a process that ended by SIGINT.
+# 128 + SIGINT, as shells report it.
 EXIT_INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run a command, and exit."""
+    """Run the command of the command line and exit with its code."""
     try:
         commands.main(prog_name="python -m fauxka.pipeline", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:

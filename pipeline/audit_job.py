@@ -1,6 +1,21 @@
-"""The audit of a log: both views read, every audit that can be made of them, and their findings as one frame.
+"""The audit of a log: reads both views, runs every audit that the request allows, and returns all findings.
 
-A log that is still written is read up to where it ended when the audit began, so that all audits see the same records.
+Rules. A finding is one row (findings.py); findings.md explains each kind.
+- Damaged: a batch whose CRC is wrong or whose records cannot be read. No other check uses its header.
+- Gap, repeat, regression: within one producer epoch each batch continues the sequences of the previous one
+  (sequence_audit.py). Missing sequences are no gap as far as the log lacks offsets too: compaction removes both.
+- Duplicated: a second committed record with the same event id in the same topic (event_audit.py).
+- Lost: an event that the ledger lists as acknowledged and no committed record holds, unless retention or compaction may
+  have removed it, which is `expired` (audit/ledger_audit.py).
+- Reordered: an event behind one of the same key and partition that was sent later, compared by their first copies.
+- Aborted transactions hold no events. An open transaction is a fault only after 15 minutes.
+
+What breaks the rules:
+- Event ids that are not unique. Each reuse is a duplicate.
+- Retention or compaction that the log does not show, such as files copied without the checkpoints of their log
+  directory. Removed events are then lost.
+- Checks that see different records. A log that is still written is therefore read up to its end at the start of the
+  audit.
 """
 
 from __future__ import annotations
@@ -32,26 +47,25 @@ from .source.fetch_log import FetchLog
 from .source.log_splits import open_log
 from .spark.spark_session import has_data_sources
 
-# Of a record that is not read yet: its bytes in a log, where nothing but its offset is known.
+# The size of a log on a broker is estimated from its offsets.
 _RECORD_BYTES_ASSUMED = 100
-# The columns of the records view that are as large as the records.
+# The large columns of the records view.
 _CONTENTS = frozenset({"key", "value", "headers"})
 
 SPLIT_DEFAULTS = {"splitBytes": SPLIT_BYTES_DEFAULT, "splitRecords": SPLIT_RECORDS_DEFAULT}
-# Of the log, what one task of a shuffle is to have.
+# The bytes of the log for each task of a shuffle.
 _SHUFFLE_TASK_BYTES = 32 * 1024 * 1024
-# Each task of a stage costs the driver some memory, of a shuffle and of what reads the log alike.
+# Each task of a stage takes memory on the driver.
 TASKS_MAX = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class AuditRequest:
-    """What to audit: options as the data source takes them, and what else is known of the log.
+    """The log to audit and the inputs of the checks.
 
-    event_id: as event_id_column reads it; without it events are not told apart. sent: as read_sent reads it.
-    journal, journal_token: as read_journal reads it. as_of_ms: against what time an open transaction is a hanging one;
-    without it the one of default_as_of. has_aborts: whether a transaction may have been aborted; an audit that knows of
-    none need not look at each record whether its was.
+    options: of the data source. event_id: see event_id_column; None skips the event checks. sent: see read_sent.
+    journal, journal_token: see read_journal. as_of_ms: the time of the audit, by which an open transaction is a hanging
+    one; default: default_as_of. has_aborts: False skips the search for records of aborted transactions.
     """
 
     options: Mapping[str, str]
@@ -64,53 +78,53 @@ class AuditRequest:
 
     @property
     def checks(self) -> tuple[str, ...]:
-        """What is looked at, in words."""
+        """The checks of the request, for the verdict."""
         checks = ["sequences"]
         if self.event_id is not None:
             checks.append(f"events by {self.event_id}")
         if self.sent is not None:
-            checks.append(f"what was sent by {self.sent}")
+            checks.append(f"sent events by {self.sent}")
         if self.journal is not None:
-            checks.append(f"what was answered by {self.journal}")
+            checks.append(f"responses by {self.journal}")
         return tuple(checks)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedRequest:
-    """A request for a log that is there: with an end for each partition, and about how many bytes that is."""
+    """A valid request with a fixed end for each partition, and the approximate size of its log in bytes."""
 
     request: AuditRequest
     size: int
 
 
-def checked(request: AuditRequest) -> CheckedRequest:
-    """Return the request as it can be run; Spark is not needed to say so. Raises BadOption."""
+def check_request(request: AuditRequest) -> CheckedRequest:
+    """Return the request with the ends of its partitions. Does not use Spark. Raises BadOption."""
     if request.sent is not None and request.event_id is None:
-        raise BadOption("a ledger of what was sent needs --event-id, to know its events in the log")
+        raise BadOption("sent: a ledger of sent events needs --event-id to find its events in the log")
     if request.event_id is not None:
         check_event_id(request.event_id)
     if request.journal is not None and "://" not in request.journal and not os.path.isfile(request.journal):
-        raise BadOption(f"journal: {request.journal} is no file, and no address of an admin API")
+        raise BadOption(f"journal: {request.journal} is neither a file nor the address of an admin API")
     options = parse_options(request.options)
     log = open_log(options)
     try:
         if isinstance(log, FetchLog):
-            return _checked_topics(request, log)
+            return _check_topics(request, log)
         splits = log.splits()
     except BrokerError as error:
         raise BadOption(str(error)) from error
     except OSError as error:
         raise BadOption(f"path: {error.filename or options.path} cannot be read: {error.strerror}") from error
     if not splits:
-        raise BadOption(f"path: there is nothing to read in {options.path}")
+        raise BadOption(f"path: {options.path} contains no batches")
     size = sum(split.end - split.start for split in splits)
     return CheckedRequest(replace(request, options=with_split_size(request.options, "splitBytes", size)), size)
 
 
-def _checked_topics(request: AuditRequest, log: FetchLog) -> CheckedRequest:
+def _check_topics(request: AuditRequest, log: FetchLog) -> CheckedRequest:
     ends = log.ends()
     if not ends:
-        raise BadOption(f"bootstrap: there are no topics to read on {request.options['bootstrap']}")
+        raise BadOption(f"bootstrap: {request.options['bootstrap']} has no topics to read")
     options = dict(request.options)
     if "endingoffsets" not in {name.lower() for name in options}:
         offsets: dict[str, dict[str, int]] = {}
@@ -123,9 +137,9 @@ def _checked_topics(request: AuditRequest, log: FetchLog) -> CheckedRequest:
 
 
 def with_split_size(options: Mapping[str, str], name: str, size: int) -> dict[str, str]:
-    """Return options by which a log of that size is read by no more than TASKS_MAX tasks, or one a file if more.
+    """Return options that read a log of that size in at most TASKS_MAX tasks (at least one a file).
 
-    name: of the option that says how much one task reads; what is given for it stays.
+    name: splitBytes or splitRecords. A value in options is kept.
     """
     given = {option.lower(): value for option, value in options.items()}
     split_size = -(-size // TASKS_MAX)
@@ -135,16 +149,16 @@ def with_split_size(options: Mapping[str, str], name: str, size: int) -> dict[st
 
 
 def shuffle_tasks(size: int, cores: int) -> int:
-    """Return how many tasks a shuffle of a log of that size gets: each its share, and no core without one."""
+    """Return the number of tasks of a shuffle for a log of that size in bytes: at least one for each core."""
     return min(max(cores, -(-size // _SHUFFLE_TASK_BYTES)), TASKS_MAX)
 
 
 def read_view(
     spark: SparkSession, options: Mapping[str, str], view: ViewName, columns: Collection[str] | None = None
 ) -> DataFrame:
-    """Return a view of the log, whatever this Spark can read it with.
+    """Return a view of the log, read by the data source or, on Spark 3.5, by read_log.
 
-    columns: those that are needed, of which Spark tells a source in Python nothing; all without it.
+    columns: names of the needed columns, because Spark prunes none of a Python source; default: all.
     """
     chosen = {**options, "view": view}
     if not has_data_sources(spark):
@@ -157,7 +171,7 @@ def read_view(
 
 
 def read_records(spark: SparkSession, options: Mapping[str, str], event_id: str | None) -> DataFrame:
-    """Return the records view with all but the contents of records, of which the event id is in one column at most."""
+    """Return the records view without key, value and headers, except the one that holds the event id."""
     contents = _CONTENTS - (set() if event_id is None else {content_read_for(event_id)})
     return read_view(
         spark, options, "records", [column.name for column in columns_of("records") if column.name not in contents]
@@ -165,7 +179,7 @@ def read_records(spark: SparkSession, options: Mapping[str, str], event_id: str 
 
 
 def audit(spark: SparkSession, request: AuditRequest) -> DataFrame:
-    """Return the findings of every audit that the request makes possible; see findings.py. Raises BadOption."""
+    """Return the findings of every audit that the request allows. Raises BadOption."""
     batches = read_view(spark, request.options, "batches", BATCH_COLUMNS_READ)
     records = read_records(spark, request.options, request.event_id)
     as_of_ms = request.as_of_ms
@@ -188,31 +202,31 @@ def audit(spark: SparkSession, request: AuditRequest) -> DataFrame:
 
 
 def newest_timestamp(batches: DataFrame) -> int | None:
-    """Return the newest timestamp of a frame of the batches view, in milliseconds; reads all of it."""
+    """Return the newest timestamp of the batches view in milliseconds. Reads the whole frame."""
     found = batches.agg(newest_ms().alias("newest")).first()
     return None if found is None else found["newest"]
 
 
 # The columns of the batches view that newest_ms and has_aborts read.
-LOOKED_AT_COLUMNS = ("max_timestamp", "valid_crc", "control_type")
+OBSERVED_COLUMNS = ("max_timestamp", "valid_crc", "control_type")
 
 
 def newest_ms() -> Column:
-    """Return the newest timestamp of batches as an aggregate, in milliseconds; the damaged ones may have any."""
+    """Return an aggregate: the newest timestamp in milliseconds of the batches with a right CRC."""
     return f.max(f.when(f.col("valid_crc"), f.unix_millis("max_timestamp")))
 
 
 def has_aborts() -> Column:
-    """Return whether a marker among batches ends a transaction that was aborted, as an aggregate."""
+    """Return an aggregate: whether the batches contain an abort marker."""
     return f.coalesce(f.max(f.col("control_type") == "abort"), f.lit(False))
 
 
 def default_as_of(options: Mapping[str, str], newest: Callable[[], int | None]) -> int:
-    """Return the time of the audit in milliseconds: now for a broker, and for files that of what was written last.
+    """Return the default time of the audit in milliseconds: now for a broker, the newest timestamp for files.
 
-    That is the newest timestamp, so that a folder has the same findings tomorrow; but no later than the last change of
-    a file, since a producer may write any time; that change alone where there are no timestamps.
-    newest: returns the newest timestamp; it is not called for a broker. Raises BadOption.
+    The newest timestamp gives a folder the same findings at any later time. A producer can write any timestamp, so the
+    last modification of a file is the upper limit; it is the time itself if there is no timestamp.
+    newest: returns the newest timestamp or None; not called for a broker. Raises BadOption.
     """
     log = open_log(parse_options(options))
     if isinstance(log, FetchLog):
@@ -224,8 +238,8 @@ def default_as_of(options: Mapping[str, str], newest: Callable[[], int | None]) 
 
 
 def has_event_ids(spark: SparkSession, request: AuditRequest) -> bool:
-    """Whether any record has the event id that is asked for; reads no further than the first that has one."""
-    assert request.event_id is not None, "it is asked for"
+    """Whether any record has the requested event id. Stops at the first record with one."""
+    assert request.event_id is not None, "the request has no event id"
     records = read_records(spark, request.options, request.event_id)
     events = events_of(records, event_id_column(request.event_id))
     return not events.where("event_id is not null").isEmpty()

@@ -1,5 +1,5 @@
-"""The one error of somebody who asks for what cannot be had."""
+"""BadOption: the error for invalid input of the user."""
 
 
 class BadOption(ValueError):
-    """An option, a schema or a place that cannot be used; the words are one line."""
+    """An option, a schema or a path cannot be used. The message is one line."""

@@ -1,22 +1,22 @@
-"""Events that are in a topic more than once, and how each further copy came to be there.
+"""Audit of events: further copies of an event in a topic, and the cause of each.
 
-No broker can see these where the producer's sequences are in order: only the id that the event bears tells. The first
-copy is that of the lowest offset; of copies in several partitions that of the lowest timestamp. Each further one gets
-its cause from what it has in common with the first:
+A broker cannot detect a copy whose sequence is in order, so the audit compares event ids. The first copy is the one
+with the lowest offset; among partitions, the one with the lowest timestamp. The cause of a further copy follows from a
+comparison with the first:
 
-    other_partition                  in another partition: a client never moves what it sends again
-    idempotence_off                  one of the two has no producer id, so that the broker could not know it
-    not_deduplicated                 same producer, epoch and sequence: the broker should have known it
-    re_sequenced_after_epoch_bump    same producer, newer epoch: the client waited too long and gave it new numbers
-    sent_again                       same producer, another sequence: the application or a task retry sent it
-    producer_restarted               another producer: a restarted client, or another one, sent it
+    other_partition                  another partition: a client never resends a batch to another partition
+    idempotence_off                  one of the two has no producer id: the broker could not detect the copy
+    not_deduplicated                 same producer, epoch and sequence: the broker should have detected the copy
+    re_sequenced_after_epoch_bump    same producer, newer epoch: the client timed out and resent with new sequences
+    sent_again                       same producer, another sequence: the application or a task retry sent it again
+    producer_restarted               another producer: a restarted client or another client sent it
 
-Source: TransactionManager.bumpIdempotentEpochAndResetIdIfNeeded, Kafka 4.3.0: only a producer without transactions
-gives batches new numbers; a transactional one has a new epoch with each transaction, so that there it is sent again.
-A batch with new numbers keeps its records as they are (ProducerBatch.resetProducerState), their timestamps too. A
-copy of a newer epoch with a timestamp of its own was handed to the producer once more, which had given the first one
-up: so does a Spark task that is run again. Where the log sets the timestamps that cannot be told, and counts as the
-client's.
+Only a producer without transactions gives its batches new sequences after an epoch bump. A transactional producer has a
+new epoch in each transaction, so its copies are `sent_again`. A batch with new sequences keeps its records and their
+timestamps (ProducerBatch.resetProducerState). So a copy with a newer epoch and another timestamp was passed to the
+producer a second time, as a repeated Spark task does. If the log sets the timestamps, the two cases look alike, and
+the cause is `re_sequenced_after_epoch_bump`.
+Source: TransactionManager.bumpIdempotentEpochAndResetIdIfNeeded, Kafka 4.3.0.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
 from ..protocol.batches.record_batch import TimestampType
-from .audit.finding_rule import Rule, findings_by
+from .audit.finding_rule import Rule, apply_rules
 from .audit.transaction_spans import aborted_batches
 from .findings import all_findings, findings_of, in_words
 
 _LOG_SETS_TIME = TimestampType.LOG_APPEND_TIME.value
 
-# What is told of a copy and of the first one; all else of a record stays where it is read.
+# The columns that are compared or reported; no other column is shuffled.
 _COMPARED = (
     "timestamp",
     "partition",
@@ -46,10 +46,10 @@ _COMPARED = (
 
 
 def audit_events(records: DataFrame, event_id: Column, batches: DataFrame | None = None) -> DataFrame:
-    """Return a finding for each further copy of an event, and one for each partition with records that have no id.
+    """Return a finding for each further copy of an event, and one for each partition with records without an id.
 
-    records: a frame of the records view. event_id: of its columns, a string; topics are looked at one by one.
-    batches: of the same log; records of aborted transactions, which no careful consumer sees, are then left out.
+    records: the records view. event_id: a string column over it; copies are compared within a topic. batches: the
+    batches view of the same log, to leave out records of aborted transactions; None keeps them.
     """
     events = events_of(records, event_id)
     if batches is not None:
@@ -58,7 +58,7 @@ def audit_events(records: DataFrame, event_id: Column, batches: DataFrame | None
 
 
 def events_of(records: DataFrame, event_id: Column) -> DataFrame:
-    """Return the records that can be events, with their event_id: no markers, and no damaged batches."""
+    """Return the records with their event_id, without transaction markers and damaged batches."""
     is_event = ~f.col("is_control") & f.col("valid_crc") & f.col("damage").isNull()
     return records.where(is_event).select("topic", "batch_base_offset", *_COMPARED, event_id.alias("event_id"))
 
@@ -68,7 +68,7 @@ def _copies(events: DataFrame) -> DataFrame:
     in_order = of_event.orderBy("partition", "offset")
     is_first_of_partition = f.coalesce(f.lag("partition").over(in_order) != f.col("partition"), f.lit(True))
     copy = f.struct(*_COMPARED)
-    # One sort serves both windows: the second is the whole of what the first goes through.
+    # Both windows have the same partitioning, so Spark sorts once.
     found = (
         events.where(f.col("event_id").isNotNull())
         .withColumn("first", f.when(is_first_of_partition, copy))
@@ -77,8 +77,8 @@ def _copies(events: DataFrame) -> DataFrame:
     )
     of_record = ("topic", "partition", "offset", "producer_id", "producer_epoch", "base_sequence")
     columns = {name: name for name in (*of_record, "event_id", "timestamp")}
-    rule = Rule("event", "duplicate", f.lit(True), f.lit(1), _in_words(), f.col("first.offset"), _cause())
-    return findings_by(found, [rule], columns)
+    rule = Rule("event", "duplicate", f.lit(True), f.lit(1), _detail(), f.col("first.offset"), _cause())
+    return apply_rules(found, [rule], columns)
 
 
 def _cause() -> Column:
@@ -98,7 +98,7 @@ def _cause() -> Column:
     )
 
 
-def _in_words() -> Column:
+def _detail() -> Column:
     first = f.col("first")
     return in_words(
         *("producer ", f.col("producer_id"), " epoch ", f.col("producer_epoch"), " sequence ", f.col("sequence")),
@@ -108,11 +108,11 @@ def _in_words() -> Column:
 
 
 def _without_id(events: DataFrame) -> DataFrame:
-    nameless = (
+    records = (
         events.where(f.col("event_id").isNull())
         .groupBy("topic", "partition")
         .agg(f.count("*").alias("count"), f.min("offset").alias("offset"), f.min("timestamp").alias("timestamp"))
     )
     detail = in_words(f.col("count"), " records have no event id, the first of them at offset ", f.col("offset"))
     columns = {name: f.col(name) for name in ("topic", "partition", "offset", "count", "timestamp")}
-    return findings_of(nameless, "event", "no_event_id", {**columns, "detail": detail})
+    return findings_of(records, "event", "no_event_id", {**columns, "detail": detail})

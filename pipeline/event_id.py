@@ -1,4 +1,4 @@
-"""What tells events apart: the key of a record, one of its headers, or a field of the JSON in its value."""
+"""The event id of a record: its key, one of its headers, or a field of the JSON in its value."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from .bad_option import BadOption
 KEY: Final = "key"
 _HEADER_PREFIX: Final = "header:"
 _JSON_PREFIX: Final = "json:"
-# Names and numbers of elements, as Spark's get_json_object reads them; it has null for a path that it cannot read.
+# The paths that Spark's get_json_object supports; it returns null for any other path.
 _JSON_PATH = re.compile(r"""\$(\.[^.\[\]'"*\s]+|\[\d+\]|\['[^'*]+'\])+""")
-# What would be no text on a terminal, or is no text at all: bytes that are no UTF-8 become U+FFFD in the match.
+# Control characters and invalid UTF-8, which the cast to string replaces by U+FFFD.
 _NO_TEXT = "[\\x00-\\x1f\\x7f\ufffd]"
-# What nearly all ids are, and sooner told.
+# Matches nearly all ids, and faster than _NO_TEXT.
 _PLAIN_TEXT = "^[ -~]*\\z"
 
 
 def check_event_id(text: str) -> None:
-    """Raise BadOption if event_id_column would; without Spark."""
+    """Raise BadOption if text is not a valid event id for event_id_column. Does not use Spark."""
     if text.startswith(_JSON_PREFIX):
         path = text.removeprefix(_JSON_PREFIX)
         if _JSON_PATH.fullmatch(path) is None:
-            raise BadOption(f"event-id: {path} is no path like $.order.id, $.items[0] or $['order id']")
+            raise BadOption(f"event-id: {path} is not a path like $.order.id, $.items[0] or $['order id']")
     elif text != KEY and (not text.startswith(_HEADER_PREFIX) or text == _HEADER_PREFIX):
-        raise BadOption(f"event-id: key, header:NAME or json:$.path, not {text}")
+        raise BadOption(f"event-id: must be key, header:NAME or json:$.path, not {text}")
 
 
 def content_read_for(text: str) -> str:
@@ -39,27 +39,22 @@ def content_read_for(text: str) -> str:
 
 
 def event_id_column(text: str) -> Column:
-    """Return the column of the records view's rows that text names: key, header:NAME or json:$.path.
+    """Return the event id as a string column over the records view; null for a record without one.
 
-    A string; bytes that are no text are written as 0x and hexadecimal digits. It is null where a record has none.
-    Of several headers of a name the first counts. Raises BadOption.
+    text: key, header:NAME (the first header of that name) or json:$.path. Bytes that are not text become 0x and
+    hexadecimal digits. Raises BadOption.
     """
     check_event_id(text)
     if text == KEY:
         return text_of(f.col("key"))
     if text.startswith(_HEADER_PREFIX):
-        return text_of(_header(text.removeprefix(_HEADER_PREFIX)))
+        name = text.removeprefix(_HEADER_PREFIX)
+        return text_of(f.get(f.filter(f.col("headers"), lambda header: header["key"] == name), 0)["value"])
     return f.get_json_object(f.col("value").cast("string"), text.removeprefix(_JSON_PREFIX))
 
 
 def text_of(content: Column) -> Column:
-    """Return a binary column as text; what is none as 0x and hexadecimal digits."""
+    """Return a binary column as text, or as 0x and hexadecimal digits where the bytes are not text."""
     text = content.cast("string")
     digits = f.concat(f.lit("0x"), f.lower(f.hex(content)))
     return f.when(text.rlike(_PLAIN_TEXT), text).when(text.rlike(_NO_TEXT), digits).otherwise(text)
-
-
-def _header(name: str) -> Column:
-    """Return the value of the first header of that name."""
-    headers = f.col("headers")
-    return f.get(f.filter(headers, lambda header: header["key"] == name), 0)["value"]

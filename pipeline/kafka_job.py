@@ -1,7 +1,7 @@
-"""`python -m fauxka.pipeline.kafka_job`: Spark jobs with the kafka format as people write them, to be broken.
+"""`python -m fauxka.pipeline.kafka_job`: typical Spark jobs with the kafka format, to be run under injected faults.
 
-`write` writes numbered events to a topic, `copy` copies a topic to another one as a stream. Each prints how it went as
-a line of JSON. Exit code 0 if Spark says that the job succeeded, 1 if not, 2 if it could not be begun.
+`write` writes numbered events to a topic; `copy` copies a topic to another one as a stream. Each prints its JobOutcome
+as one line of JSON. Exit code 0 if Spark reports success, 1 if it reports failure, 2 if the job could not start.
 """
 
 from __future__ import annotations
@@ -25,30 +25,29 @@ from .spark.task_attempts import Attempt, event_log_settings, read_attempts
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# The header that names an event; its key is the same.
+# The header with the event id, which is also the key.
 EVENT_HEADER = "event"
 EXIT_FAILED = 1
 EXIT_USAGE = 2
-# A job that takes no longer than its start is done by the compiler that is quick to compile.
+# The jobs are short, so the JVM's fast compiler alone is quicker than full optimisation.
 SETTINGS = {
     "spark.driver.memory": "512m",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
     "spark.sql.shuffle.partitions": "2",
 }
 STREAM_SECONDS_MAX = 240
-# What Spark says in front of what went wrong in a stream.
+# Spark's text before and after the reason why a stream failed.
 _STREAM_FAILED = "terminated with exception: "
-# What it says behind that.
 _STREAM_STATE = re.compile(r"\s*(?:SQLSTATE: |=== Streaming Query ===)")
 # A few sentences.
 REASON_CHARACTERS_MAX = 1000
 
 
 class JobOutcome(Struct, kw_only=True):
-    """What Spark says of a job.
+    """The result of a job.
 
-    rows: how many were given to the sink, as far as Spark says so. reason: in one line, "" of one that succeeded.
-    attempts: those that failed.
+    rows: the rows passed to the sink, if Spark reports them. reason: one line; "" if the job succeeded. attempts: the
+    failed task attempts.
     """
 
     status: str
@@ -66,11 +65,11 @@ def jobs() -> None:
 @jobs.command()
 @click.option("--bootstrap", required=True, metavar="HOST:PORT")
 @click.option("--to", "topic", required=True, metavar="TOPIC")
-@click.option("--events", type=click.IntRange(min=1), required=True, help="How many, named event-0001 and so on.")
+@click.option("--events", type=click.IntRange(min=1), required=True, help="Number of events: event-0001 and so on.")
 @click.option("--value-bytes", type=click.IntRange(min=1), default=100, show_default=True)
 @click.option("--tasks", type=click.IntRange(min=1), default=1, show_default=True)
 @click.option(
-    "--attempts", type=click.IntRange(min=1), default=4, show_default=True, help="Of a task, as on a cluster."
+    "--attempts", type=click.IntRange(min=1), default=4, show_default=True, help="Attempts of a task, as on a cluster."
 )
 @click.option("assignments", "-o", "--option", multiple=True, metavar="KEY=VALUE", help="An option of the format.")
 def write(
@@ -92,11 +91,11 @@ def write(
 @click.option("--to", "topic", required=True, metavar="TOPIC")
 @click.option("--checkpoint", required=True, metavar="FOLDER")
 @click.option(
-    "--attempts", type=click.IntRange(min=1), default=4, show_default=True, help="Of a task, as on a cluster."
+    "--attempts", type=click.IntRange(min=1), default=4, show_default=True, help="Attempts of a task, as on a cluster."
 )
 @click.option("assignments", "-o", "--option", multiple=True, metavar="KEY=VALUE", help="An option of the source.")
 def copy(bootstrap: str, source: str, topic: str, checkpoint: str, attempts: int, assignments: tuple[str, ...]) -> None:
-    """Copy what is in a topic, as a stream from where its checkpoint is, and end."""
+    """Copy the present content of a topic, as a stream that continues from its checkpoint, and exit."""
     base = {"kafka.bootstrap.servers": bootstrap, "subscribe": source, "startingOffsets": "earliest"}
     options = {**base, "includeHeaders": "true", **options_of(assignments)}
 
@@ -115,7 +114,7 @@ def copy(bootstrap: str, source: str, topic: str, checkpoint: str, attempts: int
 
 
 def numbered_events(spark: SparkSession, events: int, value_bytes: int, tasks: int) -> DataFrame:
-    """Return rows for the kafka format: each an event with its name as key and header, all of the same size."""
+    """Return rows for the kafka format: one event each, with its id as key and header, all of the same size."""
     from pyspark.sql import functions as f
 
     name = f.format_string("event-%04d", f.col("id") + 1)
@@ -128,7 +127,7 @@ def numbered_events(spark: SparkSession, events: int, value_bytes: int, tasks: i
 
 
 def run(job: Callable[[SparkSession], int | None], attempts: int) -> None:
-    """Run a job in a session of its own, print how it went, and exit."""
+    """Run a job in its own session and print its outcome. Exits with 1 or 2 on failure."""
     try:
         outcome = outcome_of(job, attempts)
     except BadOption as error:
@@ -140,7 +139,7 @@ def run(job: Callable[[SparkSession], int | None], attempts: int) -> None:
 
 
 def outcome_of(job: Callable[[SparkSession], int | None], attempts: int) -> JobOutcome:
-    """Run a job in a session of its own, each task as often as attempts says; return how it went. Raises BadOption."""
+    """Run a job in its own session, with that many attempts for each task. Raises BadOption."""
     installed_series()
     from .spark.spark_errors import SPARK_ERRORS
     from .spark.spark_session import start_session
@@ -164,19 +163,19 @@ def outcome_of(job: Callable[[SparkSession], int | None], attempts: int) -> JobO
 
 
 def in_one_line(text: str) -> str:
-    """Return what went wrong, of all that Spark says of it: of a stream all that is said before its state is shown."""
+    """Return the reason in an error text of Spark: its first line, or for a stream the text before the query state."""
     stream_failure = text.partition(_STREAM_FAILED)[2]
-    told = _STREAM_STATE.split(stream_failure, maxsplit=1)[0] if stream_failure else text.partition("\n")[0]
-    return " ".join(told.split())[:REASON_CHARACTERS_MAX] or "Spark does not say why"
+    reason = _STREAM_STATE.split(stream_failure, maxsplit=1)[0] if stream_failure else text.partition("\n")[0]
+    return " ".join(reason.split())[:REASON_CHARACTERS_MAX] or "Spark reports no reason"
 
 
 def options_of(assignments: tuple[str, ...]) -> dict[str, str]:
-    """Return KEY=VALUE texts as options of the format."""
+    """Parse KEY=VALUE texts. Raises ClickException."""
     options: dict[str, str] = {}
     for assignment in assignments:
         key, separator, value = assignment.partition("=")
         if not separator or not key:
-            raise click.ClickException(f"option: KEY=VALUE, not {assignment}")
+            raise click.ClickException(f"option: must be KEY=VALUE, not {assignment}")
         options[key] = value
     return options
 

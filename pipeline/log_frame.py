@@ -1,4 +1,4 @@
-"""The same rows where Spark has no Python data sources (3.5): a DataFrame of splits, decoded by mapInArrow."""
+"""The rows of the data source for Spark 3.5, without Python data sources: a DataFrame of splits and mapInArrow."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from .decode.decoder import Decoder
 from .decode.views import Column, check_columns, columns_of
 from .options import parse_options
 from .source.log_splits import Split, open_log
-from .spark.worker_process import spare_imports_from_collection
+from .spark.worker_process import freeze_imported_objects
 
 _SPLIT_SCHEMA = "split binary"
 
 
 def read_log(spark: SparkSession, options: Mapping[str, str], columns: Iterable[str] | None = None) -> DataFrame:
-    """Return the rows that the data source gives for the same options.
+    """Return the rows that the data source returns for the same options. Plans the splits at once, on the driver.
 
-    columns: those wanted, all of the view without it. The splits are made now, on the driver. Raises BadOption.
+    columns: names of the wanted columns; default: all columns of the view. Raises BadOption.
     """
     checked = parse_options(options)
     view_columns = columns_of(checked.view)
@@ -31,26 +31,21 @@ def read_log(spark: SparkSession, options: Mapping[str, str], columns: Iterable[
     splits = [(pickle.dumps(split),) for split in open_log(checked).splits()]
     frame = spark.createDataFrame(splits, _SPLIT_SCHEMA)
     if splits:
-        # A task each.
+        # One task a split.
         frame = spark.createDataFrame(spark.sparkContext.parallelize(splits, len(splits)), _SPLIT_SCHEMA)
     schema = ", ".join(f"{column.name} {column.kind}" for column in view_columns)
     return frame.mapInArrow(decode_splits(Decoder(checked.view, view_columns)), schema)
 
 
 def decode_splits(decoder: Decoder) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return a function for mapInArrow that decodes the splits in a column of that name."""
+    """Return a function for mapInArrow that decodes the pickled splits in the column `split`."""
 
     def decode(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        spare_imports_from_collection()
+        freeze_imported_objects()
         for batch in batches:
-            contents: list[object] = batch.to_pydict()["split"]
+            contents: list[bytes] = batch.to_pydict()["split"]
             for content in contents:
-                yield from _split_of(content).read(decoder)
+                split: Split = pickle.loads(content)
+                yield from split.read(decoder)
 
     return decode
-
-
-def _split_of(content: object) -> Split:
-    assert isinstance(content, bytes), "a split is the bytes that the driver made of it"
-    split: Split = pickle.loads(content)
-    return split

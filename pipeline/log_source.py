@@ -1,10 +1,10 @@
-"""The Spark 4 data source `fauxka-log`: segment files, or a broker's topics, as rows of records or of batches.
+"""The Spark 4 data source `fauxka-log`: segment files or topics of a broker, as rows of records or of batches.
 
     spark.dataSource.register(FauxkaLog)
     spark.read.format("fauxka-log").load("/var/lib/kafka/data")
     spark.readStream.format("fauxka-log").option("bootstrap", "127.0.0.1:9092").option("topics", "a").load()
 
-It has no pushFilters on purpose: Spark refuses a source that has them where its flag for them is off.
+The reader has no pushFilters: Spark rejects a source with pushFilters while its flag for them is off.
 """
 
 from __future__ import annotations
@@ -24,39 +24,39 @@ from .options import LogOptions, parse_options
 from .source.fetch_log import FetchLog
 from .source.file_log import FileLog, Place
 from .source.log_splits import Split, open_log
-from .spark.worker_process import spare_imports_from_collection
+from .spark.worker_process import freeze_imported_objects
 
-# A stream's offset in Spark's checkpoint: by topic and partition where to go on.
+# An offset in Spark's checkpoint: the next offset, or segment and position, by topic and partition.
 StreamOffset = dict[str, dict[str, dict[str, int]]]
 
 
 class FauxkaLog(DataSource):
-    """The data source; see docs/pipeline.md for its options."""
+    """The data source. docs/pipeline.md lists its options."""
 
     @classmethod
     def name(cls) -> str:
-        """Return what it is called in format()."""
+        """Return the name for format()."""
         return "fauxka-log"
 
     def schema(self) -> str:
-        """Return all columns of the view that is asked for."""
+        """Return all columns of the view in the options."""
         return schema_of(parse_options(self.options).view)
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Return what reads a batch."""
+        """Return the reader of a batch query."""
         options = parse_options(self.options)
         return LogReader(options, wanted_columns(options, schema))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        """Return what reads a stream."""
+        """Return the reader of a streaming query. Raises BadOption if endingOffsets is set."""
         options = parse_options(self.options)
         if options.ending.offsets:
-            raise BadOption("endingOffsets: a stream has no end")
+            raise BadOption("endingOffsets: must not be set for a stream")
         return LogStreamReader(options, wanted_columns(options, schema))
 
 
 def wanted_columns(options: LogOptions, schema: StructType) -> tuple[Column, ...]:
-    """Return the columns of a schema, the user's or ours. Raises BadOption for what cannot be had."""
+    """Return the columns of a schema. Raises BadOption for an unknown column or an unsupported type."""
     columns = tuple(Column(field.name, field.dataType.simpleString(), field.nullable) for field in schema.fields)
     check_columns(options.view, columns)
     return columns
@@ -64,28 +64,28 @@ def wanted_columns(options: LogOptions, schema: StructType) -> tuple[Column, ...
 
 @dataclass
 class LogPartition(InputPartition):
-    """A split on its way to a task."""
+    """A split for one task."""
 
     split: Split
 
 
 def _rows(decoder: Decoder, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-    spare_imports_from_collection()
-    # Spark hands an empty partition to a source that has none.
+    freeze_imported_objects()
+    # For a source without partitions Spark calls read with an empty one.
     if isinstance(partition, LogPartition):
         yield from partition.split.read(decoder)
 
 
 class LogReader(DataSourceReader):
-    """Reads what is there when the query starts."""
+    """Reads the log up to its end when the query starts."""
 
     def __init__(self, options: LogOptions, columns: tuple[Column, ...]) -> None:
-        """Take what was checked."""
+        """columns: from wanted_columns."""
         self._options = options
         self._decoder = Decoder(options.view, columns)
 
     def partitions(self) -> Sequence[InputPartition]:
-        """Return the splits, on the driver."""
+        """Return the splits; runs on the driver."""
         return [LogPartition(split) for split in open_log(self._options).splits()]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -94,22 +94,22 @@ class LogReader(DataSourceReader):
 
 
 class LogStreamReader(DataSourceStreamReader):
-    """Reads what is there when a micro-batch is planned, from where the one before ended."""
+    """Reads, in each micro-batch, from the end of the previous one up to the end of the log at planning time."""
 
     def __init__(self, options: LogOptions, columns: tuple[Column, ...]) -> None:
-        """Take what was checked."""
+        """columns: from wanted_columns."""
         self._options = options
         self._log: FileLog | FetchLog = open_log(options)
         self._decoder = Decoder(options.view, columns)
 
     def initialOffset(self) -> StreamOffset:
-        """Return where a new query begins."""
+        """Return the start of a new query."""
         return _stream_offset(self._log.beginnings())
 
     def latestOffset(self) -> StreamOffset:  # type: ignore[override]  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Return where a micro-batch that is planned now ends.
+        """Return the end of a micro-batch that is planned now.
 
-        Without the parameters of 4.2, which no earlier version hands over; every version takes it so.
+        Omits the parameters that Spark 4.2 added: earlier versions do not pass them, and 4.2 accepts the method.
         """
         return _stream_offset(self._log.ends())
 

@@ -1,4 +1,4 @@
-"""A time as it is given on a command line."""
+"""Parsing of the option --as-of."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ from datetime import UTC, datetime
 
 from .bad_option import BadOption
 
-# 9999-12-31, behind which there is no calendar.
+# The end of 9999-12-31, the last day that datetime supports.
 _MILLISECONDS_MAX = 253_402_300_799_999
 
 
 def milliseconds_of(text: str) -> int:
-    """Return a time in milliseconds since 1970: as such a number, or in the words of ISO 8601, UTC unless they say.
-
-    Raises BadOption.
-    """
+    """Return milliseconds since 1970, from such a number or an ISO 8601 time (UTC by default). Raises BadOption."""
     if text.isdecimal() and int(text) <= _MILLISECONDS_MAX:
         return int(text)
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        raise BadOption(f"as-of: a time such as 2026-01-31T12:00:00Z, or milliseconds since 1970, not {text}") from None
+        message = f"as-of: must be a time such as 2026-01-31T12:00:00Z, or milliseconds since 1970, not {text}"
+        raise BadOption(message) from None
     return round((time if time.tzinfo is not None else time.replace(tzinfo=UTC)).timestamp() * 1000)

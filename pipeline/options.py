@@ -1,4 +1,4 @@
-"""What may be asked of the data source, checked: each complaint is one line that names the option."""
+"""Options of the data source: parsing and validation. Each error is one line that names the option."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from .bad_option import BadOption
 from .decode.row_source import OFFSET_MAX
 from .decode.views import ViewName
 
-# Kafka's words for the two ends, and the numbers that stand for them in JSON.
+# The special timestamps of ListOffsets; also accepted as offsets in JSON.
 EARLIEST = -2
 LATEST = -1
 
-# What a task holds of a file at a time, beside its rows.
+# The bytes of a file that one task reads.
 SPLIT_BYTES_DEFAULT = 32 * 1024 * 1024
 SPLIT_BYTES_MIN = 1024
 # The offsets of a partition that one task fetches.
 SPLIT_RECORDS_DEFAULT = 1_000_000
 TIMEOUT_MS_DEFAULT = 30_000
 
-# Topics of the broker's own, left out unless they are named.
+# Internal topics are read only if the option topics names them.
 INTERNAL_TOPICS = frozenset(
     {"__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata", "@metadata"}
 )
 
-# In the order of the page for users.
+# In the order of docs/pipeline.md.
 OPTION_NAMES = (
     "path",
     "bootstrap",
@@ -47,7 +47,7 @@ OPTION_NAMES = (
 
 @dataclass(frozen=True, slots=True)
 class OffsetChoice:
-    """Where to begin or end: at one of the ends, or at an offset for the partitions that have one."""
+    """A start or an end of reading: offsets by topic and partition, and EARLIEST or LATEST for all other partitions."""
 
     default: int
     offsets: dict[tuple[str, int], int]
@@ -59,7 +59,7 @@ class OffsetChoice:
 
 @dataclass(frozen=True, slots=True)
 class LogOptions:
-    """What to read, and how; either path or bootstrap is there."""
+    """Validated options. Exactly one of path and bootstrap is set."""
 
     path: str | None
     bootstrap: tuple[tuple[str, int], ...]
@@ -76,11 +76,11 @@ class LogOptions:
 
     @property
     def isolation_level(self) -> int:
-        """What the option is to a broker."""
+        """The isolation level of the wire protocol: 1 is read_committed."""
         return int(self.is_committed)
 
     def is_wanted(self, topic: str) -> bool:
-        """Whether the topic is to be read."""
+        """Whether the options select the topic."""
         if self.topics is not None:
             return topic in self.topics
         if topic in INTERNAL_TOPICS:
@@ -89,21 +89,21 @@ class LogOptions:
 
 
 def parse_options(given: Mapping[str, str]) -> LogOptions:
-    """Check options as a data source is given them; their names in any case. Raises BadOption."""
+    """Parse the options of a data source; names are case-insensitive. Raises BadOption."""
     options = {name.lower(): value for name, value in given.items()}
     known = {name.lower() for name in OPTION_NAMES}
     unknown = sorted(name for name in given if name.lower() not in known)
     if unknown:
-        raise BadOption(f"option {unknown[0]} is not known; known are {', '.join(OPTION_NAMES)}")
+        raise BadOption(f"option {unknown[0]} is not known; known options are {', '.join(OPTION_NAMES)}")
     path, bootstrap = options.get("path"), options.get("bootstrap")
     if (path is None) == (bootstrap is None):
-        raise BadOption("give one of the options path (segment files) and bootstrap (a broker's host:port)")
+        raise BadOption("set exactly one of the options path (segment files) and bootstrap (a broker's host:port)")
     if "topics" in options and "topicpattern" in options:
-        raise BadOption("give one of the options topics and topicPattern, not both")
+        raise BadOption("set only one of the options topics and topicPattern, not both")
     starting = _offsets("startingOffsets", options.get("startingoffsets", "earliest"))
     ending = _offsets("endingOffsets", options.get("endingoffsets", "latest"))
     if ending.default == EARLIEST or EARLIEST in ending.offsets.values():
-        raise BadOption("endingOffsets: latest or offsets, not earliest (-2)")
+        raise BadOption("endingOffsets: must be latest or offsets, not earliest (-2)")
     return LogOptions(
         path=path,
         bootstrap=_addresses(bootstrap),
@@ -122,16 +122,14 @@ def parse_options(given: Mapping[str, str]) -> LogOptions:
 
 def _is_committed(text: str) -> bool:
     if text not in ("read_uncommitted", "read_committed"):
-        raise BadOption(f"isolationLevel: read_uncommitted or read_committed, not {text}")
+        raise BadOption(f"isolationLevel: must be read_uncommitted or read_committed, not {text}")
     return text == "read_committed"
 
 
 def _view(text: str) -> ViewName:
-    if text == "records":
-        return "records"
-    if text == "batches":
-        return "batches"
-    raise BadOption(f"view: records or batches, not {text}")
+    if text not in ("records", "batches"):
+        raise BadOption(f"view: must be records or batches, not {text}")
+    return cast(ViewName, text)
 
 
 def _addresses(bootstrap: str | None) -> tuple[tuple[str, int], ...]:
@@ -141,7 +139,7 @@ def _addresses(bootstrap: str | None) -> tuple[tuple[str, int], ...]:
     for address in bootstrap.split(","):
         host, separator, port = address.strip().rpartition(":")
         if not separator or not host or not port.isdecimal() or not 0 < int(port) < 2**16:
-            raise BadOption(f"bootstrap: host:port, or several with commas, not {bootstrap}")
+            raise BadOption(f"bootstrap: must be host:port, or several separated by commas, not {bootstrap}")
         addresses.append((host.strip("[]"), int(port)))
     return tuple(addresses)
 
@@ -151,7 +149,7 @@ def _topics(text: str | None) -> frozenset[str] | None:
         return None
     topics = frozenset(name.strip() for name in text.split(",") if name.strip())
     if not topics:
-        raise BadOption("topics: names with commas between them")
+        raise BadOption("topics: must be names separated by commas")
     return topics
 
 
@@ -160,7 +158,7 @@ def _pattern(text: str | None) -> str | None:
         try:
             re.compile(text)
         except re.error as error:
-            raise BadOption(f"topicPattern: {text} is no regular expression: {error}") from None
+            raise BadOption(f"topicPattern: {text} is not a regular expression: {error}") from None
     return text
 
 
@@ -169,13 +167,13 @@ def _number(name: str, options: Mapping[str, str], default: int, least: int) -> 
     if text is None:
         return default
     if not text.isdecimal() or int(text) < least:
-        raise BadOption(f"{name}: a whole number of {least} or more, not {text}")
+        raise BadOption(f"{name}: must be a whole number of {least} or more, not {text}")
     return int(text)
 
 
 def _flag(name: str, text: str) -> bool:
     if text.lower() not in ("true", "false"):
-        raise BadOption(f"{name}: true or false, not {text}")
+        raise BadOption(f"{name}: must be true or false, not {text}")
     return text.lower() == "true"
 
 
@@ -183,7 +181,7 @@ def _offsets(name: str, text: str) -> OffsetChoice:
     default = EARLIEST if name == "startingOffsets" else LATEST
     if text.lower() in ("earliest", "latest"):
         return OffsetChoice(EARLIEST if text.lower() == "earliest" else LATEST, {})
-    shape = f'{name}: earliest, latest or {{"topic": {{"0": 5}}}}, not {text}'
+    shape = f'{name}: must be earliest, latest or JSON such as {{"topic": {{"0": 5}}}}, not {text}'
     try:
         topics: object = json.loads(text)
     except ValueError:

@@ -1,8 +1,8 @@
-"""What the batch headers alone tell: gaps, repetitions, lost order, damage, and transactions that did not end well.
+"""Audit of the batch headers: gaps, repeats, regressions, damage, and transactions that were aborted or are open.
 
-The records are not looked at: an event that was sent twice has a sequence each time, and is found by the event audit.
-Findings have the check `sequence` where a producer's sequences and epochs are meant, and `log` otherwise. Compaction
-takes batches away: what a producer's sequences lack is no gap as far as the log lacks offsets too.
+Records are not read. An event that the application sent twice has two sequences, so only the event audit finds it.
+Findings about a producer's sequences and epochs have the check `sequence`, all others `log`. Compaction removes
+batches: missing sequences are no gap as far as the log lacks offsets too.
 """
 
 from __future__ import annotations
@@ -10,17 +10,16 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
-from .audit.finding_rule import Rule, findings_by
+from .audit.finding_rule import Rule, apply_rules
 from .audit.log_order import by_producer, in_log_order, with_missing_offsets
 from .audit.sequence_steps import SEQUENCES, with_sequence_steps
 from .audit.transaction_spans import with_producer_past, with_transactions
 from .findings import in_words
 
-# What a broker allows a producer at most before its transaction is aborted (transaction.max.timeout.ms): one that is
-# open for longer, nobody will end.
+# The default transaction.max.timeout.ms of a broker. A longer transaction should have been aborted by the coordinator.
 HANGING_AFTER_MS = 15 * 60 * 1000
 
-# Of damage in words, the beginnings that tell a cause by themselves; in the others the records are what is wrong.
+# The cause by the first words of the column damage; any other text means that the records are unreadable.
 _DAMAGE_CAUSES = {
     "its CRC-32C is": "wrong_crc",
     "a message of magic": "old_format",
@@ -32,21 +31,21 @@ _OTHER_DAMAGE = "unreadable_records"
 
 
 def audit_sequences(batches: DataFrame, as_of: Column | None = None) -> DataFrame:
-    """Return the findings in batches, a frame of the batches view.
+    """Return the findings of a frame of the batches view.
 
-    as_of: the time against which an open transaction is a hanging one; without it the newest timestamp of its
-    partition, so that the same log has the same findings.
+    as_of: the time by which an open transaction is a hanging one; default: the newest timestamp of the partition, so
+    that the same log always has the same findings.
     """
     rows = with_missing_offsets(in_log_order(batches))
     rows = rows.withColumn("as_of", f.col("newest_timestamp") if as_of is None else as_of)
     rows = with_transactions(with_sequence_steps(with_producer_past(by_producer(rows))))
     of_batch = {name: name for name in ("topic", "partition", "producer_id", "producer_epoch", "base_sequence")}
     place = {"offset": f.col("base_offset"), "timestamp": f.when(f.col("is_trusted"), f.col("base_timestamp"))}
-    return findings_by(rows, [*_log_rules(), *_sequence_rules(), *_transaction_rules()], {**of_batch, **place})
+    return apply_rules(rows, [*_log_rules(), *_sequence_rules(), *_transaction_rules()], {**of_batch, **place})
 
 
 def damage_cause() -> Column:
-    """Return the cause of a damaged batch, from the words of the column damage."""
+    """Return the cause of a damaged batch, derived from the column damage."""
     cause = f.lit(_OTHER_DAMAGE)
     for words, name in _DAMAGE_CAUSES.items():
         cause = f.when(f.col("damage").startswith(words), name).otherwise(cause)
@@ -54,9 +53,9 @@ def damage_cause() -> Column:
 
 
 def _log_rules() -> list[Rule]:
-    """Return the rules that need no producer."""
-    is_first_hole = (f.col("hole_untold") > 0) & (f.col("hole_untold") == f.col("holes_untold"))
-    is_compacted, missing = f.col("is_compacted"), f.col("partition_holes_untold")
+    """Return the rules about damage and offsets."""
+    is_first_hole = (f.col("unexplained_hole") > 0) & (f.col("unexplained_hole") == f.col("unexplained_holes"))
+    is_compacted, missing = f.col("is_compacted"), f.col("partition_unexplained_holes")
     before = f.col("offset_before")
     lacking = in_words(missing, " offsets are not in the log, the first of them ", before + 1)
     of_file = in_words(" of ", f.col("file"), " at position ", f.col("position"))
@@ -74,7 +73,7 @@ def _log_rules() -> list[Rule]:
 
 
 def _sequence_rules() -> list[Rule]:
-    """Return the rules of an idempotent producer's sequences and epochs."""
+    """Return the rules about the sequences and epochs of idempotent producers."""
     reached = f.col("reached")["sequence"]
     reached_offset = f.col("reached")["offset"]
     missing = f.col("sequence_from") - reached - 1
@@ -101,18 +100,18 @@ def _sequence_rules() -> list[Rule]:
 
 
 def _transaction_rules() -> list[Rule]:
-    """Return the rules of transactions; each is told at its first batch."""
+    """Return the rules about transactions. A finding is at the first batch of its transaction."""
     end, start = f.col("transaction_end"), f.col("transaction_start")
     is_first = f.col("base_offset") == f.col("transaction_first_offset")
-    is_told = f.col("is_trusted") & f.col("is_transactional") & ~f.col("is_control") & is_first
+    is_reported = f.col("is_trusted") & f.col("is_transactional") & ~f.col("is_control") & is_first
     count, end_offset = f.col("transaction_records"), f.col("transaction_end_offset")
     open_ms = f.unix_millis(f.col("as_of")) - f.unix_millis(start)
     is_hanging = f.coalesce(open_ms > HANGING_AFTER_MS, f.lit(False))
     aborted = in_words(count, " records of a transaction aborted by the marker at offset ", end_offset)
     still_open = in_words(count, " records of a transaction that no marker ends, ", open_ms, " ms after it began")
-    is_open = is_told & end.isNull()
+    is_open = is_reported & end.isNull()
     return [
-        Rule("log", "aborted_transaction", is_told & (end == "abort"), count, aborted, end_offset),
+        Rule("log", "aborted_transaction", is_reported & (end == "abort"), count, aborted, end_offset),
         Rule("log", "open_transaction", is_open & ~is_hanging, count, still_open),
         Rule("log", "hanging_transaction", is_open & is_hanging, count, still_open),
     ]

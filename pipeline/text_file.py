@@ -1,4 +1,4 @@
-"""A few words of ours beside a checkpoint, on whatever file system Spark has it."""
+"""One line of text stored beside a checkpoint, on any file system that Spark supports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _SCHEMA = "value string"
 
 
 def find_text(spark: SparkSession, path: str) -> str | None:
-    """Return the line that was written; None if there is none, or if the writer was killed before its end."""
+    """Return the stored line. None if there is none, or if the writer was killed before it finished."""
     try:
         row = spark.read.schema(_SCHEMA).text(path).first()
     except AnalysisException as error:
@@ -20,5 +20,5 @@ def find_text(spark: SparkSession, path: str) -> str | None:
 
 
 def write_text(spark: SparkSession, path: str, line: str) -> None:
-    """Write a line in place of the one before."""
+    """Replace the stored line."""
     spark.createDataFrame([(line,)], _SCHEMA).coalesce(1).write.mode("overwrite").text(path)

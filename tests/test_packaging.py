@@ -147,7 +147,7 @@ def test_installed_command_says_what_brings_spark(installed: Path, tmp_path: Pat
     ended = run("spark-jars", "--dest", str(tmp_path), command=[str(installed)])
 
     assert ended.exit_code == 2
-    assert ended.log == "fauxka: pyspark is not installed; it comes with pip install 'fauxka[spark]'\n"
+    assert ended.log == "fauxka: pyspark is not installed; install it with pip install 'fauxka[spark]'\n"
 
 
 @pytest.mark.spark

@@ -1,6 +1,6 @@
-"""An audit in few numbers: what was read, how much was found of each kind, and the first examples.
+"""The totals of an audit: records read, findings by kind and cause, and the first examples of each.
 
-It stays small however much was found: the findings are counted where they are, and a few of each kind are looked at.
+Its size does not depend on the number of findings: Spark counts them, and only the examples come to the driver.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from pyspark.sql import functions as f
 from ..findings import FINDING_COLUMNS, HARMLESS_KINDS
 from .summary import Example, FindingGroup, TopicTotals
 
-# Of each kind and cause; enough to go and look, and still read.
+# For each kind and cause; few enough to read.
 EXAMPLES_MAX = 5
-# Of the topics, the most that are told one by one.
+# The totals list at most this many topics.
 TOPICS_MAX = 100
 
 _GROUP = ("check", "kind", "cause")
 
 
 def topic_totals(batches: DataFrame) -> tuple[TopicTotals, ...]:
-    """Return what was read of each topic, of the batches view; few columns of it are enough."""
+    """Return the totals of each topic. batches: the batches view with TOTALS_COLUMNS."""
     is_data = ~f.coalesce("is_control", f.lit(False))
     rows = (
         batches.groupBy("topic")
@@ -46,7 +46,7 @@ TOTALS_COLUMNS = ("topic", "partition", "is_control", "records_count", "batch_by
 
 
 def finding_groups(findings: DataFrame) -> tuple[FindingGroup, ...]:
-    """Return findings by kind and cause, faults first; the frame is read twice."""
+    """Return findings by kind and cause, faults first. Reads the frame twice."""
     examples: dict[tuple[str, str, str | None], list[Example]] = {}
     for row in _first_of_each(findings).collect():
         examples.setdefault(_group_of(row), []).append(_example(row))
@@ -63,11 +63,7 @@ def finding_groups(findings: DataFrame) -> tuple[FindingGroup, ...]:
         )
         for row in counted.orderBy(*_GROUP).collect()
     ]
-    return tuple(sorted(groups, key=_is_harmless))
-
-
-def _is_harmless(group: FindingGroup) -> bool:
-    return not group.is_fault
+    return tuple(sorted(groups, key=lambda group: not group.is_fault))
 
 
 def _first_of_each(findings: DataFrame) -> DataFrame:

@@ -1,8 +1,7 @@
-"""What readers of committed records see: no records of aborted transactions, and nothing behind an open one's begin.
+"""Isolation level read_committed: removal of aborted transactions, and the end of reading at an open transaction.
 
-A broker says with each answer which transactions were aborted, and where the last stable offset is. Beside a segment
-file that is in its transaction index; where the last stable offset is, the batches behind the newest producer snapshot
-tell.
+A Fetch response lists the aborted transactions and the last stable offset. For segment files the transaction index
+lists aborted transactions. Open transactions are found by a walk of the batches behind the newest producer snapshot.
 Source: CompletedFetch.nextFetchedRecord and ProducerStateManager.firstUnstableOffset, Kafka 4.3.0.
 """
 
@@ -36,18 +35,18 @@ _INDEX_ENTRY = np.dtype(
 )
 
 
-class Aborted(NamedTuple):
-    """An aborted transaction of a partition: its producer, the offset of its first batch, and its marker's if known."""
+class AbortedTransaction(NamedTuple):
+    """An aborted transaction of a partition. last_offset: of its marker, if known."""
 
     producer_id: int
     first_offset: int
     last_offset: int = OFFSET_MAX
 
 
-def without_aborted(table: BatchTable, aborted: Sequence[Aborted]) -> BatchTable:
-    """Return the batches of a piece of log, in order, that are in none of these transactions; markers stay.
+def remove_aborted(table: BatchTable, aborted: Sequence[AbortedTransaction]) -> BatchTable:
+    """Return the batches of a table that are in none of the transactions. Keeps their order and all markers.
 
-    A transaction reaches up to its producer's next marker, or beyond the piece if there is none in it.
+    A transaction ends at its producer's next marker, or behind the table if the table has none.
     """
     if not aborted or not len(table):
         return table
@@ -57,41 +56,41 @@ def without_aborted(table: BatchTable, aborted: Sequence[Aborted]) -> BatchTable
     is_part = table.has_valid_crc & (attributes & TRANSACTIONAL_BIT != 0) & ~is_marker
     is_aborted: Booleans = np.zeros(len(table), np.bool_)
     for producer_id, first_offset, last_offset in aborted:
-        its = (producer_ids == producer_id) & (base_offsets >= first_offset) & (base_offsets <= last_offset)
-        ends = base_offsets[its & is_marker]
-        if len(ends):
-            its &= base_offsets < ends[0]
-        is_aborted |= its & is_part
-    return table.chosen(~is_aborted) if is_aborted.any() else table
+        in_range = (producer_ids == producer_id) & (base_offsets >= first_offset) & (base_offsets <= last_offset)
+        marker_offsets = base_offsets[in_range & is_marker]
+        if len(marker_offsets):
+            in_range &= base_offsets < marker_offsets[0]
+        is_aborted |= in_range & is_part
+    return table.filter(~is_aborted) if is_aborted.any() else table
 
 
-def aborted_in_files(path: str, table: BatchTable) -> list[Aborted]:
-    """Return the aborted transactions that the batches of a segment file may be of.
+def read_aborted_transactions(path: str, table: BatchTable) -> list[AbortedTransaction]:
+    """Return the aborted transactions that overlap the batches of a segment file.
 
-    They stand in the index of the segment that has the marker, which is this one or a later one. Of a folder without
-    indexes none are known.
+    Reads the transaction indexes of this and all later segments, because the segment of the marker has the entry.
+    Returns none for a folder without transaction indexes.
     """
     if not len(table):
         return []
     segment = Path(path)
     base_offset = base_offset_of(segment.name, LOG_SUFFIX)
-    assert base_offset is not None, "a segment file has the name of one"
+    assert base_offset is not None, "path is a segment file"
     bases = table.numbers("base_offset")[table.has_valid_crc]
     if not len(bases):
         return []
-    found: list[Aborted] = []
+    found: list[AbortedTransaction] = []
     for index in sorted(segment.parent.glob(f"*{TRANSACTION_INDEX_SUFFIX}")):
         if (base_offset_of(index.name, TRANSACTION_INDEX_SUFFIX) or 0) >= base_offset:
             content = index.read_bytes()
             entries = np.frombuffer(content, _INDEX_ENTRY, count=len(content) // _INDEX_ENTRY.itemsize)
             is_near = (entries["last_offset"] >= int(bases.min())) & (entries["first_offset"] <= int(bases.max()))
             names = ("producer_id", "first_offset", "last_offset")
-            found += [Aborted(*(int(one[name]) for name in names)) for one in entries[is_near]]
+            found += [AbortedTransaction(*(int(one[name]) for name in names)) for one in entries[is_near]]
     return found
 
 
 class FirstBatch(NamedTuple):
-    """Where a transaction begins: an offset, and the batch's place in the files."""
+    """The first batch of a transaction. segment: base offset of its file. position: in bytes."""
 
     offset: int
     segment: int
@@ -100,15 +99,15 @@ class FirstBatch(NamedTuple):
 
 @dataclass(slots=True)
 class OpenTransactions:
-    """The transactions of a partition's files that no marker has ended yet; it goes on where it was."""
+    """The open transactions of a partition's files, by producer id. Each update reads only the new batches."""
 
     begun: dict[int, FirstBatch] = field(default_factory=dict[int, FirstBatch])
-    # The segment and the position in it up to which was looked.
+    # The end of the last update: base offset of the segment, and position in it.
     segment: int = -1
     position: int = 0
 
-    def look(self, segments: Sequence[Segment]) -> FirstBatch | None:
-        """Look through what is new, and return where the earliest open transaction begins."""
+    def update(self, segments: Sequence[Segment]) -> FirstBatch | None:
+        """Read the new batches and return the first batch of the earliest open transaction."""
         for segment in self._new(segments):
             start = self.position if segment.base_offset == self.segment else 0
             self._walk(segment, start)
@@ -133,9 +132,9 @@ class OpenTransactions:
 
 
 def _first_to_walk(segments: Sequence[Segment]) -> int:
-    """Return the number of the first segment from which on all open transactions are seen to begin.
+    """Return the index of the last segment behind which no open transaction begins unseen.
 
-    A snapshot at the beginning of a segment says which were open there.
+    A producer snapshot lists the transactions that were open at the beginning of its segment.
     """
     for number in range(len(segments) - 1, 0, -1):
         opened = _open_at(segments[number])
@@ -147,7 +146,7 @@ def _first_to_walk(segments: Sequence[Segment]) -> int:
 
 
 def _open_at(segment: Segment) -> Iterable[int] | None:
-    """Return the first offsets of the transactions that were open where a segment begins; None if nothing tells."""
+    """Return the first offsets of the transactions open at the beginning of a segment; None without a snapshot."""
     snapshot = Path(segment.path.removesuffix(LOG_SUFFIX) + SNAPSHOT_SUFFIX)
     try:
         entries = decode_snapshot(snapshot.read_bytes())

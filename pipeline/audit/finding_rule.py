@@ -1,4 +1,4 @@
-"""A kind of finding as a rule over rows, and all rules applied in one pass."""
+"""Rules that make findings of rows, and their application in one pass."""
 
 from __future__ import annotations
 
@@ -14,10 +14,7 @@ from ..findings import Check, findings_of
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Which rows show a kind of finding, and what is told of each; the columns are of the rows.
-
-    count, cause, other_offset, detail: as in a finding.
-    """
+    """One kind of finding. applies: a condition over the rows. count, detail, other_offset, cause: finding columns."""
 
     check: Check
     kind: str
@@ -28,8 +25,8 @@ class Rule:
     cause: Column | None = None
 
     def finding(self) -> Column:
-        """Return what is told as a struct; null where the rule does not apply."""
-        told = f.struct(
+        """Return a struct column with the finding; null where the rule does not apply."""
+        found = f.struct(
             f.lit(self.check).alias("check"),
             f.lit(self.kind).alias("kind"),
             _or_null(self.cause).cast("string").alias("cause"),
@@ -37,19 +34,17 @@ class Rule:
             self.count.cast("bigint").alias("count"),
             self.detail.alias("detail"),
         )
-        return f.when(self.applies, told)
+        return f.when(self.applies, found)
 
 
-def findings_by(rows: DataFrame, rules: Sequence[Rule], columns: Mapping[str, str | Column]) -> DataFrame:
-    """Return a finding for each row and rule that applies to it.
-
-    columns: what is told of a row whatever the rule, by the names of a finding's columns.
-    """
+def apply_rules(rows: DataFrame, rules: Sequence[Rule], columns: Mapping[str, str | Column]) -> DataFrame:
+    """Return a finding for each row and rule that applies to it. columns: finding columns that all rules share."""
     found = f.filter(f.array(*(rule.finding() for rule in rules)), lambda finding: finding.isNotNull())
-    # Nearly all rows show nothing, and no array needs to be made for them.
-    told = rows.where(reduce(Column.__or__, [rule.applies for rule in rules])).withColumn("finding", f.explode(found))
+    # Nearly all rows have no finding; the filter spares them the array.
+    matching = rows.where(reduce(Column.__or__, [rule.applies for rule in rules]))
+    exploded = matching.withColumn("finding", f.explode(found))
     of_rule = {name: f.col("finding")[name] for name in ("cause", "other_offset", "count", "detail")}
-    return findings_of(told, f.col("finding")["check"], f.col("finding")["kind"], {**columns, **of_rule})
+    return findings_of(exploded, f.col("finding")["check"], f.col("finding")["kind"], {**columns, **of_rule})
 
 
 def _or_null(column: Column | None) -> Column:

@@ -1,9 +1,9 @@
-"""The journal of a fauxka as a ledger: what it answered beside what its log holds, without a word of the application.
+"""The journal of a fauxka as a ledger: compares its Produce responses with its log, without help of the application.
 
-The journal knows no events, so a record is told by its producer, epoch and sequence, or by its offset where it has no
-producer: what was lost to a crash and written over at the same offset cannot be told then. What is not asked for an
-answer (acks=0) counts as acknowledged once it was appended. Read on the driver, since a journal is no longer than its
-broker lets it grow (fauxka.journal.requests.max).
+The journal has no event ids. A record is identified by its producer, epoch and sequence, or by its offset if it has no
+producer. In the second case a record that a crash removed and another replaced at the same offset is not found as lost.
+A request without a response (acks=0) counts as acknowledged once it was appended.
+The journal is read on the driver; fauxka.journal.requests.max limits its length.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..bad_option import BadOption
 from .ledger_audit import audit_ledger
 
 JOURNAL_PATH = "/v1/journal"
-# The most that the admin API gives at a time.
+# The largest page of the admin API.
 PAGE_ENTRIES_MAX = 10_000
 PAGE_SECONDS_MAX = 60
 
@@ -37,7 +37,7 @@ _BatchRow = tuple[int, str, int, int, int, int, int, int, str, str | None]
 
 
 class JournalBatch(Struct):
-    """What is read of a batch in the journal."""
+    """The fields of a batch in the journal that are read."""
 
     topic: str
     partition: int
@@ -51,7 +51,7 @@ class JournalBatch(Struct):
 
 
 class JournalRequest(Struct):
-    """What is read of a request in the journal."""
+    """The fields of a request in the journal that are read."""
 
     id: int
     node: int
@@ -72,27 +72,27 @@ def audit_journal(
 ) -> DataFrame:
     """Return the findings of audit_ledger for a journal from read_journal.
 
-    An abort is the application's wish, and what stands in front of all that the journal tells of its partition was
-    there before: neither is a finding.
+    Two of them are dropped: records of an aborted transaction, because the application aborted it, and unknown records
+    in front of the first offset in the journal, because they are older than the journal.
     """
     starts = journal.groupBy("topic", "partition").agg(f.min("offset").alias("journal_start"))
     findings = audit_ledger(records, journal, journal_event_id(), batches, bounds)
-    is_wish = f.col("cause").eqNullSafe("aborted_transaction")
+    is_aborted = f.col("cause").eqNullSafe("aborted_transaction")
     is_older = (f.col("kind") == "unknown_event") & (f.col("offset") < f.coalesce("journal_start", f.col("offset") + 1))
-    judged = findings.where(~is_wish).join(f.broadcast(starts), ["topic", "partition"], "left").where(~is_older)
+    judged = findings.where(~is_aborted).join(f.broadcast(starts), ["topic", "partition"], "left").where(~is_older)
     return judged.select(*findings.columns)
 
 
 def journal_event_id() -> Column:
-    """Return what a record of the records view is called in the ledger that read_journal makes."""
+    """Return the event id, as in the ledger of read_journal, as a column over the records view."""
     return _event_id(f.col("offset"), f.col("sequence"))
 
 
 def read_journal(spark: SparkSession, text: str, token: str | None = None) -> DataFrame:
-    """Return a ledger with the columns of SENT_KINDS, a line for each record of each Produce that the journal has.
+    """Return a ledger with the columns of SENT_KINDS, a line for each record of each Produce request in the journal.
 
-    text: the address of the admin API (http://127.0.0.1:9099), or a file of what GET /v1/journal answers: a page, a
-    list of entries, or an entry a line. token: of the admin API, where it asks for one. Raises BadOption.
+    text: the address of the admin API (http://127.0.0.1:9099), or a file with a response of GET /v1/journal: a page, a
+    list of entries, or one entry a line. token: bearer token of the admin API. Raises BadOption.
     """
     is_address = text.startswith(("http://", "https://"))
     requests = _requests_at(text, token) if is_address else _requests_in(text)
@@ -100,15 +100,19 @@ def read_journal(spark: SparkSession, text: str, token: str | None = None) -> Da
 
 
 def journal_ledger(spark: SparkSession, requests: Iterable[JournalRequest]) -> DataFrame:
-    """Return the ledger of some requests; the order of their ids is that in which they came."""
+    """Return the ledger of the requests, ordered by their ids."""
     rows = [row for request in requests if request.api == "Produce" for row in _rows_of(request)]
     batches = spark.createDataFrame(rows, _BATCH_SCHEMA)
     each = batches.select("*", f.explode(f.sequence(f.lit(0), f.col("records") - 1)).alias("delta"))
     offset = f.when(f.col("base_offset") >= 0, f.col("base_offset") + f.col("delta"))
     sequence = (f.col("base_sequence") + f.col("delta")) % (MAX_SEQUENCE + 1)
-    untold = f.concat_ws(" ", f.lit("request"), "request", f.concat("topic", f.lit("-"), "partition"), "delta")
+    place_in_request = f.concat_ws(
+        " ", f.lit("request"), "request", f.concat("topic", f.lit("-"), "partition"), "delta"
+    )
     return each.select(
-        f.coalesce(_event_id(offset, f.when(f.col("base_sequence") >= 0, sequence)), untold).alias("event_id"),
+        f.coalesce(_event_id(offset, f.when(f.col("base_sequence") >= 0, sequence)), place_in_request).alias(
+            "event_id"
+        ),
         "key",
         f.col("request").alias("ordinal"),
         "topic",
@@ -126,17 +130,17 @@ def _event_id(offset: Column, sequence: Column) -> Column:
 
 
 def _rows_of(request: JournalRequest) -> Iterator[_BatchRow]:
-    told_of_batches = {batch.error for batch in request.batches}
-    # An error that no batch has was told of all: it is the answer's own, or a fault's.
-    told_of_all = None if request.error in told_of_batches else request.error
+    batch_errors = {batch.error for batch in request.batches}
+    # An error that no batch has applies to all: it is of the response itself, or injected.
+    error_of_all = None if request.error in batch_errors else request.error
     for batch in request.batches:
-        error = batch.error or told_of_all
+        error = batch.error or error_of_all
         if request.answer == "not_owed" and batch.decision == "not_applied":
             continue
         if error is None and request.answer not in ("written", "not_owed"):
-            error = f"no answer ({request.answer})"
-        has_name = batch.producer_id >= 0 or batch.base_offset >= 0 or error is None
-        if batch.records > 0 and has_name:
+            error = f"no response ({request.answer})"
+        is_identified = batch.producer_id >= 0 or batch.base_offset >= 0 or error is None
+        if batch.records > 0 and is_identified:
             yield _row(request, batch, error)
 
 
@@ -164,7 +168,7 @@ def _requests_in(text: str) -> list[JournalRequest]:
     try:
         return msgspec.json.Decoder(JournalRequest).decode_lines(content)
     except msgspec.DecodeError as error:
-        raise BadOption(f"journal: {text} is no answer of GET {JOURNAL_PATH}: {error}") from error
+        raise BadOption(f"journal: {text} is not a response of GET {JOURNAL_PATH}: {error}") from error
 
 
 def _requests_at(text: str, token: str | None) -> Iterator[JournalRequest]:
@@ -184,6 +188,6 @@ def _page_of(url: str, token: str | None) -> _Page:
         with urlopen(Request(url, headers=headers), timeout=PAGE_SECONDS_MAX) as answer:
             return msgspec.json.decode(answer.read(), type=_Page)
     except HTTPError as error:
-        raise BadOption(f"journal: {url} answers {error.code} {error.reason}") from error
+        raise BadOption(f"journal: {url} returned {error.code} {error.reason}") from error
     except (OSError, ValueError, http.client.HTTPException, msgspec.DecodeError) as error:
         raise BadOption(f"journal: {url} cannot be read: {error}") from error

@@ -1,9 +1,9 @@
-"""A ledger of what was sent beside the log: what is lost, what is there unasked for, and what came in another order.
+"""Comparison of a ledger of sent events with the log: lost, unknown and reordered events.
 
-An event on several lines of the ledger was sent several times; one acknowledgement among them is enough. What stands
-in an aborted transaction is no copy, as no reader of committed data sees it. What was acknowledged where the log holds
-nothing any more, before its start or where it was cleaned, is not lost but expired. Only the events that their numbers
-leave in doubt (ledger_screening.py) are sorted with all that is told of them; to the driver come numbers of buckets.
+- An event on several lines of the ledger was sent several times. One acknowledged line is enough.
+- A record of an aborted transaction is no copy, because consumers of committed records do not see it.
+- An event acknowledged before the log start offset or in the cleaned part of the log is `expired`, not `lost`.
+- Only events that ledger_screening.py selects are compared in full. The driver receives only bucket numbers.
 """
 
 from __future__ import annotations
@@ -26,19 +26,18 @@ def audit_ledger(
     batches: DataFrame | None = None,
     bounds: DataFrame | None = None,
 ) -> DataFrame:
-    """Return findings: lost, expired, ambiguous_success, offset_differs, unknown_event and reordered, for each event.
+    """Return the findings lost, expired, ambiguous_success, offset_differs, unknown_event and reordered.
 
-    records: the records view. sent: columns of SENT_KINDS, of which event_id must be there. An error that is null is an
-    acknowledgement, with or without a place; a ledger without a topic column is compared by partition and offset alone,
-    which is right where the log is of one topic. event_id: of a record; records without one are left out.
-    batches: the batches view of the same log; without it, aborted transactions count as what is there.
-    bounds: of its partitions, from read_bounds; without it, what retention or cleaning took is lost.
-    reordered is an event behind one of the same key and partition that was sent after it, by their first copies.
+    records: the records view. sent: columns of SENT_KINDS; only event_id is required. A null error is an
+    acknowledgement, with or without an offset. Without a column topic the log must be of one topic. event_id: a column
+    over records; null leaves a record out. batches: the batches view of the same log; without it records of aborted
+    transactions count as stored. bounds: from read_bounds; without it an event that retention or cleaning removed is
+    lost.
     """
     place = [name for name in _PLACE if name != "topic" or "topic" in sent.columns]
     ledger = _entries_of_ledger(sent)
     if bounds is not None:
-        ledger = _with_what_is_gone(ledger, bounds, [name for name in place if name != "offset"])
+        ledger = _with_removal(ledger, bounds, [name for name in place if name != "offset"])
     entries = _entries_of_log(records, event_id, batches).unionByName(ledger, allowMissingColumns=True)
     return _findings(_with_overtakers(_events(_places(entries_in_doubt(entries, place), place))))
 
@@ -71,34 +70,34 @@ def _entries_of_ledger(sent: DataFrame) -> DataFrame:
         f.lit(False).alias("is_aborted"),
         f.lit(True).alias("is_sent"),
         given["error"].isNull().alias("is_acked"),
-        f.lit(None).cast("string").alias("gone"),
+        f.lit(None).cast("string").alias("removed_by"),
         f.lit(None).cast("bigint").alias("log_start"),
     )
 
 
-def _with_what_is_gone(ledger: DataFrame, bounds: DataFrame, partition: list[str]) -> DataFrame:
-    """Say of each place in the ledger by what it may be gone.
+def _with_removal(ledger: DataFrame, bounds: DataFrame, partition: list[str]) -> DataFrame:
+    """Set removed_by of each place to what may have removed it: retention, compaction or null.
 
-    partition: the columns that name one; of several partitions the least bounds hold.
+    partition: the columns that identify a partition. If several bounds match, the lowest ones apply.
     """
     least = bounds.groupBy(*partition).agg(*(f.min(name).alias(name) for name in ("log_start", "cleaned_before")))
-    gone = f.when(f.col("offset") < f.col("log_start"), "retention").when(
+    removed_by = f.when(f.col("offset") < f.col("log_start"), "retention").when(
         f.col("offset") < f.col("cleaned_before"), "compaction"
     )
-    # A few numbers for each partition.
-    told = ledger.drop("gone", "log_start").join(f.broadcast(least), partition, "left")
-    return told.withColumn("gone", gone).drop("cleaned_before")
+    # The bounds have one small row a partition.
+    joined = ledger.drop("removed_by", "log_start").join(f.broadcast(least), partition, "left")
+    return joined.withColumn("removed_by", removed_by).drop("cleaned_before")
 
 
 def _places(entries: DataFrame, place: list[str]) -> DataFrame:
-    """Return one row for each event and place: whether it is there, and whether that was acknowledged."""
-    # By the event alone: both groupings find their rows together then.
+    """Return one row for each event and place: whether the log has it there, and whether that was acknowledged."""
+    # Partitioned by the event alone, so that the grouping by event needs no further shuffle.
     return (
         entries.repartition("event_id")
         .groupBy("event_id", *place)
         .agg(
             *(f.min(name).alias(name) for name in _PLACE if name not in place),
-            *(f.min(name).alias(name) for name in ("timestamp", "ordinal", "error", "gone", "log_start")),
+            *(f.min(name).alias(name) for name in ("timestamp", "ordinal", "error", "removed_by", "log_start")),
             _key(),
             *(f.max(name).alias(name) for name in ("is_stored", "is_aborted", "is_sent", "is_acked")),
         )
@@ -109,17 +108,17 @@ def _places(entries: DataFrame, place: list[str]) -> DataFrame:
 def _events(places: DataFrame) -> DataFrame:
     """Return one row for each event."""
     place = f.struct(*_PLACE)
-    is_here = f.col("is_stored") | f.col("is_aborted")
-    is_told = f.col("is_acked") & f.col("has_place")
-    is_gone = ~is_here & f.col("gone").isNotNull()
-    is_acked_place = is_told & ~is_gone
+    is_in_log = f.col("is_stored") | f.col("is_aborted")
+    is_acked_at_place = f.col("is_acked") & f.col("has_place")
+    is_removed = ~is_in_log & f.col("removed_by").isNotNull()
+    is_acked_place = is_acked_at_place & ~is_removed
     return places.groupBy("event_id").agg(
         f.count(f.when(f.col("is_stored"), 1)).alias("copies"),
         f.min(f.when(f.col("is_stored"), f.struct(*_PLACE, "timestamp"))).alias("first"),
         f.min(f.when(f.col("is_aborted"), place)).alias("aborted"),
         f.min(f.when(is_acked_place, place)).alias("acked"),
-        f.min(f.when(is_acked_place & ~is_here, place)).alias("misplaced"),
-        f.min(f.when(is_told & is_gone, f.struct(*_PLACE, "gone", "log_start"))).alias("expired"),
+        f.min(f.when(is_acked_place & ~is_in_log, place)).alias("misplaced"),
+        f.min(f.when(is_acked_at_place & is_removed, f.struct(*_PLACE, "removed_by", "log_start"))).alias("expired"),
         f.max("is_sent").alias("is_sent"),
         f.coalesce(f.max("is_acked"), f.lit(False)).alias("is_acked"),
         *(f.min(name).alias(name) for name in ("ordinal", "error")),
@@ -128,14 +127,14 @@ def _events(places: DataFrame) -> DataFrame:
 
 
 def _key() -> Column:
-    """Return the one key of an event's lines: the one that the screening takes where they have several."""
+    """Return one key of an event's lines; of several keys the one that the screening uses."""
     return f.min_by("key", hash_of("key")).alias("key")
 
 
 def _with_overtakers(events: DataFrame) -> DataFrame:
-    """Add the event in front of each that was sent last, if it was sent later."""
+    """Add the event with the greatest ordinal in front of each event, if that was sent later."""
     has_order = has_all("key", "ordinal", "first")
-    # What has no order is a group each, so that no task gets all of it.
+    # Events without an order form one group each, so that no task gets all of them.
     group = f.when(~has_order, f.col("event_id"))
     window = Window.partitionBy("first.topic", "first.partition", "key", group).orderBy("first.offset")
     in_front = window.rowsBetween(Window.unboundedPreceding, -1)
@@ -162,7 +161,7 @@ def _findings(events: DataFrame) -> DataFrame:
     is_lost, is_reordered = f.col("kind") == "lost", f.col("kind") == "reordered"
     columns: dict[str, str | Column] = {
         "cause": f.when(is_lost & f.col("aborted").isNotNull(), "aborted_transaction").when(
-            f.col("kind") == "expired", f.col("expired.gone")
+            f.col("kind") == "expired", f.col("expired.removed_by")
         ),
         **{name: f.coalesce(f"first.{name}", f"acked.{name}", f"expired.{name}") for name in _PLACE},
         "other_offset": f.when(is_lost, f.col("aborted.offset"))
@@ -179,26 +178,27 @@ def _findings(events: DataFrame) -> DataFrame:
 def _detail() -> Column:
     kind = f.col("kind")
     where_acked = f.when(f.col("acked").isNull(), f.lit(" without an offset")).otherwise(
-        in_words(" at ", *_place_in_words("acked"))
+        in_words(" at ", *_place_parts("acked"))
     )
     why_absent = f.when(f.col("aborted").isNull(), f.lit(", not in the log")).otherwise(
-        in_words(", its transaction was aborted (", *_place_in_words("aborted"), ")")
+        in_words(", its transaction was aborted (", *_place_parts("aborted"), ")")
     )
-    why_expired = f.when(f.col("expired.gone") == "compaction", f.lit(", which compaction may have taken")).otherwise(
+    is_compacted = f.col("expired.removed_by") == "compaction"
+    why_expired = f.when(is_compacted, f.lit(", which compaction may have removed")).otherwise(
         in_words(", and the log begins at ", f.col("expired.log_start"))
     )
     return (
-        f.when(kind == "expired", f.concat(in_words("acknowledged at ", *_place_in_words("expired")), why_expired))
+        f.when(kind == "expired", f.concat(in_words("acknowledged at ", *_place_parts("expired")), why_expired))
         .when(kind == "lost", f.concat(f.lit("acknowledged"), where_acked, why_absent))
-        .when(kind == "ambiguous_success", in_words("told ", f.col("error"), ", stored at ", *_place_in_words("first")))
+        .when(kind == "ambiguous_success", in_words("failed: ", f.col("error"), ", stored at ", *_place_parts("first")))
         .when(
             kind == "offset_differs",
-            in_words("acknowledged at ", *_place_in_words("misplaced"), ", stored at ", *_place_in_words("first")),
+            in_words("acknowledged at ", *_place_parts("misplaced"), ", stored at ", *_place_parts("first")),
         )
-        .when(kind == "unknown_event", in_words("stored at ", *_place_in_words("first"), ", not in the ledger"))
+        .when(kind == "unknown_event", in_words("stored at ", *_place_parts("first"), ", not in the ledger"))
         .otherwise(
             in_words(
-                *("sent as ", f.col("ordinal"), " of key ", f.col("key"), ", stored at ", *_place_in_words("first")),
+                *("sent as ", f.col("ordinal"), " of key ", f.col("key"), ", stored at ", *_place_parts("first")),
                 *(" behind ", f.col("overtaker.event_id"), ", sent as ", f.col("overtaker.ordinal"), " and stored at "),
                 f.col("overtaker.offset"),
             )
@@ -206,6 +206,6 @@ def _detail() -> Column:
     )
 
 
-def _place_in_words(place: str) -> tuple[str | Column, ...]:
+def _place_parts(place: str) -> tuple[str | Column, ...]:
     topic = f.coalesce(f.concat(f.col(f"{place}.topic"), f.lit("-")), f.lit("partition "))
     return (topic, f.col(f"{place}.partition"), " offset ", f.col(f"{place}.offset"))

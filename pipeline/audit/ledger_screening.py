@@ -1,50 +1,47 @@
-"""Which events the audit of a ledger looks at closely: all but those that numbers alone show to be right.
+"""Selection of the events that the audit of a ledger must compare in full.
 
-Nearly every event was sent once, is stored once, and was acknowledged where it stands, behind all that was sent before
-it. Hashes, offsets and counts tell that, which Spark adds up several times faster than it sorts rows with words in
-them. Doubt counts against an event: where two ids have one hash, or a copy is in another partition, it is looked at.
-Two keys of one hash, which is of 64 bits, may hide what is out of order in one of them.
+Nearly every event was sent once, is stored once at its acknowledged offset, and is behind all that was sent before it.
+Hashes, offsets and counts prove this, and Spark aggregates numbers several times faster than it sorts rows with text.
+An event is selected unless the numbers prove it right, for instance if two event ids have the same hash.
+Two keys with the same 64-bit hash can hide a reordered event.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
-# Events are chosen by the bucket that their hash falls in, so that what tells which is no longer than this: every
-# executor has it in memory.
+# Events are selected by buckets of their hash, which limits the list of buckets that every executor has in memory.
 BUCKETS = 1 << 18
 
-# What an entry is: a record that counts, a line that says so, and any other.
+# The kinds of entry: a committed record, an acknowledged line of the ledger, and any other.
 _STORED, _ACKED, _NEITHER = 1, 2, 0
 
 
 def entries_in_doubt(entries: DataFrame, place: Sequence[str]) -> DataFrame:
-    """Return all entries of each event that may be a finding, and of some that are none.
+    """Return all entries of each event that may be a finding, and of some other events.
 
-    entries: of the log and of the ledger, as ledger_audit makes them. place: the columns by which both are compared.
-    An event that is out of order comes with the one that overtook it; one with copies in several partitions, of which
-    numbers do not tell the first, with all events of its key.
+    entries: of the log and of the ledger, from ledger_audit. place: the columns by which both are compared.
+    A reordered event is returned with the event that overtook it. An event with copies in several partitions is
+    returned with all events of its key, because the numbers do not show its first copy.
     """
     buckets = _in_doubt(_events(entries, place)).select(_bucket(f.col("id_hash")).alias("bucket")).distinct()
-    # Not by a semi join, which Spark would do in each part of a union, with all that tells the buckets.
-    chosen = entries.withColumn("bucket", _bucket(f.xxhash64("event_id"))).join(f.broadcast(buckets), "bucket")
-    return chosen.drop("bucket")
+    # Spark would run a semi join in each part of the union, and compute the buckets each time.
+    selected = entries.withColumn("bucket", _bucket(f.xxhash64("event_id"))).join(f.broadcast(buckets), "bucket")
+    return selected.drop("bucket")
 
 
 def hash_of(*names: str) -> Column:
-    """Return a hash of the columns, null where one of them is: xxhash64 leaves out what is null."""
+    """Return a hash of the columns; null if one of them is null, which xxhash64 alone would skip."""
     return f.when(has_all(*names), f.xxhash64(*names))
 
 
 def has_all(*names: str) -> Column:
     """Return whether none of the columns is null."""
-    are_there = f.lit(True)
-    for name in names:
-        are_there &= f.col(name).isNotNull()
-    return are_there
+    return reduce(Column.__and__, [f.col(name).isNotNull() for name in names])
 
 
 def _bucket(id_hash: Column) -> Column:
@@ -52,10 +49,10 @@ def _bucket(id_hash: Column) -> Column:
 
 
 def _events(entries: DataFrame, place: Sequence[str]) -> DataFrame:
-    """Return one row for each hash of an event id; all of its columns are numbers.
+    """Return one row of numbers for each hash of an event id.
 
-    An entry of the log has a position in its partition, one of the ledger in its key: one column for both, as each
-    column is written and read again for every entry.
+    An entry of the log has a position in its partition, an entry of the ledger one in its key. They share a column,
+    because every column is shuffled for every entry.
     """
     is_stored = f.col("is_stored")
     numbers = entries.select(
@@ -67,7 +64,7 @@ def _events(entries: DataFrame, place: Sequence[str]) -> DataFrame:
     )
     is_stored = f.col("kind") == _STORED
     return (
-        # Told apart before they are added up: adding up first would find next to nothing that is alike.
+        # An explicit shuffle, because a partial aggregation before it would combine almost no rows.
         numbers.repartition("id_hash")
         .groupBy("id_hash")
         .agg(
@@ -87,20 +84,20 @@ def _events(entries: DataFrame, place: Sequence[str]) -> DataFrame:
 
 
 def _in_doubt(events: DataFrame) -> DataFrame:
-    """Return the hash of each event that is in doubt or out of order, and of what tells that it is out of order."""
+    """Return the hash of each event that is in doubt or reordered, and of the event that overtook it."""
     is_right = (f.col("entries") == 2) & (f.col("copies") == 1) & (f.col("acks") == 1) & f.col("is_there")
     has_order = has_all("key_hash", "ordinal", "stored_at")
     grouped = events.select(
         *("id_hash", "stored_in", "stored_at", "ordinal", "is_scattered"),
         (~is_right).alias("is_in_doubt"),
-        # What has no order is a group each, so that no task gets all of it.
+        # Events without an order form one group each, so that no task gets all of them.
         f.when(has_order, f.col("key_hash")).otherwise(f.col("id_hash")).alias("group"),
     )
-    # One order for both windows, so that Spark sorts once and goes through the rows once.
+    # Both windows have the same order, so that Spark sorts once.
     of_group = Window.partitionBy("group").orderBy("stored_in", "stored_at")
     in_front = of_group.rowsBetween(Window.unboundedPreceding, -1)
     whole = of_group.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
-    # Of the partition that a row is in, if any of it is in front: the partitions come one after the other.
+    # The maximum is of the row's own partition if that has rows in front, because the order is by partition first.
     latest = f.max(f.struct("stored_in", "ordinal", "stored_at", "id_hash")).over(in_front)
     is_behind = (f.col("latest.stored_in") == f.col("stored_in")) & (f.col("latest.ordinal") > f.col("ordinal"))
     return (

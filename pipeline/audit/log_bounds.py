@@ -1,7 +1,7 @@
-"""What a partition's log need not hold any more: records before its start, and those that cleaning may have taken.
+"""Bounds of a partition's log: its start, and the offset before which cleaning may have removed records.
 
-A broker says where its logs begin, and which topics it compacts. Beside files there are its checkpoints, if the whole
-folder of its logs is there; by itself a partition's folder tells the base offset of its first segment.
+A broker reports its log start offsets and the cleanup policy of its topics. A log directory has checkpoints of both. A
+partition's folder alone has only the base offset of its first segment.
 Source: LogManager (log-start-offset-checkpoint, cleaner-offset-checkpoint), Kafka 4.3.0.
 """
 
@@ -36,7 +36,7 @@ from ..source.segment_files import PartitionSegments
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Of a DescribeConfigs: a topic's, and which of its keys.
+# Resource type and key of a DescribeConfigs request.
 _TOPIC_RESOURCE = 2
 _CLEANUP_POLICY = "cleanup.policy"
 _COMPACT = "compact"
@@ -45,7 +45,7 @@ BOUNDS_SCHEMA = "topic string, partition int, log_start bigint, cleaned_before b
 
 
 class LogBounds(NamedTuple):
-    """Of a partition: where its log begins, and before which offset cleaning may have been; 0 if nowhere."""
+    """Log start offset, and the offset before which cleaning may have removed records (0: it has not)."""
 
     topic: str
     partition: int
@@ -54,7 +54,7 @@ class LogBounds(NamedTuple):
 
 
 def read_bounds(spark: SparkSession, options: Mapping[str, str]) -> DataFrame:
-    """Return the bounds of each partition of a log, as the data source's options name it. Raises BadOption."""
+    """Return the bounds of each partition. options: of the data source. Raises BadOption."""
     parsed = parse_options(options)
     log = open_log(parsed)
     bounds = bounds_of_files(log.segments()) if isinstance(log, FileLog) else bounds_on_broker(log, parsed)
@@ -62,7 +62,7 @@ def read_bounds(spark: SparkSession, options: Mapping[str, str]) -> DataFrame:
 
 
 def bounds_of_files(segments: PartitionSegments) -> list[LogBounds]:
-    """Return the bounds of partitions by their files."""
+    """Return the bounds of partitions from segment files and the checkpoints of their log directories."""
     folders = {Path(segment.path).parent.parent for found in segments.values() for segment in found}
     starts = _checkpoints(folders, LOG_START_OFFSET_CHECKPOINT)
     cleaned = _checkpoints(folders, CLEANER_OFFSET_CHECKPOINT)
@@ -73,7 +73,7 @@ def bounds_of_files(segments: PartitionSegments) -> list[LogBounds]:
 
 
 def bounds_on_broker(log: FetchLog, options: LogOptions) -> list[LogBounds]:
-    """Return the bounds of the partitions of a broker; how far it has cleaned a compacted topic it does not say."""
+    """Return the bounds of a broker's partitions. It does not report how far a compacted topic has been cleaned."""
     starts = log.beginnings()
     compacted = _compacted_topics(options, {name.topic_name for name in starts})
     return [
@@ -82,7 +82,7 @@ def bounds_on_broker(log: FetchLog, options: LogOptions) -> list[LogBounds]:
 
 
 def _checkpoints(folders: Iterable[Path], file_name: str) -> dict[PartitionName, int]:
-    """Return the offsets of the checkpoints; one that is damaged or not there has none."""
+    """Return the offsets of all checkpoints; a missing or damaged one is skipped."""
     offsets: dict[PartitionName, int] = {}
     for folder in folders:
         try:
@@ -93,7 +93,7 @@ def _checkpoints(folders: Iterable[Path], file_name: str) -> dict[PartitionName,
 
 
 def _compacted_topics(options: LogOptions, topics: set[str]) -> set[str]:
-    """Return the topics that are compacted; none where the broker does not tell."""
+    """Return the compacted topics; none if the broker rejects DescribeConfigs."""
     resources = [
         DescribeConfigsResource(
             resource_type=_TOPIC_RESOURCE, resource_name=topic, configuration_keys=[_CLEANUP_POLICY]
@@ -105,7 +105,6 @@ def _compacted_topics(options: LogOptions, topics: set[str]) -> set[str]:
             request = DescribeConfigsRequest(resources=resources)
             answer = connection.ask(ApiKey.DESCRIBE_CONFIGS, request, DescribeConfigsResponse.read)
     except BrokerError:
-        # One that may not be asked, or does not know the question.
         return set()
     return {
         result.resource_name

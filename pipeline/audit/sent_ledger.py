@@ -1,4 +1,4 @@
-"""What an application says that it sent, an event a line: parquet, JSON lines, or a topic with JSON values."""
+"""The ledger of sent events, written by an application: parquet, JSON lines, or a topic with JSON values."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..bad_option import BadOption
 from ..log_frame import read_log
 from ..source.broker_connection import BrokerError
 
-# An error that is null is an acknowledgement. ordinal: the place of an event in the order in which those of its key
-# were sent. partition and offset: as they were acknowledged, null where nobody was told.
+# error: null for an acknowledged event. ordinal: the number of the event in the sending order of its key.
+# partition, offset: as acknowledged, or null.
 SENT_KINDS: dict[str, str] = {
     "event_id": "string",
     "key": "string",
@@ -28,24 +28,21 @@ SENT_SCHEMA = ", ".join(f"{name} {kind}" for name, kind in SENT_KINDS.items())
 
 _NUMBERS = [name for name, kind in SENT_KINDS.items() if kind != "string"]
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
-_ALLOWED = {
-    "string": ("string", "binary", *_WHOLE),
-    "int": ("tinyint", "smallint", "int", "bigint"),
-    "bigint": _WHOLE,
-}
+_ALLOWED = {"string": ("string", "binary", *_WHOLE), "int": _WHOLE, "bigint": _WHOLE}
 _TOPIC = re.compile(r"topic://(?P<bootstrap>[^/]+)/(?P<topic>[^/]+)")
 _SHAPE = (
-    "PATH of parquet files, PATH.jsonl of JSON lines, or topic://HOST:PORT/TOPIC; parquet:PATH and json:PATH say which"
+    "must be PATH of parquet files, PATH.jsonl of JSON lines, or topic://HOST:PORT/TOPIC;"
+    " parquet:PATH and json:PATH set the format"
 )
-# What is shown of a line that cannot be read.
+# The length of an invalid line in an error message.
 _SHOWN_CHARACTERS = 80
 
 
 def read_sent(spark: SparkSession, text: str) -> DataFrame:
-    """Return a ledger with the columns of SENT_KINDS; without topic where none of its lines has one.
+    """Return a ledger with the columns of SENT_KINDS, without topic if no line has one. Reads all lines once.
 
-    text: a path (.jsonl, .ndjson and .json are JSON lines, all else is parquet), or topic://HOST:PORT/TOPIC. Looks at
-    all lines once. Raises BadOption with the first that has no event_id, or something else than numbers in places.
+    text: a path (.jsonl, .ndjson and .json are JSON lines, any other is parquet), or topic://HOST:PORT/TOPIC.
+    Raises BadOption with the first line that has no event_id or a partition, offset or ordinal that is not a number.
     """
     form, place = _form_of(text)
     try:
@@ -74,8 +71,8 @@ def _form_of(text: str) -> tuple[str, str]:
 
 def _lines_of_topic(spark: SparkSession, text: str) -> DataFrame:
     found = _TOPIC.fullmatch(text)
-    assert found is not None, "the text of a topic has been checked"
-    # What an aborted transaction says was never said.
+    assert found is not None, "_form_of has checked the address"
+    # Lines in aborted transactions do not count.
     place = {"bootstrap": found["bootstrap"], "topics": found["topic"], "isolationLevel": "read_committed"}
     records = read_log(spark, place)
     return records.where(~f.col("is_control")).select(f.col("value").cast("string").alias("value"))
@@ -100,13 +97,13 @@ def _from_table(table: DataFrame, text: str) -> DataFrame:
     columns = [
         (f.col(name) if name in kinds else f.lit(None)).cast(kind).alias(name) for name, kind in SENT_KINDS.items()
     ]
-    return table.select(*columns).withColumn("bad_line", f.when(f.col("event_id").isNull(), "one without event_id"))
+    return table.select(*columns).withColumn("bad_line", f.when(f.col("event_id").isNull(), "event_id is null"))
 
 
 def _without_empty_topic(checked: DataFrame, text: str) -> DataFrame:
     found = checked.agg(f.min("bad_line").alias("bad_line"), f.count("topic").alias("topics")).first()
-    assert found is not None, "an aggregate is one row"
+    assert found is not None, "an aggregate returns one row"
     if found["bad_line"] is not None:
-        raise BadOption(f"sent: a line of {text} is none of the ledger: {found['bad_line'][:_SHOWN_CHARACTERS]}")
+        raise BadOption(f"sent: {text} has an invalid line: {found['bad_line'][:_SHOWN_CHARACTERS]}")
     sent = checked.drop("bad_line")
     return sent if found["topics"] else sent.drop("topic")

@@ -1,7 +1,7 @@
-"""What each producer's batches should have for sequences: without gap, without repetition, and in order of epochs.
+"""The expected sequences of each producer's batches: no gap, no repeat, epochs in order.
 
-Kafka takes a batch if it continues the producer's sequences or begins a newer epoch at 0; where it knows nothing of the
-producer it takes any sequence, so that a batch behind retention may begin anywhere.
+Kafka accepts a batch that continues the producer's sequences or begins a newer epoch at 0. It accepts any sequence from
+a producer without state, so the first batch behind retention may have any sequence.
 Source: ProducerAppendInfo.checkSequence and checkProducerEpoch, Kafka 4.3.0.
 """
 
@@ -12,25 +12,25 @@ from pyspark.sql import functions as f
 
 from .log_order import PRODUCER
 
-# After 2147483647 comes 0.
+# Sequence 2147483647 is followed by 0.
 SEQUENCES = 2**31
 
 
 def with_sequence_steps(rows: DataFrame) -> DataFrame:
-    """Add how each batch follows those of its producer; rows come from with_producer_past.
+    """Add how each batch follows the earlier batches of its producer. rows: from with_producer_past.
 
-    is_sequenced: records of an idempotent producer; the others have nothing of what is added.
-    sequence_from, sequence_to: its sequences, counted on over the wrap. reached: how far the epoch's batches before had
-    come (sequence), where that was (offset), and how many offsets the log lacked up to there (holes).
-    first_offset: where the same sequences of the same epoch stand for the first time.
+    is_sequenced: a batch of records of an idempotent producer; the other columns are meaningless without it.
+    sequence_from, sequence_to: its sequences, not wrapped. reached: the greatest sequence of the epoch's earlier
+    batches, its offset, and the sum of missing offsets up to it (holes).
+    first_offset: the offset of the first batch with the same epoch and sequences.
     """
-    # What is not sequenced is a group each, so that no task holds all of it.
+    # Batches that are not sequenced form one group each, so that no task gets all of them.
     epoch = (*PRODUCER, "producer_epoch", "unsequenced")
     in_order = Window.partitionBy(*epoch).orderBy("log_order")
     so_far = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     before = in_order.rowsBetween(Window.unboundedPreceding, -1)
     same_sequences = Window.partitionBy(*epoch, "sequence_from", "sequence_to").orderBy("log_order")
-    is_sequenced = f.col("apart").isNull() & ~f.col("is_control") & (f.col("base_sequence") >= 0)
+    is_sequenced = f.col("own_group").isNull() & ~f.col("is_control") & (f.col("base_sequence") >= 0)
     length = f.col("last_offset_delta").cast("bigint") + 1
     place = f.struct(f.col("sequence_to").alias("sequence"), f.col("last_offset").alias("offset"), f.col("holes"))
     return (
@@ -45,9 +45,9 @@ def with_sequence_steps(rows: DataFrame) -> DataFrame:
 
 
 def _step() -> Column:
-    """Return how far a batch begins from where the one before ended: 0 if it continues; the first one's base sequence.
+    """Return the distance from the previous batch's last sequence + 1: 0 if the batch continues it.
 
-    Of the two ways around the circle of sequences the shorter one is taken.
+    The first batch of an epoch returns its base sequence. The distance is the shorter one around the wrap.
     """
     base_sequence = f.col("base_sequence").cast("bigint")
     distance = base_sequence - f.col("sequence_before") - 1
@@ -56,9 +56,10 @@ def _step() -> Column:
 
 
 def _start() -> Column:
-    """Return what goes before an epoch's first batch: nothing is missing if the log's beginning may be gone.
+    """Return `reached` for the first batch of an epoch.
 
-    It is not where the log begins at offset 0, or where an older epoch of the producer is there.
+    It is -1 if the log has the epoch's beginning: it begins at offset 0 or has an older epoch of the producer.
+    Otherwise retention may have removed the beginning, and the batch has no gap before it.
     """
     is_whole = f.col("has_older_epoch") | (f.col("log_start_offset") == 0)
     return f.struct(

@@ -1,4 +1,4 @@
-"""What an audit comes to, in few numbers; nothing here needs Spark."""
+"""The summary of an audit as plain data. This module does not use Spark."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class TopicTotals:
-    """What was read of a topic; records without those of markers, producers without those that have no id."""
+    """The totals of a topic. records: without transaction markers. producers: those with a producer id."""
 
     topic: str
     partitions: int
@@ -20,7 +20,7 @@ class TopicTotals:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One finding; see findings.py."""
+    """One finding, with the columns of findings.py except check, kind and cause."""
 
     topic: str | None
     partition: int | None
@@ -37,7 +37,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class FindingGroup:
-    """The findings of one kind and cause: how many, of how many records, and the first by place in the log."""
+    """The findings of one kind and cause: their number, their records, and the first ones in log order."""
 
     check: str
     kind: str
@@ -50,7 +50,7 @@ class FindingGroup:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """An audit; checks are those that were made, pictures the rows of report_pictures.py, if they were asked for."""
+    """The result of an audit. checks: the performed ones. pictures: rows of report_pictures.py for --html."""
 
     log: str
     checks: tuple[str, ...]
@@ -60,9 +60,9 @@ class Summary:
 
     @property
     def is_clean(self) -> bool:
-        """Whether nothing was found that is a fault."""
+        """Whether no finding is a fault."""
         return not any(group.is_fault for group in self.groups)
 
     def as_json(self) -> dict[str, object]:
-        """Return it as plain data."""
+        """Return the content of the JSON file: all fields, and the verdict `clean` or `findings`."""
         return {"verdict": "clean" if self.is_clean else "findings", **asdict(self)}

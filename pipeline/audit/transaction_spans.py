@@ -1,7 +1,7 @@
-"""Transactions as a partition's log shows them: a producer's batches up to its next marker.
+"""Transactions in a partition's log: the batches of a producer up to its next marker.
 
-A marker ends what is open of its producer, of whatever epoch: the coordinator that fences a producer writes it with the
-next one. Source: ProducerAppendInfo.appendEndTxnMarker, Kafka 4.3.0.
+A marker ends the open transaction of its producer in any epoch, because a coordinator that fences a producer writes the
+marker with the next epoch. Source: ProducerAppendInfo.appendEndTxnMarker, Kafka 4.3.0.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from .log_order import PRODUCER, by_producer, in_log_order
 
 
 def with_producer_past(rows: DataFrame) -> DataFrame:
-    """Add what the batches of a producer before each tell; rows come from by_producer.
+    """Add facts about the earlier batches of the same producer. rows: from by_producer.
 
-    epoch_before: the greatest one. has_older_epoch: whether any has an older one. markers_before: how many are markers.
+    epoch_before: their greatest epoch. has_older_epoch: one of them has an older epoch. markers_before: the number of
+    markers among them.
     """
     before = Window.partitionBy(*PRODUCER).orderBy("log_order").rowsBetween(Window.unboundedPreceding, -1)
     return rows.withColumns(
@@ -28,18 +29,18 @@ def with_producer_past(rows: DataFrame) -> DataFrame:
 
 
 def with_transactions(rows: DataFrame) -> DataFrame:
-    """Add the transaction that each transactional batch belongs to; rows come from with_producer_past.
+    """Add the transaction of each transactional batch. rows: from with_producer_past.
 
-    transaction_end: commit, abort, or null while there is no marker. transaction_end_offset: the marker's.
-    transaction_first_offset, transaction_start: the first batch's offset and timestamp. transaction_records: how many.
-    All but transaction_end are null where no batch of records is left of it.
+    transaction_end: commit, abort, or null without a marker. transaction_end_offset: the marker's offset.
+    transaction_first_offset, transaction_start: offset and timestamp of the first batch. transaction_records: the
+    number of records. All but transaction_end are null if the log has no batch of the transaction any more.
     """
     is_marker = _is_marker()
     is_part = f.col("is_trusted") & f.col("is_transactional") & ~f.col("is_control")
-    # What is in no transaction is a group each, so that no task holds all of it.
-    of_none = f.when(~f.coalesce(is_marker | is_part, f.lit(False)), f.col("log_order"))
-    in_transaction = Window.partitionBy(*PRODUCER, "markers_before", "of_no_transaction")
-    return rows.withColumn("of_no_transaction", of_none).withColumns(
+    # Batches outside transactions form one group each, so that no task gets all of them.
+    own_group = f.when(~f.coalesce(is_marker | is_part, f.lit(False)), f.col("log_order"))
+    in_transaction = Window.partitionBy(*PRODUCER, "markers_before", "no_transaction")
+    return rows.withColumn("no_transaction", own_group).withColumns(
         {
             "transaction_end": f.max(f.when(is_marker, f.col("control_type"))).over(in_transaction),
             "transaction_end_offset": f.max(f.when(is_marker, f.col("base_offset"))).over(in_transaction),
@@ -51,7 +52,7 @@ def with_transactions(rows: DataFrame) -> DataFrame:
 
 
 def aborted_batches(batches: DataFrame) -> DataFrame:
-    """Return topic, partition and batch_base_offset of the batches whose transaction was aborted."""
+    """Return topic, partition and batch_base_offset of all batches of aborted transactions."""
     is_aborted = f.col("is_transactional") & ~f.col("is_control") & (f.col("transaction_end") == "abort")
     rows = with_transactions(with_producer_past(by_producer(in_log_order(batches))))
     return rows.where(f.col("is_trusted") & is_aborted).select(

@@ -80,17 +80,17 @@ class BatchTable:
         """Return one field of all headers."""
         return self.headers[name].astype(np.int64)
 
-    def chosen(self, is_chosen: Booleans) -> BatchTable:
+    def filter(self, is_kept: Booleans) -> BatchTable:
         """Return some of the batches."""
-        places = np.flatnonzero(is_chosen).tolist()
+        places = np.flatnonzero(is_kept).tolist()
         damage = {new: self.damage[old] for new, old in enumerate(places) if old in self.damage}
         return BatchTable(
             self.data,
-            self.positions[is_chosen],
-            self.sizes[is_chosen],
-            self.headers[is_chosen],
-            self.has_header[is_chosen],
-            self.has_valid_crc[is_chosen],
+            self.positions[is_kept],
+            self.sizes[is_kept],
+            self.headers[is_kept],
+            self.has_header[is_kept],
+            self.has_valid_crc[is_kept],
             damage,
         )
 

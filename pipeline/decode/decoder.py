@@ -55,7 +55,7 @@ def _wanted_batches(table: BatchTable, source: RowSource, *, are_records_wanted:
     if are_records_wanted or source.is_first:
         reached = base_offsets + np.maximum(table.numbers("last_offset_delta"), 0)
     is_wanted = (reached >= source.start_offset) & (base_offsets < source.end_offset)
-    return table.chosen(is_wanted | ~table.has_header)
+    return table.filter(is_wanted | ~table.has_header)
 
 
 def _are_wanted(rows: RecordRows, source: RowSource) -> Booleans | None:

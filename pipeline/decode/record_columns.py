@@ -72,7 +72,7 @@ def _read_group(table: BatchTable, group: RecordBytes) -> Iterator[RecordColumns
         columns, is_wrong = _read_fields(group.data, spans.starts[rows], spans.ends[rows], batches[rows])
         if is_wrong.any():
             # Seldom: a right CRC around records that are not right. The others are read again without them.
-            is_read[_tell_broken(table, batches[rows][is_wrong]) - group.first] = False
+            is_read[_mark_broken(table, batches[rows][is_wrong]) - group.first] = False
             is_right = is_read[batches[rows] - group.first]
             starts, ends = spans.starts[rows][is_right], spans.ends[rows][is_right]
             columns, _ = _read_fields(group.data, starts, ends, batches[rows][is_right])
@@ -101,10 +101,10 @@ def _find_spans(table: BatchTable, group: RecordBytes, counts: Longs, is_read: B
         # Where the lengths are not right, what they lead to may lie beyond the batch; it must not be looked at.
         broken = np.flatnonzero(is_read)[spans.is_broken]
         is_read[broken] = False
-        _tell_broken(table, broken + group.first)
+        _mark_broken(table, broken + group.first)
 
 
-def _tell_broken(table: BatchTable, batches: Longs) -> Longs:
+def _mark_broken(table: BatchTable, batches: Longs) -> Longs:
     """Tell of batches, some of them several times, that their records are not right; return each once."""
     broken = np.unique(batches)
     for index in broken.tolist():

@@ -41,7 +41,7 @@ def check_window(text: str) -> str:
     return text
 
 
-def identified(records: DataFrame, event_id: Column) -> DataFrame:
+def with_event_ids(records: DataFrame, event_id: Column) -> DataFrame:
     """Return the users' records with their event ids in a column of that name."""
     is_record = f.col("damage").isNull() & ~f.coalesce("is_control", f.lit(False))
     return records.where(is_record).withColumn(EVENT_ID, event_id)
@@ -64,7 +64,7 @@ def first_copies(records: DataFrame, event_id: Column) -> DataFrame:
     Two partitions have no order between them; the one of the lower number counts as the earlier.
     """
     copies = Window.partitionBy(EVENT_ID, _PLACE).orderBy("topic", "partition", "offset")
-    numbered = _placed(identified(records, event_id)).withColumn(_COPY_NUMBER, f.row_number().over(copies))
+    numbered = _placed(with_event_ids(records, event_id)).withColumn(_COPY_NUMBER, f.row_number().over(copies))
     return numbered.where(f.col(_COPY_NUMBER) == 1).drop(_COPY_NUMBER, _PLACE)
 
 
@@ -74,7 +74,7 @@ def first_copies_of_stream(records: DataFrame, event_id: Column, window: str) ->
     window: how long an event id is remembered at least, counted from when its first copy was read. A micro-batch that
     is repeated after a failure has the time that it had at first, as Spark keeps it in the checkpoint.
     """
-    read = _placed(identified(records, event_id)).withColumn(_READ_AT, f.current_timestamp())
+    read = _placed(with_event_ids(records, event_id)).withColumn(_READ_AT, f.current_timestamp())
     kept = read.withWatermark(_READ_AT, window).dropDuplicatesWithinWatermark([EVENT_ID, _PLACE])
     return kept.drop(_READ_AT, _PLACE)
 

@@ -88,7 +88,7 @@ def dedup(
         installed_series()
     except BadOption as error:
         raise click.ClickException(str(error)) from error
-    from ..spark.spark_errors import SPARK_ERRORS, words_of
+    from ..spark.spark_errors import SPARK_ERRORS, failure_reason
     from .dedup import check_window
     from .dedup_job import DedupJob, copies_by_cause, run_batch
 
@@ -105,13 +105,13 @@ def dedup(
         fixed = {} if is_batch else {"spark.sql.shuffle.partitions": str(state_partitions)}
         with session_of(job, master, {**settings_of(assignments), **fixed}) as spark:
             counts = run_batch(spark, job) if is_batch else run_stream(spark, job, is_endless=not is_ending)
-            echo_outcome(counts, job)
+            print_outcome(counts, job)
             if why:
-                click.echo(causes_in_words(copies_by_cause(spark, job), job))
+                click.echo(causes_text(copies_by_cause(spark, job), job))
     except (BadOption, BrokerError) as error:
         raise click.ClickException(str(error)) from error
     except SPARK_ERRORS as error:
-        raise click.ClickException(words_of(error)) from error
+        raise click.ClickException(failure_reason(error)) from error
 
 
 def source_options(topic: str, bootstrap: str | None, path: str | None) -> dict[str, str]:
@@ -166,7 +166,7 @@ def run_stream(spark: SparkSession, job: DedupJob, *, is_endless: bool) -> Dedup
 
     # Set behind Spark's own handler, which breaks off a call to the JVM in the middle.
     stopped = stopped_by_signals()
-    return follow(start_stream(spark, job, is_endless=is_endless), stopped.is_set, say_progress)
+    return follow(start_stream(spark, job, is_endless=is_endless), stopped.is_set, print_progress)
 
 
 def stopped_by_signals() -> threading.Event:
@@ -177,19 +177,19 @@ def stopped_by_signals() -> threading.Event:
     return stopped
 
 
-def say_progress(counts: DedupCounts) -> None:
+def print_progress(counts: DedupCounts) -> None:
     """Say what a stream has done so far."""
     click.echo(f"read {counts.records_read}, kept {counts.kept}, dropped {counts.dropped}", err=True)
 
 
-def echo_outcome(counts: DedupCounts, job: DedupJob) -> None:
+def print_outcome(counts: DedupCounts, job: DedupJob) -> None:
     """Say what a run did, and then what it could not read to its end."""
-    click.echo(counts_in_words(counts, job))
-    for line in open_in_words(job):
+    click.echo(counts_text(counts, job))
+    for line in open_transactions_text(job):
         click.echo(line)
 
 
-def counts_in_words(counts: DedupCounts, job: DedupJob) -> str:
+def counts_text(counts: DedupCounts, job: DedupJob) -> str:
     """Return what a run did, for the terminal."""
     kind = "parquet" if job.to_bootstrap is None else f"topic on {job.to_bootstrap}"
     lines = [
@@ -204,19 +204,19 @@ def counts_in_words(counts: DedupCounts, job: DedupJob) -> str:
     return "\n".join(lines)
 
 
-def open_in_words(job: DedupJob) -> list[str]:
+def open_transactions_text(job: DedupJob) -> list[str]:
     """Return a line for each partition that is not read to its end now, as a transaction is open there."""
     from ..options import parse_options
     from ..source.log_splits import open_log
 
-    held_back = open_log(parse_options(job.source)).held_back()
+    open_transaction_offsets = open_log(parse_options(job.source)).open_transaction_offsets()
     return [
         f"{name.topic_name}-{name.partition} is read up to offset {offset}, where an open transaction begins"
-        for name, offset in sorted(held_back.items())
+        for name, offset in sorted(open_transaction_offsets.items())
     ]
 
 
-def causes_in_words(causes: dict[str, int], job: DedupJob) -> str:
+def causes_text(causes: dict[str, int], job: DedupJob) -> str:
     """Return how the copies came to be, for the terminal; the causes are those of the audit of events."""
     head = f"further copies of events in {job.source['topics']}: {sum(causes.values())}"
     return "\n".join([head, *(f"  {copies} {cause}" for cause, copies in causes.items())])

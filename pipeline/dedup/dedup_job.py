@@ -222,7 +222,7 @@ class StreamTally:
         self._last_batch = -1
         self.counts = DedupCounts()
 
-    def look(self) -> bool:
+    def update(self) -> bool:
         """Take in the micro-batches that have ended since the last look; whether any had records."""
         before = self.counts
         for progress in self._query.recentProgress:
@@ -242,12 +242,12 @@ def follow(query: StreamingQuery, is_stopped: Callable[[], bool], say: Callable[
     tally = StreamTally(query)
     try:
         while not is_stopped() and not query.awaitTermination(POLL_SECONDS):
-            if tally.look():
+            if tally.update():
                 say(tally.counts)
         wait_for_micro_batch(query, tally)
     finally:
         query.stop()
-    tally.look()
+    tally.update()
     return tally.counts
 
 
@@ -257,6 +257,6 @@ def wait_for_micro_batch(query: StreamingQuery, tally: StreamTally) -> None:
     Stopped after its commit and before that, it would be in the sink and in no run's counts.
     """
     deadline = time.monotonic() + STOP_SECONDS_MAX
-    tally.look()
-    while query.isActive and query.status["isTriggerActive"] and not tally.look() and time.monotonic() < deadline:
+    tally.update()
+    while query.isActive and query.status["isTriggerActive"] and not tally.update() and time.monotonic() < deadline:
         time.sleep(STOP_POLL_SECONDS)

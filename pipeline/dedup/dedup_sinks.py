@@ -21,7 +21,7 @@ from ..log_frame import read_log
 from ..options import parse_options
 from ..source.fetch_log import FetchLog
 from ..text_file import find_text, write_text
-from .dedup import EVENT_ID, identified
+from .dedup import EVENT_ID, with_event_ids
 
 BATCH_COLUMN = "batch"
 
@@ -84,7 +84,7 @@ class TopicSink:
 
     def _written_since(self, mark: TopicMark) -> DataFrame:
         rows = read_log(self.spark, {**self._source, "startingOffsets": json.dumps(mark.ends)})
-        return identified(rows, self.event_id).where(f.col(EVENT_ID).isNotNull()).select(EVENT_ID).distinct()
+        return with_event_ids(rows, self.event_id).where(f.col(EVENT_ID).isNotNull()).select(EVENT_ID).distinct()
 
     def _find_mark(self) -> TopicMark | None:
         """Return the mark that was set last; one that was not set to its end is none, and nothing was written after."""

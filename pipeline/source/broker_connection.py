@@ -19,7 +19,7 @@ from ...protocol.primitives import Reader
 VERSIONS_MAX = {ApiKey.FETCH: 12, ApiKey.LIST_OFFSETS: 7, ApiKey.METADATA: 12}
 
 # No answer is larger: Fetch asks for far less, and a single batch may have as much as a request.
-ANSWER_BYTES_MAX = 128 * 1024 * 1024
+RESPONSE_BYTES_MAX = 128 * 1024 * 1024
 
 _SIZE = Struct(">i")
 
@@ -73,7 +73,7 @@ class BrokerConnection:
         try:
             self._socket.sendall(request_frame(APIS[key], version, self._correlation_id, message))
             size: int = _SIZE.unpack(self._receive(_SIZE.size))[0]
-            if not 0 < size <= ANSWER_BYTES_MAX:
+            if not 0 < size <= RESPONSE_BYTES_MAX:
                 raise FrameError(f"an answer of {size} bytes")
             return read_answer(APIS[key], version, self._correlation_id, self._receive(size), read)
         except TimeoutError:

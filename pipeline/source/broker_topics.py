@@ -22,9 +22,9 @@ from .broker_connection import BrokerConnection, BrokerError, error_name
 
 # A broker that moves its leaders, or has just started, is asked again so often, after so long.
 ATTEMPTS = 10
-_PAUSE_SECONDS = 0.3
+_RETRY_SECONDS = 0.3
 
-_PASSING_ERRORS = frozenset(
+_RETRIABLE_ERRORS = frozenset(
     {
         ErrorCode.LEADER_NOT_AVAILABLE,
         ErrorCode.NOT_LEADER_OR_FOLLOWER,
@@ -41,24 +41,24 @@ Leaders = dict[PartitionName, tuple[str, int]]
 Result = TypeVar("Result")
 
 
-class PassingError(BrokerError):
+class RetriableError(BrokerError):
     """What may be over when it is asked again, of the leaders that are then known."""
 
 
-def patiently(ask: Callable[[], Result]) -> Result:
-    """Return what ask returns; it is called again while it raises PassingError."""
+def retry(ask: Callable[[], Result]) -> Result:
+    """Return what ask returns; it is called again while it raises RetriableError."""
     for _ in range(ATTEMPTS - 1):
         try:
             return ask()
-        except PassingError:
-            time.sleep(_PAUSE_SECONDS)
+        except RetriableError:
+            time.sleep(_RETRY_SECONDS)
     return ask()
 
 
 def check_error(code: int, what: str) -> None:
     """Raise what an error code stands for; nothing for 0."""
     if code:
-        kind = PassingError if code in _PASSING_ERRORS else BrokerError
+        kind = RetriableError if code in _RETRIABLE_ERRORS else BrokerError
         raise kind(f"{what}: {error_name(code)}")
 
 
@@ -96,7 +96,7 @@ def find_leaders(options: LogOptions, topics: frozenset[str] | None) -> Leaders:
             continue
         for partition in topic.partitions:
             if partition.leader_id not in brokers:
-                raise PassingError(f"{name}-{partition.partition_index}: it has no leader")
+                raise RetriableError(f"{name}-{partition.partition_index}: it has no leader")
             leaders[PartitionName(name, partition.partition_index)] = brokers[partition.leader_id]
     return leaders
 

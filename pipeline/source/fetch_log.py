@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from ..options import EARLIEST, LATEST, LogOptions, OffsetChoice
-from .broker_topics import Leaders, Offsets, find_leaders, list_offsets, patiently
+from .broker_topics import Leaders, Offsets, find_leaders, list_offsets, retry
 from .fetch_splits import FetchSplit
 
 
@@ -30,13 +30,13 @@ class FetchLog:
         """Return how far partitions may be read: up to the high watermark, or the last stable offset."""
         return self._chosen(self._leaders(), OffsetChoice(LATEST, {}))
 
-    def held_back(self) -> Offsets:
+    def open_transaction_offsets(self) -> Offsets:
         """Return where reading ends before the high watermark, as an open transaction begins there."""
         if not self._options.is_committed:
             return {}
         leaders = self._leaders()
-        stable = patiently(partial(list_offsets, self._options, leaders, LATEST))
-        watermarks = patiently(partial(list_offsets, replace(self._options, is_committed=False), leaders, LATEST))
+        stable = retry(partial(list_offsets, self._options, leaders, LATEST))
+        watermarks = retry(partial(list_offsets, replace(self._options, is_committed=False), leaders, LATEST))
         return {name: offset for name, offset in stable.items() if offset < watermarks[name]}
 
     def splits_between(self, starts: Offsets, ends: Offsets) -> list[FetchSplit]:
@@ -49,7 +49,7 @@ class FetchLog:
         ]
 
     def _leaders(self) -> Leaders:
-        return patiently(lambda: find_leaders(self._options, self._options.topics))
+        return retry(lambda: find_leaders(self._options, self._options.topics))
 
     def _ends(self, leaders: Leaders) -> Offsets:
         """Return where a batch of rows ends: never behind what may be read."""
@@ -62,5 +62,5 @@ class FetchLog:
         for word in (EARLIEST, LATEST):
             asked = {name: leader for name, leader in leaders.items() if chosen[name] == word}
             if asked:
-                chosen |= patiently(partial(list_offsets, self._options, asked, word))
+                chosen |= retry(partial(list_offsets, self._options, asked, word))
         return chosen

@@ -11,13 +11,13 @@ from ...protocol.api_keys import ApiKey
 from ...protocol.error_codes import ErrorCode
 from ...protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic, PartitionData
 from ...storage.log_files import PartitionName
-from ..audit.committed import Aborted, without_aborted
+from ..audit.committed import AbortedTransaction, remove_aborted
 from ..decode.batch_table import BatchTable, read_batches
 from ..decode.decoder import Decoder
 from ..decode.row_source import RowSource
 from ..options import EARLIEST, LogOptions
 from .broker_connection import BrokerConnection, BrokerError
-from .broker_topics import PassingError, check_error, find_leaders, list_offsets, patiently
+from .broker_topics import RetriableError, check_error, find_leaders, list_offsets, retry
 
 # What is asked for at a time: enough batches to decode them together.
 _FETCH_BYTES_MAX = 16 * 1024 * 1024
@@ -77,26 +77,26 @@ class _Leader:
 
     def fetch(self, offset: int) -> _Fetched:
         """Return the batches from offset on."""
-        return patiently(lambda: self._try(offset))
+        return retry(lambda: self._try(offset))
 
     def _try(self, offset: int) -> _Fetched:
         try:
             answer = self._ask(offset)
             if answer.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
-                return self._beside_the_log(offset)
+                return self._handle_out_of_range(offset)
             check_error(answer.error_code, self._name)
         except BrokerError as error:
             # A connection that broke, or a broker that leads no more: another one may.
             self._disconnect()
-            raise PassingError(str(error)) from None
+            raise RetriableError(str(error)) from None
         if not answer.records:
             end = answer.last_stable_offset if self._split.options.is_committed else answer.high_watermark
             if end < self._split.end:
-                raise PassingError(f"{self._name}: the log ends at {end}, not {self._split.end}")
+                raise RetriableError(f"{self._name}: the log ends at {end}, not {self._split.end}")
             return _Fetched(None, None)
         table = read_batches(memoryview(answer.records), may_be_cut_off=True)
-        aborted = [Aborted(one.producer_id, one.first_offset) for one in answer.aborted_transactions or ()]
-        return _Fetched(without_aborted(table, aborted), self._next_offset(table, offset, answer.high_watermark))
+        aborted = [AbortedTransaction(one.producer_id, one.first_offset) for one in answer.aborted_transactions or ()]
+        return _Fetched(remove_aborted(table, aborted), self._next_offset(table, offset, answer.high_watermark))
 
     def _leader(self) -> tuple[str, int]:
         leaders = find_leaders(self._split.options, frozenset({self._split.topic}))
@@ -123,14 +123,14 @@ class _Leader:
             raise BrokerError(f"{self._name}: the answer to a fetch does not name it")
         return answer.responses[0].partitions[0]
 
-    def _beside_the_log(self, offset: int) -> _Fetched:
+    def _handle_out_of_range(self, offset: int) -> _Fetched:
         """Go on where the log begins, if that may be; the answer itself does not tell where it does."""
         options, name = self._split.options, PartitionName(self._split.topic, self._split.partition)
         start = list_offsets(options, {name: self._leader()}, EARLIEST)[name]
         if start <= offset:
-            raise LostOffsets(f"{self._name}: offset {offset} is not there any more: the log ends before it")
+            raise DataLossError(f"{self._name}: offset {offset} is not there any more: the log ends before it")
         if options.is_loss_failure:
-            raise LostOffsets(
+            raise DataLossError(
                 f"{self._name}: offset {offset} is not there: the log begins at {start}; "
                 "failOnDataLoss=false goes on from there"
             )
@@ -153,5 +153,5 @@ class _Leader:
             self._connection = None
 
 
-class LostOffsets(Exception):
+class DataLossError(Exception):
     """Offsets that were to be read have gone; the words are one line."""

@@ -54,7 +54,7 @@ class FileLog:
         """Return where the last whole batch of each partition ends, or the earliest open transaction begins."""
         return {name: self._end(name, segments) for name, segments in self.segments().items()}
 
-    def held_back(self) -> dict[PartitionName, int]:
+    def open_transaction_offsets(self) -> dict[PartitionName, int]:
         """Return where reading ends before the last batch, as an open transaction begins there."""
         first = {name: self._first_open(name, segments) for name, segments in self.segments().items()}
         return {name: batch.offset for name, batch in first.items() if batch is not None}
@@ -128,7 +128,7 @@ class FileLog:
         """Return where the earliest open transaction begins, for who reads committed records alone."""
         if not self._options.is_committed:
             return None
-        return self._open.setdefault(name, OpenTransactions()).look(segments)
+        return self._open.setdefault(name, OpenTransactions()).update(segments)
 
     def _end_of_files(self, name: PartitionName, segments: list[Segment]) -> Place:
         """Return where a batch of rows ends: with the last file, whatever is in it."""

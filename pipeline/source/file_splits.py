@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from ..audit.committed import aborted_in_files, without_aborted
+from ..audit.committed import read_aborted_transactions, remove_aborted
 from ..bad_option import BadOption
 from ..decode.batch_table import read_batches
 from ..decode.decoder import Decoder
@@ -56,7 +56,7 @@ class FileSplit:
             data = memoryview(file.read(end - start))
         table = read_batches(data, base_offset_min=source.base_offset_min)
         if self.is_committed:
-            table = without_aborted(table, aborted_in_files(self.path, table))
+            table = remove_aborted(table, read_aborted_transactions(self.path, table))
         yield from decoder.decode_table(table, source)
 
 

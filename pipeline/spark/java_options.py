@@ -1,4 +1,4 @@
-"""What Spark's JVM is started with, as defaultJavaOptions: the extraJavaOptions of a user stand behind them."""
+"""JVM options for Spark's defaultJavaOptions, which a user's extraJavaOptions override."""
 
 from __future__ import annotations
 
@@ -9,21 +9,19 @@ from pathlib import Path
 
 import pyspark
 
-# Of each value of an Arrow batch Spark asks itself whether it is null, and none beyond the batch: Arrow need not check
-# that once more for every one of them.
+# Spark checks bounds and nulls of every value itself, so Arrow need not repeat the checks.
 ARROW_OPTIONS = "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
 
-# The tasks of a job on one machine want to be through, and nobody waits for one of their steps: G1, which is Java's
-# choice, makes every step a little longer so that no pause is long.
+# A batch job needs throughput. G1, Java's default, trades throughput for short pauses.
 _COLLECTOR = "-XX:+UseParallelGC"
 _ANY_COLLECTOR = re.compile(r"-XX:\+Use\w+GC\b")
 
 
 def options_of_one_machine(given: Mapping[str, str]) -> str:
-    """Return the options of a JVM in which both the driver and the tasks run.
+    """Return the options of a JVM that runs both the driver and the tasks.
 
-    given: the keys that a user gives. Java does not start with two collectors: if they, the environment or
-    spark-defaults.conf name one, there is none here.
+    given: the user's Spark keys. If they, the environment or spark-defaults.conf name a garbage collector, the result
+    names none, because Java does not start with two.
     """
     words = [*given.values(), *os.environ.values(), _spark_defaults()]
     return ARROW_OPTIONS if any(map(_ANY_COLLECTOR.search, words)) else f"{ARROW_OPTIONS} {_COLLECTOR}"

@@ -1,9 +1,7 @@
-"""What Spark is doing, told while it does it: tasks, rows, bytes, and how long the stage at hand will take.
+"""Progress line of a running Spark job: tasks, rows, shuffled bytes, and the remaining time of the running stages.
 
-Bytes are those of shuffles: a data source in Python tells Spark its rows alone.
-
-Spark plans a query anew after each stage, so nobody knows how many stages are to come; the time left is told of those
-that run. Nothing here needs Spark; running_stages.py asks it.
+Only shuffled bytes are shown, because a Python data source reports only rows to Spark. Spark replans a query after each
+stage, so the number of further stages is unknown. This module does not use Spark; running_stages.py does.
 """
 
 from __future__ import annotations
@@ -15,15 +13,15 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, TextIO
 
-# How often Spark is asked; a question takes milliseconds.
+# A poll takes milliseconds.
 POLL_SECONDS = 0.5
-# How often a line is written where nobody sees it being overwritten.
+# The interval of lines to a stream that is not a terminal.
 LINE_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A stage that runs."""
+    """A running stage."""
 
     number: int
     tasks: int
@@ -33,24 +31,24 @@ class Stage:
 
 
 class Progress:
-    """Tells on a stream what the session does, for the length of a block."""
+    """A context manager that writes the progress of the session to a stream."""
 
     def __init__(self, stages: Callable[[], Sequence[Stage]], stream: TextIO) -> None:
-        """stages: returns those that run now."""
+        """stages: returns the running stages."""
         self._stages = stages
         self._line = StatusLine(stream)
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="fauxka-progress", daemon=True)
 
     def __enter__(self) -> Self:
-        """Begin."""
+        """Start the thread that writes the line."""
         self._thread.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """End, and leave a line that is free."""
+        """Stop the thread and clear the line."""
         self._ended.set()
         self._thread.join()
         self._line.clear()
@@ -59,30 +57,30 @@ class Progress:
         meter = Meter(time.monotonic())
         while not self._ended.wait(POLL_SECONDS):
             now = time.monotonic()
-            self._line.tell(meter.line(self._stages(), now), now)
+            self._line.show(meter.line(self._stages(), now), now)
 
 
 class StatusLine:
-    """A line that is overwritten on a terminal, and elsewhere written anew every LINE_SECONDS."""
+    """A line that a terminal overwrites; any other stream gets a new line every LINE_SECONDS."""
 
     def __init__(self, stream: TextIO) -> None:
-        """Write nothing yet."""
+        """stream: overwritten if it is a terminal."""
         self._stream = stream
         self._overwrites = stream.isatty()
         self._width = 0
-        self._told_at: float | None = None
+        self._written_at: float | None = None
 
-    def tell(self, line: str, now: float) -> None:
-        """Write a line; now is in seconds of a clock of the caller's."""
+    def show(self, line: str, now: float) -> None:
+        """Show a line. now: seconds of a monotonic clock."""
         if self._overwrites:
             self._write(f"\r{line.ljust(self._width)}")
             self._width = len(line)
-        elif self._told_at is None or now - self._told_at >= LINE_SECONDS:
+        elif self._written_at is None or now - self._written_at >= LINE_SECONDS:
             self._write(f"{line}\n")
-            self._told_at = now
+            self._written_at = now
 
     def clear(self) -> None:
-        """Leave nothing of it on a terminal."""
+        """Remove the line from a terminal."""
         if self._overwrites:
             self._write(f"\r{' ' * self._width}\r")
 
@@ -92,16 +90,16 @@ class StatusLine:
 
 
 class Meter:
-    """Adds up what the stages did, and reckons from their tasks how long those that run will take."""
+    """Sums the counts of all stages and estimates the remaining time of the running ones from their finished tasks."""
 
     def __init__(self, started: float) -> None:
-        """started: now, in seconds of a clock of the caller's."""
+        """started: the start of the job, in seconds of a monotonic clock."""
         self._started = started
         self._first_seen: dict[int, float] = {}
         self._latest: dict[int, Stage] = {}
 
     def line(self, stages: Iterable[Stage], now: float) -> str:
-        """Return a line about the stages that run now."""
+        """Return the progress line."""
         running = list(stages)
         for stage in running:
             self._first_seen.setdefault(stage.number, now)

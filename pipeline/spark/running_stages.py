@@ -1,4 +1,4 @@
-"""The stages that a Spark session runs now, by the numbers of its own listener, which needs no web pages."""
+"""The running stages of a Spark session, from its status store, which works without the web UI."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class _Stages(Protocol):
 
 
 def running_stages(spark: SparkSession) -> Callable[[], Sequence[Stage]]:
-    """Return what tells the stages that the session runs now; it tells none where it cannot ask."""
-    # The listener's numbers are behind no public call of pyspark but the one for tasks alone.
+    """Return a function that returns the running stages, or none if Spark does not respond."""
+    # The public status tracker of pyspark has the numbers of tasks, but not of rows and bytes.
     store: object = getattr(spark.sparkContext, "_jsc").sc().statusStore()  # noqa: B009
     active = cast(Callable[[], _Stages], getattr(store, "activeStages"))  # noqa: B009
 
@@ -40,7 +40,7 @@ def running_stages(spark: SparkSession) -> Callable[[], Sequence[Stage]]:
             found = active()
             return [_stage(found.apply(index)) for index in range(found.size())]
         except SPARK_ERRORS:
-            # What has ended is told where a job waits for it.
+            # The call that waits for the job raises the error.
             return []
 
     return stages

@@ -1,7 +1,7 @@
-"""The package as one file for the workers of a cluster, which need not have it installed.
+"""The package as one zip file for the workers of a cluster that do not have it installed.
 
-In it is what the pipeline imports: itself, the formats and the files. What those need beside the standard library are
-compiled packages (numpy, pyarrow, fastcrc, cramjam, lz4), which no archive can bring: Python imports none from one.
+The archive contains every part that the pipeline imports. Its compiled dependencies (numpy, pyarrow, fastcrc, cramjam,
+lz4) must be installed on the workers, because Python cannot import compiled modules from a zip file.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
 
 ARCHIVE_NAME = "fauxka.zip"
-# What the layers let the pipeline import; messages of APIs that it does not speak are small.
+# The parts that import-linter allows the pipeline to import.
 PARTS = ("pipeline", "protocol", "storage")
 _PACKAGE = __name__.partition(".")[0]
-# The earliest that a zip file can tell: the same code is the same archive.
+# The earliest time of the zip format; a fixed time makes archives of the same code identical.
 _WRITTEN_AT = (1980, 1, 1, 0, 0, 0)
 _FOLDER_OF_STREAMS = "streaming_job"
 
 
 def write_archive(path: Path) -> None:
-    """Write the archive, in place of what is there. Raises BadOption if it cannot be written."""
+    """Write the archive, replacing an existing file. Raises BadOption if it cannot be written."""
     try:
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, source in _sources():
@@ -60,22 +60,23 @@ def _modules(name: PurePosixPath, folder: Traversable) -> Iterator[tuple[PurePos
 
 
 def send_archive(context: SparkContext) -> None:
-    """Let the workers of a cluster import the package, unless it went to them with the job already.
+    """Send the package to the workers of a cluster, unless the job already did.
 
-    It is under way as long as the context is there, and comes before anything else that the workers have by that name.
+    The archive has priority over an installed package of that name.
     """
     own = _archive_of_this_code() or _new_archive()
     if not any(PurePosixPath(file).name == own.name for file in context.listFiles):
         context.addPyFile(str(own))
-    _show_to_streams(own)
+    _copy_for_streams(own)
 
 
-def _show_to_streams(archive: Path) -> None:
-    """Put the archive where the driver's own Python worker of a stream looks for it.
+def _copy_for_streams(archive: Path) -> None:
+    """Copy the archive to the folder from which the driver's Python worker of a stream imports.
 
-    Spark forgets to: it copies the files of a job into one folder, and names another to this worker, as if it served
-    many jobs. Source: PythonStreamingSourceRunner.init, Spark 4.2.0.
+    Spark copies the files of a job to another folder than the one it passes to this worker.
+    Source: PythonStreamingSourceRunner.init, Spark 4.2.0.
     """
+    # Spark takes a second to import, and write_archive does not need it.
     from pyspark import SparkFiles
 
     folder = Path(SparkFiles.getRootDirectory(), _FOLDER_OF_STREAMS)
@@ -84,7 +85,7 @@ def _show_to_streams(archive: Path) -> None:
 
 
 def _new_archive() -> Path:
-    """Write an archive that is there as long as this process: Spark serves it whenever an executor starts."""
+    """Write an archive that is deleted at exit, because Spark serves it to every executor that starts later."""
     folder = Path(tempfile.mkdtemp(prefix="fauxka-archive-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     write_archive(folder / ARCHIVE_NAME)
@@ -92,7 +93,7 @@ def _new_archive() -> Path:
 
 
 def _archive_of_this_code() -> Path | None:
-    """Return the archive that this was imported from; None if it was imported from a folder."""
+    """Return the archive from which this module was imported; None if it was imported from a folder."""
     spec = importlib.util.find_spec(_PACKAGE)
-    assert spec is not None, "the package is that of this module"
+    assert spec is not None, "the package of this module is importable"
     return Path(spec.loader.archive) if isinstance(spec.loader, zipimporter) else None

@@ -1,4 +1,4 @@
-"""What pyspark raises where a job fails: its own errors, and those of the way to the virtual machine; why, in words."""
+"""Exceptions that pyspark raises when a job fails, and the reason of a failure as one line."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import re
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs]
 from pyspark.errors import PySparkException
 
-# The last two are raised where the virtual machine has died, of a full heap mostly.
+# The last two are raised after the JVM has died, mostly of a full heap.
 SPARK_ERRORS: tuple[type[Exception], ...] = (PySparkException, Py4JError, ConnectionError)
 
-# Our own words, in what Spark makes of an exception in one of its workers.
-_OURS = re.compile(r"\b(?:BadOption|BrokerError|PassingError|LostOffsets): (.+)$", re.MULTILINE)
+# The message of an exception of this package, within Spark's report about a failed worker.
+_OURS = re.compile(r"\b(?:BadOption|BrokerError|RetriableError|DataLossError): (.+)$", re.MULTILINE)
 
 
-def words_of(error: Exception) -> str:
-    """Return why a job failed in one line: our own words, else the first line of Spark's."""
+def failure_reason(error: Exception) -> str:
+    """Return the reason of a failed job in one line: the message of this package's exception, or Spark's first line."""
     if isinstance(error, ConnectionError):
-        return "Spark's virtual machine has ended"
+        return "Spark's JVM has ended"
     text = str(error)
     ours = _OURS.findall(text)
-    return ours[-1] if ours else text.partition("\n")[0] or "Spark failed and does not say why"
+    return ours[-1] if ours else text.partition("\n")[0] or "Spark failed without a reason"

@@ -1,6 +1,6 @@
-"""The four jars that a pyspark from PyPI lacks for format("kafka"): the versions of each series, and their sums.
+"""The four jars that pyspark needs for format("kafka") and does not contain: versions and SHA-256 by series.
 
-All else that the connector asks for (lz4, snappy, zstd, slf4j, jsr305, hadoop-client) is in pyspark/jars already.
+pyspark/jars contains the other dependencies of the connector: lz4, snappy, zstd, slf4j, jsr305, hadoop-client.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ class Jar:
 
     @property
     def file_name(self) -> str:
-        """Return the name that both Maven and our Ivy pattern give it."""
+        """The file name that Maven and the Ivy pattern of spark_jars.py use."""
         return f"{self.artifact}-{self.version}.jar"
 
     def is_in(self, folder: Path) -> bool:
-        """Tell whether the folder has exactly this jar."""
+        """Whether the folder contains this jar with this SHA-256."""
         path = folder / self.file_name
         return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == self.sha256
 
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """What one series of pyspark needs."""
+    """The jars of one series of pyspark."""
 
     scala: str
     connector: Jar
@@ -42,7 +42,7 @@ class Lock:
 
     @property
     def jars(self) -> list[Jar]:
-        """Return all four."""
+        """All four jars."""
         return [self.connector, self.token_provider, self.kafka_clients, self.commons_pool]
 
 
@@ -60,7 +60,7 @@ def _lock(scala: str, versions: tuple[str, str, str, str], sums: tuple[str, str,
     return Lock(scala, connector, token_provider, kafka_clients, commons_pool)
 
 
-# The connector of 4.2.0 with the token provider of 4.0.0 serves 4.1 to 4.3: tried with each.
+# The connector 4.2.0 with the token provider 4.0.0 works with 4.1 to 4.3; tested with each.
 SPARK_4_2 = _lock(
     "2.13",
     ("4.2.0", "4.0.0", "3.9.2", "2.13.1"),

@@ -1,8 +1,8 @@
-"""Bring the jars of Spark's kafka format, each checked against its SHA-256, into a folder of the user's.
+"""Download of the jars of Spark's kafka format, each checked against its SHA-256.
 
-They come by `mvn` where there is one, so that the user's own mirrors apply, or by the Ivy inside pyspark, which needs
-only Java: DEFAULT_ARTIFACT_REPOSITORY, Spark's own variable, names a mirror for it, or IVY_SETTINGS a settings file.
-No host is named here. `spark.jars.packages` checks no sums, and fails on a half-filled local Maven folder.
+`mvn` is used if it is installed, so that the user's mirrors apply. Otherwise the Ivy inside pyspark, which needs only
+Java: DEFAULT_ARTIFACT_REPOSITORY (a variable of Spark) names a mirror for it, or IVY_SETTINGS a settings file.
+`spark.jars.packages` is not used: it checks no SHA-256 and fails on an incomplete local Maven folder.
 """
 
 from __future__ import annotations
@@ -19,36 +19,36 @@ from pathlib import Path
 from ..bad_option import BadOption
 from .spark_jar_lock import LOCKS, Jar, Lock
 
-# A fetch over a slow line; it is about 7 MB.
+# About 7 MB over a slow line.
 FETCH_SECONDS_MAX = 600
-# What a failed command said last; more is in nobody's way of reading one line.
-SAID_CHARACTERS_MAX = 600
+# The end of a failed command's output, in an error message of one line.
+OUTPUT_CHARACTERS_MAX = 600
 
 INSTALL = "pip install 'fauxka[spark]'"
 
 
 def installed_series() -> str:
-    """Return the series of the installed pyspark, such as "4.2". Raises BadOption where it has no lock."""
+    """Return the series of the installed pyspark, such as "4.2". Raises BadOption if LOCKS does not contain it."""
     try:
         version = importlib.metadata.version("pyspark")
     except importlib.metadata.PackageNotFoundError:
-        raise BadOption(f"pyspark is not installed; it comes with {INSTALL}") from None
+        raise BadOption(f"pyspark is not installed; install it with {INSTALL}") from None
     series = ".".join(version.split(".")[:2])
     if series not in LOCKS:
-        raise BadOption(f"no jars are locked for pyspark {version}; known are {', '.join(sorted(LOCKS))}")
+        raise BadOption(f"pyspark {version} is not supported; supported series are {', '.join(sorted(LOCKS))}")
     return series
 
 
 def jar_folder(destination: Path | None = None) -> Path:
-    """Return where the jars of the installed pyspark are, or would be."""
+    """Return the folder for the jars of the installed pyspark; it need not exist."""
     return (destination or Path.home() / ".cache" / "spark-kafka-jars" / installed_series()).absolute()
 
 
 def fetch_jars(destination: Path | None = None, ways: Sequence[str] = ("mvn", "ivy")) -> list[Path]:
-    """Return the paths of the four jars for the installed pyspark, fetched where they are missing.
+    """Return the paths of the four jars for the installed pyspark, and download the missing ones.
 
-    destination: ~/.cache/spark-kafka-jars/<series> unless said otherwise. ways: which to try, in order.
-    Raises BadOption when a jar is still missing or has another sum; the words say what was tried.
+    destination: default ~/.cache/spark-kafka-jars/<series>. ways: keys of WAYS, tried in order.
+    Raises BadOption with the outcome of each way if a jar is still missing or has another SHA-256.
     """
     lock = LOCKS[installed_series()]
     folder = jar_folder(destination)
@@ -83,7 +83,7 @@ def _by_maven(lock: Lock, folder: Path) -> str:
 
 
 def maven_project(lock: Lock) -> str:
-    """Return a project that depends on the jars, and on nothing that they depend on."""
+    """Return a Maven project that depends on the jars without their dependencies."""
     dependencies = "".join(
         f"<dependency><groupId>{jar.group}</groupId><artifactId>{jar.artifact}</artifactId>"
         f"<version>{jar.version}</version><exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId>"
@@ -112,7 +112,7 @@ def _by_ivy(lock: Lock, folder: Path) -> str:
 
 
 def ivy_module(lock: Lock) -> str:
-    """Return a module that depends on the jars, and on nothing that they depend on."""
+    """Return an Ivy module that depends on the jars without their dependencies."""
     dependencies = "".join(
         f'<dependency org="{jar.group}" name="{jar.artifact}" rev="{jar.version}" transitive="false"'
         ' conf="*->master,runtime,default"/>'
@@ -136,20 +136,20 @@ def _ivy_settings(file: Path) -> list[str]:
 
 
 def _pyspark_folder() -> Path:
-    """Return where pyspark is, without the second that its import takes."""
+    """Return the folder of pyspark without importing it, which takes a second."""
     found = importlib.util.find_spec("pyspark")
-    assert found is not None and found.origin is not None, "pyspark was asked for its version before"
+    assert found is not None and found.origin is not None, "installed_series has found pyspark"
     return Path(found.origin).parent
 
 
 def _run(command: Sequence[str]) -> str:
-    """Run quietly; return the exit code, with the last of what a failed command said."""
+    """Run a command; return its exit code and, if it failed, the end of its output."""
     try:
         finished = subprocess.run(command, capture_output=True, text=True, timeout=FETCH_SECONDS_MAX, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
-    said = (finished.stdout + finished.stderr)[-SAID_CHARACTERS_MAX:] if finished.returncode != 0 else ""
-    return f"exit code {finished.returncode} {said}".strip()
+    output = (finished.stdout + finished.stderr)[-OUTPUT_CHARACTERS_MAX:] if finished.returncode != 0 else ""
+    return f"exit code {finished.returncode} {output}".strip()
 
 
 WAYS: dict[str, Callable[[Lock, Path], str]] = {"mvn": _by_maven, "ivy": _by_ivy}

@@ -1,6 +1,6 @@
-"""A Spark session that knows the data source, on this machine or on a cluster, set for few surprises.
+"""A Spark session with the data source `fauxka-log`, on this machine or on a cluster.
 
-Settings of the user's win over these, and a session that is there already is taken as it is.
+The user's settings override the ones here. An existing session is used unchanged.
 """
 
 from __future__ import annotations
@@ -22,21 +22,19 @@ SETTINGS = {
     "spark.driver.defaultJavaOptions": ARROW_OPTIONS,
     "spark.executor.defaultJavaOptions": ARROW_OPTIONS,
     "spark.ui.enabled": "false",
-    # Kafka's timestamps are of no zone, and days are told apart in one.
+    # Kafka's timestamps have no time zone; UTC shows them alike on every machine.
     "spark.sql.session.timeZone": "UTC",
-    # What Spark logs below an error is for who looks after Spark.
     "spark.log.level": "ERROR",
-    # A bar of its own would be written over that of the command.
+    # Spark's progress bar would overwrite the progress line of the command.
     "spark.ui.showConsoleProgress": "false",
-    # What does not fit into a task's memory goes to its disk in pieces, all of which are read at once: to read ahead in
-    # each takes two megabytes of the heap, of which small tasks on large partitions then ran out.
+    # A task reads all its spilled pieces at once. Reading ahead takes 2 MB of the heap for each, and the heap of small
+    # tasks on large partitions ran out.
     "spark.unsafe.sorter.spill.read.ahead.enabled": "false",
 }
 LOCAL_SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
-    # Spark counts in the files of a shuffle, of which a laptop needs fewer than the 200 of the default; adaptive
-    # execution joins the small ones.
+    # One machine needs fewer shuffle files than the default of 200; adaptive execution joins small partitions.
     "spark.sql.shuffle.partitions": "32",
 }
 
@@ -44,12 +42,12 @@ LOCAL_SETTINGS = {
 def start_session(
     master: str | None = None, *, with_kafka: bool = False, settings: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """Return the session of this process, started if there is none, to which `fauxka-log` is a format.
+    """Return the session of this process with the format `fauxka-log`. Starts a session if there is none.
 
-    master: without it that of spark-submit, which started this process, or else local[*]. Another master than a local
-    one gets this package for its workers. with_kafka: whether the format kafka is needed too, whose jars are then
-    fetched if they are not there; spark-submit wants them as --jars. settings: Spark's keys.
-    Raises BadOption where there is no Java, or no jars.
+    master: default is that of spark-submit if it started this process, otherwise local[*]. Workers of a cluster are
+    sent this package. with_kafka: also provide the format kafka; missing jars are downloaded. A job of spark-submit
+    must pass them as --jars. settings: Spark configuration keys.
+    Raises BadOption if Java or a jar is missing.
     """
     given = dict(settings or {})
     master = master or given.get("spark.master") or (None if _is_submitted() else "local[*]")
@@ -66,7 +64,7 @@ def start_session(
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     if is_new:
-        _set_what_nobody_has(spark)
+        _set_missing_sql_settings(spark)
     if not is_local(str(spark.sparkContext.master)):
         send_archive(spark.sparkContext)
     register(spark)
@@ -74,18 +72,18 @@ def start_session(
 
 
 def _settings_for(master: str | None, given: Mapping[str, str]) -> dict[str, str]:
-    """Return our settings for a master; none for a job of spark-submit, which has its own."""
+    """Return the settings for a master; none for a job of spark-submit, which sets its own."""
     if master is None:
         return {}
     if not is_local(master):
         return SETTINGS
-    # Spark starts its workers by this name, and another Python than the driver's is refused.
+    # Spark starts its workers with this Python and rejects another version than the driver's.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     return {**SETTINGS, **LOCAL_SETTINGS, "spark.driver.defaultJavaOptions": options_of_one_machine(given)}
 
 
-def _set_what_nobody_has(spark: SparkSession) -> None:
-    """Set what queries go by and spark-submit was not told; without effect where the session began with it."""
+def _set_missing_sql_settings(spark: SparkSession) -> None:
+    """Set the SQL settings that neither start_session nor spark-submit has set."""
     given = spark.sparkContext.getConf()
     for key, value in SETTINGS.items():
         if key.startswith("spark.sql.") and not given.contains(key):
@@ -93,29 +91,30 @@ def _set_what_nobody_has(spark: SparkSession) -> None:
 
 
 def register(spark: SparkSession) -> None:
-    """Make `fauxka-log` a format of the session; without effect before Spark 4, where read_log takes its place."""
+    """Register the format `fauxka-log`. Does nothing before Spark 4, where read_log replaces it."""
     if has_data_sources(spark):
+        # pyspark.sql.datasource exists since Spark 4.
         from ..log_source import FauxkaLog
 
         spark.dataSource.register(FauxkaLog)
 
 
 def has_data_sources(spark: SparkSession) -> bool:
-    """Whether this Spark has data sources in Python."""
+    """Whether this Spark has Python data sources (4.0 and later)."""
     return int(spark.version.split(".")[0]) >= 4
 
 
 def is_local(master: str) -> bool:
-    """Whether Spark's tasks run within the driver's process; those of local-cluster do not."""
+    """Whether tasks run within the driver's JVM; false for local-cluster."""
     return master == "local" or master.startswith("local[")
 
 
 def _is_submitted() -> bool:
-    """Whether spark-submit started this process, and with it the JVM."""
+    """Whether spark-submit started this process and the JVM."""
     return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
 def _check_java() -> None:
     home = os.environ.get("JAVA_HOME")
     if shutil.which("java") is None and not (home and Path(home, "bin", "java").exists()):
-        raise BadOption("Spark needs Java 17, and there is no java in PATH and no JAVA_HOME")
+        raise BadOption("Spark needs Java 17: java is not in PATH, and JAVA_HOME has none")

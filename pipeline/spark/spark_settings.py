@@ -1,4 +1,4 @@
-"""Spark's keys as the commands take them: -c KEY=VALUE."""
+"""Parsing of the command-line option -c KEY=VALUE for Spark configuration keys."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from ..bad_option import BadOption
 
 
 def settings_of(assignments: Sequence[str]) -> dict[str, str]:
-    """Return KEY=VALUE texts as a table. Raises BadOption."""
+    """Return Spark configuration values by key. Raises BadOption for a text that is not KEY=VALUE."""
     settings: dict[str, str] = {}
     for assignment in assignments:
         key, separator, value = assignment.partition("=")
         if not separator or not key:
-            raise BadOption(f"conf: KEY=VALUE, not {assignment}")
+            raise BadOption(f"conf: must be KEY=VALUE, not {assignment}")
         settings[key] = value
     return settings

@@ -1,4 +1,4 @@
-"""How the tasks of a Spark job went, attempt by attempt, from Spark's own event log: pyspark has no listener for it."""
+"""The task attempts of a Spark job, from Spark's event log, because pyspark has no listener for them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, field
 
-# One file of plain lines, however long the job runs.
+# Makes the log one uncompressed file.
 EVENT_LOG_SETTINGS = {
     "spark.eventLog.enabled": "true",
     "spark.eventLog.rolling.enabled": "false",
@@ -19,7 +19,7 @@ _TASK_END = "SparkListenerTaskEnd"
 
 
 class Attempt(Struct, kw_only=True):
-    """One attempt of a task. number: from 1. ended_ms: since 1970. failure: why in a line, "" if there is none."""
+    """One attempt of a task. number: from 1. ended_ms: since 1970. failure: one line, "" if the attempt succeeded."""
 
     stage: int
     task: int
@@ -41,7 +41,7 @@ class _EndReason(Struct):
 
 
 class _Event(Struct):
-    """What is read of an event; all but the end of a task has its name alone."""
+    """The fields of an event that are read; only the end of a task has more than the name."""
 
     event: str = field(name="Event")
     stage: int = field(name="Stage ID", default=-1)
@@ -50,12 +50,12 @@ class _Event(Struct):
 
 
 def event_log_settings(folder: Path) -> dict[str, str]:
-    """Return Spark's keys that have it write its event log to a folder, which must be there."""
+    """Return the Spark settings for an event log in an existing folder."""
     return {**EVENT_LOG_SETTINGS, EVENT_LOG_FOLDER_KEY: folder.absolute().as_uri()}
 
 
 def read_attempts(folder: Path) -> list[Attempt]:
-    """Return the attempts of all tasks in the order in which they ended; the session must have been stopped."""
+    """Return the attempts of all tasks in the order of their ends. The session must have been stopped before."""
     lines = [line for file in sorted(folder.iterdir()) if file.is_file() for line in file.read_bytes().splitlines()]
     return [attempt for line in lines if (attempt := _attempt_of(line)) is not None]
 

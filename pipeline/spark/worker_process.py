@@ -1,16 +1,15 @@
-"""What is set once in a process of Spark's Python workers, which runs one task after another."""
+"""Set-up of a Python worker process of Spark, which runs one task after another."""
 
 from __future__ import annotations
 
 import gc
 
 
-def spare_imports_from_collection() -> None:
-    """Keep what is there already, which is what was imported, out of each later collection of garbage.
+def freeze_imported_objects() -> None:
+    """Exclude all present objects, mostly imported modules, from later garbage collections.
 
-    After every task Spark collects all garbage of the worker before it gets the next one (pyspark/daemon.py, 4.2.0),
-    and looks each time at everything that pyspark, pandas and pyarrow have defined. Without effect from the second time
-    on: what a task leaves behind is collected.
+    Spark runs a full collection after every task (pyspark/daemon.py, 4.2.0), which would scan all definitions of
+    pyspark, pandas and pyarrow. Only the first call has an effect, so that garbage of tasks is collected.
     """
     if not gc.get_freeze_count():
         gc.freeze()

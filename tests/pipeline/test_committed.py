@@ -117,7 +117,9 @@ def test_a_log_of_kafka_is_read_up_to_its_open_transaction_without_its_aborted_o
 
     assert offsets == [offset for offset in everything if isinstance(offset, int) and offset < 9 and offset != 7]
     assert 7 in everything
-    assert [*FileLog(options_of(path=GOLDEN, isolationLevel="read_committed")).held_back().values()] == [9]
+    assert [*FileLog(options_of(path=GOLDEN, isolationLevel="read_committed")).open_transaction_offsets().values()] == [
+        9
+    ]
 
 
 @pytest.mark.parametrize("has_snapshots", [True, False])
@@ -170,7 +172,7 @@ def test_what_is_before_a_snapshot_is_not_read(tmp_path: Path) -> None:
     later.with_suffix(".snapshot").write_bytes(encode_snapshot([]))
     (segments,) = find_segments(str(tmp_path), lambda _: True).values()
 
-    first = OpenTransactions().look(segments)
+    first = OpenTransactions().update(segments)
 
     assert first is not None
     assert first.offset == 5
@@ -183,7 +185,7 @@ def test_a_snapshot_of_an_older_transaction_leads_to_its_segment(tmp_path: Path)
     later.with_suffix(".snapshot").write_bytes(encode_snapshot([ProducerStateEntry(7, 0, (), 0, 0, 0)]))
     (segments,) = find_segments(str(tmp_path), lambda _: True).values()
 
-    first = OpenTransactions().look(segments)
+    first = OpenTransactions().update(segments)
 
     assert first is not None
     assert first.offset == 0

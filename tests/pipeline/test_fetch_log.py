@@ -10,7 +10,7 @@ from confluent_kafka import Producer
 from fauxka.pipeline.bad_option import BadOption
 from fauxka.pipeline.source.broker_connection import BrokerConnection, BrokerError
 from fauxka.pipeline.source.fetch_log import FetchLog
-from fauxka.pipeline.source.fetch_splits import LostOffsets
+from fauxka.pipeline.source.fetch_splits import DataLossError
 from fauxka.pipeline.source.log_splits import open_log
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.messages.delete_records import (
@@ -129,7 +129,7 @@ def test_offsets_that_are_gone_are_a_loss(tmp_path: Path) -> None:
         produce_one_topic(broker)
         delete_records_before(broker, 10)
 
-        with pytest.raises(LostOffsets, match=r"t-0: offset 3 is not there: the log begins at 10"):
+        with pytest.raises(DataLossError, match=r"t-0: offset 3 is not there: the log begins at 10"):
             read(bootstrap=broker.bootstrap_servers, topics="t", startingOffsets='{"t": {"0": 3}}')
         rows = read(
             bootstrap=broker.bootstrap_servers, topics="t", startingOffsets='{"t": {"0": 3}}', failOnDataLoss="false"

@@ -28,5 +28,5 @@ def test_of_another_failure_the_first_line_is_told() -> None:
 
 def test_options_have_a_name_and_a_value() -> None:
     assert options_of(("kafka.acks=1", "a=b=c")) == {"kafka.acks": "1", "a": "b=c"}
-    with pytest.raises(click.ClickException, match="option: KEY=VALUE, not =1"):
+    with pytest.raises(click.ClickException, match="option: must be KEY=VALUE, not =1"):
         options_of(("=1",))

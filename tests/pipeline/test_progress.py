@@ -26,8 +26,8 @@ def test_a_line_on_a_terminal_is_overwritten_and_nothing_is_left_of_it() -> None
     terminal = Terminal()
     line = StatusLine(terminal)
 
-    line.tell("four", 0.0)
-    line.tell("one", 0.5)
+    line.show("four", 0.0)
+    line.show("one", 0.5)
     line.clear()
 
     assert terminal.getvalue() == "\rfour\rone \r   \r"
@@ -38,7 +38,7 @@ def test_a_file_gets_a_line_now_and_then() -> None:
     line = StatusLine(file)
 
     for number in range(5):
-        line.tell(str(number), number * LINE_SECONDS / 2)
+        line.show(str(number), number * LINE_SECONDS / 2)
     line.clear()
 
     assert file.getvalue() == "0\n2\n4\n"

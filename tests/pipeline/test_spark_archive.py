@@ -81,7 +81,7 @@ def test_a_name_that_spark_does_not_import_from_is_refused(tmp_path: Path) -> No
 
     assert (ended.exit_code, ended.log) == (
         2,
-        f"fauxka: {tmp_path}/lib: Spark imports from a name that ends in .zip\n",
+        f"fauxka: {tmp_path}/lib: the name must end in .zip, because Spark imports only from such files\n",
     )
 
 

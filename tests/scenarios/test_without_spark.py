@@ -32,4 +32,4 @@ def test_it_says_in_one_line_what_to_install_and_ends_with_2(name: str, tmp_path
     ended = run("scenario", "run", name, variables={"PYTHONPATH": str(tmp_path)})
 
     assert (ended.exit_code, ended.output) == (2, "")
-    assert ended.log == "fauxka: pyspark is not installed; it comes with pip install 'fauxka[spark]'\n"
+    assert ended.log == "fauxka: pyspark is not installed; install it with pip install 'fauxka[spark]'\n"

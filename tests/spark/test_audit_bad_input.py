@@ -27,23 +27,29 @@ BOUND_BY_PERMISSIONS = (
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ((), "give one of the options path (segment files) and bootstrap (a broker's host:port)"),
+        ((), "set exactly one of the options path (segment files) and bootstrap (a broker's host:port)"),
         (("--path", "/nowhere"), "path: there is no /nowhere"),
         (("--path", "t-0"), "path: {folder}/t-0 holds no folder of a partition (topic-partition), and is none"),
-        (("--path", "."), "path: there is nothing to read in ."),
+        (("--path", "."), "path: . contains no batches"),
         (("--path", str(GOLDEN), "--topics", "other"), f"topics: {GOLDEN} has no topic other"),
         (("--bootstrap", "127.0.0.1:1"), "broker 127.0.0.1:1: no connection: Connection refused"),
-        (("--bootstrap", "here"), "bootstrap: host:port, or several with commas, not here"),
-        (("--path", str(GOLDEN), "--sent", "s.jsonl"), "a ledger of what was sent needs --event-id"),
-        (("--path", str(GOLDEN), "--event-id", "value"), "event-id: key, header:NAME or json:$.path, not value"),
-        (("--path", str(GOLDEN), "--as-of", "noon"), "as-of: a time such as 2026-01-31T12:00:00Z, or milliseconds"),
-        (("--path", str(GOLDEN), "-c", "master"), "conf: KEY=VALUE, not master"),
+        (("--bootstrap", "here"), "bootstrap: must be host:port, or several separated by commas, not here"),
+        (("--path", str(GOLDEN), "--sent", "s.jsonl"), "sent: a ledger of sent events needs --event-id"),
+        (
+            ("--path", str(GOLDEN), "--event-id", "value"),
+            "event-id: must be key, header:NAME or json:$.path, not value",
+        ),
+        (
+            ("--path", str(GOLDEN), "--as-of", "noon"),
+            "as-of: must be a time such as 2026-01-31T12:00:00Z, or milliseconds",
+        ),
+        (("--path", str(GOLDEN), "-c", "master"), "conf: must be KEY=VALUE, not master"),
         (("--path", str(GOLDEN), "--json", "no/such/folder"), "json: no/such/folder cannot be written"),
-        (("--path", str(GOLDEN), "--parquet", "t-0"), "parquet: t-0 is there already"),
+        (("--path", str(GOLDEN), "--parquet", "t-0"), "parquet: t-0 exists already"),
         (("--path", str(GOLDEN), "--html", "t-0"), "html: t-0 cannot be written"),
         (
             ("--path", str(GOLDEN), "--journal", "none.json"),
-            "journal: none.json is no file, and no address of an admin API",
+            "journal: none.json is neither a file nor the address of an admin API",
         ),
     ],
 )

@@ -175,7 +175,7 @@ def test_a_signal_ends_a_stream_with_its_counts(broker: Broker, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--to", "/tmp/x"), "give one of --bootstrap (a broker's host:port) and --path (segment files)"),
+        (("--to", "/tmp/x"), "set exactly one of --bootstrap (a broker's host:port) and --path (segment files)"),
         (("--to", "/tmp/x", "--path", "/nowhere"), "path: there is no /nowhere"),
         (("--to", "t", "--bootstrap", "127.0.0.1:1"), "to: t is the topic that is read; it would never end"),
         (
@@ -188,7 +188,10 @@ def test_a_signal_ends_a_stream_with_its_counts(broker: Broker, tmp_path: Path) 
             "checkpoint: a stream into a topic needs a folder in which it keeps its place",
         ),
         (("--to", "/tmp/x", "--path", "/nowhere", "--within", "soon"), "within: a number and seconds, minutes, hours"),
-        (("--to", "/tmp/x", "--path", "/nowhere", "--event-id", "offset"), "event-id: key, header:NAME or json:$.path"),
+        (
+            ("--to", "/tmp/x", "--path", "/nowhere", "--event-id", "offset"),
+            "event-id: must be key, header:NAME or json:$.path",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_told_in_one_line_before_spark_starts(arguments: Sequence[str], words: str) -> None:

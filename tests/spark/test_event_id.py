@@ -58,12 +58,12 @@ def test_a_json_name_may_have_blanks(spark: SparkSession) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("offset", "event-id: key, header:NAME or json:\\$.path, not offset"),
-        ("header:", "event-id: key, header:NAME or json:\\$.path, not header:"),
-        ("json:order.id", "event-id: order.id is no path like \\$.order.id"),
-        ("json:$.a..b", "event-id: \\$.a..b is no path like"),
-        ("json:$.a[b]", "event-id: \\$.a\\[b\\] is no path like"),
-        ("json:$", "event-id: \\$ is no path like"),
+        ("offset", "event-id: must be key, header:NAME or json:\\$.path, not offset"),
+        ("header:", "event-id: must be key, header:NAME or json:\\$.path, not header:"),
+        ("json:order.id", "event-id: order.id is not a path like \\$.order.id"),
+        ("json:$.a..b", "event-id: \\$.a..b is not a path like"),
+        ("json:$.a[b]", "event-id: \\$.a\\[b\\] is not a path like"),
+        ("json:$", "event-id: \\$ is not a path like"),
     ],
 )
 def test_another_event_id_is_refused_in_one_line(spark: SparkSession, text: str, words: str) -> None:

@@ -172,7 +172,7 @@ def test_a_file_that_is_no_journal_is_one_line(spark: SparkSession, tmp_path: Pa
     with pytest.raises(BadOption) as raised:
         read_journal(spark, str(path))
 
-    assert str(raised.value).startswith(f"journal: {path} is no answer of GET /v1/journal: ")
+    assert str(raised.value).startswith(f"journal: {path} is not a response of GET /v1/journal: ")
 
 
 @pytest.mark.parametrize("text", ["/nowhere/journal.json", "http://127.0.0.1:1", "http://127.0.0.1:x"])

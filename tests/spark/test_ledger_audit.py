@@ -91,7 +91,7 @@ def test_an_event_that_failed_and_is_stored_is_an_ambiguous_success(spark: Spark
     findings = audit(log(spark, "a", "b", "b"), ledger(spark, acked("a", 0), failed("b"), failed("c")))
 
     assert_findings(findings, ("ambiguous_success", "b", 0, 1, None, 2, None))
-    assert [row["detail"] for row in findings.collect()] == ["told TIMED_OUT, stored at t-0 offset 1"]
+    assert [row["detail"] for row in findings.collect()] == ["failed: TIMED_OUT, stored at t-0 offset 1"]
 
 
 def test_one_acknowledgement_among_several_attempts_is_enough(spark: SparkSession) -> None:

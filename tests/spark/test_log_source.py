@@ -138,7 +138,7 @@ def test_damage_is_a_row_and_not_a_dead_job(source: SparkSession, tmp_path: Path
     ("options", "words"),
     [
         ({"path": "/nowhere"}, "BadOption: path: there is no /nowhere"),
-        ({"path": str(GOLDEN), "view": "rows"}, "BadOption: view: records or batches, not rows"),
+        ({"path": str(GOLDEN), "view": "rows"}, "BadOption: view: must be records or batches, not rows"),
         ({"bootstrap": "127.0.0.1:1"}, "BrokerError: broker 127.0.0.1:1: no connection: Connection refused"),
     ],
 )

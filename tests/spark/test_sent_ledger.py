@@ -70,13 +70,13 @@ def test_a_line_that_is_none_of_a_ledger_is_shown(spark: SparkSession, tmp_path:
     with pytest.raises(BadOption) as raised:
         read_sent(spark, text)
 
-    assert str(raised.value) == f"sent: a line of {text} is none of the ledger: {line}"
+    assert str(raised.value) == f"sent: {text} has an invalid line: {line}"
 
 
 def test_a_parquet_row_without_an_event_id_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     spark.createDataFrame([(None,)], "event_id string").write.parquet(str(tmp_path / "sent"))
 
-    with pytest.raises(BadOption, match="one without event_id"):
+    with pytest.raises(BadOption, match="event_id is null"):
         read_sent(spark, str(tmp_path / "sent"))
 
 
