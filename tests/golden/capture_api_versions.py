@@ -6,16 +6,16 @@ import struct
 import tempfile
 from pathlib import Path
 
+from fauxka.protocol.api_keys import APIS, ApiKey
+from fauxka.protocol.client_requests import read_answer, request_frame
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
-from fauxka.protocol.messages.request_header import RequestHeader
-from fauxka.protocol.primitives import Reader, Writer
 
 from ..reference.kafka_process import running_kafka
 
 FILE = Path(__file__).parent / "api_versions-4.3.0.json"
-API_KEY = 18
+API = APIS[ApiKey.API_VERSIONS]
 VERSION = 4
-REQUEST_HEADER_VERSION = 2
+CORRELATION_ID = 1
 ANSWER_SECONDS_MAX = 20.0
 HOW = (
     "What a broker of Kafka 4.3.0 (KRaft, one node, default configuration) answered to ApiVersions v4; "
@@ -25,21 +25,13 @@ HOW = (
 
 def ask(bootstrap: str) -> ApiVersionsResponse:
     """Return the answer of the broker at "host:port"."""
-    writer = Writer()
-    header = RequestHeader(request_api_key=API_KEY, request_api_version=VERSION, correlation_id=1, client_id="capture")
-    header.write(writer, REQUEST_HEADER_VERSION)
-    ApiVersionsRequest(client_software_name="capture", client_software_version="1").write(writer, VERSION)
+    request = ApiVersionsRequest(client_software_name="capture", client_software_version="1")
     host, port = bootstrap.rsplit(":", 1)
     with socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS_MAX) as connection:
-        connection.sendall(struct.pack(">i", len(writer.buffer)) + writer.buffer)
+        connection.sendall(request_frame(API, VERSION, CORRELATION_ID, request))
         with connection.makefile("rb") as stream:
             (size,) = struct.unpack(">i", stream.read(4))
-            reader = Reader(stream.read(size))
-    # The header of this response is never flexible: a client that knows nothing yet must be able to read it.
-    assert reader.int32() == 1, "the answer has another correlation id"
-    response = ApiVersionsResponse.read(reader, VERSION)
-    assert reader.remaining == 0, f"{reader.remaining} bytes behind the answer"
-    return response
+            return read_answer(API, VERSION, CORRELATION_ID, stream.read(size), ApiVersionsResponse.read)
 
 
 def main() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass
+from pkgutil import iter_modules
 from typing import Any, cast
 
 from kio.schema.index import schema_name_map
 
+from fauxka.protocol import messages
 from fauxka.protocol.message import Message
 from fauxka.protocol.primitives import Reader, Writer
 
@@ -54,7 +56,7 @@ def message_class(module: str, name: str) -> type[Message]:
 
 MESSAGE_VERSIONS = [
     MessageVersion(module, path.split(":")[1], version, path)
-    for module, versions in sorted(schema_name_map.items())
-    for version, paths in sorted(versions.items())
+    for module in sorted(found.name for found in iter_modules(messages.__path__))
+    for version, paths in sorted(schema_name_map[module].items())
     for _, path in sorted(paths.items(), key=lambda item: item[0].name)
 ]

@@ -13,7 +13,7 @@ from kio.serial import entity_reader, entity_writer
 from .kio_entities import as_message, entities
 from .message_catalog import MESSAGE_VERSIONS, MessageVersion
 
-# Some 570 messages: a few drawn values of each, the same in every run.
+# Some 560 messages: a few drawn values of each, the same in every run.
 FEW = settings(
     max_examples=5,
     derandomize=True,

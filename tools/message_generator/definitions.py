@@ -14,7 +14,6 @@ class MessageKind(Enum):
 
     REQUEST = "request"
     RESPONSE = "response"
-    HEADER = "header"
     DATA = "data"
 
 
@@ -30,8 +29,6 @@ class Primitive(Enum):
     FLOAT64 = "float64"
     UUID = "uuid"
     STRING = "string"
-    # The client id of a request header: never compact, so that an old broker can read the header of a new client.
-    HEADER_STRING = "header_string"
     DATA = "data"
 
     @property
@@ -47,7 +44,7 @@ class Primitive(Enum):
                 return "bool"
             case Primitive.FLOAT64:
                 return "float"
-            case Primitive.STRING | Primitive.HEADER_STRING:
+            case Primitive.STRING:
                 return "str"
             case Primitive.DATA | Primitive.UUID:
                 return "bytes"
@@ -59,8 +56,6 @@ class Primitive(Enum):
         match self:
             case Primitive.STRING:
                 return 1 if flexible else 2
-            case Primitive.HEADER_STRING:
-                return 2
             case Primitive.DATA:
                 return 1 if flexible else 4
             case Primitive.UUID:

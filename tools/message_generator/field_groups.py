@@ -66,8 +66,6 @@ def method_of(primitive: Primitive, *, flexible: bool, nullable: bool) -> str:
     match primitive:
         case Primitive.STRING | Primitive.DATA:
             return f"{'compact_' if flexible else ''}{'nullable_' if nullable else ''}{primitive.value}"
-        case Primitive.HEADER_STRING:
-            return "nullable_string" if nullable else "string"
         case _:
             assert not nullable, f"{primitive} cannot be null"
             return str(primitive.value)

@@ -18,6 +18,8 @@ from typing import Any, TypeVar, get_args, get_origin
 from kio.schema.index import LoadableEntityType, schema_name_map
 from kio.static.constants import EntityType
 
+from fauxka.protocol.api_keys import APIS
+
 from .definitions import Message, MessageField, MessageKind, MessageStruct, Primitive, Versions
 
 T = TypeVar("T")
@@ -25,8 +27,15 @@ T = TypeVar("T")
 ENTITY_TYPES: Mapping[MessageKind, LoadableEntityType] = {
     MessageKind.REQUEST: EntityType.request,
     MessageKind.RESPONSE: EntityType.response,
-    MessageKind.HEADER: EntityType.header,
     MessageKind.DATA: EntityType.data,
+}
+# The messages that belong to no API: the bytes that a consumer sends in JoinGroup and SyncGroup, and the first and the
+# last record of a snapshot.
+RECORDS = {
+    "consumer_protocol_assignment",
+    "consumer_protocol_subscription",
+    "snapshot_footer_record",
+    "snapshot_header_record",
 }
 PRIMITIVES = {
     "bool": Primitive.BOOLEAN,
@@ -69,7 +78,6 @@ IMPLICIT_DEFAULTS = {
     Primitive.FLOAT64: "0.0",
     Primitive.UUID: "ZERO_UUID",
     Primitive.STRING: '""',
-    Primitive.HEADER_STRING: '""',
     Primitive.DATA: 'b""',
 }
 
@@ -94,12 +102,12 @@ class VersionedField:
 
 
 def message_names() -> list[str]:
-    """Return the names of kio's packages, one an API, a header or a record, sorted."""
-    return sorted(schema_name_map)
+    """Return the names of kio's packages whose messages the product uses, one an API or a record, sorted."""
+    return sorted({api.module for api in APIS.values()} | RECORDS)
 
 
 def messages_of(name: str) -> list[Message]:
-    """Return the messages of one of kio's packages: an API's request and response, or one header or record.
+    """Return the messages of one of kio's packages: an API's request and response, or one record.
 
     A struct that request and response have under one name, with different contents, is called Request... or Response...
     """
@@ -187,7 +195,7 @@ class VersionMerger:
         name = versioned[0].name
         nullable = _versions(field for field in versioned if field.is_nullable)
         tagged = [field for field in versioned if field.tag is not None]
-        field_type = self._type(owner, name, versioned)
+        field_type = self._type(versioned)
         return MessageField(
             name=name,
             type=field_type,
@@ -199,9 +207,7 @@ class VersionMerger:
             tag=_only({field.tag for field in tagged}) if tagged else None,
         )
 
-    def _type(self, owner: str, name: str, versioned: list[VersionedField]) -> Primitive | MessageStruct:
-        if (owner, name) == ("RequestHeader", "client_id"):
-            return Primitive.HEADER_STRING
+    def _type(self, versioned: list[VersionedField]) -> Primitive | MessageStruct:
         entities = {field.entity for field in versioned}
         if entities == {None}:
             return _only({field.primitive for field in versioned})
