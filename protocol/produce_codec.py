@@ -20,14 +20,12 @@ from .hand_decoding import (
     encode_unsigned_varint,
     skip_tagged_fields,
 )
+from .produced_records import NO_TAGGED_FIELDS
 
 FLEXIBLE_SINCE = 9
 TOPIC_IDS_SINCE = 13
 TOPIC_ID_BYTES = 16
 
-# Of the partition, the topic and the request.
-_NO_TAGGED_FIELDS = b"\0\0\0"
-_NO_TAGGED_FIELDS_BYTES = len(_NO_TAGGED_FIELDS)
 # No record errors, no message, no tagged fields of partition and topic, throttle_time_ms, none of the answer.
 _END_OF_SINGLE = b"\1\0\0\0\0\0\0\0\0"
 
@@ -96,25 +94,6 @@ def decode_request(frame: memoryview, position: int, end: int, version: int) -> 
     if len(topics) > 1 or (topics and len(topics[0][1]) > 1):
         request.topics = _merge(topics)
     return request
-
-
-def decode_single_records(frame: memoryview, position: int, end: int) -> memoryview | None:
-    """Return the records whose compact size is at position, if they end a request without tagged fields.
-
-    position: the `head_end` of an earlier request that began with the same bytes.
-    """
-    size = frame[position]
-    position += 1
-    if size > 127:
-        if position < end and frame[position] <= 127:
-            size += frame[position] * 128 - 128
-            position += 1
-        else:
-            size, position = decode_unsigned_varint(frame, position - 1, end)
-    records_end = position + size - 1
-    if size == 0 or records_end + _NO_TAGGED_FIELDS_BYTES != end:
-        return None
-    return frame[position:records_end] if frame[records_end:end] == _NO_TAGGED_FIELDS else None
 
 
 class SingleAnswer:
@@ -197,9 +176,12 @@ def _find_head_end(frame: memoryview, end: int, records: memoryview | None) -> i
     """Return ProduceRequest.head_end; 0 where tagged fields follow, or the size is longer than it has to be."""
     if records is None:
         return 0
-    size_bytes = len(encode_unsigned_varint(len(records) + 1))
-    head_end = end - _NO_TAGGED_FIELDS_BYTES - len(records) - size_bytes
-    return head_end if decode_single_records(frame, head_end, end) == records else 0
+    size = encode_unsigned_varint(len(records) + 1)
+    records_end = end - len(NO_TAGGED_FIELDS)
+    records_start = records_end - len(records)
+    head_end = records_start - len(size)
+    has_tagged_fields = frame[records_end:end] != NO_TAGGED_FIELDS
+    return 0 if has_tagged_fields or frame[head_end:records_start] != size else head_end
 
 
 def _decode_flexible_partitions(

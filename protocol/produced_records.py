@@ -23,6 +23,7 @@ from .batches.record_batch import (
     Compression,
 )
 from .error_codes import ErrorCode, KafkaError
+from .hand_decoding import decode_unsigned_varint
 from .sequences import MAX_SEQUENCE
 
 # Bytes after the length field in the shortest message there ever was: one of magic 0 without key and value.
@@ -30,6 +31,10 @@ _RECORD_OVERHEAD_MIN = 14
 
 # Produce requests before this version may not carry zstd.
 ZSTD_VERSION_MIN = 7
+
+# The ends of the partition, the topic and the request behind the records of a request of one partition.
+NO_TAGGED_FIELDS = b"\0\0\0"
+_TAGGED_FIELDS = Struct(f"{len(NO_TAGGED_FIELDS)}s")
 
 _INT32 = Struct(">i")
 _LENGTH_POSITION = 8
@@ -57,6 +62,30 @@ class TransactionalProducer(NamedTuple):
 
     producer_id: int
     producer_epoch: int
+
+
+def find_plain_batch(frame: memoryview, position: int, end: int) -> memoryview | None:
+    """Return the batch that ends a Produce request of one partition, if is_plain_batch holds for it.
+
+    position: where the compact size of the records begins, the `head_end` of an earlier request with the same head.
+    Returns None also for a request with tagged fields behind the records.
+    """
+    size = frame[position]
+    position += 1
+    if size > 127:
+        if position < end and frame[position] <= 127:
+            size += frame[position] * 128 - 128
+            position += 1
+        else:
+            size, position = decode_unsigned_varint(frame, position - 1, end)
+    records_end = position + size - 1
+    if records_end + _TAGGED_FIELDS.size != end or size <= HEADER_SIZE:
+        return None
+    length, magic, attributes = _PLAIN.unpack_from(frame, position)
+    if magic != MAGIC_V2 or length + LOG_OVERHEAD != size - 1 or attributes & TRANSACTIONAL_BIT:
+        return None
+    (tagged_fields,) = _TAGGED_FIELDS.unpack_from(frame, records_end)
+    return frame[position:records_end] if tagged_fields == NO_TAGGED_FIELDS else None
 
 
 def is_plain_batch(records: memoryview) -> bool:

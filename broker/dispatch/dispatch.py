@@ -20,7 +20,7 @@ from ...protocol.primitives import Reader
 from .. import handlers
 from ..replica.disk_fault_injector import NoFileFaults, late_answer
 from ..requests.fault_ports import ANSWERED, NOT_OWED, WAITING
-from ..requests.request_context import ConnectionInfo, RequestContext, RequestHandler
+from ..requests.request_context import HEADER_START_BYTES, ConnectionInfo, RequestContext, RequestHandler
 from ..runtime.deferred import Buffers, Deferred
 
 if TYPE_CHECKING:
@@ -155,6 +155,8 @@ class Dispatcher:
             if self.observer is not None:
                 self.observer.unanswered(self.observer.handled(context, end - start, WAITING))
             raise
+        if self.observer is None and type(answer) is list and not self._file_faults.is_late:
+            return answer
         return self._observed(context, end - start, answer)
 
     def _observed(
@@ -176,22 +178,32 @@ class Dispatcher:
 
     def _read_header(self, context: RequestContext, frame: memoryview, start: int, end: int) -> tuple[Route, int]:
         """Fill the context from the header of the request; return where the request goes, and where its body begins."""
+        context.request_start = start
+        position = start + context.header_bytes
+        if position <= end:
+            # The requests of a connection mostly differ in their correlation ids only: one comparison reads the header.
+            api_and_version, correlation_id, rest = context.unpack_header(frame, start)
+            route = self._routes.get(api_and_version)
+            if rest == context.header_rest and route is not None and route.is_flexible == context.is_flexible:
+                context.correlation_id = correlation_id
+                context.api_key = route.api_key
+                context.api_version = route.api_version
+                return route, position
+        return self._read_new_header(context, frame, start, end)
+
+    def _read_new_header(self, context: RequestContext, frame: memoryview, start: int, end: int) -> tuple[Route, int]:
         position = start + _HEADER.size
         if position > end:
             raise FrameError(f"a request header of {end - start} bytes; {_HEADER.size} are the least")
         api_and_version, context.correlation_id, client_id_bytes = _HEADER.unpack_from(frame, start)
         route = self._routes.get(api_and_version) or self._load_route(api_and_version)
-        context.request_start = start
         context.api_key = route.api_key
         context.api_version = route.api_version
-        context.is_flexible = is_flexible = route.is_flexible
-        client_id_end = position + client_id_bytes
-        if client_id_bytes >= 0 and client_id_end <= end and frame[position:client_id_end] == context.client_id_view:
-            position = client_id_end
-        else:
-            position = _read_client_id(context, frame, position, client_id_bytes, end)
-        if is_flexible:
-            position = position + 1 if position < end and not frame[position] else _after_tags(frame, position, end)
+        context.is_flexible = route.is_flexible
+        position = _read_client_id(context, frame, position, client_id_bytes, end)
+        if route.is_flexible:
+            position = _skip_tags(frame, position, end)
+        context.keep_header(bytes(frame[start + HEADER_START_BYTES : position]))
         return route, position
 
     def _load_route(self, api_and_version: int) -> Route:
@@ -226,8 +238,8 @@ def _read_client_id(context: RequestContext, frame: memoryview, start: int, size
     return start + max(0, size)
 
 
-def _after_tags(frame: memoryview, position: int, end: int) -> int:
-    """Return the position behind the header's tagged fields, none of which is known."""
+def _skip_tags(frame: memoryview, position: int, end: int) -> int:
+    """Return the position after the header's tagged fields. No tagged field of a header is supported."""
     reader = Reader(frame, position, end)
     reader.skip_tagged_fields()
     return reader.position

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from importlib import import_module
-from struct import pack_into
+from struct import Struct, pack_into
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from ...protocol.error_codes import ErrorCode
@@ -30,6 +30,13 @@ if TYPE_CHECKING:
     from .produce_route import ProduceRoutes
 
 logger = logging.getLogger(__name__)
+
+# api key and version together; correlation id.
+_HEADER_START_FORMAT = ">Ii"
+_HEADER_START = Struct(_HEADER_START_FORMAT + "0s")
+HEADER_START_BYTES = _HEADER_START.size
+# Client ids are short; one of 32 KB is not worth its memory for each connection.
+_HEADER_BYTES_KEPT_MAX = 512
 
 # What was decided about a batch: its topic, its partition, and where it went or why it was refused.
 Decision = tuple[str, int, "AppendResult | AppendRefused"]
@@ -141,10 +148,11 @@ class RequestContext:
         "api_version",
         "batches",
         "client_id",
-        "client_id_view",
         "connection",
         "correlation_id",
         "error_code",
+        "header_bytes",
+        "header_rest",
         "is_flexible",
         "kept_body",
         "node",
@@ -152,6 +160,8 @@ class RequestContext:
         "produce_head_bytes",
         "request_id",
         "request_start",
+        "unpack_header",
+        "unpack_produce_head",
     )
 
     def __init__(self, node: NodeServices, connection: ConnectionInfo) -> None:
@@ -159,8 +169,11 @@ class RequestContext:
         self.node = node
         self.connection = connection
         self.client_id: str | None = ""
-        # The bytes of client_id, to tell without decoding that the next request has the same.
-        self.client_id_view = memoryview(b"")
+        # The bytes of the last request's header after its correlation id; what unpacks a header of that size, and the
+        # size. Only Dispatcher uses them.
+        self.header_rest: bytes | None = None
+        self.unpack_header = _HEADER_START.unpack_from
+        self.header_bytes = HEADER_START_BYTES
         self.api_key = -1
         self.api_version = -1
         self.correlation_id = 0
@@ -179,17 +192,31 @@ class RequestContext:
         self.request_start = 0
         # The length of the head of the connection's last Produce request that has a route, see produce_route; or 0.
         self.produce_head_bytes = 0
+        # Unpacks the bytes of such a head from a frame.
+        self.unpack_produce_head = _HEADER_START.unpack_from
 
     def set_client_id(self, client_id: bytes | None) -> None:
-        """Take the client id of a request's header; raises FrameError where it is not UTF-8.
-
-        It is nearly always the same as in the request before, and is decoded only when it changes.
-        """
+        """Set the client id of a request's header. Raises FrameError if it is not UTF-8."""
         try:
             self.client_id = None if client_id is None else client_id.decode()
         except UnicodeDecodeError as error:
             raise FrameError(f"client id {client_id!r} is not UTF-8") from error
-        self.client_id_view = memoryview(client_id or b"")
+
+    def keep_header(self, rest: bytes) -> None:
+        """Keep the header of a request, for the comparison with the next one.
+
+        rest: the header after its correlation id: the client id and, in a flexible version, the tagged fields.
+        """
+        if len(rest) > _HEADER_BYTES_KEPT_MAX:
+            rest = b""
+        self.header_rest = rest or None
+        self.unpack_header = Struct(f"{_HEADER_START_FORMAT}{len(rest)}s").unpack_from
+        self.header_bytes = HEADER_START_BYTES + len(rest)
+
+    def keep_produce_head(self, head_bytes: int) -> None:
+        """Keep the length of the head of a Produce request that has a route, see produce_route."""
+        self.produce_head_bytes = head_bytes
+        self.unpack_produce_head = Struct(f"{head_bytes}s").unpack_from
 
     @property
     def listener(self) -> Listener:
@@ -201,7 +228,6 @@ class RequestContext:
         copied = RequestContext(self.node, self.connection)
         for name in (
             "client_id",
-            "client_id_view",
             "api_key",
             "api_version",
             "is_flexible",

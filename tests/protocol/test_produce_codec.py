@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fauxka.protocol import produce_codec
+from fauxka.protocol import produce_codec, produced_records
+from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.frames import FrameError
 from fauxka.protocol.messages.produce import (
     BatchIndexAndErrorMessage,
@@ -173,4 +174,20 @@ def test_a_size_of_records_that_the_frame_cuts_off_is_told_as_such(behind: bytes
     frame = memoryview(b"\xff" + behind)
 
     with pytest.raises(FrameError):
-        produce_codec.decode_single_records(frame, 0, 1)
+        produced_records.find_plain_batch(frame, 0, 1)
+
+
+@given(st.binary(max_size=4), st.sampled_from([b"", b"\0", b"\1\0\0"]), st.integers(1, 400), st.booleans())
+def test_batch_behind_a_known_head_is_found_as_the_whole_request_is_decoded(
+    behind: bytes, inside: bytes, value_bytes: int, is_transactional: bool
+) -> None:
+    batch = build_batch([Record(value=bytes(value_bytes))], BatchOptions(is_transactional=is_transactional))
+    data = PartitionProduceData(index=0, records=inside + batch)
+    frame = encoded(ProduceRequest(acks=1, topic_data=[TopicProduceData(name="t", partition_data=[data])]), 9)
+    request = decoded(frame, 9)
+    cut = frame[: len(frame) - len(behind)] + behind
+
+    found = produced_records.find_plain_batch(memoryview(cut), request.head_end, len(cut))
+
+    is_plain = not inside and not is_transactional and cut == frame
+    assert (found == batch) if is_plain else found is None

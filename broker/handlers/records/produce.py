@@ -54,11 +54,12 @@ class ProduceHandler:
         version = context.api_version
         records_start = position + context.produce_head_bytes
         if position < records_start < end:
-            route = context.node.produce_routes.get((version, bytes(frame[position:records_start])))
+            (head,) = context.unpack_produce_head(frame, position)
+            route = context.node.produce_routes.get((version, head))
             if route is not None:
-                records = produce_codec.decode_single_records(frame, records_start, end)
-                if records is not None and produced_records.is_plain_batch(records):
-                    return _append_routed(context, route, records)
+                batch = produced_records.find_plain_batch(frame, records_start, end)
+                if batch is not None:
+                    return _append_routed(context, route, batch)
         request = produce_codec.decode_request(frame, position, end, version)
         if request.head_end and request.transactional_id is None:
             _keep_route(context, bytes(frame[position : request.head_end]), request)
@@ -167,7 +168,7 @@ def _keep_route(context: RequestContext, head: bytes, request: ProduceRequest) -
         routes.clear()
     response = produce_codec.SingleAnswer(context.api_version, key, index)
     routes[context.api_version, head] = ProduceRoute(partition, key, response)
-    context.produce_head_bytes = len(head)
+    context.keep_produce_head(len(head))
 
 
 def _are_plain(request: ProduceRequest) -> bool:
