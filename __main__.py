@@ -22,7 +22,7 @@ gc.enable()
 from . import __version__  # noqa: E402
 
 if TYPE_CHECKING:
-    from .admin.operations.scenario_operations import Scenarios
+    from .admin.scenarios import Scenarios
 
 EXIT_USAGE = 2
 EXIT_UNHEALTHY = 1

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..broker.lifecycle.serve_command import StartError
 from ..broker.lifecycle.server import Server
-from ..faults.files.file_faults import FileFaults
+from ..faults.files.file_fault_injector import FileFaultInjector
 from .admin_options import AdminOptions, BoundAddress, bind
 from .fault_injection import Instruments
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..broker.network.listeners import ListenerConfig
     from ..broker.replica.disk_fault_injector import MakeFileFaults
     from .http_server import HttpServer
-    from .operations.scenario_operations import Scenarios
+    from .scenarios import Scenarios
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ class SecondDoor:
     @property
     def make_file_faults(self) -> MakeFileFaults | None:
         """See Companion."""
-        return FileFaults
+        return FileFaultInjector
 
     def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
         """See Companion."""

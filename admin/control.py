@@ -7,22 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from ..broker.dispatch.held_requests import HeldRequests
 from ..broker.lifecycle.seed_topics import SeedTopic
 from ..broker.lifecycle.server import Server
 from ..broker.runtime.clock import AdjustableClock
-from ..faults.files.file_faults import FileFaults
+from ..faults.files.file_fault_injector import FileFaultInjector
 from ..faults.files.file_rule_plan import FileRulePlan
 from .errors import conflict
 from .fault_injection import Instruments
 from .operations.kcl_faults import KclFaults
-
-if TYPE_CHECKING:
-    from .metrics import Metrics
-    from .operations.scenario_operations import Scenarios
-    from .operations.snapshot_operations import Snapshots
+from .scenarios import Scenarios
+from .snapshots import Snapshots
 
 
 class Control:
@@ -49,6 +45,7 @@ class Control:
         self._make_scenarios = make_scenarios
         self.is_running_scenario = False
         self.kcl = KclFaults(self.plan, self.cluster)
+        self.snapshots = Snapshots()
 
     @property
     def is_running(self) -> bool:
@@ -66,33 +63,19 @@ class Control:
         return self.cluster.clock
 
     @cached_property
-    def snapshots(self) -> Snapshots:
-        """The states of the cluster that were kept."""
-        from .operations.snapshot_operations import Snapshots
-
-        return Snapshots()
-
-    @cached_property
     def scenarios(self) -> Scenarios | None:
         """What runs scenarios; loaded when it is first asked for, None where this broker has none."""
         return None if self._make_scenarios is None else self._make_scenarios()
 
-    @cached_property
-    def metrics(self) -> Metrics:
-        """What Prometheus collects; loaded when it first does."""
-        from .metrics import Metrics
-
-        return Metrics(self)
-
     @property
     def has_files(self) -> bool:
         """Whether there is a place for rules for files."""
-        return isinstance(self.cluster.node.file_faults, FileFaults)
+        return isinstance(self.cluster.node.file_faults, FileFaultInjector)
 
     @property
     def files(self) -> FileRulePlan:
         """The rules for files; raises CallError where this broker was made without a place for them."""
         faults = self.cluster.node.file_faults
-        if not isinstance(faults, FileFaults):
+        if not isinstance(faults, FileFaultInjector):
             raise conflict("this broker's files cannot go wrong on purpose")
         return faults.plan

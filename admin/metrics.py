@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -11,28 +10,21 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
 from .. import __version__
-
-if TYPE_CHECKING:
-    from .control import Control
+from .control import Control
 
 _PARTITION_LABELS = ["topic", "partition"]
 _RULE_LABELS = ["rule", "name", "point", "kind"]
 
 
-class Metrics:
-    """The metrics of one broker, in a registry of its own: several brokers may share a process."""
-
-    def __init__(self, control: Control) -> None:
-        """Collect from what control steers."""
-        self._registry = CollectorRegistry(auto_describe=False)
-        self._registry.register(_BrokerCollector(control))
-        ProcessCollector(registry=self._registry)
-        PlatformCollector(registry=self._registry)
-        GCCollector(registry=self._registry)
-
-    def text(self) -> bytes:
-        """Return all values in Prometheus' text format."""
-        return generate_latest(self._registry)
+def render_metrics(control: Control) -> bytes:
+    """Return all metrics of the broker in Prometheus' text format."""
+    # One registry a broker: several brokers may share a process, and with it the default registry.
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_BrokerCollector(control))
+    ProcessCollector(registry=registry)
+    PlatformCollector(registry=registry)
+    GCCollector(registry=registry)
+    return generate_latest(registry)
 
 
 class _BrokerCollector(Collector):

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ..admin.operations.scenario_operations import ScenarioImpossible, ToldScenario, UnknownScenarioName
+from ..admin.scenarios import ScenarioImpossible, ToldScenario, UnknownScenarioName
 from .all_scenarios import all_names, load_any, run_any, unable_of
 from .clients.client import ClientStuck, ClientUnavailable
 from .clients.raw_connection import ConnectionLost, NoAnswer
@@ -18,7 +18,7 @@ FAILURES = (ClientStuck, StageFailed, ConnectionLost, NoAnswer)
 
 
 class AdminRunner:
-    """See admin.scenario_operations.Scenarios."""
+    """Scenarios as the admin API uses them; see admin.scenarios."""
 
     def told(self) -> list[ToldScenario]:
         """Return all of them, by name."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
-from ..faults.journal.journal_entries import JournalEntry
+from ..faults.journal.journal_entries import JournalEntry, count_entries, read_entries
 from ..faults.rules.recipes import match_of
 from .calls import Ask
 
@@ -25,12 +25,12 @@ class JournalOfBroker:
     def entries(self, *, since: int = 0, limit: int | None = None, **fields: Unpack[MatchFields]) -> list[JournalEntry]:
         """Return the requests that match, oldest first; since: only those with a greater id."""
         match = match_of(**fields)
-        return self._ask(lambda control: control.journal.entries(match, since=since, limit=limit))
+        return self._ask(lambda control: read_entries(control.journal, match, since=since, limit=limit))
 
     def count(self, *, since: int = 0, **fields: Unpack[MatchFields]) -> int:
         """Return how many requests match."""
         match = match_of(**fields)
-        return self._ask(lambda control: control.journal.count(match, since=since))
+        return self._ask(lambda control: count_entries(control.journal, match, since=since))
 
     @property
     def dropped(self) -> int:

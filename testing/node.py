@@ -13,7 +13,7 @@ from ..broker.cluster import Cluster
 from ..broker.config.broker_config import BrokerConfig
 from ..broker.network.listeners import ListenerConfig
 from ..broker.runtime.clock import AdjustableClock
-from ..faults.files.file_faults import FileFaults
+from ..faults.files.file_fault_injector import FileFaultInjector
 from ..storage.file_systems.file_system import FileSystem
 from ..storage.producers.emulated_version import EmulatedVersion
 
@@ -63,7 +63,7 @@ class Node(ABC):
                 clock=clock,
                 file_system=file_system,
                 emulated_version=version,
-                file_faults=FileFaults,
+                file_faults=FileFaultInjector,
             )
         else:
             # Loaded only for these, as on the command line.
@@ -71,7 +71,7 @@ class Node(ABC):
 
             storage = StorageOptions(data_dir=_path_of(data_dir), import_logs=_path_of(import_logs))
             self.cluster = load_cluster(
-                settings, storage, clock=clock, emulated_version=version, file_faults=FileFaults
+                settings, storage, clock=clock, emulated_version=version, file_faults=FileFaultInjector
             )
         self._instruments = Instruments(self.cluster)
         self._server = self._instruments.make_server(self.cluster, listeners)

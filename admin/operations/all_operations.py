@@ -1,7 +1,12 @@
-"""All operations of the admin API."""
+"""All operations of the admin API, and the one that describes them."""
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
+from ..control import Control
+from ..openapi import describe
 from ..operation import Operation
 from . import (
     clock_operations,
@@ -22,8 +27,20 @@ from . import (
     verdict_operations,
 )
 
+
+def openapi(control: Control) -> dict[str, Any]:
+    """Describe this API for tools, as OpenAPI 3.1."""
+    return _description()
+
+
+@cache
+def _description() -> dict[str, Any]:
+    return describe(OPERATIONS)
+
+
 OPERATIONS: tuple[Operation, ...] = (
     *probe_operations.OPERATIONS,
+    Operation(method="GET", path="/openapi.json", perform=openapi, tag=probe_operations.TAG),
     *rule_operations.OPERATIONS,
     *held_operations.OPERATIONS,
     *file_operations.OPERATIONS,

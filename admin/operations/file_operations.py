@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from ...faults.actions import Milliseconds
 from ...faults.files.armed_file_rule import ArmedFileRule
-from ...faults.files.file_rules import AnyFileKind, AnyOperation, FileAction, FileBytes, FileCrash, FileRule
+from ...faults.files.file_rules import AnyFileKind, AnyOperation, FileActionName, FileBytes, FileCrash, FileRule
 from ...faults.rules.fault_rules import When
 from ...faults.rules.match import AnyText
 from ...faults.rules.rule_checks import ANSWER_FIELDS
@@ -29,7 +29,7 @@ class ToldFileRule(Struct, kw_only=True):
     path: AnyText | None
     folder: AnyText | None
     file_kind: AnyFileKind | None
-    action: FileAction
+    action: FileActionName
     bytes: FileBytes | None
     ms: Milliseconds | None
     when: When | None
@@ -62,7 +62,7 @@ def add_file_rule(control: Control, body: FileRule) -> ToldFileRule:
 
 def list_file_rules(control: Control, query: NumberPage) -> FileRulePage:
     """List the rules for files, in the order in which they are asked."""
-    items, token = page_of(control.files.behind(query.since), query.limit, told_file_rule, lambda armed: str(armed.id))
+    items, token = page_of(control.files.after(query.since), query.limit, told_file_rule, lambda armed: str(armed.id))
     return FileRulePage(items=items, next=token)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, cast
 from msgspec import Meta, Struct
 
 from ...faults.actions import INT64_MAX
-from ...faults.journal.journal_entries import JournalEntry
+from ...faults.journal.journal_entries import JournalEntry, count_entries, read_entries
 from ...faults.rule_error import RuleError
 from ...faults.rules.api_checks import check_apis
 from ...faults.rules.match import Match, Natural, NaturalOrNone
@@ -74,7 +74,7 @@ class JournalCount(Struct, kw_only=True):
 def read_journal(control: Control, query: JournalQuery) -> JournalPage:
     """Tell what happened to each request, oldest first."""
     journal = control.journal
-    found = journal.entries(_match_of(query), since=query.since, limit=query.limit + 1)
+    found = read_entries(journal, _match_of(query), since=query.since, limit=query.limit + 1)
     items, token = page_of(found, query.limit, lambda entry: entry, lambda entry: str(entry.id))
     return JournalPage(items=items, next=token, dropped=journal.dropped)
 
@@ -82,12 +82,12 @@ def read_journal(control: Control, query: JournalQuery) -> JournalPage:
 def count_journal(control: Control, query: JournalFilter) -> JournalCount:
     """Count the requests that match."""
     journal = control.journal
-    return JournalCount(count=journal.count(_match_of(query), since=query.since), dropped=journal.dropped)
+    return JournalCount(count=count_entries(journal, _match_of(query), since=query.since), dropped=journal.dropped)
 
 
 def clear_journal(control: Control) -> JournalCount:
     """Forget all requests, and what the verdict is judged from; tell how many there were."""
-    told = JournalCount(count=control.journal.count(), dropped=control.journal.dropped)
+    told = JournalCount(count=count_entries(control.journal), dropped=control.journal.dropped)
     control.journal.clear()
     return told
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct
 
@@ -61,29 +60,17 @@ def version(control: Control) -> Version:
     return Version(cluster_id=control.cluster.image.cluster_id, node_id=control.cluster.node.node_id)
 
 
-def openapi(control: Control) -> dict[str, Any]:
-    """Describe this API for tools, as OpenAPI 3.1."""
-    return _description()
-
-
-@cache
-def _description() -> dict[str, Any]:
-    # It needs all operations, that one included.
-    from ..openapi import describe
-    from .all_operations import OPERATIONS as ALL
-
-    return describe(ALL)
-
-
 def metrics(control: Control) -> bytes:
-    """Tell what is counted, and what there is at present, in Prometheus' text format."""
-    return control.metrics.text()
+    """Return counters and gauges in Prometheus' text format."""
+    # Lazy: imports prometheus_client.
+    from ..metrics import render_metrics
+
+    return render_metrics(control)
 
 
 OPERATIONS = (
     Operation(method="GET", path="/healthz", perform=healthz, tag=TAG, is_public=True),
     Operation(method="GET", path="/readyz", perform=readyz, tag=TAG, is_public=True, errors=(503,)),
     Operation(method="GET", path="/version", perform=version, tag=TAG),
-    Operation(method="GET", path="/openapi.json", perform=openapi, tag=TAG),
     Operation(method="GET", path="/metrics", perform=metrics, tag=TAG, media_type=PROMETHEUS_TEXT),
 )

@@ -32,7 +32,7 @@ def add_rule(control: Control, body: FaultRule) -> ToldRule:
 
 def list_rules(control: Control, query: NumberPage) -> RulePage:
     """List the rules in force, in the order in which they are asked."""
-    items, token = page_of(control.plan.behind(query.since), query.limit, told_rule, lambda armed: str(armed.id))
+    items, token = page_of(control.plan.after(query.since), query.limit, told_rule, lambda armed: str(armed.id))
     return RulePage(items=items, next=token)
 
 

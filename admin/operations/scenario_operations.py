@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
@@ -12,6 +12,7 @@ from ..control import Control
 from ..errors import CallError, conflict, unknown
 from ..operation import Operation
 from ..own_thread import in_own_thread
+from ..scenarios import ScenarioImpossible, Scenarios, ToldScenario, UnknownScenarioName
 
 TAG = "scenarios"
 
@@ -19,16 +20,6 @@ NAME_CHARACTERS_MAX = 100
 DEFAULT_CLIENT = "raw"
 
 Name = Annotated[str, Meta(min_length=1, max_length=NAME_CHARACTERS_MAX)]
-
-
-class ToldScenario(Struct, kw_only=True):
-    """A scenario; unable: clients that cannot do it, and why."""
-
-    name: str
-    title: str
-    story: str
-    versions: str
-    unable: dict[str, str]
 
 
 class ScenarioList(Struct, kw_only=True):
@@ -53,29 +44,6 @@ class ScenarioRun(Struct, kw_only=True, forbid_unknown_fields=True):
 
     client: Name = DEFAULT_CLIENT
     as_version: Name | None = None
-
-
-class UnknownScenarioName(Exception):
-    """There is no scenario of that name."""
-
-
-class ScenarioImpossible(Exception):
-    """It cannot be run so, or did not come to an end; the message is one line for the user."""
-
-
-class Scenarios(Protocol):
-    """What knows the scenarios, and runs them."""
-
-    def told(self) -> list[ToldScenario]:
-        """Return all of them, by name."""
-        ...
-
-    def run(self, name: str, client: str, as_version: str | None) -> dict[str, Any]:
-        """Run one on a broker of its own and return its report; it takes seconds, and is called in a thread of its own.
-
-        as_version: one whose rules are known. Raises UnknownScenarioName, ScenarioImpossible.
-        """
-        ...
 
 
 def list_scenarios(control: Control) -> ScenarioList:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from ...broker.lifecycle.cluster_snapshot import ClusterSnapshot, SnapshotError, restore_snapshot, take_snapshot
+from ...broker.lifecycle.cluster_snapshot import SnapshotError, restore_snapshot, take_snapshot
 from ..control import Control
-from ..errors import conflict, unknown
+from ..errors import conflict
 from ..operation import Operation
 from ..paging import INT64_MAX, NumberPage, page_of
+from ..snapshots import ToldSnapshot
 
 TAG = "state"
-
-# Each holds all that was stored then; of more than these the oldest is given up.
-SNAPSHOTS_MAX = 32
 
 
 class SnapshotId(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -25,52 +22,11 @@ class SnapshotId(Struct, kw_only=True, forbid_unknown_fields=True):
     id: Annotated[int, Meta(ge=0, le=INT64_MAX)]
 
 
-class ToldSnapshot(Struct, kw_only=True):
-    """A snapshot; at_ms: by the broker's clock."""
-
-    id: int
-    at_ms: int
-    topics: int
-
-
 class SnapshotPage(Struct, kw_only=True):
     """Snapshots, oldest first."""
 
     items: list[ToldSnapshot]
     next: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class KeptSnapshot:
-    """A snapshot, and what is told of it."""
-
-    snapshot: ClusterSnapshot
-    told: ToldSnapshot
-
-
-class Snapshots:
-    """Those that are kept, by id."""
-
-    def __init__(self) -> None:
-        """Keep none."""
-        self.kept: dict[int, KeptSnapshot] = {}
-        self._last_id = 0
-
-    def keep(self, snapshot: ClusterSnapshot, at_ms: int) -> ToldSnapshot:
-        """Keep one more, and give up the oldest if they are too many."""
-        self._last_id += 1
-        told = ToldSnapshot(id=self._last_id, at_ms=at_ms, topics=len(snapshot.metadata.topics))
-        self.kept[self._last_id] = KeptSnapshot(snapshot, told)
-        while len(self.kept) > SNAPSHOTS_MAX:
-            del self.kept[next(iter(self.kept))]
-        return told
-
-    def find(self, snapshot_id: int) -> KeptSnapshot:
-        """Return it; raises CallError 404."""
-        kept = self.kept.get(snapshot_id)
-        if kept is None:
-            raise unknown("snapshot", snapshot_id)
-        return kept
 
 
 def snapshot(control: Control) -> ToldSnapshot:
@@ -84,7 +40,7 @@ def snapshot(control: Control) -> ToldSnapshot:
 
 def restore(control: Control, body: SnapshotId) -> ToldSnapshot:
     """Go back to a snapshot, as often as wanted; connections are closed, and the verdict begins anew."""
-    kept = control.snapshots.find(body.id)
+    kept = control.snapshots.get(body.id)
     _check_running(control)
     topics = set(control.cluster.image.topics)
     # Nothing that waits is to be answered by what is there afterwards.
@@ -108,7 +64,7 @@ def list_snapshots(control: Control, query: NumberPage) -> SnapshotPage:
 
 def remove_snapshot(control: Control, path: SnapshotId) -> ToldSnapshot:
     """Give up a snapshot."""
-    told = control.snapshots.find(path.id).told
+    told = control.snapshots.get(path.id).told
     del control.snapshots.kept[told.id]
     return told
 

@@ -1,1 +1,1 @@
-"""Fault rules for files, and the file systems that apply them."""
+"""File fault rules, and the file system that applies them."""

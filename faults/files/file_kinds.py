@@ -1,6 +1,6 @@
-"""Which kind of file a path is of, by its name, as rules call the kinds.
+"""The kind of a file, derived from its name: the `file_kind` of file fault rules.
 
-A file that is on its way in or out (.cleaned, .swap, .deleted) is of the kind that it was or will be.
+The suffixes .cleaned, .swap and .deleted do not change the kind.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ _KINDS_BY_SUFFIX = {
 }
 CHECKPOINT = "checkpoint"
 METADATA = "metadata"
-# What is known of the cluster, the node and a partition's topic; the first is the broker's own.
+# Metadata of the cluster, the node and a partition's topic. The first file is not one of Kafka's.
 METADATA_FILES = frozenset({"cluster-metadata.json", META_PROPERTIES, PARTITION_METADATA})
 
 _OFFSET_DIGITS = 20
 
 
 def folder_of(path: str) -> str:
-    """Return the folder of a file, "" for the top one."""
+    """Return the folder of a file, "" for the top folder."""
     return path.rpartition("/")[0]
 
 
 def file_kind_of(path: str) -> str | None:
-    """Return the kind of the file at path; None for every other file, and for a folder."""
+    """Return the kind of the file at path; None for any other file and for a folder."""
     name = path.rpartition("/")[2]
     if name[:_OFFSET_DIGITS].isdecimal():
         return _KINDS_BY_SUFFIX.get(f".{name[_OFFSET_DIGITS:].split('.')[1]}") if "." in name else None

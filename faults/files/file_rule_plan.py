@@ -1,7 +1,7 @@
-"""The rules for files in force, in order, and what they decide of each operation.
+"""The file fault rules in force, and the action that they choose for an operation.
 
-Rules are asked in order; the first that hits acts, and those behind it neither match nor count that operation. Without
-msgspec, which only those load who have a rule. Operations come from several threads.
+Rules are evaluated in order. The first that hits ends the search: later rules neither match nor count that operation.
+Operations arrive on several threads. msgspec is imported with the first rule.
 """
 
 from __future__ import annotations
@@ -14,47 +14,44 @@ from ..rules.rule_list import RuleList
 
 if TYPE_CHECKING:
     from .armed_file_rule import ArmedFileRule
-    from .file_fault import FileFault
+    from .file_actions import FileAction
     from .file_rules import FileRule
     from .operation_kind import OperationKind
 
 
 class Threads(Protocol):
-    """What tells the event loop's thread from others."""
+    """The event loop's thread and the others."""
 
     @property
     def lock(self) -> AbstractContextManager[object]:
-        """For what several threads count together; nobody waits while holding it."""
+        """Protects counts that several threads change; no holder blocks."""
         ...
 
     def run(self, callback: Callable[[], None]) -> None:
-        """Run callback on the event loop's thread: at once there, soon from another."""
+        """Run callback on the event loop's thread: at once if called there, otherwise soon."""
         ...
 
     def pause(self, ms: int) -> bool:
-        """Wait by the clock, and return True; or, on the event loop's thread, return False at once."""
+        """Block for ms and return True. On the event loop's thread return False at once."""
         ...
 
     def wake(self) -> None:
-        """Let go all who wait now; on the event loop's thread."""
+        """End all pauses. Called on the event loop's thread."""
         ...
 
 
 class FileRulePlan(RuleList["FileRule", "ArmedFileRule"]):
-    """The rules for the files of one node; all methods but decide are for the event loop's thread."""
+    """The file fault rules of one node. Only decide may be called on other threads than the event loop's."""
 
-    def __init__(self, now_ms: Callable[[], int], threads: Threads, changed: Callable[[], None]) -> None:
-        """Start without rules.
-
-        now_ms: the broker's clock. changed: called when rules came or went.
-        """
+    def __init__(self, now_ms: Callable[[], int], threads: Threads, on_change: Callable[[], None]) -> None:
+        """Start without rules. now_ms: the broker's clock. on_change: called after every change of the rules."""
         super().__init__()
         self._now_ms = now_ms
         self._threads = threads
-        self._tell_changed = changed
+        self._on_change = on_change
 
-    def _armed(self, rule_id: int, rule: FileRule) -> ArmedFileRule:
-        # Only whoever has a rule has msgspec loaded; the broker's start has not.
+    def _arm(self, rule_id: int, rule: FileRule) -> ArmedFileRule:
+        # Lazy: these import msgspec.
         from .armed_file_rule import ArmedFileRule
         from .file_rules import check_file_rule
 
@@ -62,14 +59,14 @@ class FileRulePlan(RuleList["FileRule", "ArmedFileRule"]):
         return ArmedFileRule(rule_id, rule, self._now_ms)
 
     def _changed(self) -> None:
-        self._tell_changed()
+        self._on_change()
 
-    def decide(self, kind: OperationKind, path: str) -> FileFault | None:
-        """Count an operation, and return what the first rule that hits it does to it."""
+    def decide(self, kind: OperationKind, path: str) -> FileAction | None:
+        """Count an operation and return the action of the first rule that hits it."""
         for armed in self.rules:
             with self._threads.lock:
-                fault = armed.ask(kind, path)
-            if fault is not None:
-                self._threads.run(armed.tell_waiters)
-                return fault
+                action = armed.evaluate(kind, path)
+            if action is not None:
+                self._threads.run(armed.notify_waiters)
+                return action
         return None

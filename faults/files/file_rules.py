@@ -1,14 +1,16 @@
-"""What goes wrong with files on purpose, as data: which operations on which files, when, and what is done to them.
+"""File fault rules as data: which operations on which files, when, and the action.
 
-The operations are the broker's own. A `write` is an append to a file, or a small file that is replaced as a whole; an
-`fsync` is of a file or of the names in a folder; a `rename` is of a file or a folder. Replacing a file is a write, an
-fsync where the broker asks for it, and a rename, one after the other. A path is "orders-0/00000000000000000000.log", or
-"cluster-metadata.json" in the top folder; a folder in a folder path ends with "/".
+- `write`: an append to a file, or the content of a small file that is replaced as a whole.
+- `fsync`: of a file, or of the names in a folder. `rename`: of a file or a folder.
+- Replacing a file is a write, an fsync if the broker asks for it, and a rename, in this order.
+- A path is "orders-0/00000000000000000000.log", or "cluster-metadata.json" in the top folder. The path of a synced
+  folder ends with "/".
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import errno
+from typing import Annotated, Literal, assert_never
 
 from msgspec import Meta, Struct, to_builtins
 
@@ -19,20 +21,21 @@ from ..rules.match import ANY_OF_MAX, AnyText
 from ..rules.rule_checks import check_window
 from ..rules.value_tests import check_wanted
 from ..strict_json import convert
+from .file_actions import Corrupt, Crash, Fail, FileAction, Lose, Slow, Tear
 from .file_kinds import file_kind_of, folder_of
 
 _NAME_CHARACTERS_MAX = 1000
 
 Operation = Literal["write", "fsync", "rename"]
 FileKind = Literal["log", "index", "timeindex", "snapshot", "txnindex", "checkpoint", "metadata"]
-FileAction = Literal["fail", "tear", "lose", "slow", "disk_full", "read_only", "corrupt"]
+FileActionName = Literal["fail", "tear", "lose", "slow", "disk_full", "read_only", "corrupt"]
 AnyOperation = Operation | Annotated[list[Operation], Meta(min_length=1, max_length=3)]
 AnyFileKind = FileKind | Annotated[list[FileKind], Meta(min_length=1, max_length=ANY_OF_MAX)]
 FileBytes = Annotated[int, Meta(ge=0, le=INT64_MAX)]
 
 OPERATIONS: tuple[Operation, ...] = ("write", "fsync", "rename")
-# What each action can happen to; anything else is refused.
-ACTION_OPERATIONS: dict[FileAction, tuple[Operation, ...]] = {
+# The operations that each action can apply to.
+ACTION_OPERATIONS: dict[FileActionName, tuple[Operation, ...]] = {
     "fail": OPERATIONS,
     "tear": ("write",),
     "lose": OPERATIONS,
@@ -41,28 +44,29 @@ ACTION_OPERATIONS: dict[FileAction, tuple[Operation, ...]] = {
     "read_only": ("write", "rename"),
     "corrupt": ("write",),
 }
-# A state of the disk, not an accident: it holds until the rule is lifted.
+# States of the disk: they last until the rule is removed.
 LASTING_ACTIONS = frozenset({"disk_full", "read_only"})
 _ACTIONS_WITH_BYTES = ("tear", "corrupt")
+_CORRUPT_BYTES_DEFAULT = 1
 
 
 class FileCrash(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Stop the node right there, as a SIGKILL would; restart_after_ms: start it again after so long, None not."""
+    """Crash the node, as SIGKILL does. restart_after_ms: when it starts again; None for never."""
 
     restart_after_ms: Milliseconds | None = None
 
 
 class FileRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One rule for files; a field that is None asks nothing.
+    """One file fault rule. A match field that is None matches everything.
 
-    operation: None is every one that the action can happen to. path, folder: the whole of it, or {"regex"}; of what is
-    renamed, as it was. file_kind: by the name.
-    action: `fail` does nothing and is an error; `tear` writes the first `bytes` bytes, or all but one if there are no
-    more, and is an error; `lose` is said to be done, and is gone when the node stops or crashes; `slow` takes `ms`
-    longer; `corrupt` flips the bits of the last `bytes` bytes of what is written, 1 by default; `disk_full` refuses
-    what needs room, and `read_only` every change, until the rule is lifted.
-    when: None is the first one, and for ever for disk_full and read_only; so is `times` 1 for these two.
-    crash: with tear, what was written stays, and the node stops.
+    operation: None is every operation that the action can apply to.
+    path, folder: the whole text, or {"regex"}; of a rename, the old path. file_kind: derived from the file's name.
+    action: `fail` does nothing and raises EIO; `tear` writes the first `bytes` bytes, at most all but one, and raises
+    EIO; `lose` reports success, and the change disappears when the node stops or crashes; `slow` takes `ms` longer;
+    `corrupt` flips the bits of the last `bytes` bytes of a write (1 by default); `disk_full` refuses what needs space
+    (ENOSPC) and `read_only` every change (EROFS), until the rule is removed.
+    when: None is the first operation; for disk_full and read_only None, or `times` 1, is no limit.
+    crash: with tear only: the written bytes stay and the node crashes.
     """
 
     name: Annotated[str, Meta(max_length=_NAME_CHARACTERS_MAX)] = ""
@@ -70,7 +74,7 @@ class FileRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     path: AnyText | None = None
     folder: AnyText | None = None
     file_kind: AnyFileKind | None = None
-    action: FileAction
+    action: FileActionName
     bytes: FileBytes | None = None
     ms: Milliseconds | None = None
     when: When | None = None
@@ -78,63 +82,84 @@ class FileRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def operations(self) -> tuple[Operation, ...]:
-        """The operations that the rule is for."""
+        """The operations that match."""
         if self.operation is None:
             return ACTION_OPERATIONS[self.action]
         return tuple(self.operation) if isinstance(self.operation, list) else (self.operation,)
 
     @property
     def effective_when(self) -> When:
-        """When it acts, where that was not said too."""
+        """`when` with its default."""
         return When() if self.when is None else self.when
 
     @property
     def times(self) -> int | None:
-        """How often it hits; None is for ever."""
+        """The number of hits; None for no limit."""
         times = self.effective_when.times
         return None if self.action in LASTING_ACTIONS and times == 1 else times
 
 
-# In the order in which they are asked.
+# In matching order.
 FILE_MATCH_FIELDS = ("operation", "file_kind", "folder", "path")
 
 
 def check_file_rule(rule: FileRule) -> None:
-    """Raise RuleError for a rule that cannot be."""
-    # A rule made in process has been checked by nothing but a type checker.
+    """Raise RuleError for an invalid rule."""
+    # A rule created in Python has not been validated against its model yet.
     convert(to_builtins(rule), FileRule)
     possible = ACTION_OPERATIONS[rule.action]
     for operation in rule.operations:
         if operation not in possible:
             allowed = " or ".join(possible)
             raise RuleError(
-                "operation", operation, allowed, f"{rule.action} cannot happen to {operation}; allowed: {allowed}"
+                "operation", operation, allowed, f"{rule.action} cannot apply to {operation}; allowed: {allowed}"
             )
     _check_numbers(rule)
     _check_files(rule)
     check_window(rule.effective_when)
 
 
+def action_of(rule: FileRule) -> FileAction:
+    """Return the action of a valid rule."""
+    match rule.action:
+        case "fail":
+            return Fail(errno.EIO)
+        case "disk_full":
+            return Fail(errno.ENOSPC)
+        case "read_only":
+            return Fail(errno.EROFS)
+        case "tear":
+            return Tear(rule.bytes or 0, None if rule.crash is None else Crash(rule.crash.restart_after_ms))
+        case "lose":
+            return Lose()
+        case "slow":
+            return Slow(rule.ms or 0)
+        case "corrupt":
+            return Corrupt(rule.bytes or _CORRUPT_BYTES_DEFAULT)
+        case _:
+            assert_never(rule.action)
+
+
 def _check_numbers(rule: FileRule) -> None:
-    """Raise RuleError for a number that the action needs and has not, or has and does not need."""
+    """Raise RuleError for a missing parameter of the action, and for one that the action does not have."""
     action = rule.action
     if rule.bytes is None:
         if action == "tear":
-            raise RuleError("bytes", None, "integer >= 0", "bytes: tear has to be told how many bytes are written")
+            raise RuleError("bytes", None, "integer >= 0", "bytes is missing: tear needs the number of bytes to write")
     elif action not in _ACTIONS_WITH_BYTES:
-        raise RuleError("bytes", rule.bytes, "nothing", f"bytes: {action} has no use for it; tear and corrupt have")
+        raise RuleError("bytes", rule.bytes, "nothing", f"bytes: {action} has no bytes; only tear and corrupt have")
     elif action == "corrupt" and not rule.bytes:
-        raise RuleError("bytes", 0, "integer >= 1", "bytes: of 0 bytes none is corrupt")
+        raise RuleError("bytes", 0, "integer >= 1", "bytes: corrupt needs at least 1 byte")
     if action == "slow" and not rule.ms:
-        raise RuleError("ms", rule.ms, "integer >= 1", "ms: slow has to be told how slow")
+        raise RuleError("ms", rule.ms, "integer >= 1", "ms: slow needs a delay of at least 1 ms")
     if action != "slow" and rule.ms is not None:
-        raise RuleError("ms", rule.ms, "nothing", f"ms: {action} has no use for it; slow has")
+        raise RuleError("ms", rule.ms, "nothing", f"ms: {action} has no ms; only slow has")
     if rule.crash is not None and action != "tear":
-        raise RuleError("crash", to_builtins(rule.crash), "nothing", f"crash: goes with tear, not with {action}")
+        raise RuleError("crash", to_builtins(rule.crash), "nothing", f"crash: {action} has no crash; only tear has")
 
 
 def _check_files(rule: FileRule) -> None:
-    """Raise RuleError for files that cannot be."""
+    """Raise RuleError for a path, folder and file_kind that no file can have together."""
     check_wanted("path", rule.path)
     check_wanted("folder", rule.folder)
     path = rule.path

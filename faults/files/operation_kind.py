@@ -1,4 +1,4 @@
-"""What can be asked of files, and the error by which it fails."""
+"""Operations on files, and the OSError that they raise."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class OperationKind(Enum):
-    """What can be asked of files; SYNC is of a file, SYNC_FOLDER of the names in a folder."""
+    """An operation on a file, or on a folder. SYNC_FOLDER syncs the names in a folder."""
 
     CREATE = "create"
     WRITE = "write"
@@ -24,12 +24,12 @@ class OperationKind(Enum):
 
 
 SYNCS = frozenset({OperationKind.SYNC, OperationKind.SYNC_FOLDER})
-# What a full disk refuses: all that needs room. Preallocating makes a hole and needs none.
+# What a full disk refuses. Preallocation makes a hole, which needs no space.
 GROWTHS = frozenset({OperationKind.CREATE, OperationKind.WRITE, OperationKind.REPLACE})
-# Every operation but reading; these are numbered.
+# Every operation except READ.
 CHANGES = frozenset(OperationKind) - {OperationKind.READ}
 
 
 def os_error(error_number: int, path: str) -> OSError:
-    """Return the error that a call of the operating system for path raises."""
+    """Return the OSError of a system call for path."""
     return OSError(error_number, os.strerror(error_number), path)

@@ -32,10 +32,8 @@ if TYPE_CHECKING:
 
     from ..fault import Fault
     from ..request_view import ReceivedRequest, RequestView
-    from ..rules.match import Match
     from ..verdict.delivery_counts import Evidence
     from ..verdict.missing_batches import MissingBatches
-    from .journal_entries import JournalEntry
     from .later_outcomes import LaterOutcomes
 
 # What fauxka.journal.requests.max is unless somebody says otherwise.
@@ -287,18 +285,6 @@ class Journal:
     def dropped(self) -> int:
         """How many requests fell out of the ring, or never were in it, since it was cleared."""
         return self.last_id - self._cleared_id - len(self._requests)
-
-    def entries(self, match: Match | None = None, *, since: int = 0, limit: int | None = None) -> list[JournalEntry]:
-        """Return the requests that match, oldest first, from the one behind the id since on; at most limit."""
-        from .journal_entries import matching_entries
-
-        return list(islice(matching_entries(self, match, since), limit))
-
-    def count(self, match: Match | None = None, *, since: int = 0) -> int:
-        """Return how many requests match, of those behind the id since."""
-        from .journal_entries import count_matching
-
-        return count_matching(self, match, since)
 
     def kept(self, since: int = 0) -> Iterator[tuple[int, KeptRequest]]:
         """Yield the id and what is known of each request that is kept, oldest first, from the one behind since on."""

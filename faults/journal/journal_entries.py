@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -92,14 +93,16 @@ class JournalEntry(Struct, frozen=True, kw_only=True):
     faults: list[JournalFault]
 
 
-def matching_entries(journal: Journal, match: Match | None, since: int) -> Iterator[JournalEntry]:
-    """Yield the requests that match, oldest first, from the one behind the id since on."""
-    for request_id, request in _matching(journal, match, since):
-        yield entry_of(journal, request_id, request)
+def read_entries(
+    journal: Journal, match: Match | None = None, *, since: int = 0, limit: int | None = None
+) -> list[JournalEntry]:
+    """Return at most limit requests that match and have an id greater than since, oldest first."""
+    found = islice(_matching(journal, match, since), limit)
+    return [_entry_of(journal, request_id, request) for request_id, request in found]
 
 
-def count_matching(journal: Journal, match: Match | None, since: int) -> int:
-    """Return how many requests match."""
+def count_entries(journal: Journal, match: Match | None = None, *, since: int = 0) -> int:
+    """Return the number of requests that match and have an id greater than since."""
     return sum(1 for _ in _matching(journal, match, since))
 
 
@@ -233,7 +236,7 @@ def error_name_of(error_code: int) -> str | None:
         return f"error {error_code}"
 
 
-def entry_of(journal: Journal, request_id: int, request: KeptRequest) -> JournalEntry:
+def _entry_of(journal: Journal, request_id: int, request: KeptRequest) -> JournalEntry:
     """Return a request in words."""
     outcomes = journal.outcomes
     acts = outcomes.acts_on(request_id)

@@ -40,13 +40,13 @@ class ArmedRule(RuleCounts):
     @property
     def near_misses(self) -> list[NearMiss]:
         """What kept requests from matching, those that came furthest first."""
-        return self._near_misses.told()
+        return self._near_misses.nearest()
 
-    def ask_connection(self, connection: ConnectionView) -> Fault | None:
+    def evaluate_connection(self, connection: ConnectionView) -> Fault | None:
         """Count the connection, and return what the rule does to it if it hits."""
         return self._decide(self._matcher.look_at_connection(connection), "")
 
-    def ask(self, request: MatchedRequest) -> Fault | None:
+    def evaluate(self, request: MatchedRequest) -> Fault | None:
         """Count the request, and return what the rule does to it if it hits."""
         return self._decide(self._matcher.look_at(request), request.api_name)
 
@@ -57,7 +57,7 @@ class ArmedRule(RuleCounts):
         if not self.count_match():
             return None
         fault = self._fault(outcome, api_name)
-        self.tell_waiters()
+        self.notify_waiters()
         return fault
 
     def _fault(self, matched: Matched, api_name: str) -> Fault:

@@ -35,7 +35,7 @@ class FaultPlan(RuleList["FaultRule", "ArmedRule"]):
         self._applied: tuple[ArmedRule, ...] = ()
         self._answering: tuple[ArmedRule, ...] = ()
 
-    def _armed(self, rule_id: int, rule: FaultRule) -> ArmedRule:
+    def _arm(self, rule_id: int, rule: FaultRule) -> ArmedRule:
         # Loaded with the first rule: a broker that starts has none.
         from .armed_rule import ArmedRule
         from .rule_checks import check_rule
@@ -46,7 +46,7 @@ class FaultPlan(RuleList["FaultRule", "ArmedRule"]):
     def accepted(self, connection: ConnectionView) -> Fault | None:
         """Return what is done to a connection that came."""
         for armed in self._accepted:
-            fault = armed.ask_connection(connection)
+            fault = armed.evaluate_connection(connection)
             if fault is not None and not armed.is_observer:
                 return fault
         return None
@@ -78,7 +78,7 @@ class FaultPlan(RuleList["FaultRule", "ArmedRule"]):
 
 def _decide(rules: tuple[ArmedRule, ...], request: MatchedRequest) -> Fault | None:
     for armed in rules:
-        fault = armed.ask(request)
+        fault = armed.evaluate(request)
         if fault is not None and not armed.is_observer:
             return fault
     return None

@@ -62,7 +62,7 @@ class NearMisses:
         del self._counts[least]
         return True
 
-    def told(self) -> list[NearMiss]:
+    def nearest(self) -> list[NearMiss]:
         """Return them, the nearest first, and of those as near the most frequent first."""
         from msgspec import to_builtins
 

@@ -42,7 +42,7 @@ class RuleCounts:
         self._waiters: list[_Waiter] = []
 
     def count_match(self) -> bool:
-        """Count one that matched, and return whether it is hit; who waits for hits is told by tell_waiters."""
+        """Count one that matched, and return whether it is hit; who waits for hits is told by notify_waiters."""
         self.matched += 1
         now_ms = self._now_ms()
         if not self._is_due(now_ms):
@@ -82,7 +82,7 @@ class RuleCounts:
 
         return cancel
 
-    def tell_waiters(self) -> None:
+    def notify_waiters(self) -> None:
         """Call those who waited for as many hits as there are."""
         if not self._waiters:
             return

@@ -42,7 +42,7 @@ class RuleList(ABC, Generic[Rule, Armed]):
         """
         if len(self.rules) >= RULES_MAX:
             raise RuleError("", None, f"at most {RULES_MAX} rules", f"there are {RULES_MAX} rules already")
-        armed = self._armed(self._last_id + 1, rule)
+        armed = self._arm(self._last_id + 1, rule)
         self._last_id = armed.id
         place = len(self.rules) if position is None else position
         self._set((*self.rules[:place], armed, *self.rules[place:]))
@@ -54,11 +54,11 @@ class RuleList(ABC, Generic[Rule, Armed]):
         Whoever waits for hits of the old one waits in vain. Raises KeyError for an id that is not in force, RuleError.
         """
         self._require(rule_id)
-        new = self._armed(rule_id, rule)
+        new = self._arm(rule_id, rule)
         self._set(tuple(new if armed.id == rule_id else armed for armed in self.rules))
         return new
 
-    def behind(self, rule_id: int) -> tuple[Armed, ...]:
+    def after(self, rule_id: int) -> tuple[Armed, ...]:
         """Return the rules behind the one with this id; if it is not in force any more, those with a greater id."""
         for place, armed in enumerate(self.rules, 1):
             if armed.id == rule_id:
@@ -91,7 +91,7 @@ class RuleList(ABC, Generic[Rule, Armed]):
         self._changed()
 
     @abstractmethod
-    def _armed(self, rule_id: int, rule: Rule) -> Armed:
+    def _arm(self, rule_id: int, rule: Rule) -> Armed:
         """Return the rule with this id and with counts; raises RuleError for one that cannot be."""
 
     @abstractmethod

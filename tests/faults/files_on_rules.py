@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 from fauxka.faults.files.armed_file_rule import ArmedFileRule
-from fauxka.faults.files.file_faults import FileFaults
+from fauxka.faults.files.file_fault_injector import FileFaultInjector
 from fauxka.faults.files.file_rules import FileRule
 from fauxka.storage.file_systems.file_system import FileSystem
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
@@ -41,7 +41,7 @@ class FilesOnRules:
     def __init__(self, inner: FileSystem | None = None) -> None:
         self.now_ms = 1000
         self.threads = OneThread()
-        self.faults = FileFaults(lambda: self.now_ms, self.threads)
+        self.faults = FileFaultInjector(lambda: self.now_ms, self.threads)
         self.inner = inner or MemoryFileSystem()
         self.system = self.faults.wrap(self.inner)
 

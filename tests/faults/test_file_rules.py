@@ -22,7 +22,7 @@ def hits(rule: FileRule, *operations: tuple[OperationKind, str]) -> list[bool]:
     """Which of the operations the rule hits."""
     files = FilesOnRules()
     files.add(rule)
-    return [files.faults.decide(kind, path) is not None for kind, path in operations]
+    return [files.faults.plan.decide(kind, path) is not None for kind, path in operations]
 
 
 WRITE, SYNC, RENAME = OperationKind.WRITE, OperationKind.SYNC, OperationKind.RENAME
@@ -139,8 +139,8 @@ def test_near_misses_tell_the_first_field_that_did_not_hold() -> None:
 
     files.append()
     files.append()
-    files.faults.decide(SYNC, SNAPSHOT)
-    files.faults.decide(SYNC, "orders-1/00000000000000000000.log")
+    files.faults.plan.decide(SYNC, SNAPSHOT)
+    files.faults.plan.decide(SYNC, "orders-1/00000000000000000000.log")
 
     assert armed.near_misses == [
         NearMiss("folder", "orders-0", "orders-1", 1),

@@ -10,7 +10,7 @@ import pytest
 from fauxka.faults.actions import Drop, Error
 from fauxka.faults.fault import Fault
 from fauxka.faults.journal.journal import Journal
-from fauxka.faults.journal.journal_entries import JournalEntry
+from fauxka.faults.journal.journal_entries import JournalEntry, count_entries, read_entries
 from fauxka.faults.journal.journal_record import ANSWERED, NOT_OWED, WAITING
 from fauxka.faults.rules.match import IntegerRange, Match
 from fauxka.protocol.api_keys import ApiKey
@@ -21,7 +21,7 @@ from .journal_scene import NOW_MS, PRODUCER, TOPIC, Asked, JournalScene, SeenCon
 
 
 def only(journal: Journal) -> JournalEntry:
-    (entry,) = journal.entries()
+    (entry,) = read_entries(journal)
     return entry
 
 
@@ -47,7 +47,7 @@ def test_duplicate_and_refused_batches_say_the_rule() -> None:
     scene.send(numbered(0, 4))
     scene.send(numbered(10, 12))
 
-    _, duplicate, refused = scene.journal.entries()
+    _, duplicate, refused = read_entries(scene.journal)
 
     assert (duplicate.batches[0].decision, duplicate.batches[0].base_offset, duplicate.error) == ("duplicate", 0, None)
     (batch,) = refused.batches
@@ -140,8 +140,8 @@ def test_answers_that_wait_are_written_or_are_not() -> None:
     journal.answered(ids[0])
     journal.unanswered(ids[1])
 
-    assert [entry.answer for entry in journal.entries()] == ["written", "not_written", "waiting"]
-    assert [entry.answered for entry in journal.entries()] == [True, False, False]
+    assert [entry.answer for entry in read_entries(journal)] == ["written", "not_written", "waiting"]
+    assert [entry.answered for entry in read_entries(journal)] == [True, False, False]
 
 
 def test_answer_that_is_not_owed_is_not_written() -> None:
@@ -167,8 +167,8 @@ def test_ring_keeps_the_newest_and_counts_what_it_dropped() -> None:
     for correlation_id in range(5):
         journal.handled(Asked(correlation_id=correlation_id), 100, ANSWERED)
 
-    assert [(entry.id, entry.correlation_id) for entry in journal.entries()] == [(3, 2), (4, 3), (5, 4)]
-    assert (journal.dropped, journal.capacity, journal.count()) == (2, 3, 3)
+    assert [(entry.id, entry.correlation_id) for entry in read_entries(journal)] == [(3, 2), (4, 3), (5, 4)]
+    assert (journal.dropped, journal.capacity, count_entries(journal)) == (2, 3, 3)
 
 
 def test_clear_goes_on_counting_ids() -> None:
@@ -178,9 +178,9 @@ def test_clear_goes_on_counting_ids() -> None:
     journal.clear()
     journal.answered(waiting[0])
 
-    assert (journal.entries(), journal.dropped) == ([], 0)
+    assert (read_entries(journal), journal.dropped) == ([], 0)
     assert journal.handled(Asked(), 100, ANSWERED) == 6
-    assert [entry.id for entry in journal.entries()] == [6]
+    assert [entry.id for entry in read_entries(journal)] == [6]
 
 
 def test_request_that_waits_is_known_after_it_fell_out_of_the_ring() -> None:
@@ -199,8 +199,8 @@ def test_entries_go_on_behind_an_id_and_stop_at_a_limit() -> None:
     for _ in range(6):
         journal.handled(Asked(), 100, ANSWERED)
 
-    assert [entry.id for entry in journal.entries(since=2, limit=3)] == [3, 4, 5]
-    assert journal.count(since=4) == 2
+    assert [entry.id for entry in read_entries(journal, since=2, limit=3)] == [3, 4, 5]
+    assert count_entries(journal, since=4) == 2
 
 
 @pytest.mark.parametrize(
@@ -225,8 +225,8 @@ def test_requests_are_found_as_rules_match_them(match: Match, ids: list[int]) ->
     scene.journal.handled(Asked(api_key=int(ApiKey.FETCH)), 80, ANSWERED)
     scene.keep_back(scene.asked(numbered(5, 9)))
 
-    assert [entry.id for entry in scene.journal.entries(match)] == ids
-    assert scene.journal.count(match) == len(ids)
+    assert [entry.id for entry in read_entries(scene.journal, match)] == ids
+    assert count_entries(scene.journal, match) == len(ids)
 
 
 def test_request_whose_body_does_not_decode_is_kept_without_batches() -> None:
@@ -302,6 +302,6 @@ def test_same_calls_give_the_same_journal() -> None:
         scene.send(numbered(0, 4))
         scene.lose_answer(numbered(5, 9))
         scene.send(numbered(5, 9), connection=2)
-        return scene.journal.entries()
+        return read_entries(scene.journal)
 
     assert journal() == journal()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fauxka.faults.journal.journal_entries import read_entries
 from fauxka.protocol.api_keys import APIS, ApiKey
 from fauxka.protocol.messages.heartbeat import HeartbeatRequest
 
@@ -25,7 +26,7 @@ async def test_an_error_is_written_down_for_the_request_that_got_it_and_not_for_
         await client.produce(2)
         await client.frame()
 
-        assert [(entry.api, entry.error) for entry in scene.instruments.journal.entries()] == [
+        assert [(entry.api, entry.error) for entry in read_entries(scene.instruments.journal)] == [
             ("Produce", None),
             ("Produce", None),
             ("Heartbeat", "UNKNOWN_MEMBER_ID"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fauxka.faults.actions import Drop, Error
-from fauxka.faults.journal.journal_entries import JournalEntry
+from fauxka.faults.journal.journal_entries import JournalEntry, read_entries
 from fauxka.faults.rules.fault_rules import When
 
 from .interception_scene import interception_scene
@@ -26,7 +26,7 @@ async def journal_of_a_run(seed: int) -> list[JournalEntry]:
             await client.produce(sequence)
             scene.clock.advance(7)
         await scene.settle()
-        return scene.instruments.journal.entries()
+        return read_entries(scene.instruments.journal)
 
 
 async def test_the_same_seed_gives_the_same_journal() -> None:
