@@ -65,7 +65,7 @@ _NOBODYS_OF: Mapping[CoordinatorType, BatchOptions] = MappingProxyType(
 R = TypeVar("R")
 
 
-class StateRecord(NamedTuple):
+class CoordinatorRecord(NamedTuple):
     """A record of a coordinator; a value of None says that what the key stands for is gone."""
 
     key: bytes
@@ -91,7 +91,7 @@ class ReplayedRecord(NamedTuple):
 ApplyRecord = Callable[[int, ReplayedRecord], None]
 
 
-class StateLog:
+class CoordinatorLog:
     """The topic of one kind of coordinator, as that one writes and reads it."""
 
     __slots__ = ("_controller", "_is_current", "_is_unsaved", "_replicas", "_type", "_unsettled")
@@ -123,7 +123,7 @@ class StateLog:
 
     # -- write
 
-    def append(self, key_text: str, records: Sequence[StateRecord], options: BatchOptions = _NOBODY) -> int:
+    def append(self, key_text: str, records: Sequence[CoordinatorRecord], options: BatchOptions = _NOBODY) -> int:
         """Append the records as one batch to the partition that the id belongs to; return the first one's offset.
 
         options: the producer of offsets that belong to a transaction; nobody's by default.
@@ -144,7 +144,7 @@ class StateLog:
     def _partition_of(self, key_text: str) -> Partition:
         return partition_of_key(self._controller, self._replicas, self._type, key_text)
 
-    def _append(self, partition: Partition, records: Sequence[StateRecord], options: BatchOptions) -> int:
+    def _append(self, partition: Partition, records: Sequence[CoordinatorRecord], options: BatchOptions) -> int:
         now_ms = self._replicas.clock.now_ms()
         stamped = [Record(key=each.key, value=each.value, timestamp=now_ms) for each in records]
         if options.producer_id == NO_PRODUCER_ID:
@@ -159,7 +159,7 @@ class StateLog:
         self._is_unsaved |= not self._controller.is_saved
         return result.base_offset
 
-    def settled(self, response: R, refused: Callable[[ErrorCode], R]) -> R | Deferred[R]:
+    def when_durable(self, response: R, refused: Callable[[ErrorCode], R]) -> R | Deferred[R]:
         """Return the response to what was appended since it was last asked, now or when that is as safe as asked for.
 
         refused: makes the answer where it could not be flushed (flush.messages).

@@ -13,7 +13,7 @@ from ..metadata.controller import Controller
 from ..metadata.metadata_image import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC, TopicImage
 from ..replica.replica_manager import ReplicaManager
 from .consumer.image_topics import ImageTopics
-from .coordinator_log import StateLog
+from .coordinator_log import CoordinatorLog
 from .internal_topics import CoordinatorType
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ class Coordinators:
         """Refuse all further writes, because the node died or was reset."""
         self._is_abandoned = True
 
-    def state_log(self, coordinator_type: CoordinatorType) -> StateLog:
+    def coordinator_log(self, coordinator_type: CoordinatorType) -> CoordinatorLog:
         """Return the log of one kind of coordinator. It refuses writes once these coordinators are abandoned."""
-        return StateLog(self._controller, self._replicas, coordinator_type, self._is_current)
+        return CoordinatorLog(self._controller, self._replicas, coordinator_type, self._is_current)
 
     @cached_property
     def groups(self) -> GroupCoordinator:
@@ -55,7 +55,7 @@ class Coordinators:
         from .group.group_coordinator import GroupCoordinator
         from .group.group_settings import GroupSettings
 
-        log = self.state_log(CoordinatorType.GROUP)
+        log = self.coordinator_log(CoordinatorType.GROUP)
         return GroupCoordinator(
             GroupSettings.of(self._replicas.config),
             self._replicas.clock,
@@ -78,7 +78,7 @@ class Coordinators:
         from .share.share_groups import ShareGroups
 
         topics = ImageTopics(self._controller.image)
-        return ShareGroups(self._replicas, registry, log, self.state_log(CoordinatorType.SHARE), topics)
+        return ShareGroups(self._replicas, registry, log, self.coordinator_log(CoordinatorType.SHARE), topics)
 
     @property
     def has_groups(self) -> bool:
@@ -90,7 +90,7 @@ class Coordinators:
         """The transaction coordinator."""
         from .transaction.transaction_coordinator import TransactionCoordinator
 
-        log = self.state_log(CoordinatorType.TRANSACTION)
+        log = self.coordinator_log(CoordinatorType.TRANSACTION)
         return TransactionCoordinator(self._controller, self._replicas, log, self.write_marker)
 
     @property
@@ -103,11 +103,11 @@ class Coordinators:
 
         The transaction coordinator is first: it ends transactions in the topic of the group coordinator too.
         """
-        if not self.state_log(CoordinatorType.TRANSACTION).is_empty:
+        if not self.coordinator_log(CoordinatorType.TRANSACTION).is_empty:
             self.transactions.load()
-        if not self.state_log(CoordinatorType.SHARE).is_empty:
+        if not self.coordinator_log(CoordinatorType.SHARE).is_empty:
             self.groups.share_groups.load()
-        if not self.state_log(CoordinatorType.GROUP).is_empty:
+        if not self.coordinator_log(CoordinatorType.GROUP).is_empty:
             self.groups.load()
 
     def write_marker(self, partition: Partition, marker: TransactionMarker) -> AppendResult:
@@ -132,9 +132,9 @@ class Coordinators:
             del self.groups
             groups.unload()
         else:
-            self.groups.offsets.forget_topics([(topic.name, topic.topic_id) for topic in topics])
+            self.groups.offsets.remove_topics([(topic.name, topic.topic_id) for topic in topics])
             if self.groups.has_share_groups:
-                self.groups.share_groups.forget_topics([topic.topic_id for topic in topics])
+                self.groups.share_groups.remove_topics([topic.topic_id for topic in topics])
 
     def unload(self) -> None:
         """Drop all state, complete the waiting requests and cancel the timers. Nothing may be called after."""

@@ -128,7 +128,7 @@ class Run:
                 if self._try(partial(self._delete_offset, topic)):
                     model.forget(topic)
             case "delete topic":
-                play.coordinator.offsets.forget_topics([(topic, topic_id(topic))])
+                play.coordinator.offsets.remove_topics([(topic, topic_id(topic))])
                 model.forget(topic)
             case "delete group":
                 if self._try(partial(play.coordinator.delete_group, GROUP)):
@@ -155,7 +155,7 @@ class Run:
 
     def _delete_offset(self, topic: str) -> None:
         offsets = self.play.coordinator.offsets
-        if offsets.delete(offsets.begin_delete(GROUP), [(topic, 0)]) != [ErrorCode.NONE]:
+        if offsets.delete(offsets.deletable_group_of(GROUP), [(topic, 0)]) != [ErrorCode.NONE]:
             raise KafkaError(ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC, topic)
 
     def _fail_to_commit(self, topic: str, number: int) -> None:

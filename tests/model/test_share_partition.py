@@ -51,7 +51,9 @@ class Sharing(RuleBasedStateMachine):
         self.log_end = 0
 
     def _states(self) -> ShareStates:
-        return ShareStates(self.cluster.node.replicas, self.cluster.node.coordinators.state_log(CoordinatorType.SHARE))
+        return ShareStates(
+            self.cluster.node.replicas, self.cluster.node.coordinators.coordinator_log(CoordinatorType.SHARE)
+        )
 
     def _led(self) -> SharePartition:
         state = self.states.find(KEY)

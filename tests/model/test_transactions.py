@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from fauxka.broker.coordinators.coordinator_log import StateRecord
+from fauxka.broker.coordinators.coordinator_log import CoordinatorRecord
 from fauxka.broker.coordinators.internal_topics import CoordinatorType
 from fauxka.protocol.stored_records.transaction_log_records import TransactionLogValue, TransactionStatus, encode_key
 
@@ -55,8 +55,8 @@ class Transactions(RuleBasedStateMachine):
             partitions=None,
             last_update_ms=NOW_MS,
         )
-        log = self.scene.cluster.node.coordinators.state_log(CoordinatorType.TRANSACTION)
-        log.append(AGED, [StateRecord(encode_key(AGED), value.encode(1))])
+        log = self.scene.cluster.node.coordinators.coordinator_log(CoordinatorType.TRANSACTION)
+        log.append(AGED, [CoordinatorRecord(encode_key(AGED), value.encode(1))])
         self.scene.cluster.node.coordinators.load()
         self.model.ids[AGED] = IdModel(AGED_PID, AGED_EPOCH, timeout_ms=1000, updated_ms=NOW_MS)
         self.upkeep_began_ms: int | None = NOW_MS

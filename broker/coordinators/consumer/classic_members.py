@@ -75,7 +75,7 @@ class ClassicMembers:
         """Answer a JoinGroup request, at once.
 
         Raises KafkaError: GROUP_MAX_SIZE_REACHED, INCONSISTENT_GROUP_PROTOCOL, MEMBER_ID_REQUIRED (not an error: the
-        answer has the id), UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, and what StateLog raises.
+        answer has the id), UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, and what CoordinatorLog raises.
         """
         request = attempt.request
         member_id = request.member_id or self._new_member_id()

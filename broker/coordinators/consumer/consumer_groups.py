@@ -115,9 +115,9 @@ class ConsumerGroups:
         try:
             response = self._classic_members.join(group, attempt)
         except KafkaError as error:
-            attempt.refuse(error.code)
+            attempt.reject(error.code)
             return
-        group.timers.put_off(lambda: attempt.answer.complete(response), attempt.refuse)
+        group.timers.delay_response(lambda: attempt.deferred.complete(response), attempt.reject)
         group.finish_step()
 
     def sync(self, request: SyncGroupRequest) -> SyncGroupResponse:

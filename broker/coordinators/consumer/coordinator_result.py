@@ -17,7 +17,7 @@ from .group import ConsumerGroup
 from .records import state_records
 
 if TYPE_CHECKING:
-    from ..coordinator_log import StateRecord
+    from ..coordinator_log import CoordinatorRecord
     from ..group.group import Group
     from ..group.group_log import GroupLog
     from ..group.group_registry import GroupRegistry
@@ -33,7 +33,10 @@ class GroupChange:
     __slots__ = ("_after", "group", "records", "replaced", "replaced_records")
 
     def __init__(
-        self, group: ConsumerGroup, replaced: ClassicGroup | None = None, replaced_records: Sequence[StateRecord] = ()
+        self,
+        group: ConsumerGroup,
+        replaced: ClassicGroup | None = None,
+        replaced_records: Sequence[CoordinatorRecord] = (),
     ) -> None:
         """Begin without records."""
         self.group = group
@@ -106,7 +109,7 @@ class ConsumerGroupStore:
                 group.apply(record)
         change.finish()
 
-    def replace(self, change: GroupChange, group: ClassicGroup, records: Sequence[StateRecord]) -> None:
+    def replace(self, change: GroupChange, group: ClassicGroup, records: Sequence[CoordinatorRecord]) -> None:
         """Write the change, which takes the group back, and records of a classic one that takes its place.
 
         Raises KafkaError; nothing has changed then.

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.frames import FrameError
 from ..group.classic_group import ClassicGroup
-from ..group.group_member import GroupMember, MemberProtocol
+from ..group.group_member import GroupMember, MemberProtocol, select_protocol
 from ..group.group_records import group_record
-from ..group.protocol_vote import select_protocol
 from .coordinator_result import GroupChange
 from .embedded_protocol import encode_assignment
 from .group import PROTOCOL_TYPE

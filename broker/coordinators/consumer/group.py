@@ -31,7 +31,7 @@ from .subscriptions import Subscriptions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..coordinator_log import StateRecord
+    from ..coordinator_log import CoordinatorRecord
     from ..group.group_timers import GroupTimers
     from ..group.offset_store import CommittedOffset
     from .topics import TopicsSeen
@@ -216,7 +216,7 @@ class ConsumerGroup:
         """Return from when on the retention of an offset counts."""
         return committed.commit_timestamp_ms
 
-    def tombstones(self) -> Sequence[StateRecord]:
+    def tombstones(self) -> Sequence[CoordinatorRecord]:
         """Return the records that say that there is no such group any more."""
         return state_records(group_tombstones(self))
 
@@ -224,7 +224,7 @@ class ConsumerGroup:
         """Be nothing any more: no timer runs."""
         self.timers.cancel_all()
 
-    def refuse_waiting(self) -> None:
+    def fail_pending_requests(self) -> None:
         """Answer nobody: no member waits."""
 
     def finish_step(self) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ....protocol.error_codes import ErrorCode, KafkaError
-from ..group.group import CheckOffset, OffsetCommitter, every_offset
+from ..group.group import CheckOffset, OffsetCommitter, accept_any_offset
 from .member import LEAVE_EPOCH
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def check_offset_commit(group: ConsumerGroup, committer: OffsetCommitter) -> Che
     """
     epoch = committer.generation_id
     if (epoch < 0 and not group.members) or _is_anonymous_transaction(committer):
-        return every_offset
+        return accept_any_offset
     member = group.member_of(committer.member_id)
     is_told_by_epochs = not committer.is_transactional and not member.uses_classic_protocol
     if is_told_by_epochs and committer.api_version < MEMBER_EPOCH_SINCE:
@@ -38,7 +38,7 @@ def check_offset_commit(group: ConsumerGroup, committer: OffsetCommitter) -> Che
             "OffsetCommit version 9 or above must be used by members using the consumer group protocol",
         )
     if epoch == member.member_epoch:
-        return every_offset
+        return accept_any_offset
     code = _stale_code(member, is_transactional=committer.is_transactional)
     if epoch > member.member_epoch:
         word = "generation id" if member.uses_classic_protocol else "member epoch"

@@ -22,7 +22,7 @@ from ....protocol.stored_records.consumer_group_values import (
     TargetAssignment,
     TargetAssignmentMetadata,
 )
-from ..coordinator_log import StateRecord
+from ..coordinator_log import CoordinatorRecord
 
 if TYPE_CHECKING:
     from .group import ConsumerGroup
@@ -128,9 +128,9 @@ def group_records(group: ConsumerGroup) -> list[ConsumerGroupRecord]:
     ]
 
 
-def state_records(records: Iterable[ConsumerGroupRecord]) -> list[StateRecord]:
+def state_records(records: Iterable[ConsumerGroupRecord]) -> list[CoordinatorRecord]:
     """Return the records as bytes."""
-    return [StateRecord(record.key.encode(), record.encode_value()) for record in records]
+    return [CoordinatorRecord(record.key.encode(), record.encode_value()) for record in records]
 
 
 def _record(

@@ -15,7 +15,7 @@ from ....protocol.frames import FrameError
 from ....protocol.stored_records.consumer_group_records import ConsumerGroupRecord
 from ....protocol.stored_records.consumer_group_values import ClassicMember, ClassicProtocol
 from ..group.classic_group import ClassicGroup
-from ..group.group_responses import join_refused, sync_refused
+from ..group.group_member import join_error, sync_error
 from .coordinator_result import GroupChange
 from .embedded_protocol import by_topic_id, read_assignment, read_subscription
 from .group import ConsumerGroup
@@ -93,8 +93,8 @@ class Upgrade:
     def _take_over(self, classic: ClassicGroup, group: ConsumerGroup) -> None:
         """Have those who wait for the classic group join again, and begin the sessions of its members."""
         for member in classic.members.values():
-            classic.answer_join(member, join_refused(ErrorCode.REBALANCE_IN_PROGRESS, member.member_id))
-            classic.answer_sync(member, sync_refused(ErrorCode.REBALANCE_IN_PROGRESS))
+            classic.respond_to_join(member, join_error(ErrorCode.REBALANCE_IN_PROGRESS, member.member_id))
+            classic.respond_to_sync(member, sync_error(ErrorCode.REBALANCE_IN_PROGRESS))
             self._sessions.extend(group, member.member_id)
         classic.finish_step()
         logger.info("group %s: from the classic to the consumer protocol", group.group_id)

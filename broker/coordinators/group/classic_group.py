@@ -1,7 +1,13 @@
-"""The state of one classic group: members, generation, leader, and which step of a rebalance it is in.
+"""The state of one classic group: members, generation, leader, and the step of its rebalance.
 
-No timers and no requests here: rebalance.py moves a group from state to state, group_join.py and group_membership.py
-judge what members ask for.
+A group is EMPTY, PREPARING_REBALANCE (waits for JoinGroup), COMPLETING_REBALANCE (waits for the leader's assignment),
+STABLE or DEAD. PREVIOUS_STATES holds the allowed transitions.
+- Every static member is in both `members` and `static_members`.
+- The leader is a member, or None. The first member becomes the leader.
+- A state other than EMPTY and DEAD has a protocol type. It is the same for all members.
+- Responses to members are delayed until the step is done (GroupTimers). None is sent while the group is half changed.
+This module starts no timer and reads no request: rebalance.py changes the state, group_join.py and group_membership.py
+validate requests.
 Source: ClassicGroup, Kafka 4.3.0.
 """
 
@@ -12,16 +18,14 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from ....protocol.error_codes import ErrorCode, KafkaError
-from ....protocol.messages.join_group import JoinGroupResponse
+from ....protocol.messages.join_group import JoinGroupResponse, JoinGroupResponseMember
 from ....protocol.messages.sync_group import SyncGroupResponse
 from ....protocol.stored_records.group_log_records import GroupMetadataKey
-from ..coordinator_log import StateRecord
+from ..coordinator_log import CoordinatorRecord
 from .consumer_subscription import CONSUMER_PROTOCOL_TYPE, find_subscribed_topics
-from .group import CheckOffset, GroupType, OffsetCommitter, every_offset
-from .group_member import GroupMember
-from .group_responses import join_refused, sync_refused
+from .group import CheckOffset, GroupType, OffsetCommitter, accept_any_offset
+from .group_member import GroupMember, has_common_protocol, join_error, select_protocol, sync_error
 from .group_timers import GroupTimers
-from .protocol_vote import has_common_protocol, select_protocol
 
 if TYPE_CHECKING:
     from ...runtime.deferred import Deferred
@@ -29,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class GroupState(Enum):
-    """The states of a classic group, by the names that ListGroups and DescribeGroups show."""
+    """The states of a classic group, by the names that ListGroups and DescribeGroups return."""
 
     EMPTY = "Empty"
     PREPARING_REBALANCE = "PreparingRebalance"
@@ -38,7 +42,7 @@ class GroupState(Enum):
     DEAD = "Dead"
 
 
-# States in which a new rebalance may begin.
+# States in which a rebalance may begin.
 REBALANCEABLE_STATES = frozenset({GroupState.EMPTY, GroupState.COMPLETING_REBALANCE, GroupState.STABLE})
 
 PREVIOUS_STATES: dict[GroupState, frozenset[GroupState]] = {
@@ -51,7 +55,7 @@ PREVIOUS_STATES: dict[GroupState, frozenset[GroupState]] = {
 
 
 class ClassicGroup:
-    """One group whose members assign partitions among themselves (JoinGroup, SyncGroup)."""
+    """A group whose leader assigns the partitions (JoinGroup, SyncGroup)."""
 
     __slots__ = (
         "generation_id",
@@ -72,7 +76,7 @@ class ClassicGroup:
     )
 
     def __init__(self, group_id: str, timers: GroupTimers) -> None:
-        """Start without members, in generation 0."""
+        """Create the group without members, in generation 0."""
         self.group_id = group_id
         self.timers = timers
         self.state = GroupState.EMPTY
@@ -83,32 +87,32 @@ class ClassicGroup:
         self.protocol_name: str | None = None
         self.leader_id: str | None = None
         self.members: dict[str, GroupMember] = {}
-        # group.instance.id to the member id it has now.
+        # group.instance.id to the current member id.
         self.static_members: dict[str, str] = {}
-        # Ids that were handed out with MEMBER_ID_REQUIRED and have not come back yet.
+        # Member ids that were sent with MEMBER_ID_REQUIRED, and with which no client has joined yet.
         self.pending_join_members: set[str] = set()
-        # Members that know their generation and have not asked for their assignment yet.
+        # Members of the current generation that have not sent SyncGroup yet.
         self.pending_sync_members: set[str] = set()
-        # None: not known, as of a group of another protocol type.
+        # None: unknown, because the members are not consumers or their metadata cannot be decoded.
         self.subscribed_topics: frozenset[str] | None = None
-        # During the first rebalance: whether to wait a little longer for even more members.
+        # Whether a member joined during the initial rebalance delay, which extends it.
         self.new_member_added = False
 
-    # -- what it is
+    # -- state
 
     @property
     def group_type(self) -> GroupType:
-        """Which kind of group it is."""
+        """The type of the group."""
         return GroupType.CLASSIC
 
     @property
     def state_name(self) -> str:
-        """Its state, by the name that ListGroups shows."""
+        """The state by the name that ListGroups returns."""
         return self.state.value
 
     @property
     def listed_protocol_type(self) -> str:
-        """What its members do, as ListGroups shows it; empty before the first one has joined."""
+        """The protocol type that ListGroups returns; empty before the first member has joined."""
         return self.protocol_type or ""
 
     @property
@@ -123,7 +127,7 @@ class ClassicGroup:
 
     @property
     def can_rebalance(self) -> bool:
-        """Whether a rebalance may begin; False while one waits for its members."""
+        """Whether a rebalance may begin; False during a join phase."""
         return self.state in REBALANCEABLE_STATES
 
     @property
@@ -133,35 +137,33 @@ class ClassicGroup:
 
     @property
     def awaiting_join_count(self) -> int:
-        """How many members have (re)joined and wait."""
+        """The number of members with a pending JoinGroup request."""
         return sum(member.awaiting_join is not None for member in self.members.values())
 
     @property
     def has_all_members_joined(self) -> bool:
-        """Whether nobody is missing, nor on the way in."""
-        return not self.pending_join_members and all(
-            member.awaiting_join is not None for member in self.members.values()
-        )
+        """Whether every member has a pending JoinGroup request, and no issued member id is unused."""
+        return not self.pending_join_members and self.awaiting_join_count == len(self.members)
 
     def is_leader(self, member_id: str) -> bool:
-        """Whether that member assigns the partitions."""
+        """Whether the member assigns the partitions."""
         return self.leader_id == member_id
 
     def is_subscribed_to(self, topic_name: str) -> bool:
-        """Whether a member consumes the topic; consumers whose subscriptions cannot be read count as subscribed."""
+        """Whether a member consumes the topic. Consumers with an unreadable subscription count as subscribed."""
         if self.subscribed_topics is None:
             return self.uses_consumer_protocol
         return topic_name in self.subscribed_topics
 
     def supports_protocols(self, protocol_type: str, protocol_names: Iterable[str]) -> bool:
-        """Whether a member with these protocols fits in."""
+        """Whether a member with these protocols may join."""
         names = list(protocol_names)
-        if self.state is GroupState.EMPTY:
+        if self.is_empty:
             return bool(protocol_type) and bool(names)
         return self.protocol_type == protocol_type and has_common_protocol(self.members.values(), names)
 
     def check_member(self, member_id: str, group_instance_id: str | None) -> None:
-        """Raise KafkaError unless that member is in the group: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID."""
+        """Raise KafkaError UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID unless the member is in the group."""
         if group_instance_id is not None:
             current = self.static_members.get(group_instance_id)
             if current is not None and current != member_id:
@@ -175,55 +177,55 @@ class ClassicGroup:
             raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"group {self.group_id}: no member {member_id!r}")
 
     def check_generation(self, generation_id: int) -> None:
-        """Raise KafkaError ILLEGAL_GENERATION unless it is the current one."""
+        """Raise KafkaError ILLEGAL_GENERATION unless it is the current generation."""
         if generation_id != self.generation_id:
             raise KafkaError(
                 ErrorCode.ILLEGAL_GENERATION,
                 f"group {self.group_id} is in generation {self.generation_id}, not {generation_id}",
             )
 
-    # -- its offsets, and its end
+    # -- offsets and deletion
 
     def check_offset_commit(self, committer: OffsetCommitter) -> CheckOffset:
-        """Let every offset of a member pass, and of others those for a group without members.
+        """Return the check of each offset. Members may commit any offset, others only while the group is empty.
 
         Raises KafkaError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, REBALANCE_IN_PROGRESS.
         Source: ClassicGroup.validateOffsetCommit, Kafka 4.3.0.
         """
         generation_id, is_transactional = committer.generation_id, committer.is_transactional
         if generation_id < 0 and self.is_empty:
-            return every_offset
+            return accept_any_offset
         if generation_id >= 0 or committer.member_id or committer.group_instance_id is not None:
             self.check_member(committer.member_id, committer.group_instance_id)
             self.check_generation(generation_id)
         elif not is_transactional:
-            # Transactional producers of old versions tell nothing of the member.
+            # TxnOffsetCommit names no member before version 3.
             raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"group {self.group_id} has members, so only they may commit")
         if self.state is GroupState.COMPLETING_REBALANCE and not is_transactional:
             raise KafkaError(
                 ErrorCode.REBALANCE_IN_PROGRESS,
                 f"group {self.group_id} has not assigned generation {generation_id} yet",
             )
-        return every_offset
+        return accept_any_offset
 
     def check_offset_fetch(self, member_id: str | None, member_epoch: int) -> None:
-        """Let everybody read offsets."""
+        """Accept every client."""
 
     def check_offset_delete(self) -> None:
-        """Raise KafkaError NON_EMPTY_GROUP for members of whom it is not known which topics they use."""
-        if not self.is_empty and not self.uses_consumer_protocol:
-            raise KafkaError(ErrorCode.NON_EMPTY_GROUP, f"group {self.group_id} has {len(self.members)} members")
+        """Raise KafkaError NON_EMPTY_GROUP for members other than consumers, because their topics are unknown."""
+        if not self.uses_consumer_protocol:
+            self.check_delete()
 
     def check_delete(self) -> None:
-        """Raise KafkaError NON_EMPTY_GROUP while there are members, or will be."""
+        """Raise KafkaError NON_EMPTY_GROUP unless the group is empty."""
         if not self.is_empty:
             raise KafkaError(ErrorCode.NON_EMPTY_GROUP, f"group {self.group_id} has {len(self.members)} members")
 
     def retention_base_ms(self, committed: CommittedOffset) -> int | None:
-        """Return from when on the retention of an offset counts; None while it does not expire.
+        """Return the time from which the retention of an offset counts; None while the offset does not expire.
 
-        Offsets of a group that had members count from when the last one left; those of one that never had any, and
-        topics that a stable group of consumers has given up, from their commit.
+        For a group that had members, it is when the last one left. It is the commit if the group never had members,
+        and for topics to which a stable group of consumers is no longer subscribed.
         Source: ClassicGroup.offsetExpirationCondition, Kafka 4.3.0.
         """
         if self.protocol_type is None:
@@ -234,36 +236,36 @@ class ClassicGroup:
             return committed.commit_timestamp_ms
         return None
 
-    def tombstones(self) -> Sequence[StateRecord]:
-        """Return the record that says that there is no such group any more."""
-        return (StateRecord(GroupMetadataKey(self.group_id).encode(), None),)
+    def tombstones(self) -> Sequence[CoordinatorRecord]:
+        """Return the tombstone of the group."""
+        return (CoordinatorRecord(GroupMetadataKey(self.group_id).encode(), None),)
 
     def close(self) -> None:
-        """Be dead; no timer runs any more."""
+        """Move to DEAD and cancel all timers."""
         self.transition_to(GroupState.DEAD)
         self.timers.cancel_all()
 
-    def refuse_waiting(self) -> None:
-        """Have whoever waits look for another coordinator."""
+    def fail_pending_requests(self) -> None:
+        """Respond NOT_COORDINATOR to the pending requests, once finish_step is called."""
         for member in self.members.values():
-            self.answer_join(member, join_refused(ErrorCode.NOT_COORDINATOR, member.member_id))
-            self.answer_sync(member, sync_refused(ErrorCode.NOT_COORDINATOR))
+            self.respond_to_join(member, join_error(ErrorCode.NOT_COORDINATOR, member.member_id))
+            self.respond_to_sync(member, sync_error(ErrorCode.NOT_COORDINATOR))
 
     def finish_step(self) -> None:
-        """Send the answers that were put off until a step was done."""
+        """Send the responses that were delayed until the step was done."""
         self.timers.finish_step()
 
-    # -- how it changes
+    # -- changes
 
     def transition_to(self, state: GroupState) -> None:
-        """Change the state; which changes there are is in PREVIOUS_STATES."""
+        """Change the state, as PREVIOUS_STATES allows."""
         assert self.state in PREVIOUS_STATES[state], f"group {self.group_id}: {self.state.value} -> {state.value}"
         self.previous_state = self.state
         self.state = state
         self.state_changed_ms = self.timers.now_ms()
 
     def add(self, member: GroupMember) -> None:
-        """Take a member in; the first one decides the protocol type, and leads."""
+        """Add a member. The first one sets the protocol type and becomes the leader."""
         assert self.supports_protocols(member.protocol_type, [protocol.name for protocol in member.protocols])
         if member.group_instance_id is not None:
             assert member.group_instance_id not in self.static_members, f"{member.group_instance_id} is a member"
@@ -276,7 +278,7 @@ class ClassicGroup:
         self.pending_join_members.discard(member.member_id)
 
     def remove(self, member_id: str) -> None:
-        """Let a member or a pending member go; if it led, another member leads."""
+        """Remove a member or a pending member. If it was the leader, the first other member becomes the leader."""
         member = self.members.pop(member_id, None)
         if member is not None and member.group_instance_id is not None:
             del self.static_members[member.group_instance_id]
@@ -286,11 +288,11 @@ class ClassicGroup:
         self.pending_sync_members.discard(member_id)
 
     def replace_static_member(self, group_instance_id: str, new_member_id: str) -> GroupMember:
-        """Give a static member a new id and return it; a request that waits under the old id is fenced."""
+        """Give a static member a new id and return the member. Pending requests under the old id are fenced."""
         old_member_id = self.static_members[group_instance_id]
         member = self.members.pop(old_member_id)
-        self.answer_join(member, join_refused(ErrorCode.FENCED_INSTANCE_ID, old_member_id))
-        self.answer_sync(member, sync_refused(ErrorCode.FENCED_INSTANCE_ID))
+        self.respond_to_join(member, join_error(ErrorCode.FENCED_INSTANCE_ID, old_member_id))
+        self.respond_to_sync(member, sync_error(ErrorCode.FENCED_INSTANCE_ID))
         member.member_id = new_member_id
         member.is_new = False
         self.members[new_member_id] = member
@@ -299,34 +301,8 @@ class ClassicGroup:
             self.leader_id = new_member_id
         return member
 
-    def answer_join(self, member: GroupMember, response: JoinGroupResponse) -> None:
-        """Answer the member's waiting JoinGroup request, if there is one.
-
-        It leaves when the step is done, see GroupTimers.
-        """
-        answer = member.take_join_wait()
-        if answer is not None:
-            self.send_join(answer, response)
-
-    def send_join(self, answer: Deferred[JoinGroupResponse], response: JoinGroupResponse) -> None:
-        """Answer a JoinGroup request in the same way."""
-        self.timers.put_off(
-            lambda: answer.complete(response),
-            lambda error_code: answer.complete(join_refused(error_code, response.member_id)),
-        )
-
-    def answer_sync(self, member: GroupMember, response: SyncGroupResponse) -> bool:
-        """Answer the member's waiting SyncGroup request in the same way; return whether there was one."""
-        answer = member.take_sync_wait()
-        if answer is None:
-            return False
-        self.timers.put_off(
-            lambda: answer.complete(response), lambda error_code: answer.complete(sync_refused(error_code))
-        )
-        return True
-
     def elect_joined_leader(self) -> bool:
-        """Keep the leader if it has joined, else choose one that has; return whether there is one."""
+        """Keep the leader if it has rejoined, else take the first member that has. Return whether there is one."""
         if self.leader_id is None:
             return False
         if self.members[self.leader_id].awaiting_join is None:
@@ -345,7 +321,7 @@ class ClassicGroup:
         leader_id: str | None,
         members: Sequence[GroupMember],
     ) -> None:
-        """Be, instead of new, stable with these members, or empty without any."""
+        """Set the state of a new group: stable with these members, or empty without any."""
         assert self.is_empty and not self.members, f"group {self.group_id} has members"
         self.protocol_type = protocol_type
         self.protocol_name = protocol_name
@@ -357,7 +333,7 @@ class ClassicGroup:
         self.subscribed_topics = self._compute_subscribed_topics()
 
     def begin_generation(self) -> None:
-        """Start the next generation with the members there are: CompletingRebalance, or Empty."""
+        """Start the next generation with the present members: CompletingRebalance, or Empty without members."""
         self.generation_id += 1
         self.protocol_name = select_protocol(list(self.members.values())) if self.members else None
         self.subscribed_topics = self._compute_subscribed_topics()
@@ -375,3 +351,58 @@ class ClassicGroup:
                 return None
             topics |= of_member
         return frozenset(topics)
+
+    # -- responses, in the newest version of each API
+
+    def join_response(self, member_id: str) -> JoinGroupResponse:
+        """Return the response to a member of the current generation. Only the leader gets the list of members."""
+        return JoinGroupResponse(
+            generation_id=self.generation_id,
+            protocol_type=self.protocol_type,
+            protocol_name=self.protocol_name,
+            leader=self.leader_id or "",
+            member_id=member_id,
+            members=self._joined_members() if self.is_leader(member_id) else [],
+        )
+
+    def _joined_members(self) -> list[JoinGroupResponseMember]:
+        """Return all members with their metadata for the selected protocol."""
+        protocol_name = self.protocol_name
+        assert protocol_name is not None, f"group {self.group_id} has no protocol in state {self.state.value}"
+        return [
+            JoinGroupResponseMember(
+                member_id=member.member_id,
+                group_instance_id=member.group_instance_id,
+                metadata=member.metadata_of(protocol_name),
+            )
+            for member in self.members.values()
+        ]
+
+    def sync_response(self, member: GroupMember) -> SyncGroupResponse:
+        """Return the response with the member's assignment."""
+        return SyncGroupResponse(
+            protocol_type=self.protocol_type, protocol_name=self.protocol_name, assignment=member.assignment
+        )
+
+    def respond_to_join(self, member: GroupMember, response: JoinGroupResponse) -> None:
+        """Respond to the member's pending JoinGroup request, if there is one, when the step is done."""
+        deferred, member.awaiting_join = member.awaiting_join, None
+        if deferred is not None:
+            self.delay_join_response(deferred, response)
+
+    def delay_join_response(self, deferred: Deferred[JoinGroupResponse], response: JoinGroupResponse) -> None:
+        """Complete the response to a JoinGroup request when the step is done."""
+        self.timers.delay_response(
+            lambda: deferred.complete(response),
+            lambda error_code: deferred.complete(join_error(error_code, response.member_id)),
+        )
+
+    def respond_to_sync(self, member: GroupMember, response: SyncGroupResponse) -> bool:
+        """Respond to the member's pending SyncGroup request when the step is done. Return whether there is one."""
+        deferred, member.awaiting_sync = member.awaiting_sync, None
+        if deferred is None:
+            return False
+        self.timers.delay_response(
+            lambda: deferred.complete(response), lambda error_code: deferred.complete(sync_error(error_code))
+        )
+        return True

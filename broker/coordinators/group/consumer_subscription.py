@@ -1,21 +1,21 @@
-"""The topics in a consumer's subscription, which is metadata of the group's members to everyone but consumers."""
+"""The topics of a consumer's subscription. To the broker the subscription is opaque metadata of the member."""
 
 from __future__ import annotations
 
 from ....protocol.frames import FrameError
 from ....protocol.primitives import Reader
 
-# The protocol type of consumers; others ("connect") give their metadata another form.
+# The protocol type of consumers. Other types ("connect") encode their metadata in another way.
 CONSUMER_PROTOCOL_TYPE = "consumer"
 
-# A count of topics is a 32-bit number; a topic takes its length of two bytes at least.
+# The size of an empty topic name. It bounds the count of topics, which is any 32-bit number.
 TOPIC_BYTES_MIN = 2
 
 
 def find_subscribed_topics(metadata: bytes) -> frozenset[str] | None:
     """Return the topics of a ConsumerProtocolSubscription; None if the bytes are not one.
 
-    Read as version 0, with which all versions begin.
+    Only the fields of version 0 are read. Every version begins with them.
     Source: ClassicGroup.computeSubscribedTopics, Kafka 4.3.0.
     """
     reader = Reader(metadata)

@@ -1,4 +1,4 @@
-"""What every kind of group can do for the registry, for committed offsets and for administration.
+"""The interface of every type of group to the registry, the committed offsets and the administration APIs.
 
 Source: Group, Kafka 4.3.0.
 """
@@ -11,12 +11,12 @@ from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from ..coordinator_log import StateRecord
+    from ..coordinator_log import CoordinatorRecord
     from .offset_store import CommittedOffset
 
 
 class GroupType(Enum):
-    """The kinds of groups, by the names that ListGroups shows."""
+    """The types of groups, by the names that ListGroups returns."""
 
     CLASSIC = "classic"
     CONSUMER = "consumer"
@@ -25,10 +25,10 @@ class GroupType(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetCommitter:
-    """Who commits offsets, in the words of OffsetCommit and TxnOffsetCommit.
+    """The client that commits offsets, as OffsetCommit and TxnOffsetCommit describe it.
 
-    generation_id: of a classic group; of others the member's epoch. Below 0: of somebody who is in no group.
-    api_version: of OffsetCommit; what a client can be told depends on it.
+    generation_id: the generation of a classic group, or the member's epoch; negative if the client is not a member.
+    api_version: the version of OffsetCommit. It limits the error codes that the client understands.
     """
 
     group_id: str
@@ -39,37 +39,37 @@ class OffsetCommitter:
     is_transactional: bool = False
 
 
-# Is told topic name, topic id and partition of each offset; raises KafkaError, and then none of them is committed.
+# Checks one offset: topic name, topic id, partition. If it raises KafkaError, no offset of the request is committed.
 CheckOffset = Callable[[str, bytes, int], None]
 
 
-def every_offset(topic_name: str, topic_id: bytes, partition: int) -> None:
-    """Let every offset pass."""
+def accept_any_offset(topic_name: str, topic_id: bytes, partition: int) -> None:
+    """Accept the offset."""
 
 
 class Group(Protocol):
-    """A group, of whatever kind."""
+    """A group of any type."""
 
     group_id: str
 
     @property
     def group_type(self) -> GroupType:
-        """Which kind of group it is."""
+        """The type of the group."""
         ...
 
     @property
     def state_name(self) -> str:
-        """Its state, by the name that ListGroups shows."""
+        """The state by the name that ListGroups returns."""
         ...
 
     @property
     def listed_protocol_type(self) -> str:
-        """What its members do ("consumer"), as ListGroups shows it."""
+        """The protocol type that ListGroups returns ("consumer")."""
         ...
 
     @property
     def is_empty(self) -> bool:
-        """Whether it has no members."""
+        """Whether the group has no members."""
         ...
 
     def is_subscribed_to(self, topic_name: str) -> bool:
@@ -77,37 +77,37 @@ class Group(Protocol):
         ...
 
     def check_offset_commit(self, committer: OffsetCommitter) -> CheckOffset:
-        """Check who commits offsets, and return what each of them has to pass; raises KafkaError."""
+        """Check the client of a commit, and return the check of each offset. Raises KafkaError."""
         ...
 
     def check_offset_fetch(self, member_id: str | None, member_epoch: int) -> None:
-        """Check who asks for offsets; raises KafkaError."""
+        """Check the client of an OffsetFetch. Raises KafkaError."""
         ...
 
     def check_offset_delete(self) -> None:
-        """Check that offsets may be deleted; raises KafkaError."""
+        """Check that offsets may be deleted. Raises KafkaError."""
         ...
 
     def check_delete(self) -> None:
-        """Check that the group may be deleted; raises KafkaError."""
+        """Check that the group may be deleted. Raises KafkaError."""
         ...
 
     def retention_base_ms(self, committed: CommittedOffset) -> int | None:
-        """Return from when on the retention of an offset counts; None while it does not expire."""
+        """Return the time from which the retention of an offset counts; None while the offset does not expire."""
         ...
 
-    def tombstones(self) -> Sequence[StateRecord]:
-        """Return the records that say that there is no such group any more."""
+    def tombstones(self) -> Sequence[CoordinatorRecord]:
+        """Return the tombstones that delete the group."""
         ...
 
     def close(self) -> None:
-        """Be nothing any more: no timer runs, and nothing is asked of it."""
+        """Cancel all timers. The group must not be used after."""
         ...
 
-    def refuse_waiting(self) -> None:
-        """Answer NOT_COORDINATOR to whoever waits for the group, once finish_step is called."""
+    def fail_pending_requests(self) -> None:
+        """Respond NOT_COORDINATOR to the pending requests of members, once finish_step is called."""
         ...
 
     def finish_step(self) -> None:
-        """Send the answers that were put off until a step was done."""
+        """Send the responses that were delayed until the step was done."""
         ...

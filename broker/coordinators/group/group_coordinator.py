@@ -1,7 +1,7 @@
-"""The group coordinator: all groups and their offsets, behind one door for the request handlers.
+"""The group coordinator: the groups of every type and their committed offsets, for the request handlers.
 
-It is plain synchronous code on the event loop's thread. What must wait is a Deferred; what happens by itself comes
-from the clock. What is to outlast the process is written to the coordinator's topic before anybody is told of it.
+All code is synchronous and runs on the event loop's thread. A response that must wait is a Deferred, and timeouts are
+timers of the clock. Every change is appended to __consumer_offsets before a response reports it.
 Source: GroupCoordinatorService and GroupMetadataManager, Kafka 4.3.0.
 """
 
@@ -27,9 +27,10 @@ from .group_membership import GroupMembership
 from .group_offsets import GroupOffsets
 from .group_records import new_group_record, offset_tombstone
 from .group_registry import GroupRegistry
+from .group_replay import GroupReplay
 from .group_settings import GroupSettings
 from .group_timers import GroupTimers
-from .offset_store import OffsetPlace
+from .offset_store import GroupTopicPartition
 from .rebalance import Rebalance
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ R = TypeVar("R")
 
 
 def new_uuid_text() -> str:
-    """Return a random UUID as text, as Kafka appends it to a member's client id."""
+    """Return a random UUID as text. Kafka appends one to the client id to make a member id."""
     return str(uuid.uuid4())
 
 
@@ -65,11 +66,11 @@ class GroupCoordinator:
         new_share_groups: NewShareGroups,
         new_member_suffix: Callable[[], str] = new_uuid_text,
     ) -> None:
-        """Start without groups; log keeps them.
+        """Create the coordinator without groups.
 
-        new_consumer_groups: returns what coordinates groups of the consumer protocol, when there is the first one.
-        new_share_groups: the same for share groups.
-        new_member_suffix: returns what makes a new member's id unique.
+        new_consumer_groups: creates the coordinator of consumer protocol groups on first use.
+        new_share_groups: creates the coordinator of share groups on first use.
+        new_member_suffix: returns the unique part of a new member id.
         """
         self._settings = settings
         self._clock = clock
@@ -87,24 +88,21 @@ class GroupCoordinator:
 
     @cached_property
     def consumer_groups(self) -> ConsumerGroups:
-        """The groups of the consumer protocol, and what they can do beyond all groups."""
+        """The coordinator of consumer protocol groups (KIP-848)."""
         return self._new_consumer_groups(self._registry, self._rebalance)
 
     @cached_property
     def share_groups(self) -> ShareGroups:
-        """The share groups, and what they can do beyond all groups."""
+        """The coordinator of share groups (KIP-932)."""
         return self._new_share_groups(self._registry)
 
     @property
     def has_share_groups(self) -> bool:
-        """Whether anybody has asked for them."""
+        """Whether share_groups was ever used."""
         return "share_groups" in vars(self)
 
     def load(self) -> None:
-        """Have the groups and offsets that are in the log, whose members' sessions begin anew."""
-        # Loaded where there is something to read only.
-        from .group_replay import GroupReplay
-
+        """Read the groups and offsets from the log, and begin the sessions of the members."""
         replay = GroupReplay(
             self._registry,
             self.offsets,
@@ -121,29 +119,29 @@ class GroupCoordinator:
             elif group.group_type is GroupType.SHARE:
                 self.share_groups.begin_sessions(group.group_id)
         if len(self._registry):
-            logger.info("%d groups are known again", len(self._registry))
+            logger.info("loaded %d groups", len(self._registry))
 
-    def settled(self, response: R, refused: Callable[[ErrorCode], R]) -> R | Deferred[R]:
-        """Return the response to what was written since, now or when that is as safe as asked for (flush.messages)."""
-        return self._log.settled(response, refused)
+    def when_durable(self, response: R, make_error: Callable[[ErrorCode], R]) -> R | Deferred[R]:
+        """Return the response when the appended records are durable. See CoordinatorLog.when_durable."""
+        return self._log.when_durable(response, make_error)
 
     def _new_timers(self) -> GroupTimers:
-        return GroupTimers(self._clock, self._settle)
+        return GroupTimers(self._clock, self._call_when_durable)
 
-    def _settle(self, done: Callable[[], None], refused: Callable[[ErrorCode], None]) -> None:
-        """Call one of both when what was written since is settled."""
-        answer = self._log.settled(ErrorCode.NONE, lambda error_code: error_code)
+    def _call_when_durable(self, done: Callable[[], None], failed: Callable[[ErrorCode], None]) -> None:
+        """Call done when the appended records are durable, or failed if they cannot be flushed."""
+        result = self._log.when_durable(ErrorCode.NONE, lambda error_code: error_code)
 
-        def settled(error_code: ErrorCode) -> None:
+        def call(error_code: ErrorCode) -> None:
             if error_code is ErrorCode.NONE:
                 done()
             else:
-                refused(error_code)
+                failed(error_code)
 
-        if isinstance(answer, Deferred):
-            answer.deliver_to(settled)
+        if isinstance(result, Deferred):
+            result.deliver_to(call)
         else:
-            settled(answer)
+            call(result)
 
     def _extend_session(self, group: ClassicGroup, member_id: str) -> None:
         self._rebalance.extend_session(group, group.members[member_id])
@@ -151,19 +149,19 @@ class GroupCoordinator:
     # -- membership
 
     def join(self, attempt: JoinAttempt) -> None:
-        """Answer a JoinGroup request, now or later."""
+        """Handle a JoinGroup request. The response is attempt.deferred."""
         request = attempt.request
         if not request.group_id:
-            attempt.refuse(ErrorCode.INVALID_GROUP_ID, attempt.member_id)
+            attempt.reject(ErrorCode.INVALID_GROUP_ID, attempt.member_id)
             return
         settings = self._settings
         if not settings.session_timeout_ms_min <= request.session_timeout_ms <= settings.session_timeout_ms_max:
-            attempt.refuse(ErrorCode.INVALID_SESSION_TIMEOUT, attempt.member_id)
+            attempt.reject(ErrorCode.INVALID_SESSION_TIMEOUT, attempt.member_id)
             return
         try:
             group = self._joined_group(attempt)
         except KafkaError as error:
-            attempt.refuse(error.code, attempt.member_id if error.code is ErrorCode.UNKNOWN_MEMBER_ID else "")
+            attempt.reject(error.code, attempt.member_id if error.code is ErrorCode.UNKNOWN_MEMBER_ID else "")
             return
         if isinstance(group, ClassicGroup):
             self._join.join(group, attempt)
@@ -171,13 +169,13 @@ class GroupCoordinator:
         elif group.group_type is GroupType.CONSUMER:
             self.consumer_groups.join(attempt)
         else:
-            attempt.refuse(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+            attempt.reject(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
 
     def _joined_group(self, attempt: JoinAttempt) -> Group:
-        """Return the group that somebody joins, a new one where it has to be.
+        """Return the group that the attempt joins. A new classic group is created for a member without an id.
 
-        One of the consumer protocol that has no members makes room for it.
-        Raises KafkaError UNKNOWN_MEMBER_ID for a member of a group that there is not, and what StateLog raises.
+        It replaces a consumer protocol group without members.
+        Raises KafkaError: UNKNOWN_MEMBER_ID for a member of a missing group, and the errors of CoordinatorLog.append.
         """
         group_id = attempt.request.group_id
         group = self._registry.find(group_id)
@@ -190,27 +188,27 @@ class GroupCoordinator:
         return self._new_group(group_id) if group is None else group
 
     def _new_group(self, group_id: str) -> ClassicGroup:
-        """Return a new group, which is written also where nobody gets into it. Raises KafkaError."""
+        """Create a group and append its record, even if the member is then rejected. Raises KafkaError."""
         group = self._registry.create_classic(group_id)
         try:
             self._log.append(group_id, [new_group_record(group)])
         except KafkaError as error:
-            logger.warning("group %s: cannot write that it is new: %s", group_id, error.message)
+            logger.warning("group %s: cannot write the new group: %s", group_id, error.message)
             self._registry.delete(group)
             raise
         return group
 
-    def sync(self, request: SyncGroupRequest, answer: Deferred[SyncGroupResponse]) -> None:
-        """Answer a SyncGroup request, now or later; raises KafkaError where it is refused."""
+    def sync(self, request: SyncGroupRequest, deferred: Deferred[SyncGroupResponse]) -> None:
+        """Handle a SyncGroup request, and complete deferred now or later. Raises KafkaError for a rejected request."""
         group = self._group_of_member(request.group_id)
         if isinstance(group, ClassicGroup):
-            self._membership.sync(group, request, answer)
+            self._membership.sync(group, request, deferred)
             group.finish_step()
         else:
-            answer.complete(self.consumer_groups.sync(request))
+            deferred.complete(self.consumer_groups.sync(request))
 
     def heartbeat(self, request: HeartbeatRequest) -> None:
-        """Extend a member's session; raises KafkaError where the member must do something else."""
+        """Extend a member's session. Raises KafkaError, see GroupMembership.heartbeat and ClassicMembers.heartbeat."""
         group = self._group_of_member(request.group_id)
         if isinstance(group, ClassicGroup):
             self._membership.heartbeat(group, request.member_id, request.group_instance_id, request.generation_id)
@@ -218,19 +216,19 @@ class GroupCoordinator:
             self.consumer_groups.classic_heartbeat(request)
 
     def leave(self, group_id: str, members: list[MemberIdentity]) -> list[MemberResponse]:
-        """Let members go; raises KafkaError UNKNOWN_MEMBER_ID for a group that there is not."""
+        """Remove members, and return a response for each. Raises KafkaError UNKNOWN_MEMBER_ID for a missing group."""
         group = self._group_of_member(group_id)
         if not isinstance(group, ClassicGroup):
             return self.consumer_groups.leave(group_id, members)
-        answers = self._membership.leave(group, members)
+        responses = self._membership.leave(group, members)
         group.finish_step()
-        return answers
+        return responses
 
     def _group_of_member(self, group_id: str) -> Group:
-        """Return the group that a request of a member is about: a classic one, or one of the consumer protocol.
+        """Return the classic or consumer protocol group of a member's request.
 
-        Raises KafkaError: INVALID_GROUP_ID for an empty id, and UNKNOWN_MEMBER_ID for a group that there is not, which
-        is what makes clients join again.
+        Raises KafkaError: INVALID_GROUP_ID for an empty id, and UNKNOWN_MEMBER_ID for a missing group, which makes
+        clients join again.
         """
         if not group_id:
             raise KafkaError(ErrorCode.INVALID_GROUP_ID, "the group id is empty")
@@ -242,11 +240,11 @@ class GroupCoordinator:
     # -- administration
 
     def list_groups(self, states: Collection[str], types: Collection[str]) -> list[ListedGroup]:
-        """Return the groups in one of the states and of one of the types; an empty filter lets all pass."""
+        """Return the groups in one of the states and of one of the types. An empty filter matches every group."""
         return [list_entry(group) for group in self._registry.all() if is_selected(group, states, types)]
 
     def describe(self, group_id: str) -> DescribedGroup:
-        """Return the group with its members; one that there is not is Dead."""
+        """Return the classic group with its members. A missing group is returned as Dead."""
         try:
             return describe(self._registry.classic_group_of(group_id))
         except KafkaError as error:
@@ -255,7 +253,7 @@ class GroupCoordinator:
     def delete_group(self, group_id: str) -> None:
         """Delete a group without members, and its offsets.
 
-        Raises KafkaError: GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP, and what StateLog raises.
+        Raises KafkaError: GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP, and the errors of CoordinatorLog.append.
         """
         group = self._registry.group_of(group_id)
         group.check_delete()
@@ -264,9 +262,9 @@ class GroupCoordinator:
         self._delete(group, self.offsets.all_of_group(group_id))
 
     def unload(self) -> None:
-        """Forget every group; who waits for one is answered NOT_COORDINATOR, and looks for one again.
+        """Drop every group, and respond NOT_COORDINATOR to pending requests, so that clients look for a coordinator.
 
-        Nothing else may be asked of this coordinator any more.
+        The coordinator must not be used after.
         Source: GroupMetadataManager.onUnloaded, Kafka 4.3.0.
         """
         if self._expiry is not None:
@@ -275,17 +273,17 @@ class GroupCoordinator:
             self.share_groups.unload()
         groups = self._registry.all()
         for group in groups:
-            group.refuse_waiting()
+            group.fail_pending_requests()
             self._registry.delete(group)
         for group in groups:
             group.finish_step()
 
     # -- expiry
 
-    def _delete(self, group: Group, places: Sequence[OffsetPlace]) -> None:
-        """Delete the group with the offsets for places, which are all that it has. Raises KafkaError."""
-        self._log.append(group.group_id, [*(offset_tombstone(*place) for place in places), *group.tombstones()])
-        self.offsets.forget(places)
+    def _delete(self, group: Group, partitions: Sequence[GroupTopicPartition]) -> None:
+        """Delete the group with all its offsets, which are those of the partitions. Raises KafkaError."""
+        self._log.append(group.group_id, [*(offset_tombstone(each) for each in partitions), *group.tombstones()])
+        self.offsets.remove(partitions)
         self._registry.delete(group)
 
     def _schedule_expiry(self) -> None:
@@ -293,23 +291,23 @@ class GroupCoordinator:
             self._expiry = self._clock.call_later(self._settings.offsets_retention_check_interval_ms, self._expire)
 
     def _expire(self) -> None:
-        """Drop expired offsets, and groups without members that have none left; go on while there are groups."""
+        """Delete expired offsets, and groups without members and offsets. Runs again while there are groups."""
         self._expiry = None
         for group in self._registry.all():
             try:
                 self._expire_of(group)
             except KafkaError as error:
-                logger.warning("group %s: cannot write what has expired: %s", group.group_id, error.message)
+                logger.warning("group %s: cannot delete expired offsets: %s", group.group_id, error.message)
         if len(self._registry):
             self._schedule_expiry()
 
     def _expire_of(self, group: Group) -> None:
         if group.group_type is GroupType.SHARE:
-            # It has no offsets that could expire, and stays.
+            # Share groups have no committed offsets and do not expire.
             return
         expired = self.offsets.expired_of(group)
         if group.is_empty and len(expired) == len(self.offsets.all_of_group(group.group_id)):
             self._delete(group, expired)
         elif expired:
-            self._log.append(group.group_id, [offset_tombstone(*place) for place in expired])
-            self.offsets.forget(expired)
+            self._log.append(group.group_id, [offset_tombstone(each) for each in expired])
+            self.offsets.remove(expired)

@@ -1,4 +1,4 @@
-"""How a group shows itself to administrators: ListGroups and DescribeGroups."""
+"""The entries of groups in ListGroups and DescribeGroups."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .group_member import GroupMember
 
 
 def is_selected(group: Group, states: Collection[str], types: Collection[str]) -> bool:
-    """Return whether the group passes both filters; upper and lower case are the same, an empty filter passes all."""
+    """Return whether the group matches both filters, ignoring case. An empty filter matches every group."""
     is_in_state = not states or group.state_name.lower() in {state.strip().lower() for state in states}
     is_of_type = not types or group.group_type.value in {group_type.lower() for group_type in types}
     return is_in_state and is_of_type
 
 
 def list_entry(group: Group) -> ListedGroup:
-    """Return the group's line in a list."""
+    """Return the group's entry in ListGroups."""
     return ListedGroup(
         group_id=group.group_id,
         protocol_type=group.listed_protocol_type,
@@ -30,7 +30,7 @@ def list_entry(group: Group) -> ListedGroup:
 
 
 def describe(group: ClassicGroup) -> DescribedGroup:
-    """Return the group with its members; protocol and metadata are shown of a stable group only."""
+    """Return the group with its members; protocol and metadata only if it is stable."""
     protocol_name = group.protocol_name if group.state is GroupState.STABLE else None
     return DescribedGroup(
         group_id=group.group_id,
@@ -42,7 +42,7 @@ def describe(group: ClassicGroup) -> DescribedGroup:
 
 
 def describe_unknown(group_id: str, message: str) -> DescribedGroup:
-    """Return what is said of a group that there is not, or not of this kind, in the newest version."""
+    """Return the entry of a group that does not exist or is of another type: Dead, with GROUP_ID_NOT_FOUND."""
     return DescribedGroup(
         group_id=group_id,
         group_state=GroupState.DEAD.value,

@@ -1,4 +1,4 @@
-"""What the group coordinator asks of the topic that it keeps its state in."""
+"""The interface of the group coordinators to their coordinator log."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ if TYPE_CHECKING:
     from ....protocol.batches.records import BatchOptions
     from ....protocol.error_codes import ErrorCode
     from ...runtime.deferred import Deferred
-    from ..coordinator_log import ApplyRecord, StateRecord
+    from ..coordinator_log import ApplyRecord, CoordinatorRecord
 
 R = TypeVar("R")
 
 
 class GroupLog(Protocol):
-    """StateLog, as far as groups need it."""
+    """The methods of CoordinatorLog that groups use. Tests implement them in memory."""
 
-    def append(self, key_text: str, records: Sequence[StateRecord], options: BatchOptions = ...) -> int:
-        """See StateLog.append."""
+    def append(self, key_text: str, records: Sequence[CoordinatorRecord], options: BatchOptions = ...) -> int:
+        """Append the records as one batch and return its base offset. Raises KafkaError."""
         ...
 
     def partition_index_of(self, key_text: str) -> int:
-        """See StateLog.partition_index_of."""
+        """Return the index of the partition of a group id."""
         ...
 
-    def settled(self, response: R, refused: Callable[[ErrorCode], R]) -> R | Deferred[R]:
-        """See StateLog.settled."""
+    def when_durable(self, response: R, refused: Callable[[ErrorCode], R]) -> R | Deferred[R]:
+        """Return the response when all appended records are durable."""
         ...
 
     def replay(self, apply: ApplyRecord) -> None:
-        """See StateLog.replay."""
+        """Call apply with every record of the log."""
         ...

@@ -1,18 +1,20 @@
-"""A member of a classic group, and what it waits for."""
+"""A member of a classic group, its pending requests, and the vote of the members on the assignment protocol."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from ....protocol.error_codes import ErrorCode
 from ....protocol.messages.join_group import JoinGroupResponse
 from ....protocol.messages.sync_group import SyncGroupResponse
 from ...runtime.deferred import Deferred
+from ..java_strings import java_hash_order
 
 
 @dataclass(frozen=True, slots=True)
 class MemberProtocol:
-    """An assignment protocol that a member knows ("range"), with its metadata for it (its subscription)."""
+    """An assignment protocol that a member supports ("range"), with the member's metadata for it (its subscription)."""
 
     name: str
     metadata: bytes
@@ -20,7 +22,13 @@ class MemberProtocol:
 
 @dataclass(slots=True, kw_only=True)
 class GroupMember:
-    """One member. Its protocols are in the order of its preference, client_host is as Java prints an address."""
+    """One member.
+
+    client_host: in Java's form of an address ("/127.0.0.1").
+    protocols: in the order of the member's preference.
+    is_new: True until the member's first join phase is over.
+    awaiting_join, awaiting_sync: the pending responses to JoinGroup and SyncGroup.
+    """
 
     member_id: str
     group_instance_id: str | None
@@ -31,7 +39,6 @@ class GroupMember:
     protocol_type: str
     protocols: Sequence[MemberProtocol]
     assignment: bytes = b""
-    # True until the first join phase it took part in is over.
     is_new: bool = False
     awaiting_join: Deferred[JoinGroupResponse] | None = field(default=None, repr=False)
     awaiting_sync: Deferred[SyncGroupResponse] | None = field(default=None, repr=False)
@@ -49,38 +56,58 @@ class GroupMember:
         raise AssertionError(f"member {self.member_id} does not support protocol {protocol_name}")
 
     def has_satisfied_heartbeat(self) -> bool:
-        """Whether an expired session is excused: who waits for its group sends no heartbeats meanwhile.
+        """Whether the member stays although its session expired: it sends no heartbeats while a request is pending.
 
-        A new member is not excused: were its connection gone, it would wait for ever.
+        A new member does not stay. If its connection has closed, it would stay for ever.
         """
         return not self.is_new and (self.awaiting_join is not None or self.awaiting_sync is not None)
 
-    def await_join(self, answer: Deferred[JoinGroupResponse]) -> None:
-        """Wait for the join phase to end; an earlier wait of the same member is never answered, as in Kafka."""
-        self.awaiting_join = answer
+    def await_join(self, deferred: Deferred[JoinGroupResponse]) -> None:
+        """Wait for the end of the join phase. An earlier pending request gets no response, as in Kafka."""
+        self.awaiting_join = deferred
 
         def stay_without_connection() -> None:
-            if self.awaiting_join is answer:
+            if self.awaiting_join is deferred:
                 self.awaiting_join = Deferred()
 
-        answer.on_abandoned = stay_without_connection
+        deferred.on_abandoned = stay_without_connection
 
-    def await_sync(self, answer: Deferred[SyncGroupResponse]) -> None:
+    def await_sync(self, deferred: Deferred[SyncGroupResponse]) -> None:
         """Wait for the leader's assignment."""
-        self.awaiting_sync = answer
+        self.awaiting_sync = deferred
 
         def stay_without_connection() -> None:
-            if self.awaiting_sync is answer:
+            if self.awaiting_sync is deferred:
                 self.awaiting_sync = Deferred()
 
-        answer.on_abandoned = stay_without_connection
+        deferred.on_abandoned = stay_without_connection
 
-    def take_join_wait(self) -> Deferred[JoinGroupResponse] | None:
-        """Return the waiting JoinGroup request, if there is one, for whoever answers it now."""
-        answer, self.awaiting_join = self.awaiting_join, None
-        return answer
 
-    def take_sync_wait(self) -> Deferred[SyncGroupResponse] | None:
-        """Return the waiting SyncGroup request, if there is one, for whoever answers it now."""
-        answer, self.awaiting_sync = self.awaiting_sync, None
-        return answer
+def has_common_protocol(members: Iterable[GroupMember], protocol_names: Iterable[str]) -> bool:
+    """Return whether all members support the same one of the protocols. Without members, one name is enough."""
+    supported = [{protocol.name for protocol in member.protocols} for member in members]
+    return any(all(name in names for names in supported) for name in protocol_names)
+
+
+def select_protocol(members: Sequence[GroupMember]) -> str:
+    """Return the protocol with the most votes. Each member votes for its first protocol that all members support.
+
+    Of protocols with equal votes Kafka takes the first in the order of its hash table.
+    Source: ClassicGroup.selectProtocol, Kafka 4.3.0.
+    """
+    assert members, "a group without members has no protocol"
+    votes: dict[str, int] = {}
+    for member in members:
+        vote = next(p.name for p in member.protocols if has_common_protocol(members, [p.name]))
+        votes[vote] = votes.get(vote, 0) + 1
+    return max(java_hash_order(votes), key=lambda name: votes[name])
+
+
+def join_error(error_code: ErrorCode, member_id: str = "") -> JoinGroupResponse:
+    """Return the response to a rejected JoinGroup request, in the newest version."""
+    return JoinGroupResponse(error_code=error_code, member_id=member_id, protocol_name=None)
+
+
+def sync_error(error_code: ErrorCode) -> SyncGroupResponse:
+    """Return the response to a rejected SyncGroup request, in the newest version."""
+    return SyncGroupResponse(error_code=error_code, protocol_type=None, protocol_name=None)

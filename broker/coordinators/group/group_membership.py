@@ -11,42 +11,40 @@ from ....protocol.messages.leave_group import MemberIdentity, MemberResponse
 from ....protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from ...runtime.deferred import Deferred
 from .classic_group import ClassicGroup, GroupState
-from .group_responses import synced
 from .rebalance import Rebalance
 
 
 class GroupMembership:
-    """Judges what members of a group ask for."""
+    """Handles the requests of members of classic groups."""
 
     __slots__ = ("_rebalance",)
 
     def __init__(self, rebalance: Rebalance) -> None:
-        """Move groups by rebalance."""
+        """rebalance: changes the state of the groups."""
         self._rebalance = rebalance
 
-    def sync(self, group: ClassicGroup, request: SyncGroupRequest, answer: Deferred[SyncGroupResponse]) -> None:
-        """Answer with the member's assignment, now or when the leader has sent it.
+    def sync(self, group: ClassicGroup, request: SyncGroupRequest, deferred: Deferred[SyncGroupResponse]) -> None:
+        """Respond with the member's assignment, now or when the leader has sent it.
 
         Raises KafkaError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, INCONSISTENT_GROUP_PROTOCOL,
         REBALANCE_IN_PROGRESS.
         """
         _check_sync(group, request)
         member = group.members[request.member_id]
+        self._rebalance.remove_pending_sync_member(group, request.member_id)
         if group.state is GroupState.COMPLETING_REBALANCE:
-            member.await_sync(answer)
-            self._rebalance.note_sync(group, request.member_id)
+            member.await_sync(deferred)
             if group.is_leader(request.member_id):
                 assignments = {entry.member_id: entry.assignment for entry in request.assignments}
                 self._rebalance.assign(group, assignments)
         else:
-            self._rebalance.note_sync(group, request.member_id)
-            answer.complete(synced(group, member.assignment))
+            deferred.complete(group.sync_response(member))
 
     def heartbeat(self, group: ClassicGroup, member_id: str, group_instance_id: str | None, generation_id: int) -> None:
         """Extend the member's session.
 
-        Raises KafkaError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, and REBALANCE_IN_PROGRESS, which
-        tells the member to join again (its session is extended all the same).
+        Raises KafkaError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, and REBALANCE_IN_PROGRESS if the
+        member must rejoin. The latter extends the session too.
         """
         group.check_member(member_id, group_instance_id)
         group.check_generation(generation_id)
@@ -55,22 +53,22 @@ class GroupMembership:
             raise KafkaError(ErrorCode.REBALANCE_IN_PROGRESS, f"group {group.group_id} rebalances")
 
     def leave(self, group: ClassicGroup, members: list[MemberIdentity]) -> list[MemberResponse]:
-        """Let members go, and rebalance if any of them has gone; return an answer for each."""
-        answers: list[MemberResponse] = []
+        """Remove members, and rebalance if any was removed. Return a response for each."""
+        responses: list[MemberResponse] = []
         for member in members:
-            answer = MemberResponse(member_id=member.member_id, group_instance_id=member.group_instance_id)
+            response = MemberResponse(member_id=member.member_id, group_instance_id=member.group_instance_id)
             try:
-                self._rebalance.remove_leaving_member(group, _id_of_leaving(group, member))
+                self._rebalance.remove_leaving_member(group, _leaving_member_id(group, member))
             except KafkaError as error:
-                answer.error_code = error.code
-            answers.append(answer)
-        if any(answer.error_code == ErrorCode.NONE for answer in answers) and not group.is_empty:
+                response.error_code = error.code
+            responses.append(response)
+        if any(response.error_code == ErrorCode.NONE for response in responses) and not group.is_empty:
             self._rebalance.prepare_or_complete(group, "members have left")
-        return answers
+        return responses
 
 
-def _id_of_leaving(group: ClassicGroup, member: MemberIdentity) -> str:
-    """Return the id of the member that is meant; an administrator names a static member by its instance id only."""
+def _leaving_member_id(group: ClassicGroup, member: MemberIdentity) -> str:
+    """Return the id of the member that leaves. An administrator names a static member by its instance id only."""
     if member.member_id in group.pending_join_members:
         return member.member_id
     member_id = member.member_id
@@ -83,13 +81,13 @@ def _id_of_leaving(group: ClassicGroup, member: MemberIdentity) -> str:
 def _check_sync(group: ClassicGroup, request: SyncGroupRequest) -> None:
     group.check_member(request.member_id, request.group_instance_id)
     group.check_generation(request.generation_id)
-    for asked, current in (
+    for requested, current in (
         (request.protocol_type, group.protocol_type),
         (request.protocol_name, group.protocol_name),
     ):
-        if asked is not None and current is not None and asked != current:
+        if requested is not None and current is not None and requested != current:
             raise KafkaError(
-                ErrorCode.INCONSISTENT_GROUP_PROTOCOL, f"group {group.group_id} has protocol {current}, not {asked}"
+                ErrorCode.INCONSISTENT_GROUP_PROTOCOL, f"group {group.group_id} has protocol {current}, not {requested}"
             )
     if group.state is GroupState.PREPARING_REBALANCE:
         raise KafkaError(ErrorCode.REBALANCE_IN_PROGRESS, f"group {group.group_id} rebalances")

@@ -1,6 +1,6 @@
-"""Who may commit, read and delete a group's offsets, and when they expire.
+"""The committed offsets of all groups: commit, read, delete and expiry.
 
-Every change is written before it is made, all that a request changes as one batch.
+The changes of one request are appended as one batch, and applied to the memory only after that.
 Source: OffsetMetadataManager, Kafka 4.3.0.
 """
 
@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 from ....protocol.batches.records import BatchOptions
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.primitives import ZERO_UUID
+from ....protocol.produced_records import TransactionalProducer
 from ..java_strings import java_string_length
 from .classic_group import ClassicGroup, GroupState
 from .group import CheckOffset, Group, OffsetCommitter
 from .group_records import offset_record, offset_tombstone
-from .offset_store import CommittedOffset, OffsetPlace, OffsetStore
+from .offset_store import CommittedOffset, GroupTopicPartition, OffsetStore
 from .pending_offsets import PendingOffsets
 
 if TYPE_CHECKING:
@@ -29,15 +30,15 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# From this version of OffsetCommit on, clients know GROUP_ID_NOT_FOUND.
+# The first version of OffsetCommit with the error code GROUP_ID_NOT_FOUND.
 GROUP_ID_NOT_FOUND_SINCE = 9
-# What versions without, or clients without a wish for, a retention time send.
+# The retention time of OffsetCommit requests that set none.
 DEFAULT_RETENTION_TIME = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetToCommit:
-    """What a client commits for one partition; topic_id is all zero where it is not known."""
+    """One offset of a commit request. topic_id is all zero if unknown."""
 
     topic_name: str
     topic_id: bytes = ZERO_UUID
@@ -47,7 +48,7 @@ class OffsetToCommit:
     metadata: str | None = None
 
     def committed(self, now_ms: int, expire_ms: int | None) -> CommittedOffset:
-        """Return what is kept of it."""
+        """Return the offset to store."""
         return CommittedOffset(
             offset=self.offset,
             leader_epoch=self.leader_epoch,
@@ -60,18 +61,10 @@ class OffsetToCommit:
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """What became of each offset, and those that are written."""
+    """The error code of each offset, and the offsets that were written."""
 
     error_codes: list[ErrorCode]
-    commits: list[tuple[OffsetPlace, CommittedOffset]]
-
-
-@dataclass(frozen=True, slots=True)
-class OffsetProducer:
-    """The producer in whose transaction offsets are committed."""
-
-    producer_id: int
-    producer_epoch: int
+    commits: list[tuple[GroupTopicPartition, CommittedOffset]]
 
 
 class GroupOffsets:
@@ -88,9 +81,9 @@ class GroupOffsets:
         now_ms: Callable[[], int],
         extend_session: Callable[[ClassicGroup, str], None],
     ) -> None:
-        """Start without offsets; registry holds the groups they belong to.
+        """Create the store without offsets.
 
-        extend_session: is told which member of a classic group has shown that it lives.
+        registry: the groups of the offsets. extend_session: extends the session of a classic group's member.
         """
         self._settings = settings
         self._registry = registry
@@ -109,27 +102,28 @@ class GroupOffsets:
         *,
         retention_time_ms: int = DEFAULT_RETENTION_TIME,
     ) -> list[ErrorCode]:
-        """Commit the offsets, and return what became of each: NONE or OFFSET_METADATA_TOO_LARGE.
+        """Commit the offsets, and return for each NONE or OFFSET_METADATA_TOO_LARGE.
 
-        A group that there is not yet is created for a client that assigns partitions to itself (generation -1).
-        Raises KafkaError where none is committed: GROUP_ID_NOT_FOUND (ILLEGAL_GENERATION before version 9),
-        UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, REBALANCE_IN_PROGRESS, and what StateLog raises.
+        A client that assigns partitions to itself (generation -1) creates a missing group.
+        Raises KafkaError if none is committed: GROUP_ID_NOT_FOUND (ILLEGAL_GENERATION before version 9),
+        UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, REBALANCE_IN_PROGRESS, and the errors of
+        CoordinatorLog.append.
         """
         with self._group_of(committer) as group:
             check = group.check_offset_commit(committer)
             if isinstance(group, ClassicGroup) and group.state in (GroupState.STABLE, GroupState.PREPARING_REBALANCE):
                 self._extend_session(group, committer.member_id)
             written = self._write(committer.group_id, check, offsets, retention_time_ms, BatchOptions())
-        for place, committed in written.commits:
-            self._store.put(place, committed)
+        for partition, committed in written.commits:
+            self._store.put(partition, committed)
         return written.error_codes
 
     def commit_pending(
-        self, committer: OffsetCommitter, offsets: Sequence[OffsetToCommit], producer: OffsetProducer
+        self, committer: OffsetCommitter, offsets: Sequence[OffsetToCommit], producer: TransactionalProducer
     ) -> list[ErrorCode]:
-        """Commit the offsets as part of the producer's transaction, which decides by its end whether they count.
+        """Add the offsets to the producer's transaction. Its commit marker commits them.
 
-        What is returned and raised is as of commit, with ILLEGAL_GENERATION for a member's epoch that is over.
+        Returns and raises the same as commit, but ILLEGAL_GENERATION in place of STALE_MEMBER_EPOCH.
         Source: OffsetMetadataManager.commitTransactionalOffset, Kafka 4.3.0.
         """
         group_id = committer.group_id
@@ -140,30 +134,34 @@ class GroupOffsets:
             check = _check_transactional(group, committer)
             log_partition = self._log.partition_index_of(group_id)
             written = self._write(group_id, check, offsets, DEFAULT_RETENTION_TIME, options)
-        for place, committed in written.commits:
-            self._pending.put(log_partition, producer.producer_id, place, committed)
+        for partition, committed in written.commits:
+            self._pending.put(log_partition, producer.producer_id, partition, committed)
         return written.error_codes
 
     def end_transaction(self, log_partition: int, producer_id: int, *, is_commit: bool) -> None:
-        """Have the offsets of the producer's transaction count, or forget them.
+        """Commit or delete the offsets of the producer's transaction. An offset of a later record stays.
 
-        log_partition: of the coordinator's topic, where the transaction's marker was written. An offset that was
-        committed since, by whomever, stays.
+        log_partition: the partition of __consumer_offsets that has the transaction's marker.
         Source: OffsetMetadataManager.replayEndTransactionMarker, Kafka 4.3.0.
         """
-        for place, committed in self._pending.end(log_partition, producer_id).items():
-            current = self._store.find(*place)
+        for partition, committed in self._pending.end(log_partition, producer_id).items():
+            current = self._store.find(*partition)
             if is_commit and (current is None or committed.record_offset > current.record_offset):
-                self._store.put(place, committed)
+                self._store.put(partition, committed)
 
     @contextmanager
     def _group_of(self, committer: OffsetCommitter) -> Generator[Group, None, None]:
-        """Yield the group that the offsets go to; one that was made for it is gone again where the block raises."""
+        """Yield the committer's group. A missing group is created, and deleted again if the block raises KafkaError."""
         group = self._registry.find(committer.group_id)
         if group is not None:
             yield group
             return
-        _check_generation_of_new_group(committer)
+        if committer.generation_id >= 0:
+            has_error_code = committer.api_version >= GROUP_ID_NOT_FOUND_SINCE and not committer.is_transactional
+            raise KafkaError(
+                ErrorCode.GROUP_ID_NOT_FOUND if has_error_code else ErrorCode.ILLEGAL_GENERATION,
+                f"Group {committer.group_id} not found.",
+            )
         created = self._registry.create_classic(committer.group_id)
         try:
             yield created
@@ -179,63 +177,61 @@ class GroupOffsets:
         retention_time_ms: int,
         options: BatchOptions,
     ) -> _Written:
-        """Write those of the offsets that are accepted; all or none of them. Raises KafkaError."""
+        """Append the accepted offsets as one batch. Raises KafkaError."""
         now_ms = self._now_ms()
         expire_ms = None if retention_time_ms == DEFAULT_RETENTION_TIME else now_ms + retention_time_ms
         error_codes: list[ErrorCode] = []
-        accepted: list[tuple[OffsetPlace, CommittedOffset]] = []
+        accepted: list[tuple[GroupTopicPartition, CommittedOffset]] = []
         for offset in offsets:
-            error_codes.append(self._judge(offset))
-            if error_codes[-1] is ErrorCode.NONE:
-                check(offset.topic_name, offset.topic_id, offset.partition)
-                place = OffsetPlace(group_id, offset.topic_name, offset.partition)
-                accepted.append((place, offset.committed(now_ms, expire_ms)))
+            if self._is_metadata_too_large(offset.metadata or ""):
+                error_codes.append(ErrorCode.OFFSET_METADATA_TOO_LARGE)
+                continue
+            error_codes.append(ErrorCode.NONE)
+            check(offset.topic_name, offset.topic_id, offset.partition)
+            partition = GroupTopicPartition(group_id, offset.topic_name, offset.partition)
+            accepted.append((partition, offset.committed(now_ms, expire_ms)))
         if not accepted:
             return _Written(error_codes, [])
-        records = [offset_record(*place, committed) for place, committed in accepted]
+        records = [offset_record(partition, committed) for partition, committed in accepted]
         base_offset = self._log.append(group_id, records, options)
-        commits = [(place, committed.at(at)) for at, (place, committed) in enumerate(accepted, base_offset)]
+        commits = [(partition, committed.at(at)) for at, (partition, committed) in enumerate(accepted, base_offset)]
         return _Written(error_codes, commits)
 
-    def _judge(self, offset: OffsetToCommit) -> ErrorCode:
-        metadata = offset.metadata or ""
-        # No string has more characters than its text here has, doubled.
+    def _is_metadata_too_large(self, metadata: str) -> bool:
+        # A Java string has at most two characters for each character here.
         limit = self._settings.offset_metadata_characters_max
-        if len(metadata) * 2 > limit and java_string_length(metadata) > limit:
-            return ErrorCode.OFFSET_METADATA_TOO_LARGE
-        return ErrorCode.NONE
+        return len(metadata) * 2 > limit and java_string_length(metadata) > limit
 
     # -- read
 
     def check_fetch(self, group_id: str, member_id: str | None, member_epoch: int) -> None:
-        """Check who asks for a group's offsets, if there is such a group.
+        """Check the member of an OffsetFetch, if the group exists.
 
-        Raises KafkaError for a member that is not in the group, or not in that epoch: UNKNOWN_MEMBER_ID,
-        STALE_MEMBER_EPOCH, ILLEGAL_GENERATION.
+        Raises KafkaError for an unknown member or another epoch: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH,
+        ILLEGAL_GENERATION.
         """
         group = self._registry.find(group_id)
         if group is not None:
             group.check_offset_fetch(member_id, member_epoch)
 
     def find(self, group_id: str, topic_name: str, partition: int) -> CommittedOffset | None:
-        """Return what the group committed for the partition, or None."""
+        """Return the group's committed offset for the partition, or None."""
         return self._store.find(group_id, topic_name, partition)
 
     def of_group(self, group_id: str) -> Mapping[str, Mapping[int, CommittedOffset]]:
-        """Return all that the group committed, by topic and partition."""
+        """Return the group's committed offsets by topic and partition."""
         return self._store.of_group(group_id)
 
     def is_pending(self, group_id: str, topic_name: str, partition: int) -> bool:
-        """Return whether an open transaction may change what is committed for the partition."""
-        return self._pending.is_pending(OffsetPlace(group_id, topic_name, partition))
+        """Return whether an open transaction has an offset for the partition."""
+        return self._pending.is_pending(GroupTopicPartition(group_id, topic_name, partition))
 
     # -- delete
 
-    def begin_delete(self, group_id: str) -> Group:
+    def deletable_group_of(self, group_id: str) -> Group:
         """Return the group whose offsets may be deleted.
 
-        Raises KafkaError: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP (members that are not consumers: which
-        topics they use is not known).
+        Raises KafkaError: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP (members other than consumers).
         """
         if not group_id:
             raise KafkaError(ErrorCode.INVALID_GROUP_ID, "the group id is empty")
@@ -244,95 +240,87 @@ class GroupOffsets:
         return group
 
     def delete(self, group: Group, partitions: Sequence[tuple[str, int]]) -> list[ErrorCode]:
-        """Forget the offsets for these partitions; return what became of each: NONE or GROUP_SUBSCRIBED_TO_TOPIC.
+        """Delete the offsets of the partitions, and return for each NONE or GROUP_SUBSCRIBED_TO_TOPIC.
 
-        Raises KafkaError, see StateLog; they are all still there then.
+        Raises KafkaError, see CoordinatorLog.append. No offset is deleted then.
         """
-        places = [OffsetPlace(group.group_id, *partition) for partition in partitions]
-        deletable = [place for place in places if not group.is_subscribed_to(place.topic_name)]
-        known = [place for place in dict.fromkeys(deletable) if self._is_known(place)]
-        if known:
-            self._log.append(group.group_id, [offset_tombstone(*place) for place in known])
-            self.forget(known)
+        deletable = [
+            GroupTopicPartition(group.group_id, topic_name, index)
+            for topic_name, index in dict.fromkeys(partitions)
+            if not group.is_subscribed_to(topic_name)
+        ]
+        existing = [each for each in deletable if self._store.find(*each) or self._pending.is_pending(each)]
+        if existing:
+            self._log.append(group.group_id, [offset_tombstone(each) for each in existing])
+            self.remove(existing)
         return [
-            ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC if group.is_subscribed_to(place.topic_name) else ErrorCode.NONE
-            for place in places
+            ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC if group.is_subscribed_to(topic_name) else ErrorCode.NONE
+            for topic_name, _ in partitions
         ]
 
-    def forget_topics(self, topics: Sequence[tuple[str, bytes]]) -> None:
-        """Forget what was committed for deleted topics, each by name and id.
+    def remove_topics(self, topics: Sequence[tuple[str, bytes]]) -> None:
+        """Delete the offsets for deleted topics, each given by name and id.
 
         Source: OffsetMetadataManager.onTopicsDeleted, Kafka 4.3.0.
         """
-        gone: dict[str, dict[OffsetPlace, None]] = {}
+        deleted: dict[str, dict[GroupTopicPartition, None]] = {}
         for topic_name, topic_id in topics:
-            for place, committed in self._store.of_topic(topic_name) + self._pending.of_topic(topic_name):
+            for partition, committed in self._store.of_topic(topic_name) + self._pending.of_topic(topic_name):
                 if committed.is_of_topic(topic_id):
-                    gone.setdefault(place.group_id, {})[place] = None
-        for group_id, places in gone.items():
+                    deleted.setdefault(partition.group_id, {})[partition] = None
+        for group_id, partitions in deleted.items():
             try:
-                self._log.append(group_id, [offset_tombstone(*place) for place in places])
+                self._log.append(group_id, [offset_tombstone(each) for each in partitions])
             except KafkaError as error:
-                logger.warning("group %s: cannot forget the offsets of deleted topics: %s", group_id, error.message)
+                logger.warning("group %s: cannot delete the offsets of deleted topics: %s", group_id, error.message)
             else:
-                self.forget(places)
+                self.remove(partitions)
 
-    def all_of_group(self, group_id: str) -> list[OffsetPlace]:
-        """Return what the group has offsets for, committed or in a transaction."""
-        places = {
-            OffsetPlace(group_id, topic_name, partition): None
-            for topic_name, partitions in self._store.of_group(group_id).items()
-            for partition in partitions
-        }
-        places.update(dict.fromkeys(self._pending.of_group(group_id)))
-        return list(places)
+    def all_of_group(self, group_id: str) -> list[GroupTopicPartition]:
+        """Return the partitions for which the group has offsets, committed or in an open transaction."""
+        committed = [
+            GroupTopicPartition(group_id, topic_name, index)
+            for topic_name, indexes in self._store.of_group(group_id).items()
+            for index in indexes
+        ]
+        return list(dict.fromkeys(committed + self._pending.of_group(group_id)))
 
-    def expired_of(self, group: Group) -> list[OffsetPlace]:
-        """Return what the group has expired offsets for, none of them in a transaction.
+    def expired_of(self, group: Group) -> list[GroupTopicPartition]:
+        """Return the partitions whose committed offset has expired. Those with pending offsets do not expire.
 
         Source: OffsetMetadataManager.cleanupExpiredOffsets, Kafka 4.3.0.
         """
         now_ms, retention_ms = self._now_ms(), self._settings.offsets_retention_ms
-        expired: list[OffsetPlace] = []
+        expired: list[GroupTopicPartition] = []
         for topic_name, partitions in self._store.of_group(group.group_id).items():
             if group.is_subscribed_to(topic_name):
                 continue
-            for partition, committed in partitions.items():
+            for index, committed in partitions.items():
                 base_ms = group.retention_base_ms(committed)
-                place = OffsetPlace(group.group_id, topic_name, partition)
-                if base_ms is None or self._pending.is_pending(place):
+                partition = GroupTopicPartition(group.group_id, topic_name, index)
+                if base_ms is None or self._pending.is_pending(partition):
                     continue
                 if committed.is_expired(now_ms, base_ms=base_ms, retention_ms=retention_ms):
-                    expired.append(place)
+                    expired.append(partition)
         return expired
 
-    # -- what was written
+    # -- records in the log
 
-    def put(self, place: OffsetPlace, committed: CommittedOffset) -> None:
-        """Keep an offset that was written."""
-        self._store.put(place, committed)
+    def put(self, partition: GroupTopicPartition, committed: CommittedOffset) -> None:
+        """Store an offset whose record is in the log."""
+        self._store.put(partition, committed)
 
-    def put_pending(self, log_partition: int, producer_id: int, place: OffsetPlace, committed: CommittedOffset) -> None:
-        """Keep an offset that was written in a transaction, until end_transaction."""
-        self._pending.put(log_partition, producer_id, place, committed)
+    def put_pending(
+        self, log_partition: int, producer_id: int, partition: GroupTopicPartition, committed: CommittedOffset
+    ) -> None:
+        """Store an offset whose record is in the log as part of a transaction, until end_transaction."""
+        self._pending.put(log_partition, producer_id, partition, committed)
 
-    def forget(self, places: Iterable[OffsetPlace]) -> None:
-        """Forget offsets that were written to be gone, those in transactions too."""
-        for place in places:
-            self._store.remove(place)
-            self._pending.remove(place)
-
-    def _is_known(self, place: OffsetPlace) -> bool:
-        return self._store.find(*place) is not None or self._pending.is_pending(place)
-
-
-def _check_generation_of_new_group(committer: OffsetCommitter) -> None:
-    if committer.generation_id >= 0:
-        is_known = committer.api_version >= GROUP_ID_NOT_FOUND_SINCE and not committer.is_transactional
-        raise KafkaError(
-            ErrorCode.GROUP_ID_NOT_FOUND if is_known else ErrorCode.ILLEGAL_GENERATION,
-            f"Group {committer.group_id} not found.",
-        )
+    def remove(self, partitions: Iterable[GroupTopicPartition]) -> None:
+        """Remove offsets whose tombstones are in the log, those of open transactions too."""
+        for partition in partitions:
+            self._store.remove(partition)
+            self._pending.remove(partition)
 
 
 def _check_transactional(group: Group, committer: OffsetCommitter) -> CheckOffset:

@@ -1,4 +1,4 @@
-"""Classic groups and committed offsets as the records of their topic, and back.
+"""The records of classic groups and committed offsets in __consumer_offsets: encode and restore.
 
 Source: GroupCoordinatorRecordHelpers, OffsetAndMetadata.fromRecord and GroupMetadataManager.replay, Kafka 4.3.0.
 """
@@ -17,17 +17,17 @@ from ....protocol.stored_records.group_log_records import (
     OffsetCommitKey,
     OffsetCommitValue,
 )
-from ..coordinator_log import StateRecord
+from ..coordinator_log import CoordinatorRecord
 from .classic_group import ClassicGroup
 from .group_member import GroupMember, MemberProtocol
 from .group_timers import GroupTimers
-from .offset_store import CommittedOffset
+from .offset_store import CommittedOffset, GroupTopicPartition
 
 NO_PROTOCOL_TYPE = ""
 
 
-def new_group_record(group: ClassicGroup) -> StateRecord:
-    """Return the record of a group that nobody has joined yet."""
+def new_group_record(group: ClassicGroup) -> CoordinatorRecord:
+    """Return the record of a group that no member has joined yet."""
     value = GroupMetadataValue(
         protocol_type=NO_PROTOCOL_TYPE,
         generation=0,
@@ -35,11 +35,11 @@ def new_group_record(group: ClassicGroup) -> StateRecord:
         leader=None,
         current_state_timestamp=group.state_changed_ms,
     )
-    return StateRecord(GroupMetadataKey(group.group_id).encode(), value.encode())
+    return CoordinatorRecord(GroupMetadataKey(group.group_id).encode(), value.encode())
 
 
-def group_record(group: ClassicGroup, members: Iterable[GroupMember], leader_id: str | None) -> StateRecord:
-    """Return the record of a group in its generation, with members and a leader that it is about to have."""
+def group_record(group: ClassicGroup, members: Iterable[GroupMember], leader_id: str | None) -> CoordinatorRecord:
+    """Return the record of the group's generation, with members and leader_id in place of the present ones."""
     protocol_name = group.protocol_name
     value = GroupMetadataValue(
         protocol_type=group.protocol_type or NO_PROTOCOL_TYPE,
@@ -61,15 +61,19 @@ def group_record(group: ClassicGroup, members: Iterable[GroupMember], leader_id:
             for member in members
         ),
     )
-    return StateRecord(GroupMetadataKey(group.group_id).encode(), value.encode())
+    return CoordinatorRecord(GroupMetadataKey(group.group_id).encode(), value.encode())
 
 
 def restored_group(group_id: str, value: GroupMetadataValue, timers: GroupTimers) -> ClassicGroup:
-    """Return the group that a record tells of: stable, or empty. The sessions of its members have not begun.
+    """Return the group of a record: stable, or empty. The sessions of its members have not begun.
 
-    Raises FrameError for members that cannot be in one group.
+    Raises FrameError for members without a protocol, and for a repeated member.
     """
-    _check_members(value)
+    if value.members and not (value.protocol_type and value.protocol):
+        raise FrameError(f"{len(value.members)} members without a protocol")
+    instances = [member.group_instance_id for member in value.members if member.group_instance_id is not None]
+    if len(set(instances)) < len(instances) or len({m.member_id for m in value.members}) < len(value.members):
+        raise FrameError("a member comes twice")
     group = ClassicGroup(group_id, timers)
     group.restore(
         protocol_type=value.protocol_type or None,
@@ -83,22 +87,14 @@ def restored_group(group_id: str, value: GroupMetadataValue, timers: GroupTimers
     return group
 
 
-def _check_members(value: GroupMetadataValue) -> None:
-    if value.members and not (value.protocol_type and value.protocol):
-        raise FrameError(f"{len(value.members)} members without a protocol")
-    instances = [member.group_instance_id for member in value.members if member.group_instance_id is not None]
-    if len(set(instances)) < len(instances) or len({m.member_id for m in value.members}) < len(value.members):
-        raise FrameError("a member comes twice")
-
-
 def _restored_member(value: GroupMetadataValue, member: MemberMetadata) -> GroupMember:
-    is_timeout_known = member.rebalance_timeout != NO_TIMEOUT
+    has_timeout = member.rebalance_timeout != NO_TIMEOUT
     return GroupMember(
         member_id=member.member_id,
         group_instance_id=member.group_instance_id,
         client_id=member.client_id,
         client_host=member.client_host,
-        rebalance_timeout_ms=member.rebalance_timeout if is_timeout_known else member.session_timeout,
+        rebalance_timeout_ms=member.rebalance_timeout if has_timeout else member.session_timeout,
         session_timeout_ms=member.session_timeout,
         protocol_type=value.protocol_type,
         protocols=[MemberProtocol(value.protocol or "", member.subscription)],
@@ -106,7 +102,7 @@ def _restored_member(value: GroupMetadataValue, member: MemberMetadata) -> Group
     )
 
 
-def offset_record(group_id: str, topic_name: str, partition: int, committed: CommittedOffset) -> StateRecord:
+def offset_record(partition: GroupTopicPartition, committed: CommittedOffset) -> CoordinatorRecord:
     """Return the record of a committed offset."""
     expire_ms = committed.expire_timestamp_ms
     value = OffsetCommitValue(
@@ -117,16 +113,16 @@ def offset_record(group_id: str, topic_name: str, partition: int, committed: Com
         expire_timestamp=NO_TIMESTAMP if expire_ms is None else expire_ms,
         topic_id=committed.topic_id,
     )
-    return StateRecord(OffsetCommitKey(group_id, topic_name, partition).encode(), value.encode())
+    return CoordinatorRecord(OffsetCommitKey(*partition).encode(), value.encode())
 
 
-def offset_tombstone(group_id: str, topic_name: str, partition: int) -> StateRecord:
-    """Return the record that says that no offset is committed any more."""
-    return StateRecord(OffsetCommitKey(group_id, topic_name, partition).encode(), None)
+def offset_tombstone(partition: GroupTopicPartition) -> CoordinatorRecord:
+    """Return the tombstone of a committed offset."""
+    return CoordinatorRecord(OffsetCommitKey(*partition).encode(), None)
 
 
 def restored_offset(value: OffsetCommitValue, record_offset: int) -> CommittedOffset:
-    """Return the committed offset that the record at record_offset tells of."""
+    """Return the committed offset of the record at record_offset."""
     return CommittedOffset(
         offset=value.offset,
         leader_epoch=value.leader_epoch,

@@ -1,4 +1,4 @@
-"""All groups of the cluster, of every kind, by id."""
+"""All groups of the cluster by id, of every type."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ class GroupRegistry:
     __slots__ = ("_groups", "_new_timers", "_on_created")
 
     def __init__(self, new_timers: Callable[[], GroupTimers], on_created: Callable[[], None]) -> None:
-        """new_timers: makes those of a new group. on_created: called after each new group."""
+        """new_timers: creates the timers of a new group. on_created: called after each new group."""
         self._new_timers = new_timers
         self._groups: dict[str, Group] = {}
         self._on_created = on_created
 
     def __len__(self) -> int:
-        """Return how many groups there are."""
+        """Return the number of groups."""
         return len(self._groups)
 
     def all(self) -> list[Group]:
-        """Return all groups, the oldest first."""
+        """Return all groups in the order of their creation."""
         return list(self._groups.values())
 
     def find(self, group_id: str) -> Group | None:
@@ -34,31 +34,31 @@ class GroupRegistry:
         return self._groups.get(group_id)
 
     def group_of(self, group_id: str) -> Group:
-        """Return the group; raises KafkaError GROUP_ID_NOT_FOUND."""
+        """Return the group. Raises KafkaError GROUP_ID_NOT_FOUND."""
         group = self._groups.get(group_id)
         if group is None:
             raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.")
         return group
 
     def classic_group_of(self, group_id: str) -> ClassicGroup:
-        """Return the group of that kind; raises KafkaError GROUP_ID_NOT_FOUND."""
+        """Return the classic group. Raises KafkaError GROUP_ID_NOT_FOUND."""
         group = self.group_of(group_id)
         if not isinstance(group, ClassicGroup):
             raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a classic group.")
         return group
 
     def create_classic(self, group_id: str) -> ClassicGroup:
-        """Return a new group without members, of an id that no group has."""
+        """Create a classic group without members. No group may have the id."""
         group = ClassicGroup(group_id, self._new_timers())
         self.add(group)
         return group
 
     def new_timers(self) -> GroupTimers:
-        """Return the timers of a group that is to be added."""
+        """Return the timers for a new group."""
         return self._new_timers()
 
     def add(self, group: Group) -> None:
-        """Take a group in; one that had the id before is nothing any more."""
+        """Add a group. It replaces an earlier group of the same id, which is closed."""
         before = self._groups.pop(group.group_id, None)
         if before is not None:
             before.close()
@@ -66,6 +66,6 @@ class GroupRegistry:
         self._on_created()
 
     def delete(self, group: Group) -> None:
-        """Forget the group; none of its timers runs any more."""
+        """Close and remove the group."""
         group.close()
         del self._groups[group.group_id]

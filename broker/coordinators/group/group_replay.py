@@ -1,6 +1,6 @@
-"""Groups and their offsets from the records of __consumer_offsets.
+"""Replay of __consumer_offsets: restores groups and committed offsets.
 
-What cannot be read is passed over, and said so: a group that a newer Kafka has written in another way, for example.
+Records that cannot be decoded are skipped and logged, for example those of a newer Kafka.
 Source: GroupCoordinatorShard.replay, GroupMetadataManager.replay and OffsetMetadataManager.replay, Kafka 4.3.0.
 """
 
@@ -23,7 +23,7 @@ from ....protocol.stored_records.group_log_records import (
 )
 from ....protocol.stored_records.share_group_records import ShareGroupRecord, ShareRecordType
 from .group_records import restored_group, restored_offset
-from .offset_store import OffsetPlace
+from .offset_store import GroupTopicPartition
 
 if TYPE_CHECKING:
     from ..coordinator_log import ReplayedRecord
@@ -36,7 +36,7 @@ ApplyGroupRecord = Callable[[int, "ReplayedRecord", bytes], None]
 
 
 class GroupReplay:
-    """Applies records to a registry and to offsets, in the order in which they were written."""
+    """Applies the records, in the order of the log, to a registry and to committed offsets."""
 
     def __init__(
         self,
@@ -45,10 +45,7 @@ class GroupReplay:
         apply_consumer_record: Callable[[ConsumerGroupRecord], None],
         apply_share_record: Callable[[ShareGroupRecord], None],
     ) -> None:
-        """Apply nothing yet.
-
-        apply_consumer_record: is told records of groups of the consumer protocol. apply_share_record: of share groups.
-        """
+        """apply_consumer_record, apply_share_record: called with the records of those types of groups."""
         self._registry = registry
         self._offsets = offsets
         self._apply_consumer_record = apply_consumer_record
@@ -63,7 +60,7 @@ class GroupReplay:
         }
 
     def apply(self, log_partition: int, record: ReplayedRecord) -> None:
-        """Apply a record of that partition of the topic."""
+        """Apply a record of the partition log_partition of __consumer_offsets."""
         if record.marker is not None:
             self._offsets.end_transaction(log_partition, record.header.producer_id, is_commit=record.marker.is_commit)
             return
@@ -79,7 +76,7 @@ class GroupReplay:
             apply(log_partition, record, key)
         elif record_type not in self._unknown_types:
             self._unknown_types.add(record_type)
-            logger.warning("__consumer_offsets-%d: records of type %d are passed over", log_partition, record_type)
+            logger.warning("__consumer_offsets-%d: records of type %d are skipped", log_partition, record_type)
 
     def _apply_group(self, log_partition: int, record: ReplayedRecord, key: bytes) -> None:
         group_id = GroupMetadataKey.read(key).group
@@ -99,15 +96,15 @@ class GroupReplay:
 
     def _apply_offset(self, log_partition: int, record: ReplayedRecord, key: bytes) -> None:
         read = OffsetCommitKey.read(key)
-        place = OffsetPlace(read.group, read.topic, read.partition)
+        partition = GroupTopicPartition(read.group, read.topic, read.partition)
         if record.value is None:
-            self._offsets.forget([place])
+            self._offsets.remove([partition])
             return
         committed = restored_offset(OffsetCommitValue.read(record.value), record.offset)
         if self._registry.find(read.group) is None:
-            # Offsets of clients that assign partitions to themselves are all there is of their group.
+            # A group whose clients assign partitions to themselves has offsets, but no group record.
             self._registry.create_classic(read.group)
         if record.header.producer_id == NO_PRODUCER_ID:
-            self._offsets.put(place, committed)
+            self._offsets.put(partition, committed)
         else:
-            self._offsets.put_pending(log_partition, record.header.producer_id, place, committed)
+            self._offsets.put_pending(log_partition, record.header.producer_id, partition, committed)

@@ -1,4 +1,4 @@
-"""The configuration that group coordination depends on."""
+"""The configs of the group coordinator."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 MS_PER_MINUTE = 60_000
 
-# A member that joined without an id cannot send heartbeats before it is answered, so it gets this long.
+# The session timeout of a new member until its first join phase is over, because it sends no heartbeats before.
 # Source: GroupCoordinatorConfig.CLASSIC_GROUP_NEW_MEMBER_JOIN_TIMEOUT_MS, Kafka 4.3.0.
 NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * MS_PER_MINUTE
 
@@ -23,14 +23,14 @@ class GroupSettings:
     session_timeout_ms_max: int = 30 * MS_PER_MINUTE
     members_max: int = 2**31 - 1
     initial_rebalance_delay_ms: int = 3_000
-    # Kafka counts characters here, whatever the key's name says.
+    # Kafka counts characters, although the key is offset.metadata.max.bytes.
     offset_metadata_characters_max: int = 4096
     offsets_retention_ms: int = 7 * 24 * 60 * MS_PER_MINUTE
     offsets_retention_check_interval_ms: int = 10 * MS_PER_MINUTE
 
     @classmethod
     def of(cls, config: BrokerConfig) -> GroupSettings:
-        """Return the values that the broker was configured with."""
+        """Return the values of the broker's configs."""
         return cls(
             session_timeout_ms_min=config.group_min_session_timeout_ms,
             session_timeout_ms_max=config.group_max_session_timeout_ms,

@@ -1,17 +1,25 @@
-"""The named timers of one group, and what is put off until a step is done."""
+"""The timers of one group, and the responses that are delayed until a step is done.
+
+A step is a request or the callback of a timer. Responses to other clients are sent after the step, for two reasons. A
+connection handles its next request as soon as it has a response, and must not find the group half changed. And no
+response may be sent before the records of the step are as durable as configured (flush.messages).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from ....protocol.error_codes import ErrorCode
 from ...runtime.clock import Clock, Timer
 
-# Ends the join phase: the rebalance timeout, or the delay of a group's first rebalance.
+# Ends the join phase: after the rebalance timeout, or after the delay of a group's first rebalance.
 JOIN = "join"
 # Ends the wait for the members' SyncGroup requests.
 SYNC = "sync"
+
+# Calls the first function when the records written so far are durable, at once if they are. If they cannot be flushed,
+# it calls the second one with the error code for the client.
+WhenDurable = Callable[[Callable[[], None], Callable[[ErrorCode], None]], None]
 
 
 def heartbeat_of(member_id: str) -> str:
@@ -19,39 +27,23 @@ def heartbeat_of(member_id: str) -> str:
     return f"heartbeat {member_id}"
 
 
-class PutOff(NamedTuple):
-    """An answer that waits for the end of a step; refuse is called in its place where the step could not be kept."""
-
-    send: Callable[[], None]
-    refuse: Callable[[ErrorCode], None]
-
-
-# Calls the first when what was written since it was last asked is as safe as asked for, at once where it is; or the
-# second with what the client is told where it cannot be made so.
-Settle = Callable[[Callable[[], None], Callable[[ErrorCode], None]], None]
-
-
-def settle_at_once(done: Callable[[], None], refused: Callable[[ErrorCode], None]) -> None:
-    """Settle what is not written anywhere."""
+def call_at_once(done: Callable[[], None], failed: Callable[[ErrorCode], None]) -> None:
+    """Call done. For groups that write no records."""
     done()
 
 
 class GroupTimers:
-    """Timers by name: to schedule a name again takes its earlier timer back.
+    """Timers by name, and delayed responses. Scheduling a name again cancels its earlier timer."""
 
-    A step is a request or a timer. Answers to other clients are put off until it is done: a connection that is answered
-    goes on with its next request at once, and that must not find the group half changed. They also wait for what the
-    step has written.
-    """
+    __slots__ = ("_clock", "_delayed", "_timers", "_when_durable")
 
-    __slots__ = ("_clock", "_put_off", "_settle", "_timers")
-
-    def __init__(self, clock: Clock, settle: Settle = settle_at_once) -> None:
-        """Start without timers."""
+    def __init__(self, clock: Clock, when_durable: WhenDurable = call_at_once) -> None:
+        """Create no timer yet."""
         self._clock = clock
-        self._settle = settle
+        self._when_durable = when_durable
         self._timers: dict[str, Timer] = {}
-        self._put_off: list[PutOff] = []
+        # For each response: the function that sends it, and the one that sends an error in its place.
+        self._delayed: list[tuple[Callable[[], None], Callable[[ErrorCode], None]]] = []
 
     def now_ms(self) -> int:
         """Return the clock's time in ms."""
@@ -68,37 +60,37 @@ class GroupTimers:
 
         self._timers[name] = self._clock.call_later(delay_ms, run)
 
-    def put_off(self, send: Callable[[], None], refuse: Callable[[ErrorCode], None]) -> None:
-        """Send an answer when the step is done; or refuse where what it has written could not be made safe."""
-        self._put_off.append(PutOff(send, refuse))
+    def delay_response(self, send: Callable[[], None], fail: Callable[[ErrorCode], None]) -> None:
+        """Call send when the step is done, or fail if its records cannot be flushed."""
+        self._delayed.append((send, fail))
 
     def finish_step(self) -> None:
-        """Send what was put off; a timer does so by itself, a request is to call this."""
-        if not self._put_off:
+        """Send the delayed responses. Timers do so themselves; the handling of a request must call this."""
+        if not self._delayed:
             return
-        put_off, self._put_off = self._put_off, []
+        delayed, self._delayed = self._delayed, []
 
-        def send() -> None:
-            for answer in put_off:
-                answer.send()
+        def send_all() -> None:
+            for send, _ in delayed:
+                send()
 
-        def refuse(error_code: ErrorCode) -> None:
-            for answer in put_off:
-                answer.refuse(error_code)
+        def fail_all(error_code: ErrorCode) -> None:
+            for _, fail in delayed:
+                fail(error_code)
 
-        self._settle(send, refuse)
+        self._when_durable(send_all, fail_all)
 
     def cancel(self, name: str) -> None:
-        """Take the timer of that name back, if there is one."""
+        """Cancel the timer of that name, if there is one."""
         timer = self._timers.pop(name, None)
         if timer is not None:
             timer.cancel()
 
     def cancel_all(self) -> None:
-        """Take all timers back."""
+        """Cancel all timers."""
         for name in list(self._timers):
             self.cancel(name)
 
     def names(self) -> list[str]:
-        """Return the names that are scheduled."""
+        """Return the names of the scheduled timers, sorted."""
         return sorted(self._timers)

@@ -1,4 +1,4 @@
-"""What OffsetCommit and TxnOffsetCommit have in common: which partitions there are, and what is to be committed."""
+"""The common parts of OffsetCommit and TxnOffsetCommit: existing partitions and the offsets to commit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class PartitionToCommit(Protocol):
-    """A partition of such a request."""
+    """A partition of the request."""
 
     partition_index: int
     committed_offset: int
@@ -21,8 +21,8 @@ class PartitionToCommit(Protocol):
     committed_metadata: str | None
 
 
-class PartitionAnswer(Protocol):
-    """A partition of the answer."""
+class PartitionResponse(Protocol):
+    """A partition of the response."""
 
     error_code: int
 
@@ -33,23 +33,26 @@ P = TypeVar("P", bound=PartitionToCommit)
 def existing_partitions(
     found: TopicImage | None,
     partitions: Iterable[P],
-    answer: Callable[[int, ErrorCode], None],
+    add_error: Callable[[int, ErrorCode], None],
     unknown_topic: ErrorCode,
 ) -> list[tuple[TopicImage, P]]:
-    """Return the partitions of the topic that exist; the others are answered, with unknown_topic if it does not."""
+    """Return the existing partitions of a topic, and call add_error with the index and error code of the others.
+
+    found: the topic, or None if it does not exist. unknown_topic: the error code for a missing topic.
+    """
     existing: list[tuple[TopicImage, P]] = []
     for partition in partitions:
         if found is None:
-            answer(partition.partition_index, unknown_topic)
+            add_error(partition.partition_index, unknown_topic)
         elif not found.has_partition(partition.partition_index):
-            answer(partition.partition_index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            add_error(partition.partition_index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         else:
             existing.append((found, partition))
     return existing
 
 
-def offset_of(topic: TopicImage, partition: PartitionToCommit) -> OffsetToCommit:
-    """Return what is to be committed for the partition."""
+def offset_to_commit(topic: TopicImage, partition: PartitionToCommit) -> OffsetToCommit:
+    """Return the offset of a partition of the request."""
     return OffsetToCommit(
         topic_name=topic.name,
         topic_id=topic.topic_id,
@@ -60,9 +63,12 @@ def offset_of(topic: TopicImage, partition: PartitionToCommit) -> OffsetToCommit
     )
 
 
-def refuse_accepted(partitions: Iterable[Sequence[PartitionAnswer]], error_code: ErrorCode) -> None:
-    """Turn the answers of what was accepted into refusals: it could not be made safe. partitions: of each topic."""
-    for of_topic in partitions:
-        for partition in of_topic:
+def fail_accepted(topics: Iterable[Sequence[PartitionResponse]], error_code: ErrorCode) -> None:
+    """Set the error code of the partitions without an error, because their offsets could not be flushed.
+
+    topics: the partitions of each topic of the response.
+    """
+    for partitions in topics:
+        for partition in partitions:
             if partition.error_code == ErrorCode.NONE:
                 partition.error_code = error_code

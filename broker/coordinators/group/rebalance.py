@@ -1,11 +1,13 @@
-"""How a classic group gets from one generation to the next, and what happens when time runs out.
+"""The rebalance of a classic group, the sessions of its members, and their timeouts.
 
-A rebalance has two phases. Join: every member sends JoinGroup and waits; the phase ends when all have, or when the
-longest rebalance timeout is over, and members that did not come back are out. Sync: every member sends SyncGroup and
-waits for the leader's assignment; who does not send one within the rebalance timeout is out too. A group's first
-rebalance waits a little for more members instead (group.initial.rebalance.delay.ms).
-
-A generation is written when it is stable, before anybody is told its assignment, or when nobody is left in it.
+A rebalance has two phases.
+- Join: every member sends JoinGroup and waits. The phase ends when all have done so, or after the longest rebalance
+  timeout; members that have not rejoined are then removed. The first rebalance of a group ends after
+  group.initial.rebalance.delay.ms instead, which new members extend.
+- Sync: every member sends SyncGroup and waits for the leader's assignment. Members that do not send it within the
+  rebalance timeout are removed.
+A generation is written to the log when it has its assignment, before any member gets a response, or when it has no
+members. A member whose session expires is removed, which starts the next rebalance.
 Source: GroupMetadataManager (the classicGroup methods), Kafka 4.3.0.
 """
 
@@ -19,9 +21,8 @@ from ....protocol.error_codes import ErrorCode, KafkaError
 from . import group_timers
 from .classic_group import ClassicGroup, GroupState
 from .group_log import GroupLog
-from .group_member import GroupMember
+from .group_member import GroupMember, join_error, sync_error
 from .group_records import group_record
-from .group_responses import join_refused, joined, sync_refused, synced
 from .group_settings import NEW_MEMBER_JOIN_TIMEOUT_MS, GroupSettings
 
 logger = logging.getLogger(__name__)
@@ -30,28 +31,28 @@ NO_ASSIGNMENT = b""
 
 
 class Rebalance:
-    """Moves classic groups from state to state; holds no state of its own."""
+    """Rebalances classic groups. The state is in the groups."""
 
     __slots__ = ("_log", "_settings")
 
     def __init__(self, settings: GroupSettings, log: GroupLog) -> None:
-        """Follow settings; generations are written to log."""
+        """log: the log to which generations are written."""
         self._settings = settings
         self._log = log
 
     # -- the join phase
 
     def prepare_or_complete(self, group: ClassicGroup, reason: str) -> None:
-        """Begin a rebalance; where one is under way already, end its join phase if that is possible now."""
+        """Begin a rebalance. If the group already is in a join phase, end the phase if all members have joined."""
         if group.can_rebalance:
             self.prepare(group, reason)
         else:
             self.complete_join_if_possible(group)
 
     def prepare(self, group: ClassicGroup, reason: str) -> None:
-        """Begin a rebalance: members that wait for their assignment are told to join again."""
+        """Begin a rebalance. Members that wait for their assignment get REBALANCE_IN_PROGRESS, to join again."""
         if group.state is GroupState.COMPLETING_REBALANCE:
-            self._propagate_refusal(group, ErrorCode.REBALANCE_IN_PROGRESS)
+            self._reset_assignments(group, ErrorCode.REBALANCE_IN_PROGRESS)
         group.pending_sync_members.clear()
         group.timers.cancel(group_timers.SYNC)
         is_first = group.state is GroupState.EMPTY
@@ -67,7 +68,7 @@ class Rebalance:
             self._schedule_end_of_join(group)
 
     def complete_join_if_possible(self, group: ClassicGroup) -> None:
-        """End the join phase if everybody is there; a first rebalance always waits for the end of its delay."""
+        """End the join phase if all members have joined. A group's first join phase always lasts for its delay."""
         if (
             group.state is GroupState.PREPARING_REBALANCE
             and group.previous_state is not GroupState.EMPTY
@@ -76,32 +77,29 @@ class Rebalance:
             self.complete_join(group)
 
     def complete_join(self, group: ClassicGroup) -> None:
-        """End the join phase: drop who did not come back, start the next generation, answer those who wait."""
+        """End the join phase: remove absent members, start the next generation, respond to the pending requests."""
         group.timers.cancel(group_timers.JOIN)
         self._remove_absent_members(group)
         if group.state is GroupState.DEAD:
             return
         if group.members and not group.elect_joined_leader():
-            # Only static members are left, and none has come back: their sessions decide, not the rebalance timeout.
-            logger.info("group %s: no member has rejoined, the rebalance goes on", group.group_id)
+            # Only static members are left, and none has rejoined. The end of their sessions removes them.
+            logger.info("group %s: no member has rejoined, the join phase continues", group.group_id)
             self._schedule_end_of_join(group)
             return
         group.begin_generation()
         logger.info("group %s: generation %d has %d members", group.group_id, group.generation_id, len(group.members))
         if group.members:
-            self._answer_joined_members(group)
-        else:
-            self._write_empty(group)
-
-    def _write_empty(self, group: ClassicGroup) -> None:
+            self._respond_to_joined_members(group)
+            return
         try:
             self._log.append(group.group_id, [group_record(group, (), None)])
         except KafkaError as error:
-            # After a crash the generation before would be there, whose members are gone; their sessions would end.
-            logger.warning("group %s: cannot write that it is empty: %s", group.group_id, error.message)
+            # After a restart the group has the previous generation, until the sessions of its members expire.
+            logger.warning("group %s: cannot write the empty generation: %s", group.group_id, error.message)
 
     def add_member(self, group: ClassicGroup, member: GroupMember, reason: str) -> None:
-        """Take a new member in, whose JoinGroup waits."""
+        """Add a new member, whose JoinGroup request is pending, and rebalance."""
         if group.state is GroupState.PREPARING_REBALANCE and group.previous_state is GroupState.EMPTY:
             group.new_member_added = True
         member.is_new = True
@@ -112,9 +110,9 @@ class Rebalance:
     # -- the sync phase
 
     def assign(self, group: ClassicGroup, assignments: Mapping[str, bytes]) -> None:
-        """Take the leader's assignment: the group is stable, and members that wait for theirs get it.
+        """Accept the leader's assignment: the group becomes stable, and the pending SyncGroup requests get responses.
 
-        Where it cannot be written, they are told so, and the group rebalances again.
+        If the assignment cannot be written, the responses have the error code, and the group rebalances again.
         """
         assigned = [
             replace(member, assignment=assignments.get(member.member_id, NO_ASSIGNMENT))
@@ -124,18 +122,18 @@ class Rebalance:
             self._log.append(group.group_id, [group_record(group, assigned, group.leader_id)])
         except KafkaError as error:
             logger.warning("group %s: cannot write the assignment: %s", group.group_id, error.message)
-            self._propagate_refusal(group, error.code)
+            self._reset_assignments(group, error.code)
             self.prepare_or_complete(group, f"{error.code.name} when the assignment was written")
             return
         for member in group.members.values():
             member.assignment = assignments.get(member.member_id, NO_ASSIGNMENT)
         for member in group.members.values():
-            if group.answer_sync(member, synced(group, member.assignment)):
+            if group.respond_to_sync(member, group.sync_response(member)):
                 self.extend_session(group, member)
         group.transition_to(GroupState.STABLE)
 
-    def note_sync(self, group: ClassicGroup, member_id: str) -> None:
-        """Note that a member has asked for its assignment; with the last one the wait is over."""
+    def remove_pending_sync_member(self, group: ClassicGroup, member_id: str) -> None:
+        """Record that a member has sent SyncGroup. The last one cancels the timeout of the sync phase."""
         group.pending_sync_members.discard(member_id)
         if not group.pending_sync_members:
             group.timers.cancel(group_timers.SYNC)
@@ -143,7 +141,7 @@ class Rebalance:
     # -- sessions
 
     def begin_sessions(self, group: ClassicGroup) -> None:
-        """Begin the sessions of a group that was read; one that is larger than is allowed by now rebalances.
+        """Begin the sessions of a group that was read from the log. A group larger than group.max.size rebalances.
 
         Source: GroupMetadataManager.onLoaded, Kafka 4.3.0.
         """
@@ -153,20 +151,20 @@ class Rebalance:
             self.prepare(group, f"{len(group.members)} members are more than {self._settings.members_max}")
 
     def extend_session(self, group: ClassicGroup, member: GroupMember) -> None:
-        """Give the member another session timeout from now on."""
+        """Restart the member's session timeout."""
         self._schedule_session_end(group, member.member_id, member.session_timeout_ms)
 
     def add_pending_member(self, group: ClassicGroup, member_id: str, session_timeout_ms: int) -> None:
-        """Expect a member to join under the id it was given, within a session timeout."""
+        """Add a member id that was sent with MEMBER_ID_REQUIRED. It expires after session_timeout_ms."""
         group.pending_join_members.add(member_id)
         self._schedule_session_end(group, member_id, session_timeout_ms)
 
     def remove_leaving_member(self, group: ClassicGroup, member_id: str) -> None:
-        """Let a member or a pending member go; what follows for the group is the caller's to start."""
+        """Remove a member or a pending member. The caller must start the rebalance."""
         group.timers.cancel(group_timers.heartbeat_of(member_id))
         member = group.members.get(member_id)
         if member is not None:
-            group.answer_join(member, join_refused(ErrorCode.UNKNOWN_MEMBER_ID))
+            group.respond_to_join(member, join_error(ErrorCode.UNKNOWN_MEMBER_ID))
         group.remove(member_id)
 
     def _schedule_session_end(self, group: ClassicGroup, member_id: str, delay_ms: int) -> None:
@@ -184,15 +182,15 @@ class Rebalance:
             self._remove_expired_member(group, member)
 
     def _remove_expired_member(self, group: ClassicGroup, member: GroupMember) -> None:
-        # A client that still is there tries again with a new id.
-        group.answer_join(member, join_refused(ErrorCode.UNKNOWN_MEMBER_ID))
+        # UNKNOWN_MEMBER_ID makes a client that still runs join again with a new id.
+        group.respond_to_join(member, join_error(ErrorCode.UNKNOWN_MEMBER_ID))
         group.remove(member.member_id)
         if group.can_rebalance and not group.is_empty:
             self.prepare(group, f"the session of member {member.member_id} has expired")
         elif group.state is GroupState.PREPARING_REBALANCE and group.has_all_members_joined:
             self.complete_join(group)
 
-    # -- timers and answers
+    # -- timers and responses
 
     def _schedule_end_of_join(self, group: ClassicGroup) -> None:
         group.timers.schedule(group_timers.JOIN, group.rebalance_timeout_ms, lambda: self.complete_join(group))
@@ -201,7 +199,7 @@ class Rebalance:
         group.timers.schedule(group_timers.JOIN, delay_ms, lambda: self._end_first_delay(group, delay_ms, remaining_ms))
 
     def _end_first_delay(self, group: ClassicGroup, delay_ms: int, remaining_ms: int) -> None:
-        """Wait once more if a member came in meanwhile, at most until the rebalance timeout in all."""
+        """Extend the delay if a member joined during it, up to the rebalance timeout in all."""
         if not group.new_member_added or remaining_ms == 0:
             self.complete_join(group)
             return
@@ -210,7 +208,7 @@ class Rebalance:
         self._schedule_end_of_first_delay(group, next_delay_ms, max(remaining_ms - delay_ms, 0))
 
     def _remove_absent_members(self, group: ClassicGroup) -> None:
-        """Remove members that have not rejoined; static ones stay until their session ends."""
+        """Remove dynamic members that have not rejoined. Static members stay until their session ends."""
         absent = [m.member_id for m in group.members.values() if m.awaiting_join is None and not m.is_static]
         for member_id in absent:
             group.remove(member_id)
@@ -218,9 +216,9 @@ class Rebalance:
         if absent:
             logger.info("group %s: removed members that did not rejoin: %s", group.group_id, ", ".join(absent))
 
-    def _answer_joined_members(self, group: ClassicGroup) -> None:
+    def _respond_to_joined_members(self, group: ClassicGroup) -> None:
         for member in group.members.values():
-            group.answer_join(member, joined(group, member.member_id))
+            group.respond_to_join(member, group.join_response(member.member_id))
             self.extend_session(group, member)
             member.is_new = False
             group.pending_sync_members.add(member.member_id)
@@ -240,8 +238,9 @@ class Rebalance:
             group.timers.cancel(group_timers.heartbeat_of(member_id))
         self.prepare(group, f"no SyncGroup from {', '.join(late)} within the rebalance timeout")
 
-    def _propagate_refusal(self, group: ClassicGroup, error_code: ErrorCode) -> None:
+    def _reset_assignments(self, group: ClassicGroup, error_code: ErrorCode) -> None:
+        """Delete the assignments, and respond with the error code to the pending SyncGroup requests."""
         for member in group.members.values():
             member.assignment = NO_ASSIGNMENT
-            if group.answer_sync(member, sync_refused(error_code)):
+            if group.respond_to_sync(member, sync_error(error_code)):
                 self.extend_session(group, member)

@@ -85,7 +85,7 @@ class ShareHeartbeats:
         """Answer the request.
 
         Raises KafkaError: INVALID_REQUEST, GROUP_ID_NOT_FOUND, GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID,
-        FENCED_MEMBER_EPOCH, and what StateLog raises.
+        FENCED_MEMBER_EPOCH, and what CoordinatorLog raises.
         """
         _check_request(request)
         if request.member_epoch == LEAVE_EPOCH:

@@ -25,7 +25,7 @@ from ....protocol.stored_records.share_group_records import (
     ShareRecordType,
     StatePartitionMetadata,
 )
-from ..coordinator_log import StateRecord
+from ..coordinator_log import CoordinatorRecord
 from ..group.group import CheckOffset, GroupType, OffsetCommitter
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class ShareGroup:
         """Return None: it has no committed offsets."""
         return None
 
-    def tombstones(self) -> Sequence[StateRecord]:
+    def tombstones(self) -> Sequence[CoordinatorRecord]:
         """Return the records that say that there is no such group any more."""
         types = (
             ShareRecordType.TARGET_ASSIGNMENT_METADATA,
@@ -154,7 +154,7 @@ class ShareGroup:
         """Be nothing any more: no timer runs."""
         self.timers.cancel_all()
 
-    def refuse_waiting(self) -> None:
+    def fail_pending_requests(self) -> None:
         """Answer nobody: no member waits."""
 
     def finish_step(self) -> None:
@@ -211,6 +211,6 @@ def subscribed_names(members: Iterable[ShareMember]) -> frozenset[str]:
     return frozenset(name for each in members for name in each.metadata.subscribed_topic_names)
 
 
-def state_records(records: Sequence[ShareGroupRecord]) -> list[StateRecord]:
+def state_records(records: Sequence[ShareGroupRecord]) -> list[CoordinatorRecord]:
     """Return the records as they are written."""
-    return [StateRecord(each.encode_key(), each.encode_value()) for each in records]
+    return [CoordinatorRecord(each.encode_key(), each.encode_value()) for each in records]

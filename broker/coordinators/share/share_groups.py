@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ...replica.replica_manager import ReplicaManager
     from ..consumer.heartbeats import Client
     from ..consumer.topics import GroupTopics
-    from ..coordinator_log import StateLog
+    from ..coordinator_log import CoordinatorLog
     from ..group.group_log import GroupLog
     from ..group.group_registry import GroupRegistry
 
@@ -56,7 +56,12 @@ class ShareGroups:
     """Coordinates share groups, which are among all groups of the registry, and leads their partitions."""
 
     def __init__(
-        self, replicas: ReplicaManager, registry: GroupRegistry, log: GroupLog, state_log: StateLog, topics: GroupTopics
+        self,
+        replicas: ReplicaManager,
+        registry: GroupRegistry,
+        log: GroupLog,
+        state_log: CoordinatorLog,
+        topics: GroupTopics,
     ) -> None:
         """log: where groups are kept. state_log: where it is kept how far they are in partitions."""
         self._replicas = replicas
@@ -70,10 +75,10 @@ class ShareGroups:
         self._heartbeats = ShareHeartbeats(registry, log, self.settings, topics, self._begin_states)
         self._partitions: dict[ShareKey, SharePartition] = {}
 
-    def settled(self, response: R, refused: Callable[[ErrorCode], R]) -> R | Deferred[R]:
+    def when_durable(self, response: R, refused: Callable[[ErrorCode], R]) -> R | Deferred[R]:
         """Return the response to what was written since, now or when that is as safe as asked for (flush.messages)."""
-        of_states: ErrorCode | Deferred[ErrorCode] = self._state_log.settled(ErrorCode.NONE, _told)
-        of_groups: ErrorCode | Deferred[ErrorCode] = self._log.settled(ErrorCode.NONE, _told)
+        of_states: ErrorCode | Deferred[ErrorCode] = self._state_log.when_durable(ErrorCode.NONE, _told)
+        of_groups: ErrorCode | Deferred[ErrorCode] = self._log.when_durable(ErrorCode.NONE, _told)
         if not isinstance(of_states, Deferred) and not isinstance(of_groups, Deferred):
             return response
         both: Deferred[R] = Deferred(is_applied=True)
@@ -180,7 +185,7 @@ class ShareGroups:
         for session in self.sessions.of_connection(connection_id):
             self.end_session(session)
 
-    def forget_topics(self, topic_ids: Sequence[bytes]) -> None:
+    def remove_topics(self, topic_ids: Sequence[bytes]) -> None:
         """Know nothing of topics that are gone."""
         for key in [each for each in self._partitions if each.topic_id in topic_ids]:
             self._partitions.pop(key).close()

@@ -19,11 +19,11 @@ from ....protocol.stored_records.share_state_records import (
     StateBatch,
     read_share_key,
 )
-from ..coordinator_log import StateRecord
+from ..coordinator_log import CoordinatorRecord
 
 if TYPE_CHECKING:
     from ...replica.replica_manager import ReplicaManager
-    from ..coordinator_log import ReplayedRecord, StateLog
+    from ..coordinator_log import CoordinatorLog, ReplayedRecord
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class ShareStates:
 
     __slots__ = ("_log", "_replicas", "_states", "_updates")
 
-    def __init__(self, replicas: ReplicaManager, log: StateLog) -> None:
+    def __init__(self, replicas: ReplicaManager, log: CoordinatorLog) -> None:
         """Start without any; see load."""
         self._replicas = replicas
         self._log = log
@@ -96,7 +96,7 @@ class ShareStates:
     def delete(self, key: ShareKey) -> None:
         """Forget the partition's state; without effect where there is none. Raises KafkaError."""
         if key in self._states:
-            self._log.append(_text_of(key), [StateRecord(key.encode(ShareStateType.SNAPSHOT), None)])
+            self._log.append(_text_of(key), [CoordinatorRecord(key.encode(ShareStateType.SNAPSHOT), None)])
             self._forget(key)
 
     def _forget(self, key: ShareKey) -> None:
@@ -106,7 +106,7 @@ class ShareStates:
     def _write(
         self, key: ShareKey, record_type: ShareStateType, written: ShareStateValue, state: ShareStateValue
     ) -> None:
-        record = StateRecord(key.encode(record_type), written.encode(record_type))
+        record = CoordinatorRecord(key.encode(record_type), written.encode(record_type))
         self._log.append(_text_of(key), [record])
         self._states[key] = state
 

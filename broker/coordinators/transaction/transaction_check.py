@@ -72,7 +72,7 @@ def when_joined(
 
     refused: makes the answer where it could not be flushed (flush.messages).
     """
-    written = coordinator.settled(True, lambda _: False)
+    written = coordinator.when_durable(True, lambda _: False)
     if not isinstance(written, Deferred):
         return response
     deferred: Deferred[R] = Deferred(is_applied=True)

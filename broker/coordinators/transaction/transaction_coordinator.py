@@ -25,7 +25,7 @@ from ....protocol.stored_records.transaction_log_records import (
     encode_key,
 )
 from ...metadata.metadata_image import TRANSACTION_STATE_TOPIC
-from ..coordinator_log import ReplayedRecord, StateLog, StateRecord
+from ..coordinator_log import CoordinatorLog, CoordinatorRecord, ReplayedRecord
 from ..internal_topics import partition_index_of_key
 from . import transaction_rules as rules
 from .transaction_markers import MarkersGivenUp, write_markers
@@ -59,7 +59,7 @@ class TransactionCoordinator:
     """Coordinates the transactions of a cluster; what it answers KafkaError to has changed nothing."""
 
     def __init__(
-        self, controller: Controller, replicas: ReplicaManager, log: StateLog, write_marker: WriteMarker
+        self, controller: Controller, replicas: ReplicaManager, log: CoordinatorLog, write_marker: WriteMarker
     ) -> None:
         """Start without transactional ids; see load."""
         self._controller = controller
@@ -159,9 +159,9 @@ class TransactionCoordinator:
         self._end(prepared)
         return TransactionalProducer(prepared.given_producer_id, prepared.given_producer_epoch)
 
-    def settled(self, response: R, refused: Callable[[ErrorCode], R]) -> R | Deferred[R]:
-        """Return the response to what was asked, now or when its records are flushed; see StateLog.settled."""
-        return self._log.settled(response, refused)
+    def when_durable(self, response: R, refused: Callable[[ErrorCode], R]) -> R | Deferred[R]:
+        """Return the response when the appended records are durable. See CoordinatorLog.when_durable."""
+        return self._log.when_durable(response, refused)
 
     # -- administration
 
@@ -261,7 +261,7 @@ class TransactionCoordinator:
         self._settle()
 
     def _forget(self, known: TransactionMetadata) -> None:
-        self._log.append(known.transactional_id, [StateRecord(encode_key(known.transactional_id), None)])
+        self._log.append(known.transactional_id, [CoordinatorRecord(encode_key(known.transactional_id), None)])
         del self._known[known.transactional_id]
 
     def _try(self, step: Callable[[], None]) -> None:
@@ -273,7 +273,7 @@ class TransactionCoordinator:
 
     def _settle(self) -> None:
         """Have what was written flushed; nobody waits for it."""
-        self._log.settled(None, lambda _: None)
+        self._log.when_durable(None, lambda _: None)
 
     # -- steps
 
@@ -315,11 +315,11 @@ class TransactionCoordinator:
         return producer_id
 
     def _keep(self, metadata: TransactionMetadata) -> None:
-        """Take a step: it is written, and then known; raises KafkaError as StateLog.append."""
+        """Take a step: it is written, and then known; raises KafkaError as CoordinatorLog.append."""
         self._check_here()
         value_version = FLEXIBLE_SINCE if self._replicas.config.transaction_version else 0
         value = metadata.as_value().encode(value_version)
-        self._log.append(metadata.transactional_id, [StateRecord(encode_key(metadata.transactional_id), value)])
+        self._log.append(metadata.transactional_id, [CoordinatorRecord(encode_key(metadata.transactional_id), value)])
         self._known[metadata.transactional_id] = metadata
         self._begin_upkeep()
 

@@ -23,7 +23,7 @@ def handle(
         response = groups.consumer_groups.heartbeat(request, client, context.api_version)
     except KafkaError as error:
         return ConsumerGroupHeartbeatResponse(error_code=error.code, error_message=error.message)
-    return groups.settled(response, _refused)
+    return groups.when_durable(response, _refused)
 
 
 def _refused(error_code: ErrorCode) -> ConsumerGroupHeartbeatResponse:

@@ -24,7 +24,7 @@ def handle(
             result.error_code = result.error_code or error_code
         return DeleteGroupsResponse(results=results)
 
-    return groups.settled(DeleteGroupsResponse(results=results), refused)
+    return groups.when_durable(DeleteGroupsResponse(results=results), refused)
 
 
 def _delete(groups: GroupCoordinator, group_id: str) -> DeletableGroupResult:

@@ -28,12 +28,12 @@ def handle(context: RequestContext, request: JoinGroupRequest) -> Deferred[JoinG
         client_host=context.connection.client_host,
         requires_known_member_id=version >= MEMBER_ID_REQUIRED_SINCE,
         can_skip_assignment=version >= SKIP_ASSIGNMENT_SINCE,
-        answer=Deferred(),
+        deferred=Deferred(),
     )
     context.node.coordinators.groups.join(attempt)
     if version < NULL_PROTOCOL_NAME_SINCE:
-        return attempt.answer.encoded_by(_without_null)
-    return attempt.answer
+        return attempt.deferred.encoded_by(_without_null)
+    return attempt.deferred
 
 
 def _without_null(response: JoinGroupResponse) -> JoinGroupResponse:

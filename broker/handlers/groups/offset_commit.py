@@ -17,7 +17,7 @@ from ....protocol.messages.offset_commit import (
     OffsetCommitResponseTopic,
 )
 from ...coordinators.group.group import OffsetCommitter
-from ...coordinators.group.offset_requests import existing_partitions, offset_of, refuse_accepted
+from ...coordinators.group.offset_requests import existing_partitions, fail_accepted, offset_to_commit
 from ...metadata.metadata_image import TopicImage
 from ...requests.request_context import ApiHandler, RequestContext
 from ...runtime.deferred import Deferred
@@ -42,7 +42,7 @@ class _Answers:
 
     def refused(self, error_code: ErrorCode) -> OffsetCommitResponse:
         """Return the answer where what was accepted could not be made safe."""
-        refuse_accepted((topic.partitions for topic in self._topics.values()), error_code)
+        fail_accepted((topic.partitions for topic in self._topics.values()), error_code)
         return self.response()
 
 
@@ -63,7 +63,7 @@ def handle(
     if not commits:
         return answers.response()
     groups = context.node.coordinators.groups
-    offsets = [offset_of(found, partition) for found, _, partition in commits]
+    offsets = [offset_to_commit(found, partition) for found, _, partition in commits]
     try:
         committer = _committer_of(request, context.api_version)
         error_codes = groups.offsets.commit(committer, offsets, retention_time_ms=request.retention_time_ms)
@@ -71,7 +71,7 @@ def handle(
         error_codes = [error.code] * len(commits)
     for (_, topic, partition), error_code in zip(commits, error_codes, strict=True):
         answers.add(topic, partition.partition_index, error_code)
-    return groups.settled(answers.response(), answers.refused)
+    return groups.when_durable(answers.response(), answers.refused)
 
 
 def _find_topic(context: RequestContext, topic: OffsetCommitRequestTopic) -> TopicImage | None:

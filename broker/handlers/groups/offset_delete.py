@@ -21,7 +21,7 @@ def handle(
     answers: dict[str, OffsetDeleteResponseTopic] = {}
     existing: list[tuple[str, int]] = []
     try:
-        group = groups.offsets.begin_delete(request.group_id)
+        group = groups.offsets.deletable_group_of(request.group_id)
         for topic in request.topics:
             found = context.node.image.find_topic(topic.name)
             for partition in topic.partitions:
@@ -35,7 +35,7 @@ def handle(
         return _refused(error.code)
     for (name, index), error_code in zip(existing, error_codes, strict=True):
         _add(answers, name, index, error_code)
-    return groups.settled(OffsetDeleteResponse(topics=list(answers.values())), _refused)
+    return groups.when_durable(OffsetDeleteResponse(topics=list(answers.values())), _refused)
 
 
 def _refused(error_code: ErrorCode) -> OffsetDeleteResponse:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
-from ...coordinators.group.group_responses import sync_refused
+from ...coordinators.group.group_member import sync_error
 from ...requests.request_context import ApiHandler, RequestContext
 from ...runtime.deferred import Deferred
 
@@ -21,7 +21,7 @@ def handle(context: RequestContext, request: SyncGroupRequest) -> SyncGroupRespo
         _check_protocol_is_given(context.api_version, request)
         context.node.coordinators.groups.sync(request, answer)
     except KafkaError as error:
-        return sync_refused(error.code)
+        return sync_error(error.code)
     return answer
 
 

@@ -36,7 +36,7 @@ def handle(
         if topic is not None:
             entry.topic_id = topic.topic_id
         response.responses.append(entry)
-    return groups.share_groups.settled(response, _refused)
+    return groups.share_groups.when_durable(response, _refused)
 
 
 def _alter(

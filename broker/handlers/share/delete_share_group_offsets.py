@@ -26,7 +26,7 @@ def handle(
     except KafkaError as error:
         return _refused(error.code, error.message)
     answers = [_delete(context, request.group_id, topic.topic_name) for topic in request.topics]
-    return groups.share_groups.settled(DeleteShareGroupOffsetsResponse(responses=answers), _refused)
+    return groups.share_groups.when_durable(DeleteShareGroupOffsetsResponse(responses=answers), _refused)
 
 
 def _delete(context: RequestContext, group_id: str, topic_name: str) -> TopicAnswer:

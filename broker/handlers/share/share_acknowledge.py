@@ -41,7 +41,7 @@ def handle(
     response = ShareAcknowledgeResponse(
         acquisition_lock_timeout_ms=groups.settings.lock_ms(group_id), responses=_answers(refusals)
     )
-    return groups.settled(response, _refused)
+    return groups.when_durable(response, _refused)
 
 
 def _answers(refusals: Refusals) -> list[TopicAnswer]:

@@ -59,7 +59,7 @@ def handle(context: RequestContext, request: ShareFetchRequest) -> ShareFetchRes
         )
 
     if not keys or refusals or request.max_wait_ms <= 0 or is_enough(fetched):
-        return groups.settled(answer(fetched), _refused)
+        return groups.when_durable(answer(fetched), _refused)
     return DelayedShareFetch(fetching, request.max_wait_ms).answer.encoded_by(answer)
 
 

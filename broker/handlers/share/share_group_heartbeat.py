@@ -19,7 +19,7 @@ def handle(
         response = groups.share_groups.heartbeat(request, client)
     except KafkaError as error:
         return ShareGroupHeartbeatResponse(error_code=error.code, error_message=error.message or None)
-    return groups.share_groups.settled(response, _refused)
+    return groups.share_groups.when_durable(response, _refused)
 
 
 def _refused(error_code: ErrorCode) -> ShareGroupHeartbeatResponse:

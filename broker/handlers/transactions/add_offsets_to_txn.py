@@ -36,7 +36,7 @@ def handle(
         )
     except KafkaError as error:
         return _refused(error_for(error.code, context.api_version, fenced_since=FENCED_SINCE))
-    return transactions.settled(AddOffsetsToTxnResponse(), _refused)
+    return transactions.when_durable(AddOffsetsToTxnResponse(), _refused)
 
 
 def _refused(code: ErrorCode) -> AddOffsetsToTxnResponse:

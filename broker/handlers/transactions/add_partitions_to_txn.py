@@ -57,7 +57,7 @@ def handle(
         results = [_with_error(each, lambda _topic, _index: code) for each in asked]
         return _response(api_version, results)
 
-    return node.coordinators.transactions.settled(answer, refused)
+    return node.coordinators.transactions.when_durable(answer, refused)
 
 
 def _response(api_version: int, results: list[AddPartitionsToTxnResult]) -> AddPartitionsToTxnResponse:

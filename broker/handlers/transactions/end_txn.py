@@ -31,7 +31,7 @@ def handle(context: RequestContext, request: EndTxnRequest) -> EndTxnResponse | 
     except KafkaError as error:
         return _refused(error_for(error.code, context.api_version, fenced_since=FENCED_SINCE))
     answer = EndTxnResponse(producer_id=after.producer_id, producer_epoch=after.producer_epoch)
-    return transactions.settled(answer, _refused)
+    return transactions.when_durable(answer, _refused)
 
 
 def _refused(code: ErrorCode) -> EndTxnResponse:

@@ -76,7 +76,7 @@ def _initialized(node: NodeServices, request: InitProducerIdRequest, api_version
         answer = _refused(error_for(error.code, api_version, fenced_since=FENCED_SINCE))
     else:
         answer = InitProducerIdResponse(producer_id=begun.producer_id, producer_epoch=begun.producer_epoch)
-    return transactions.settled(answer, _refused)
+    return transactions.when_durable(answer, _refused)
 
 
 def _refused(error: ErrorCode) -> InitProducerIdResponse:

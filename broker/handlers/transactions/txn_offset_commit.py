@@ -17,9 +17,9 @@ from ....protocol.messages.txn_offset_commit import (
     TxnOffsetCommitResponsePartition,
     TxnOffsetCommitResponseTopic,
 )
+from ....protocol.produced_records import TransactionalProducer
 from ...coordinators.group.group import OffsetCommitter
-from ...coordinators.group.group_offsets import OffsetProducer
-from ...coordinators.group.offset_requests import existing_partitions, offset_of, refuse_accepted
+from ...coordinators.group.offset_requests import existing_partitions, fail_accepted, offset_to_commit
 from ...coordinators.internal_topics import CoordinatorType, partition_of_key
 from ...coordinators.transaction.transaction_check import TransactionCheck, when_joined
 from ...requests.request_context import ApiHandler, RequestContext
@@ -47,7 +47,7 @@ class _Answers:
 
     def refused(self, error_code: ErrorCode) -> TxnOffsetCommitResponse:
         """Return the answer where what was accepted could not be made safe."""
-        refuse_accepted((topic.partitions for topic in self._topics.values()), error_code)
+        fail_accepted((topic.partitions for topic in self._topics.values()), error_code)
         return self.response()
 
 
@@ -68,17 +68,17 @@ def handle(
     ]
     if not commits:
         return answers.response()
-    offsets = [offset_of(topic, partition) for topic, partition in commits]
+    offsets = [offset_to_commit(topic, partition) for topic, partition in commits]
     try:
         _check_transaction(context, request)
         error_codes = node.coordinators.groups.offsets.commit_pending(
-            _committer_of(context, request), offsets, OffsetProducer(request.producer_id, request.producer_epoch)
+            _committer_of(context, request), offsets, TransactionalProducer(request.producer_id, request.producer_epoch)
         )
     except KafkaError as error:
         error_codes = [_known_to(context.api_version, ErrorCode(error.code))] * len(commits)
     for (topic, partition), error_code in zip(commits, error_codes, strict=True):
         answers.add(topic.name, partition.partition_index, error_code)
-    settled = node.coordinators.groups.settled(answers.response(), answers.refused)
+    settled = node.coordinators.groups.when_durable(answers.response(), answers.refused)
     return when_joined(node.coordinators.transactions, settled, lambda: answers.refused(ErrorCode.NOT_COORDINATOR))
 
 

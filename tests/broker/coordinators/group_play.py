@@ -8,11 +8,11 @@ from functools import partial
 
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
-from fauxka.broker.coordinators.coordinator_log import StateLog, StateRecord
+from fauxka.broker.coordinators.coordinator_log import CoordinatorLog, CoordinatorRecord
 from fauxka.broker.coordinators.group.group import OffsetCommitter
 from fauxka.broker.coordinators.group.group_coordinator import GroupCoordinator
 from fauxka.broker.coordinators.group.group_join import JoinAttempt
-from fauxka.broker.coordinators.group.group_offsets import OffsetProducer, OffsetToCommit
+from fauxka.broker.coordinators.group.group_offsets import OffsetToCommit
 from fauxka.broker.coordinators.group.group_settings import GroupSettings
 from fauxka.broker.coordinators.internal_topics import CoordinatorType, partition_of_key
 from fauxka.broker.runtime.clock import ManualClock
@@ -23,6 +23,7 @@ from fauxka.protocol.messages.heartbeat import HeartbeatRequest
 from fauxka.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from fauxka.protocol.messages.leave_group import MemberIdentity
 from fauxka.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
+from fauxka.protocol.produced_records import TransactionalProducer
 from fauxka.storage.coordinator_batch import TransactionMarker
 
 GROUP = "group"
@@ -35,7 +36,7 @@ NO_PRODUCER = BatchOptions()
 SUBSCRIPTION = b"\x00\x00" + b"\x00\x00\x00\x01" + b"\x00\x01t" + b"\xff\xff\xff\xff"
 
 
-class BreakableLog(StateLog):
+class BreakableLog(CoordinatorLog):
     """A log that can be told to take nothing more."""
 
     broken_by: ErrorCode | None = None
@@ -44,7 +45,7 @@ class BreakableLog(StateLog):
     def of_groups(cls, cluster: Cluster) -> BreakableLog:
         return cls(cluster.controller, cluster.node.replicas, CoordinatorType.GROUP, lambda: True)
 
-    def append(self, key_text: str, records: Sequence[StateRecord], options: BatchOptions = NO_PRODUCER) -> int:
+    def append(self, key_text: str, records: Sequence[CoordinatorRecord], options: BatchOptions = NO_PRODUCER) -> int:
         if self.broken_by is not None:
             raise KafkaError(self.broken_by, "the log is broken")
         return super().append(key_text, records, options)
@@ -113,10 +114,10 @@ class GroupPlay:
             client_host="127.0.0.1",
             requires_known_member_id=version >= 4,
             can_skip_assignment=version >= 9,
-            answer=Deferred(),
+            deferred=Deferred(),
         )
         self.coordinator.join(attempt)
-        return attempt.answer
+        return attempt.deferred
 
     def rejoin(self, member_id: str, metadata: bytes = SUBSCRIPTION) -> Deferred[JoinGroupResponse]:
         """Send a known member's JoinGroup request."""
@@ -171,7 +172,9 @@ class GroupPlay:
         """Commit an offset of partition 0 in the producer's transaction."""
         committer = OffsetCommitter(group_id=GROUP, api_version=OFFSET_COMMIT_VERSION, is_transactional=True)
         committed = OffsetToCommit(topic_name=topic, topic_id=topic_id(topic), partition=0, offset=offset)
-        error_codes = self.coordinator.offsets.commit_pending(committer, [committed], OffsetProducer(producer_id, 0))
+        error_codes = self.coordinator.offsets.commit_pending(
+            committer, [committed], TransactionalProducer(producer_id, 0)
+        )
         assert error_codes == [ErrorCode.NONE]
 
     def end_transaction(self, producer_id: int, *, is_commit: bool) -> None:

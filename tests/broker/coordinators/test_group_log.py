@@ -141,7 +141,7 @@ def test_what_was_deleted_does_not_come_back(*, crashes: bool) -> None:
     play = GroupPlay()
     play.commit(1)
     play.commit(2, topic="other")
-    play.coordinator.offsets.forget_topics([("t", topic_id("t"))])
+    play.coordinator.offsets.remove_topics([("t", topic_id("t"))])
 
     if crashes:
         play.crash()
@@ -158,7 +158,7 @@ def test_an_offset_of_a_topic_that_has_another_id_by_now_stays_when_that_one_is_
     play = GroupPlay()
     play.commit(1)
 
-    play.coordinator.offsets.forget_topics([("t", topic_id("another"))])
+    play.coordinator.offsets.remove_topics([("t", topic_id("another"))])
 
     assert play.committed() == 1
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.coordinators.coordinator_log import StateRecord
+from fauxka.broker.coordinators.coordinator_log import CoordinatorRecord
 from fauxka.broker.coordinators.group.group import OffsetCommitter
 from fauxka.broker.coordinators.group.group_offsets import OffsetToCommit
 from fauxka.protocol.stored_records.group_log_records import GroupMetadataKey, OffsetCommitKey, OffsetCommitValue
@@ -91,14 +91,14 @@ def test_a_reset_broker_has_no_group_and_no_record_of_any() -> None:
 @pytest.mark.parametrize(
     "record",
     [
-        StateRecord(NEWER_TYPE, b"whatever"),
-        StateRecord(b"", b"no key"),
-        StateRecord(GroupMetadataKey(GROUP).encode(), b"\x00\x63 of version 99"),
-        StateRecord(GroupMetadataKey(GROUP).encode(), b"\x00\x03"),
+        CoordinatorRecord(NEWER_TYPE, b"whatever"),
+        CoordinatorRecord(b"", b"no key"),
+        CoordinatorRecord(GroupMetadataKey(GROUP).encode(), b"\x00\x63 of version 99"),
+        CoordinatorRecord(GroupMetadataKey(GROUP).encode(), b"\x00\x03"),
     ],
     ids=["another type", "no type", "another version", "cut short"],
 )
-def test_a_record_that_cannot_be_read_is_passed_over(record: StateRecord) -> None:
+def test_a_record_that_cannot_be_read_is_passed_over(record: CoordinatorRecord) -> None:
     play = GroupPlay()
     play.commit(1)
     play.log.append(GROUP, [record])
@@ -112,7 +112,9 @@ def test_a_record_that_cannot_be_read_is_passed_over(record: StateRecord) -> Non
 def test_offsets_of_the_oldest_kafka_are_read() -> None:
     play = GroupPlay()
     key = OffsetCommitKey(GROUP, "t", 0).encode()
-    play.log.append(GROUP, [StateRecord(b"\0\0" + key[2:], OffsetCommitValue(offset=3, commit_timestamp=1).encode())])
+    play.log.append(
+        GROUP, [CoordinatorRecord(b"\0\0" + key[2:], OffsetCommitValue(offset=3, commit_timestamp=1).encode())]
+    )
 
     play.crash()
 

@@ -110,7 +110,7 @@ def test_a_deleted_topic_takes_its_offsets_along() -> None:
     play.commit(1)
     play.commit(2, topic="other")
 
-    play.coordinator.offsets.forget_topics([("t", topic_id("t"))])
+    play.coordinator.offsets.remove_topics([("t", topic_id("t"))])
 
     assert play.committed() is None
     assert play.committed("other") == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fauxka.broker.coordinators.coordinator_log import StateRecord
+from fauxka.broker.coordinators.coordinator_log import CoordinatorRecord
 from fauxka.broker.coordinators.internal_topics import CoordinatorType, internal_topic
 from fauxka.broker.coordinators.transaction.transaction_metadata import TransactionMetadata
 from fauxka.broker.lifecycle.cluster_reset import reset_cluster
@@ -180,8 +180,8 @@ def test_producer_ids_that_only_the_coordinators_log_knows_are_not_given_again(s
     value = TransactionMetadata(
         transactional_id="tx", producer_id=5000, producer_epoch=3, timeout_ms=1000, last_update_ms=scene.clock.now_ms()
     ).as_value()
-    log = scene.cluster.node.coordinators.state_log(CoordinatorType.TRANSACTION)
-    log.append("tx", [StateRecord(encode_key("tx"), value.encode(1))])
+    log = scene.cluster.node.coordinators.coordinator_log(CoordinatorType.TRANSACTION)
+    log.append("tx", [CoordinatorRecord(encode_key("tx"), value.encode(1))])
 
     scene.cluster.node.coordinators.load()
 
@@ -203,8 +203,10 @@ def test_a_snapshot_takes_transactions_back(scene: TransactionScene) -> None:
 
 def test_what_cannot_be_read_is_passed_over(scene: TransactionScene) -> None:
     scene.init("tx")
-    log = scene.cluster.node.coordinators.state_log(CoordinatorType.TRANSACTION)
-    log.append("tx", [StateRecord(b"\x00\x09what", b"?"), StateRecord(encode_key("tx"), b"\x00\x07no value")])
+    log = scene.cluster.node.coordinators.coordinator_log(CoordinatorType.TRANSACTION)
+    log.append(
+        "tx", [CoordinatorRecord(b"\x00\x09what", b"?"), CoordinatorRecord(encode_key("tx"), b"\x00\x07no value")]
+    )
 
     scene.restart()
 
@@ -262,7 +264,7 @@ def test_the_level_decides_in_which_version_values_are_written(level: int, value
     scene.init("tx")
     versions: list[int] = []
 
-    scene.cluster.node.coordinators.state_log(CoordinatorType.TRANSACTION).replay(
+    scene.cluster.node.coordinators.coordinator_log(CoordinatorType.TRANSACTION).replay(
         lambda _, record: versions.append(int.from_bytes((record.value or b"")[:2], "big"))
     )
 
@@ -336,8 +338,8 @@ def aged(scene: TransactionScene, epoch: int = 32766) -> tuple[int, int]:
         timeout_ms=TIMEOUT_MS,
         last_update_ms=scene.clock.now_ms(),
     ).as_value()
-    scene.cluster.node.coordinators.state_log(CoordinatorType.TRANSACTION).append(
-        "tx", [StateRecord(encode_key("tx"), value.encode(1))]
+    scene.cluster.node.coordinators.coordinator_log(CoordinatorType.TRANSACTION).append(
+        "tx", [CoordinatorRecord(encode_key("tx"), value.encode(1))]
     )
     scene.cluster.node.coordinators.load()
     return 7, epoch

@@ -108,7 +108,7 @@ class TransactionScene:
             if decode_key(record.key or b"") == name:
                 found.append("" if record.value is None else TransactionLogValue.read(record.value).status.name)
 
-        self.cluster.node.coordinators.state_log(CoordinatorType.TRANSACTION).replay(apply)
+        self.cluster.node.coordinators.coordinator_log(CoordinatorType.TRANSACTION).replay(apply)
         return found
 
     def has_undecided(self, index: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fauxka.broker.coordinators.group.group import OffsetCommitter
-from fauxka.broker.coordinators.group.group_offsets import OffsetProducer, OffsetToCommit
+from fauxka.broker.coordinators.group.group_offsets import OffsetToCommit
 from fauxka.broker.coordinators.internal_topics import CoordinatorType, partition_of_key
 from fauxka.broker.handlers.transactions import write_txn_markers
 from fauxka.broker.runtime.deferred import Deferred
@@ -16,6 +16,7 @@ from fauxka.protocol.messages.write_txn_markers import (
     WriteTxnMarkersRequest,
     WriteTxnMarkersResponse,
 )
+from fauxka.protocol.produced_records import TransactionalProducer
 
 from .admin_scene import AdminScene
 
@@ -43,7 +44,7 @@ def test_pending_offsets_count_by_the_marker_in_their_partition(commit: bool, of
     offsets.commit_pending(
         OffsetCommitter(group_id=GROUP, api_version=3, is_transactional=True),
         [OffsetToCommit(topic_name=TOPIC, partition=0, offset=7)],
-        OffsetProducer(PRODUCER_ID, 0),
+        TransactionalProducer(PRODUCER_ID, 0),
     )
     partition = partition_of_key(scene.cluster.controller, scene.cluster.node.replicas, CoordinatorType.GROUP, GROUP)
 

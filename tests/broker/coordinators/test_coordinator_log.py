@@ -10,7 +10,7 @@ import pytest
 
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
-from fauxka.broker.coordinators.coordinator_log import ReplayedRecord, StateLog, StateRecord
+from fauxka.broker.coordinators.coordinator_log import CoordinatorLog, CoordinatorRecord, ReplayedRecord
 from fauxka.broker.coordinators.internal_topics import CoordinatorType, partition_index_of_key
 from fauxka.broker.runtime.clock import ManualClock
 from fauxka.broker.runtime.deferred import Deferred
@@ -31,7 +31,7 @@ def refused_as_name(code: ErrorCode) -> str:
     return code.name
 
 
-def replayed(log: StateLog) -> list[tuple[int, bytes | None, bytes | None]]:
+def replayed(log: CoordinatorLog) -> list[tuple[int, bytes | None, bytes | None]]:
     found: list[tuple[int, bytes | None, bytes | None]] = []
 
     def apply(partition: int, record: ReplayedRecord) -> None:
@@ -42,10 +42,10 @@ def replayed(log: StateLog) -> list[tuple[int, bytes | None, bytes | None]]:
 
 
 def test_records_are_replayed_in_order_from_the_partition_of_their_key() -> None:
-    log = cluster_with().node.coordinators.state_log(CoordinatorType.TRANSACTION)
+    log = cluster_with().node.coordinators.coordinator_log(CoordinatorType.TRANSACTION)
 
-    log.append("tx", [StateRecord(b"k", b"1"), StateRecord(b"k", None)])
-    log.append("tx", [StateRecord(b"k", b"2")])
+    log.append("tx", [CoordinatorRecord(b"k", b"1"), CoordinatorRecord(b"k", None)])
+    log.append("tx", [CoordinatorRecord(b"k", b"2")])
 
     partition = partition_index_of_key("tx", PARTITIONS)
     assert replayed(log) == [(partition, b"k", b"1"), (partition, b"k", None), (partition, b"k", b"2")]
@@ -53,8 +53,8 @@ def test_records_are_replayed_in_order_from_the_partition_of_their_key() -> None
 
 def test_records_that_belong_together_are_one_batch_of_nobody_with_the_time_of_the_clock() -> None:
     cluster = cluster_with()
-    cluster.node.coordinators.state_log(CoordinatorType.GROUP).append(
-        "g", [StateRecord(b"k", b"1"), StateRecord(b"l", b"2")]
+    cluster.node.coordinators.coordinator_log(CoordinatorType.GROUP).append(
+        "g", [CoordinatorRecord(b"k", b"1"), CoordinatorRecord(b"l", b"2")]
     )
 
     partition = cluster.node.replicas.partition_of("__consumer_offsets", partition_index_of_key("g", PARTITIONS))
@@ -67,55 +67,57 @@ def test_records_that_belong_together_are_one_batch_of_nobody_with_the_time_of_t
 
 
 def test_more_than_is_read_at_a_time_is_replayed_whole() -> None:
-    log = cluster_with().node.coordinators.state_log(CoordinatorType.GROUP)
+    log = cluster_with().node.coordinators.coordinator_log(CoordinatorType.GROUP)
     values = [b"%d" % number * 50_000 for number in range(60)]
 
     for value in values:
-        log.append("g", [StateRecord(b"k", value)])
+        log.append("g", [CoordinatorRecord(b"k", value)])
 
     assert [value for _, _, value in replayed(log)] == values
 
 
 def test_a_log_is_empty_until_something_is_kept() -> None:
     cluster = cluster_with()
-    log = cluster.node.coordinators.state_log(CoordinatorType.GROUP)
+    log = cluster.node.coordinators.coordinator_log(CoordinatorType.GROUP)
     assert log.is_empty
 
-    log.append("g", [StateRecord(b"k", b"v")])
+    log.append("g", [CoordinatorRecord(b"k", b"v")])
 
     assert not log.is_empty
-    assert cluster.node.coordinators.state_log(CoordinatorType.TRANSACTION).is_empty
+    assert cluster.node.coordinators.coordinator_log(CoordinatorType.TRANSACTION).is_empty
 
 
 def test_what_cannot_be_appended_is_answered_as_coordinators_do() -> None:
     cluster = cluster_with()
-    log = cluster.node.coordinators.state_log(CoordinatorType.GROUP)
-    log.append("g", [StateRecord(b"k", b"v")])
+    log = cluster.node.coordinators.coordinator_log(CoordinatorType.GROUP)
+    log.append("g", [CoordinatorRecord(b"k", b"v")])
     cluster.node.replicas.partition_of("__consumer_offsets", partition_index_of_key("g", PARTITIONS)).log.fail_flush()
 
     with pytest.raises(KafkaError) as refused:
-        log.append("g", [StateRecord(b"k", b"w")])
+        log.append("g", [CoordinatorRecord(b"k", b"w")])
 
     assert refused.value.code == ErrorCode.NOT_COORDINATOR
     assert [value for _, _, value in replayed(log)] == [b"v"]
 
 
 def test_records_that_are_too_large_are_a_fault_of_the_server() -> None:
-    log = cluster_with({"offsets.topic.segment.bytes": "2000000"}).node.coordinators.state_log(CoordinatorType.GROUP)
+    log = cluster_with({"offsets.topic.segment.bytes": "2000000"}).node.coordinators.coordinator_log(
+        CoordinatorType.GROUP
+    )
 
     with pytest.raises(KafkaError) as refused:
-        log.append("g", [StateRecord(b"k", bytes(3_000_000))])
+        log.append("g", [CoordinatorRecord(b"k", bytes(3_000_000))])
 
     assert refused.value.code == ErrorCode.UNKNOWN_SERVER_ERROR
     assert log.is_empty or not replayed(log)
 
 
 def test_without_flushes_the_answer_is_there_at_once() -> None:
-    log = cluster_with().node.coordinators.state_log(CoordinatorType.GROUP)
+    log = cluster_with().node.coordinators.coordinator_log(CoordinatorType.GROUP)
 
-    log.append("g", [StateRecord(b"k", b"v")])
+    log.append("g", [CoordinatorRecord(b"k", b"v")])
 
-    assert log.settled("done", refused_as_name) == "done"
+    assert log.when_durable("done", refused_as_name) == "done"
 
 
 def settle_in(folder: Path, spoil: Callable[[Cluster], None]) -> str:
@@ -126,11 +128,11 @@ def settle_in(folder: Path, spoil: Callable[[Cluster], None]) -> str:
             BrokerConfig.from_entries({"log.flush.interval.messages": "1", "offsets.topic.num.partitions": "1"}),
             file_system=OsFileSystem(folder),
         )
-        log = cluster.node.coordinators.state_log(CoordinatorType.GROUP)
-        log.append("g", [StateRecord(b"k", b"v")])
+        log = cluster.node.coordinators.coordinator_log(CoordinatorType.GROUP)
+        log.append("g", [CoordinatorRecord(b"k", b"v")])
         spoil(cluster)
         delivered: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        answer: str | Deferred[str] = log.settled("done", refused_as_name)
+        answer: str | Deferred[str] = log.when_durable("done", refused_as_name)
         assert isinstance(answer, Deferred), "it was not flushed yet"
         answer.deliver_to(delivered.set_result)
         settled = await asyncio.wait_for(delivered, 10)
