@@ -1,6 +1,7 @@
 """The coordinators of one node, each created on first use.
 
-Their state is in their topics. After the logs are loaded, `load` reads it again.
+Their state is in internal topics. `load` reads it, after the logs are loaded. The node imports this package with the
+first request for a coordinator, so no module of it imports another one inside a function.
 """
 
 from __future__ import annotations
@@ -12,25 +13,27 @@ from typing import TYPE_CHECKING
 from ..metadata.controller import Controller
 from ..metadata.metadata_image import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC, TopicImage
 from ..replica.replica_manager import ReplicaManager
+from .consumer.consumer_groups import ConsumerGroups
 from .consumer.image_topics import ImageTopics
+from .consumer.settings import ConsumerGroupSettings
 from .coordinator_log import CoordinatorLog
+from .group.group_coordinator import GroupCoordinator
+from .group.group_settings import GroupSettings
 from .internal_topics import CoordinatorType
+from .share.share_groups import ShareGroups
+from .transaction.transaction_coordinator import TransactionCoordinator
 
 if TYPE_CHECKING:
     from ...storage.append_result import AppendResult
     from ...storage.coordinator_batch import TransactionMarker
     from ..replica.partition import Partition
-    from .consumer.consumer_groups import ConsumerGroups
-    from .group.group_coordinator import GroupCoordinator
     from .group.group_log import GroupLog
     from .group.group_registry import GroupRegistry
     from .group.rebalance import Rebalance
-    from .share.share_groups import ShareGroups
-    from .transaction.transaction_coordinator import TransactionCoordinator
 
 
 class Coordinators:
-    """The coordinators of one life of a node. After a crash or a reset, the node has new ones."""
+    """The coordinators of a node until its next crash or reset, which creates new ones."""
 
     def __init__(self, controller: Controller, replicas: ReplicaManager) -> None:
         """Create no coordinator yet."""
@@ -42,19 +45,16 @@ class Coordinators:
         return not self._is_abandoned
 
     def abandon(self) -> None:
-        """Refuse all further writes, because the node died or was reset."""
+        """Reject all later appends, because the node died or was reset."""
         self._is_abandoned = True
 
     def coordinator_log(self, coordinator_type: CoordinatorType) -> CoordinatorLog:
-        """Return the log of one kind of coordinator. It refuses writes once these coordinators are abandoned."""
+        """Return the log of one type of coordinator. It rejects appends once these coordinators are abandoned."""
         return CoordinatorLog(self._controller, self._replicas, coordinator_type, self._is_current)
 
     @cached_property
     def groups(self) -> GroupCoordinator:
         """The group coordinator."""
-        from .group.group_coordinator import GroupCoordinator
-        from .group.group_settings import GroupSettings
-
         log = self.coordinator_log(CoordinatorType.GROUP)
         return GroupCoordinator(
             GroupSettings.of(self._replicas.config),
@@ -65,18 +65,13 @@ class Coordinators:
         )
 
     def new_consumer_groups(self, log: GroupLog, registry: GroupRegistry, rebalance: Rebalance) -> ConsumerGroups:
-        """Create the coordinator of the consumer protocol's groups (KIP-848), whose package is loaded here."""
-        from .consumer.consumer_groups import ConsumerGroups
-        from .consumer.settings import ConsumerGroupSettings
-
+        """Create the coordinator of consumer protocol groups (KIP-848)."""
         image = self._controller.image
         settings = ConsumerGroupSettings.of_configs(image.configs)
         return ConsumerGroups(settings, registry, log, ImageTopics(image), rebalance=rebalance)
 
     def new_share_groups(self, log: GroupLog, registry: GroupRegistry) -> ShareGroups:
-        """Create the coordinator of share groups (KIP-932), whose package is loaded here."""
-        from .share.share_groups import ShareGroups
-
+        """Create the coordinator of share groups (KIP-932)."""
         topics = ImageTopics(self._controller.image)
         return ShareGroups(self._replicas, registry, log, self.coordinator_log(CoordinatorType.SHARE), topics)
 
@@ -88,8 +83,6 @@ class Coordinators:
     @cached_property
     def transactions(self) -> TransactionCoordinator:
         """The transaction coordinator."""
-        from .transaction.transaction_coordinator import TransactionCoordinator
-
         log = self.coordinator_log(CoordinatorType.TRANSACTION)
         return TransactionCoordinator(self._controller, self._replicas, log, self.write_marker)
 
@@ -101,7 +94,7 @@ class Coordinators:
     def load(self) -> None:
         """Read the state of the coordinators from their topics, on the event loop, after the logs are loaded.
 
-        The transaction coordinator is first: it ends transactions in the topic of the group coordinator too.
+        The transaction coordinator is first, because it writes pending markers to __consumer_offsets too.
         """
         if not self.coordinator_log(CoordinatorType.TRANSACTION).is_empty:
             self.transactions.load()
@@ -111,9 +104,9 @@ class Coordinators:
             self.groups.load()
 
     def write_marker(self, partition: Partition, marker: TransactionMarker) -> AppendResult:
-        """Append a transaction marker to the partition; in __consumer_offsets it ends the pending offsets too.
+        """Append a transaction marker to the partition. In __consumer_offsets it ends the pending offsets too.
 
-        Raises KafkaError, see PartitionLog.append_coordinated. The caller waits for the flush (flush.messages).
+        The caller must wait for the flush (flush.messages). Raises KafkaError, see PartitionLog.append_coordinated.
         """
         result = partition.append_coordinated(marker, self._replicas.clock.now_ms())
         if partition.topic_name == GROUP_METADATA_TOPIC and self.has_groups:
@@ -122,7 +115,7 @@ class Coordinators:
         return result
 
     def topics_removed(self, topics: Sequence[TopicImage]) -> None:
-        """Delete the state of removed topics; a coordinator whose own topic was removed loses all of its state."""
+        """Delete the state of removed topics. A coordinator whose own topic was removed loses all of its state."""
         if self.has_transactions and any(topic.name == TRANSACTION_STATE_TOPIC for topic in topics):
             self.transactions.unload()
         if not self.has_groups:
@@ -137,7 +130,7 @@ class Coordinators:
                 self.groups.share_groups.remove_topics([topic.topic_id for topic in topics])
 
     def unload(self) -> None:
-        """Drop all state, complete the waiting requests and cancel the timers. Nothing may be called after."""
+        """Drop all state, complete the pending requests and cancel the timers. No method may be called after."""
         if self.has_groups:
             self.groups.unload()
         if self.has_transactions:
