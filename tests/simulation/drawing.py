@@ -6,12 +6,12 @@ import errno
 from dataclasses import dataclass, field
 from random import Random
 
-from fauxka.faults.files.file_fault_rules import Fail, FileFaultRule, LoseSync, Stop, Tear, disk_full, read_only
 from fauxka.faults.files.operation_kind import CHANGES, SYNCS, OperationKind
 from fauxka.protocol.batches.compression import compress
 from fauxka.protocol.batches.record_batch import Compression
 from fauxka.storage.log_config import LONG_MAX, LogConfig
 
+from ..faulty_files.file_fault_rules import Fail, FileFaultRule, LoseSync, Stop, Tear, disk_full, read_only
 from ..protocol.batch_bytes import batch, record
 
 HOUR_MS = 3_600_000

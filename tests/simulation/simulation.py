@@ -8,9 +8,6 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
 
-from fauxka.faults.files.faulty_file_system import FaultyFileSystem
-from fauxka.faults.files.file_fault_rules import LoseSync
-from fauxka.faults.files.file_operations import MachineStopped
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.storage.append_refused import AppendRefused
 from fauxka.storage.file_systems.file_system import FileSystem
@@ -19,6 +16,9 @@ from fauxka.storage.log_config import LONG_MAX, LogConfig
 from fauxka.storage.log_manager import LogManager
 from fauxka.storage.partition_log import PartitionLog
 
+from ..faulty_files.faulty_file_system import FaultyFileSystem
+from ..faulty_files.file_fault_rules import LoseSync
+from ..faulty_files.file_operations import MachineStopped
 from ..protocol.batch_bytes import NOW_MS
 from .checks import check_loaded, check_log, state_of, taken_batch
 from .drawing import HOUR_MS, Producer, Sent, draw_batch, draw_config, draw_fault, draw_from, draw_stop

@@ -9,13 +9,13 @@ from random import Random
 
 import pytest
 
-from fauxka.faults.files.faulty_file_system import FaultyFileSystem
 from fauxka.storage.file_systems.file_system import FileSystem
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.log_config import LogConfig
 from fauxka.storage.log_manager import LogManager
 from fauxka.storage.partition_log import PartitionLog
 
+from ..faulty_files.faulty_file_system import FaultyFileSystem
 from ..protocol.batch_bytes import NOW_MS, batch, record
 from .checks import read_batches
 from .drawing import Sent, draw_batch

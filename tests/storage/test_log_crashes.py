@@ -6,8 +6,6 @@ from random import Random
 
 import pytest
 
-from fauxka.faults.files.faulty_file_system import FaultyFileSystem
-from fauxka.faults.files.file_fault_rules import Fail, FileFaultRule, Tear
 from fauxka.faults.files.operation_kind import CHANGES, OperationKind
 from fauxka.storage.append_refused import AppendRefused
 from fauxka.storage.checkpoints.checkpoint_files import CLEAN_SHUTDOWN
@@ -16,6 +14,8 @@ from fauxka.storage.log_config import LogConfig
 from fauxka.storage.log_manager import LogManager
 from fauxka.storage.partition_log import PartitionLog
 
+from ..faulty_files.faulty_file_system import FaultyFileSystem
+from ..faulty_files.file_fault_rules import Fail, FileFaultRule, Tear
 from ..protocol.batch_bytes import NOW_MS
 from .logs import append, batches_in, produce, read_all, sized_batch
 

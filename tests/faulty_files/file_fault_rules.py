@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 from dataclasses import dataclass
 
-from .operation_kind import CHANGES, GROWTHS, SYNCS, OperationKind
+from fauxka.faults.files.operation_kind import CHANGES, GROWTHS, SYNCS, OperationKind
 
 _TORN = frozenset({OperationKind.WRITE, OperationKind.REPLACE})
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from fauxka.faults.files.operation_kind import OperationKind, os_error
+
 from .file_fault_rules import Effect, Fail, FileFaultPlan, Stop, Tear
-from .operation_kind import OperationKind, os_error
 
 
 class MachineStopped(BaseException):

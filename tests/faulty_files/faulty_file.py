@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...storage.file_systems.file_system import File
+from fauxka.faults.files.operation_kind import OperationKind, os_error
+from fauxka.storage.file_systems.file_system import File
+
 from .crash_model import FileSafety
 from .file_fault_rules import Fail, LoseSync, Stop, Tear
 from .file_operations import FileOperations
-from .operation_kind import OperationKind, os_error
 
 
 class FaultyFile:

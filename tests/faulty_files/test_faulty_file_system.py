@@ -5,12 +5,13 @@ from random import Random
 
 import pytest
 
-from fauxka.faults.files.faulty_file_system import FaultyFileSystem
-from fauxka.faults.files.file_fault_rules import Effect, Fail, FileFaultRule, LoseSync, Stop, Tear, disk_full
-from fauxka.faults.files.file_operations import MachineStopped
 from fauxka.faults.files.operation_kind import OperationKind
 from fauxka.storage.file_systems.file_system import FileSystem
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
+
+from .faulty_file_system import FaultyFileSystem
+from .file_fault_rules import Effect, Fail, FileFaultRule, LoseSync, Stop, Tear, disk_full
+from .file_operations import MachineStopped
 
 # What is left is drawn; so many times, that each of a handful of possibilities comes up.
 TRIES = 200

@@ -1,6 +1,8 @@
 import pytest
 
-from fauxka.faults.files.file_fault_rules import (
+from fauxka.faults.files.operation_kind import OperationKind
+
+from .file_fault_rules import (
     Fail,
     FileFaultPlan,
     FileFaultRule,
@@ -10,7 +12,6 @@ from fauxka.faults.files.file_fault_rules import (
     disk_full,
     read_only,
 )
-from fauxka.faults.files.operation_kind import OperationKind
 
 WRITES = frozenset({OperationKind.WRITE})
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import errno
 from random import Random
 
-from ...storage.file_systems.file_system import FileSystem
-from ...storage.file_systems.memory_file_system import MemoryFileSystem
+from fauxka.faults.files.operation_kind import OperationKind, os_error
+from fauxka.storage.file_systems.file_system import FileSystem
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
+
 from .crash_model import Directory
 from .faulty_file import FaultyFile
 from .file_fault_rules import LoseSync, Tear
 from .file_operations import FileOperations
-from .operation_kind import OperationKind, os_error
 
 __all__ = ["FaultyFile", "FaultyFileSystem"]
 
