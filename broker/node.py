@@ -21,7 +21,7 @@ from .replica.replica_manager import ReplicaManager
 from .requests.fault_ports import RequestObserver
 from .requests.produce_route import ProduceRoutes
 from .runtime.clock import AdjustableClock
-from .runtime.event_loop_bridge import LoopThread
+from .runtime.event_loop_bridge import EventLoopBridge
 
 if TYPE_CHECKING:
     from .coordinators.coordinators import Coordinators
@@ -47,10 +47,10 @@ class Node:
         # The journal, if there is one.
         self.observer: RequestObserver | None = None
         self.inner_files = file_system
-        self.event_loop_bridge: LoopThread | None = None
+        self.event_loop_bridge: EventLoopBridge | None = None
         self.file_faults: FileFaults | None = None
         if make_file_faults is not None:
-            self.event_loop_bridge = LoopThread(clock)
+            self.event_loop_bridge = EventLoopBridge(clock)
             self.file_faults = make_file_faults(clock.now_ms, self.event_loop_bridge)
         self.replicas = ReplicaManager(
             self.image, clock, self._with_faults(file_system), emulated_version, self.file_faults
@@ -145,11 +145,11 @@ class Node:
         self.inner_files = file_system
         self.replicas.replace_files(self._with_faults(file_system))
 
-    async def stop_disk_steps(self) -> None:
+    async def stop_disk_executor(self) -> None:
         """Return when no disk step runs or is queued any more."""
         if self.event_loop_bridge is not None:
             self.event_loop_bridge.release()
-        steps = self.replicas.started_disk_steps
+        steps = self.replicas.started_disk_executor
         if steps is not None:
             await steps.stop()
 

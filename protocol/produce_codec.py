@@ -58,7 +58,7 @@ class ProduceRequest:
 
 
 @dataclass(slots=True)
-class PartitionAnswer:
+class PartitionResponse:
     """What became of one partition's records.
 
     record_errors: pairs of the record's index in the batch and a message, from version 8 on.
@@ -96,7 +96,7 @@ def decode_request(frame: memoryview, position: int, end: int, version: int) -> 
     return request
 
 
-class SingleAnswer:
+class SinglePartitionResponse:
     """The answer to a request of one topic and partition, packed in one step."""
 
     __slots__ = ("_head", "_pack", "_size")
@@ -220,7 +220,9 @@ def _merge(
     return [(key, list(by_index.items())) for key, by_index in merged.items()]
 
 
-def encode_response(correlation_id: int, version: int, topics: list[tuple[bytes, list[PartitionAnswer]]]) -> bytearray:
+def encode_response(
+    correlation_id: int, version: int, topics: list[tuple[bytes, list[PartitionResponse]]]
+) -> bytearray:
     """Return the whole answer, size and response header included; topic keys are written as they came."""
     if version >= FLEXIBLE_SINCE:
         return _encode_flexible(correlation_id, version, topics)
@@ -237,7 +239,7 @@ def encode_response(correlation_id: int, version: int, topics: list[tuple[bytes,
     return answer
 
 
-def _encode_plain_partition(version: int, partition: PartitionAnswer) -> bytes:
+def _encode_plain_partition(version: int, partition: PartitionResponse) -> bytes:
     head = (partition.index, partition.error_code, partition.base_offset, partition.log_append_time_ms)
     if version < 5:
         return _PARTITION_3.pack(*head)
@@ -257,7 +259,9 @@ def _encode_string(text: str | None) -> bytes:
     return _INT16.pack(-1 if text is None else len(raw)) + raw
 
 
-def _encode_flexible(correlation_id: int, version: int, topics: list[tuple[bytes, list[PartitionAnswer]]]) -> bytearray:
+def _encode_flexible(
+    correlation_id: int, version: int, topics: list[tuple[bytes, list[PartitionResponse]]]
+) -> bytearray:
     answer = bytearray(9)
     answer += encode_unsigned_varint(len(topics) + 1)
     for key, partitions in topics:
@@ -274,7 +278,7 @@ def _encode_flexible(correlation_id: int, version: int, topics: list[tuple[bytes
     return answer
 
 
-def _encode_flexible_partition(partition: PartitionAnswer) -> bytes:
+def _encode_flexible_partition(partition: PartitionResponse) -> bytes:
     head = (
         partition.index,
         partition.error_code,

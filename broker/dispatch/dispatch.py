@@ -18,16 +18,16 @@ from ...protocol.api_keys import APIS, Api, ApiKey
 from ...protocol.frames import FrameError
 from ...protocol.primitives import Reader
 from .. import handlers
-from ..replica.disk_fault_injector import NoFileFaults, late_answer
+from ..replica.disk_fault_injector import NoFileFaults, delay_response
 from ..requests.fault_ports import ANSWERED, NOT_OWED, WAITING
 from ..requests.request_context import HEADER_START_BYTES, ConnectionInfo, RequestContext, RequestHandler
 from ..runtime.deferred import Buffers, Deferred
 
 if TYPE_CHECKING:
     from ..replica.disk_fault_injector import FileFaults
-    from ..requests.fault_ports import AnswerPlan, FaultPlan, RequestObserver
+    from ..requests.fault_ports import FaultPlan, RequestObserver, ResponsePlan
     from ..requests.response_writer import ResponseWriter
-    from .fault_injector import Interceptor
+    from .fault_injector import FaultInjector
 
 logger = logging.getLogger(__name__)
 
@@ -68,32 +68,32 @@ class Dispatcher:
         self,
         plan: FaultPlan | None = None,
         observer: RequestObserver | None = None,
-        make_interceptor: Callable[[], Interceptor] | None = None,
+        make_fault_injector: Callable[[], FaultInjector] | None = None,
         file_faults: FileFaults | None = None,
     ) -> None:
         """Start without connections, and without a handler loaded.
 
-        plan: says what goes wrong on purpose; with make_interceptor, which makes what carries it out.
+        plan: says what goes wrong on purpose; with make_fault_injector, which makes what carries it out.
         observer: is told what happened to each request. file_faults: tell whether files were slow for it.
         """
         self.observer = observer
         self._file_faults: FileFaults | NoFileFaults = file_faults or NoFileFaults()
         self._plan: FaultPlan | NoFaults = plan or NoFaults()
-        self._make_interceptor = make_interceptor
+        self._make_fault_injector = make_fault_injector
         self._routes: dict[int, Route] = {}
         self._connections: set[ResponseWriter] = set()
         self._all_closed: asyncio.Future[None] | None = None
 
     @cached_property
-    def interceptor(self) -> Interceptor:
+    def fault_injector(self) -> FaultInjector:
         """What carries out the plan; loaded when it is first armed: a start does not pay for it."""
-        assert self._make_interceptor is not None, "a plan without what carries it out"
-        return self._make_interceptor()
+        assert self._make_fault_injector is not None, "a plan without what carries it out"
+        return self._make_fault_injector()
 
     def lift_faults(self) -> None:
         """Give up every request and connection that a fault keeps."""
-        if "interceptor" in vars(self):
-            self.interceptor.lift()
+        if "fault_injector" in vars(self):
+            self.fault_injector.lift()
 
     def connection_opened(self, connection: ResponseWriter) -> None:
         """Remember a connection until it is closed."""
@@ -129,11 +129,11 @@ class Dispatcher:
     def accepted(self, connection: ResponseWriter, info: ConnectionInfo) -> None:
         """Have done to a new connection what a rule says."""
         if self._plan.is_accepting_armed:
-            self.interceptor.accepted(connection, info)
+            self.fault_injector.accepted(connection, info)
 
-    def answer(
+    def handle(
         self, context: RequestContext, frame: memoryview, start: int, end: int
-    ) -> Buffers | Deferred[Buffers] | AnswerPlan | Deferred[AnswerPlan] | None:
+    ) -> Buffers | Deferred[Buffers] | ResponsePlan | Deferred[ResponsePlan] | None:
         """Answer the request in frame[start:end].
 
         Raises FrameError where it does not decode, or asks for an API or a version that is not served: the connection
@@ -148,9 +148,9 @@ class Dispatcher:
             is_kept = route.api_key != _PRODUCE and end - position <= OBSERVED_BODY_BYTES_MAX
             context.kept_body = bytes(frame[position:end]) if is_kept else None
         if self._plan.is_armed:
-            return self.interceptor.answer(context, route.handler, frame, position, end)
+            return self.fault_injector.handle(context, route.handler, frame, position, end)
         try:
-            answer = route.handler.answer(context, frame, position, end)
+            answer = route.handler.handle(context, frame, position, end)
         except Exception:
             if self.observer is not None:
                 self.observer.unanswered(self.observer.handled(context, end - start, WAITING))
@@ -174,7 +174,7 @@ class Dispatcher:
             context.request_id = request_id = observer.handled(context, size, state)
             if isinstance(answer, Deferred):
                 answer.request_id = request_id
-        return late_answer(answer, self._file_faults, context.node.clock) if is_late else answer
+        return delay_response(answer, self._file_faults, context.node.clock) if is_late else answer
 
     def _read_header(self, context: RequestContext, frame: memoryview, start: int, end: int) -> tuple[Route, int]:
         """Fill the context from the header of the request; return where the request goes, and where its body begins."""

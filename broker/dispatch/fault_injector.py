@@ -30,12 +30,12 @@ from ...faults.actions import (
 from ...faults.fault import Fault
 from ...protocol.errors import error_responses
 from ...protocol.frames import FrameError
-from ..replica.disk_fault_injector import FileFaults, NoFileFaults, late_answer
-from ..requests.fault_ports import NOT_OWED, WAITING, AnswerPlan, Ending, joined
+from ..replica.disk_fault_injector import FileFaults, NoFileFaults, delay_response
+from ..requests.fault_ports import NOT_OWED, WAITING, Ending, ResponsePlan, joined
 from ..requests.request_context import ConnectionInfo, RequestContext, RequestHandler
 from ..runtime.deferred import Buffers, Deferred
 from .held_requests import HeldRequests
-from .owned_request import InterceptedRequest
+from .owned_request import OwnedRequest
 
 if TYPE_CHECKING:
     from ..requests.fault_ports import FaultPlan, RequestObserver
@@ -53,11 +53,11 @@ ANSWERING = "answering"
 _ALL_BITS = 0xFF
 
 # What becomes of a request: an answer, a plan for one, a wait for either; None where nothing is answered.
-Outcome = Buffers | AnswerPlan | Deferred[AnswerPlan] | Deferred[Buffers] | None
-Late = Deferred[AnswerPlan]
+Outcome = Buffers | ResponsePlan | Deferred[ResponsePlan] | Deferred[Buffers] | None
+Late = Deferred[ResponsePlan]
 
 
-class Interceptor:
+class FaultInjector:
     """What goes wrong on one node."""
 
     def __init__(
@@ -115,18 +115,18 @@ class Interceptor:
 
     # -- received
 
-    def answer(
+    def handle(
         self, context: RequestContext, handler: RequestHandler, frame: memoryview, position: int, end: int
     ) -> Outcome:
         """Answer the request whose body is frame[position:end], or do what the plan says; raises FrameError."""
-        request = InterceptedRequest(context, handler, frame, position, end)
+        request = OwnedRequest(context, handler, frame, position, end)
         fault = self.plan.received(request)
         outcome = self._go_on(request) if fault is None else self._receive(request, fault)
         context.request_id = request.context.request_id
         # Written before the next request is looked at, which may be the last that this node sees.
-        return AnswerPlan(outcome) if isinstance(outcome, list) else outcome
+        return ResponsePlan(outcome) if isinstance(outcome, list) else outcome
 
-    def _receive(self, request: InterceptedRequest, fault: Fault) -> Outcome:
+    def _receive(self, request: OwnedRequest, fault: Fault) -> Outcome:
         match fault.action:
             case Error():
                 return self._refuse(request, fault)
@@ -149,13 +149,13 @@ class Interceptor:
             case _:
                 assert_never(fault.action)
 
-    def _refuse(self, request: InterceptedRequest, fault: Fault) -> Outcome:
+    def _refuse(self, request: OwnedRequest, fault: Fault) -> Outcome:
         """Answer an error to what the fault chooses of the request, and have the rest of it handled."""
         self._not_applied(request, fault)
         api, version, body = request.api, request.api_version, request.body
         if not error_responses.owes_answer(api, version, body):
             # With acks=0 the closed connection is all that tells of an error.
-            return AnswerPlan(ending=Ending.CLOSE, is_whole=False)
+            return ResponsePlan(ending=Ending.CLOSE, is_whole=False)
         if fault.scope == "request":
             return [error_responses.error_answer(api, version, request.correlation_id, body, fault.error_code)]
 
@@ -172,7 +172,7 @@ class Interceptor:
         request.context.request_id = request_of_rest.context.request_id
         return outcome
 
-    def _deliver_once_more(self, request: InterceptedRequest, fault: Fault) -> None:
+    def _deliver_once_more(self, request: OwnedRequest, fault: Fault) -> None:
         """Have the request handled as if it had come before, too, with an answer that got lost."""
         answer = self._handle(request)
         self._acted(request, fault, RECEIVED)
@@ -185,7 +185,7 @@ class Interceptor:
 
     def _go_on(
         self,
-        request: InterceptedRequest,
+        request: OwnedRequest,
         throttled_by: Fault | None = None,
         change: Callable[[Buffers], Buffers] | None = None,
     ) -> Outcome:
@@ -207,7 +207,7 @@ class Interceptor:
         answer.deliver_to(lambda buffers: self._complete(request, late, lambda: applied(buffers)))
         return late
 
-    def _applied(self, request: InterceptedRequest, buffers: Buffers | None) -> Outcome:
+    def _applied(self, request: OwnedRequest, buffers: Buffers | None) -> Outcome:
         fault = self.plan.applied(request)
         if fault is None:
             return self._answering(request, buffers)
@@ -233,7 +233,7 @@ class Interceptor:
             case _:
                 assert_never(fault.action)
 
-    def _lie(self, request: InterceptedRequest, buffers: Buffers, fault: Fault) -> Buffers:
+    def _lie(self, request: OwnedRequest, buffers: Buffers, fault: Fault) -> Buffers:
         chosen = None if fault.scope == "request" else fault.chooses
         answer = error_responses.with_errors_set(
             request.api, request.api_version, joined(buffers), chosen, fault.error_code, self._topic_name_of
@@ -243,13 +243,13 @@ class Interceptor:
             self._observer.lied(request.context.request_id, named, fault.error_code)
         return [answer]
 
-    def _throttled(self, request: InterceptedRequest, buffers: Buffers, fault: Fault) -> Buffers:
+    def _throttled(self, request: OwnedRequest, buffers: Buffers, fault: Fault) -> Buffers:
         assert isinstance(fault.action, Throttle), "only a Throttle sets throttle_time_ms"
         return [error_responses.with_throttle(request.api, request.api_version, joined(buffers), fault.action.ms)]
 
     # -- answering
 
-    def _answering(self, request: InterceptedRequest, buffers: Buffers | None) -> Outcome:
+    def _answering(self, request: OwnedRequest, buffers: Buffers | None) -> Outcome:
         if buffers is None:
             return None
         fault = self.plan.answering(request)
@@ -258,11 +258,11 @@ class Interceptor:
         self._acted(request, fault, ANSWERING)
         match fault.action:
             case Truncate(bytes=byte_count):
-                return AnswerPlan([joined(buffers)[:byte_count]], Ending.CLOSE, is_whole=False)
+                return ResponsePlan([joined(buffers)[:byte_count]], Ending.CLOSE, is_whole=False)
             case Corrupt(at=at, bytes=byte_count):
-                return AnswerPlan([_corrupted(joined(buffers), at, byte_count)], is_whole=False)
+                return ResponsePlan([_corrupted(joined(buffers), at, byte_count)], is_whole=False)
             case Drip(bytes=piece_bytes, every_ms=every_ms):
-                return AnswerPlan(buffers, piece_bytes=piece_bytes, every_ms=every_ms)
+                return ResponsePlan(buffers, piece_bytes=piece_bytes, every_ms=every_ms)
             case Delay() as action:
                 return self._keep(request, fault, action, ANSWERING, lambda: buffers)
             case Close() | Reset() as action:
@@ -275,7 +275,7 @@ class Interceptor:
 
     # -- what several points do
 
-    def _handle(self, request: InterceptedRequest) -> Buffers | Deferred[Buffers] | None:
+    def _handle(self, request: OwnedRequest) -> Buffers | Deferred[Buffers] | None:
         """Have the request handled, and written down; raises FrameError."""
         try:
             answer = request.handle()
@@ -286,9 +286,9 @@ class Interceptor:
         self._handled(request, NOT_OWED if answer is None else WAITING)
         if isinstance(answer, Deferred):
             answer.request_id = request.context.request_id
-        return late_answer(answer, self._file_faults, self._clock)
+        return delay_response(answer, self._file_faults, self._clock)
 
-    def _handled(self, request: InterceptedRequest, state: int) -> None:
+    def _handled(self, request: OwnedRequest, state: int) -> None:
         observer, context = self._observer, request.context
         if observer is None:
             return
@@ -299,7 +299,7 @@ class Interceptor:
 
     def _keep(
         self,
-        request: InterceptedRequest,
+        request: OwnedRequest,
         fault: Fault,
         action: Delay | Hold | Hang,
         point: str,
@@ -309,14 +309,14 @@ class Interceptor:
         late: Late = Deferred(is_applied=True, is_in_order=not action.release_order)
         resume = (
             lambda: self._complete(request, late, go_on),
-            lambda: late.complete(AnswerPlan(ending=Ending.CLOSE, is_whole=False)),
+            lambda: late.complete(ResponsePlan(ending=Ending.CLOSE, is_whole=False)),
         )
         held_id = self.held.keep(fault.kind, point, fault.rule_id, request, resume)
         if isinstance(action, Delay):
             self.held.release_after(held_id, action.ms)
         return late
 
-    def _complete(self, request: InterceptedRequest, late: Late, go_on: Callable[[], Outcome]) -> None:
+    def _complete(self, request: OwnedRequest, late: Late, go_on: Callable[[], Outcome]) -> None:
         """Give late what go_on returns; the connection is closed where it fails, as where it fails at once."""
         try:
             outcome = go_on()
@@ -327,44 +327,44 @@ class Interceptor:
                 request.connection.client_host,
                 error,
             )
-            outcome = AnswerPlan(ending=Ending.CLOSE, is_whole=False)
+            outcome = ResponsePlan(ending=Ending.CLOSE, is_whole=False)
         except Exception:
             logger.exception(
                 "connection %d of %s closed by a fault of ours",
                 request.connection.connection_id,
                 request.connection.client_host,
             )
-            outcome = AnswerPlan(ending=Ending.RESET, is_whole=False)
+            outcome = ResponsePlan(ending=Ending.RESET, is_whole=False)
         self._give(request, late, outcome)
 
-    def _give(self, request: InterceptedRequest, late: Late, outcome: Outcome) -> None:
+    def _give(self, request: OwnedRequest, late: Late, outcome: Outcome) -> None:
         if isinstance(outcome, Deferred):
             outcome.deliver_to(lambda later: self._give(request, late, later))
         elif late.is_done:
             # Its client has gone; it was applied all the same, as a request is that was on its way.
             self._unanswered(request)
         elif outcome is None:
-            late.complete(AnswerPlan(is_whole=False))
+            late.complete(ResponsePlan(is_whole=False))
         else:
-            late.complete(outcome if isinstance(outcome, AnswerPlan) else AnswerPlan(outcome))
+            late.complete(outcome if isinstance(outcome, ResponsePlan) else ResponsePlan(outcome))
 
-    def _end(self, action: Close | Reset | Crash) -> AnswerPlan:
+    def _end(self, action: Close | Reset | Crash) -> ResponsePlan:
         if isinstance(action, Crash):
             self._crash(action.restart_after_ms)
         # A node that crashed has closed its sockets itself.
         ending = Ending.RESET if isinstance(action, Reset) else Ending.CLOSE
-        return AnswerPlan(ending=ending, is_whole=False, is_at_once=True)
+        return ResponsePlan(ending=ending, is_whole=False, is_at_once=True)
 
-    def _not_applied(self, request: InterceptedRequest, fault: Fault) -> None:
+    def _not_applied(self, request: OwnedRequest, fault: Fault) -> None:
         if self._observer is not None:
             request.context.request_id = self._observer.not_applied(request, fault)
             self._acted(request, fault, RECEIVED)
 
-    def _acted(self, request: InterceptedRequest, fault: Fault, point: str) -> None:
+    def _acted(self, request: OwnedRequest, fault: Fault, point: str) -> None:
         if self._observer is not None:
             self._observer.fault_acted(request.context.request_id, fault.rule_id, point, fault.kind)
 
-    def _unanswered(self, request: InterceptedRequest) -> None:
+    def _unanswered(self, request: OwnedRequest) -> None:
         if self._observer is not None:
             self._observer.unanswered(request.context.request_id)
 

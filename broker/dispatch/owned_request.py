@@ -9,7 +9,7 @@ from ..requests.request_context import ConnectionInfo, Decision, RequestContext,
 from ..runtime.deferred import Buffers, Deferred
 
 
-class InterceptedRequest:
+class OwnedRequest:
     """A request that rules match on (faults.request_view.ReceivedRequest), with a frame of its own."""
 
     def __init__(
@@ -116,9 +116,9 @@ class InterceptedRequest:
         """Have the request handled now; see RequestHandler."""
         self.context.now_ms = self.context.node.clock.now_ms()
         self.context.batches = None
-        return self._handler.answer(self.context, self._frame, self._body_start, len(self._frame))
+        return self._handler.handle(self.context, self._frame, self._body_start, len(self._frame))
 
-    def with_body(self, body: bytes) -> InterceptedRequest:
+    def with_body(self, body: bytes) -> OwnedRequest:
         """Return a request of the same header with another body."""
         frame = memoryview(bytes(self._frame[: self._body_start]) + body)
-        return InterceptedRequest(self.context, self._handler, frame, self._body_start, len(frame))
+        return OwnedRequest(self.context, self._handler, frame, self._body_start, len(frame))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..runtime.disk_executor import BlockingSteps
+from ..runtime.disk_executor import DiskExecutor
 
 if TYPE_CHECKING:
     from ...storage.cleaning.log_cleaner import LogCleaner
@@ -22,7 +22,7 @@ class Compaction:
     def __init__(self, replicas: ReplicaManager) -> None:
         """Clean nothing yet."""
         self._replicas = replicas
-        self._steps = BlockingSteps("fauxka-cleaner", threads_max=1)
+        self._steps = DiskExecutor("fauxka-cleaner", threads_max=1)
         self._cleaning: LogCleaning | None = None
         self._is_stopping = False
 
@@ -61,7 +61,7 @@ class Compaction:
             self._cleaning = None
             self.clean()
 
-    def abandon(self) -> BlockingSteps:
+    def abandon(self) -> DiskExecutor:
         """End the cleaning under way where it is, for a node that died; return what its thread may still be at."""
         self._is_stopping = True
         if self._cleaning is not None:

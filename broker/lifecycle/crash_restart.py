@@ -21,7 +21,7 @@ from ..metadata.cluster_metadata import ClusterMetadata
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
-    from ..runtime.disk_executor import BlockingSteps
+    from ..runtime.disk_executor import DiskExecutor
     from .cleaner_thread import Compaction
     from .data_directory import DataDirectory
 
@@ -61,7 +61,7 @@ class DeadNode:
     metadata: ClusterMetadata
     directory: DataDirectory | None
     end_offsets: dict[tuple[str, int], int]
-    steps: tuple[BlockingSteps, ...]
+    steps: tuple[DiskExecutor, ...]
 
     async def wait_steps(self) -> None:
         """Return when no thread does anything for the dead node any more."""
@@ -75,7 +75,7 @@ def kill(cluster: Cluster, compaction: Compaction | None) -> DeadNode:
 
     node, store = cluster.node, cluster.controller.store
     assert store is None or isinstance(store, ClusterStorage), "the store of a data folder"
-    steps = node.replicas.started_disk_steps
+    steps = node.replicas.started_disk_executor
     if steps is not None:
         steps.abandon()
     cleaning = None if compaction is None else compaction.abandon()

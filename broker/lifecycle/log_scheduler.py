@@ -62,7 +62,7 @@ class LogUpkeep:
         if content == self._contents.get(name):
             return
         self._in_flight.add(name)
-        self._replicas.disk_steps.run(
+        self._replicas.disk_executor.run(
             partial(logs.write_checkpoints, {name: content}), partial(self._checkpoint_written, name, content)
         )
 
@@ -87,7 +87,7 @@ class LogUpkeep:
         """Delete what was renamed for it: giving back a gigabyte takes a file system its time."""
         step = self._replicas.logs.begin_deletion(self._replicas.clock.now_ms())
         if step is not None:
-            self._replicas.disk_steps.run(step, _deleted)
+            self._replicas.disk_executor.run(step, _deleted)
 
 
 def _deleted(error: OSError | None) -> None:

@@ -81,7 +81,7 @@ class ClusterStorage:
         content = encode_metadata(state)
         ended = partial(self._ended, self._change, state.next_producer_id)
         if self._controller.image.configs.current.value_of("log.flush.interval.messages") == 1:
-            self._replicas.disk_steps.run(partial(self._replace, content, is_synced=True), ended)
+            self._replicas.disk_executor.run(partial(self._replace, content, is_synced=True), ended)
             return
         try:
             self._replace(content, is_synced=False)

@@ -19,7 +19,7 @@ from ..requests.request_context import ConnectionInfo, RequestContext
 from ..runtime.clock import Timer
 
 if TYPE_CHECKING:
-    from ..dispatch.fault_injector import Interceptor
+    from ..dispatch.fault_injector import FaultInjector
     from ..dispatch.held_requests import HeldRequests
     from ..requests.fault_ports import FaultPlan, RequestObserver
     from .cleaner_thread import Compaction
@@ -56,7 +56,7 @@ class Server:
         self.listeners: list[Listener] = []
         self._configs = listeners
         self._plan = plan
-        self._dispatcher = Dispatcher(plan, observer, self._make_interceptor, self.node.file_faults)
+        self._dispatcher = Dispatcher(plan, observer, self._make_fault_injector, self.node.file_faults)
         self._busy_poll = BusyPoll(self.node.config.busy_poll_us)
         self._connection_ids = itertools.count(1)
         self._servers: list[asyncio.Server] = []
@@ -76,12 +76,12 @@ class Server:
         """The advertised address of the first listener, "host:port"."""
         return self.listeners[0].address
 
-    def _make_interceptor(self) -> Interceptor:
-        from ..dispatch.fault_injector import Interceptor
+    def _make_fault_injector(self) -> FaultInjector:
+        from ..dispatch.fault_injector import FaultInjector
 
         assert self._plan is not None, "nothing is intercepted without a plan"
         node = self.node
-        return Interceptor(
+        return FaultInjector(
             node.clock,
             node.image.topic_name_of,
             node.file_faults,
@@ -98,7 +98,7 @@ class Server:
     @property
     def held(self) -> HeldRequests:
         """The requests that faults keep; only with a plan."""
-        return self._dispatcher.interceptor.held
+        return self._dispatcher.fault_injector.held
 
     def lift_faults(self) -> None:
         """Give up every request and connection that a fault keeps: the connections are closed."""
@@ -251,7 +251,7 @@ class Server:
             self._dispatcher.abort_connections()
         if self._compaction is not None:
             await self._compaction.stop()
-        await self.node.stop_disk_steps()
+        await self.node.stop_disk_executor()
 
     async def _bind(self, config: ListenerConfig) -> Listener:
         listener: Listener | None = None

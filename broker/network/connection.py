@@ -18,11 +18,11 @@ from struct import Struct
 from typing import TYPE_CHECKING, cast
 
 from ...protocol.frames import FRAME_SIZE_BYTES, FrameError
-from ..requests.fault_ports import AnswerPlan, Ending, joined
+from ..requests.fault_ports import Ending, ResponsePlan, joined
 from ..requests.request_context import RequestContext
 from ..runtime.deferred import Buffers
-from .response_queue import OwedAnswers
-from .slow_writer import Drip
+from .response_queue import ResponseQueue
+from .slow_writer import SlowWriter
 
 if TYPE_CHECKING:
     from ..dispatch.dispatch import Dispatcher
@@ -64,8 +64,8 @@ class Connection(asyncio.BufferedProtocol):
         self._start = 0
         self._end = 0
         self._read_end = 0
-        self._owed = OwedAnswers(self)
-        self._drip: Drip | None = None
+        self._owed = ResponseQueue(self)
+        self._slow_writer: SlowWriter | None = None
         self._is_writing_paused = False
         self._is_reading_paused = False
         self._is_hanging = False
@@ -107,8 +107,8 @@ class Connection(asyncio.BufferedProtocol):
         """Forget the client; a request that still waits is abandoned."""
         self._transport = None
         self._view = memoryview(b"")
-        if self._drip is not None:
-            self._drip.stop()
+        if self._slow_writer is not None:
+            self._slow_writer.stop()
         self._dispatcher.connection_closed(self)
         self._owed.abandon()
         if self._context.connection.on_closed is not None:
@@ -155,36 +155,36 @@ class Connection(asyncio.BufferedProtocol):
 
     def slow_down(self, piece_bytes: int, every_ms: int) -> None:
         """Write everything from now on in pieces of piece_bytes, one each every_ms of the cluster's clock."""
-        self._drip = self._new_drip(piece_bytes, every_ms)
+        self._slow_writer = self._new_slow_writer(piece_bytes, every_ms)
 
-    # -- AnswerWriter
+    # -- ResponseSink
 
     def write(self, answers: Buffers) -> None:
-        """See AnswerWriter."""
-        if self._drip is None:
+        """See ResponseSink."""
+        if self._slow_writer is None:
             self._write(answers)
         elif answers:
             self._is_writing_paused = True
-            self._drip.write(joined(answers), self.resume_writing)
+            self._slow_writer.write(joined(answers), self.resume_writing)
 
-    def write_slowly(self, plan: AnswerPlan, written: Callable[[], None]) -> None:
-        """See AnswerWriter."""
-        drip = self._new_drip(plan.piece_bytes, plan.every_ms)
-        drip.write(joined(plan.buffers), written)
+    def write_slowly(self, plan: ResponsePlan, written: Callable[[], None]) -> None:
+        """See ResponseSink."""
+        slow_writer = self._new_slow_writer(plan.piece_bytes, plan.every_ms)
+        slow_writer.write(joined(plan.buffers), written)
 
     def end(self, ending: Ending) -> None:
-        """See AnswerWriter."""
+        """See ResponseSink."""
         if ending is Ending.RESET:
             self.reset()
         else:
             self.close()
 
     def go_on(self) -> None:
-        """See AnswerWriter."""
+        """See ResponseSink."""
         self._answer_frames()
 
     def answered(self, request_id: int) -> None:
-        """See AnswerWriter."""
+        """See ResponseSink."""
         observer = self._dispatcher.observer
         if observer is not None:
             if self._transport is None or self._transport.is_closing():
@@ -193,13 +193,13 @@ class Connection(asyncio.BufferedProtocol):
                 observer.answered(request_id)
 
     def unanswered(self, request_id: int) -> None:
-        """See AnswerWriter."""
+        """See ResponseSink."""
         if self._dispatcher.observer is not None:
             self._dispatcher.observer.unanswered(request_id)
 
-    def _new_drip(self, piece_bytes: int, every_ms: int) -> Drip:
+    def _new_slow_writer(self, piece_bytes: int, every_ms: int) -> SlowWriter:
         clock = self._context.node.clock
-        return Drip(clock, lambda piece: self._write([piece]), piece_bytes=piece_bytes, every_ms=every_ms)
+        return SlowWriter(clock, lambda piece: self._write([piece]), piece_bytes=piece_bytes, every_ms=every_ms)
 
     # -- frames
 
@@ -226,7 +226,7 @@ class Connection(asyncio.BufferedProtocol):
                 if frame_end > self._end:
                     break
                 self._start = frame_end
-                answer = dispatcher.answer(self._context, self._view, frame_start, frame_end)
+                answer = dispatcher.handle(self._context, self._view, frame_start, frame_end)
                 if type(answer) is list and not owed.count:
                     answers += answer
                     if len(answers) > RESPONSE_BUFFERS_GATHERED_MAX:

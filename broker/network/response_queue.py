@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
-from ..requests.fault_ports import AnswerPlan, Ending
+from ..requests.fault_ports import Ending, ResponsePlan
 from ..runtime.deferred import Buffers, Deferred
 
 # Requests that are worked on behind one whose answer is waited for: for its flush, or because a fault keeps it. A
@@ -16,14 +16,14 @@ OWED_MAX = 64
 OWED_BYTES_MAX = 1024 * 1024
 
 
-class AnswerWriter(Protocol):
+class ResponseSink(Protocol):
     """The connection, as the answers that it owes see it."""
 
     def write(self, answers: Buffers) -> None:
         """Write answers that are due."""
         ...
 
-    def write_slowly(self, plan: AnswerPlan, written: Callable[[], None]) -> None:
+    def write_slowly(self, plan: ResponsePlan, written: Callable[[], None]) -> None:
         """Write the plan's bytes in its pieces; call written behind the last."""
         ...
 
@@ -44,20 +44,20 @@ class AnswerWriter(Protocol):
         ...
 
 
-class _Owed:
+class _PendingResponse:
     """One request's answer, or the wait for it."""
 
     __slots__ = ("answer", "pending", "request_id", "size")
 
     def __init__(self, request_id: int) -> None:
         self.request_id = request_id
-        self.pending: Deferred[Buffers] | Deferred[AnswerPlan] | None = None
-        self.answer: Buffers | AnswerPlan | None = None
+        self.pending: Deferred[Buffers] | Deferred[ResponsePlan] | None = None
+        self.answer: Buffers | ResponsePlan | None = None
         # The bytes of the answer, while it is counted among those that stand behind one that is not there.
         self.size = 0
 
 
-class OwedAnswers:
+class ResponseQueue:
     """Waits for answers and writes them in order.
 
     is_full: nothing may be added before some were written, or before one came whose request is still worked on.
@@ -76,24 +76,24 @@ class OwedAnswers:
         "is_full",
     )
 
-    def __init__(self, writer: AnswerWriter) -> None:
+    def __init__(self, writer: ResponseSink) -> None:
         """Owe nothing."""
         self._writer = writer
         self._closing: Callable[[], None] | None = None
-        self._owed: deque[_Owed] = deque()
+        self._owed: deque[_PendingResponse] = deque()
         # The newest request, where those behind it have to wait until it has been worked on.
-        self._worked_on: _Owed | None = None
+        self._worked_on: _PendingResponse | None = None
         # Answers that do not wait for their turn, and nobody for them.
-        self._unordered: set[_Owed] = set()
+        self._unordered: set[_PendingResponse] = set()
         self._is_writing_slowly = False
         self._bytes = 0
         self.count = 0
         self.is_full = False
 
-    def add(self, answer: Buffers | Deferred[Buffers] | AnswerPlan | Deferred[AnswerPlan], request_id: int) -> None:
+    def add(self, answer: Buffers | Deferred[Buffers] | ResponsePlan | Deferred[ResponsePlan], request_id: int) -> None:
         """Owe the answer, or write it if it is there and none is owed before it."""
-        owed = _Owed(request_id)
-        if isinstance(answer, AnswerPlan) and answer.is_at_once:
+        owed = _PendingResponse(request_id)
+        if isinstance(answer, ResponsePlan) and answer.is_at_once:
             self._writer.unanswered(request_id)
             self._writer.end(answer.ending)
             return
@@ -134,7 +134,7 @@ class OwedAnswers:
             if owed.pending is not None:
                 owed.pending.abandon()
 
-    def _came(self, owed: _Owed, answer: Buffers | AnswerPlan) -> None:
+    def _came(self, owed: _PendingResponse, answer: Buffers | ResponsePlan) -> None:
         """Write what is due now that this answer is there."""
         owed.pending = None
         self._there(owed, answer)
@@ -142,12 +142,12 @@ class OwedAnswers:
             self._worked_on = None
         self._write_and_go_on()
 
-    def _there(self, owed: _Owed, answer: Buffers | AnswerPlan) -> None:
+    def _there(self, owed: _PendingResponse, answer: Buffers | ResponsePlan) -> None:
         owed.answer = answer
-        owed.size = sum(map(len, answer.buffers if isinstance(answer, AnswerPlan) else answer))
+        owed.size = sum(map(len, answer.buffers if isinstance(answer, ResponsePlan) else answer))
         self._bytes += owed.size
 
-    def _came_unordered(self, owed: _Owed, answer: Buffers | AnswerPlan) -> None:
+    def _came_unordered(self, owed: _PendingResponse, answer: Buffers | ResponsePlan) -> None:
         self._unordered.discard(owed)
         owed.answer = answer
         # Behind an answer that goes out slowly it would come within its bytes.
@@ -177,10 +177,10 @@ class OwedAnswers:
         self._writer.write(due)
         self._update()
 
-    def _write_one(self, owed: _Owed, due: Buffers) -> None:
+    def _write_one(self, owed: _PendingResponse, due: Buffers) -> None:
         """Put the answer behind those that are due, or write those and do what its plan says."""
         answer = owed.answer
-        if not isinstance(answer, AnswerPlan):
+        if not isinstance(answer, ResponsePlan):
             assert answer is not None, "an answer that is not there"
             due += answer
             self._writer.answered(owed.request_id)
@@ -195,15 +195,15 @@ class OwedAnswers:
         self._writer.write(answer.buffers)
         self._ended(owed, answer)
 
-    def _was_written_slowly(self, owed: _Owed) -> None:
+    def _was_written_slowly(self, owed: _PendingResponse) -> None:
         if self._owed and self._owed[0] is owed:
             self._is_writing_slowly = False
             self._owed.popleft()
-            assert isinstance(owed.answer, AnswerPlan), "only a plan is written slowly"
+            assert isinstance(owed.answer, ResponsePlan), "only a plan is written slowly"
             self._ended(owed, owed.answer)
             self._write_and_go_on()
 
-    def _ended(self, owed: _Owed, plan: AnswerPlan) -> None:
+    def _ended(self, owed: _PendingResponse, plan: ResponsePlan) -> None:
         if plan.is_whole:
             self._writer.answered(owed.request_id)
         else:

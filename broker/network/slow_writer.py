@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from ..runtime.clock import Clock, Timer
 
 
-class Drip:
+class SlowWriter:
     """Writes what it is given in pieces of piece_bytes, the first at once and the next ones each every_ms."""
 
     def __init__(self, clock: Clock, write: Callable[[bytes], None], *, piece_bytes: int, every_ms: int) -> None:

@@ -14,7 +14,7 @@ from ..runtime.deferred import Buffers, Deferred
 if TYPE_CHECKING:
     from ...storage.file_systems.file_system import FileSystem
     from ..runtime.clock import Clock
-    from ..runtime.event_loop_bridge import LoopThread
+    from ..runtime.event_loop_bridge import EventLoopBridge
 
 
 class FileFaults(Protocol):
@@ -46,7 +46,7 @@ class FileFaults(Protocol):
 
 
 # Makes the faults of a node, by its clock and for its event loop's thread.
-MakeFileFaults = Callable[[Callable[[], int], "LoopThread"], FileFaults]
+MakeFileFaults = Callable[[Callable[[], int], "EventLoopBridge"], FileFaults]
 
 
 class NoFileFaults:
@@ -59,7 +59,7 @@ class NoFileFaults:
         return 0
 
 
-def late_answer(
+def delay_response(
     answer: Buffers | Deferred[Buffers] | None, file_faults: FileFaults | NoFileFaults, clock: Clock
 ) -> Buffers | Deferred[Buffers] | None:
     """Return the response, delayed by as long as files were slow for the current request."""

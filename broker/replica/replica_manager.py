@@ -20,7 +20,7 @@ from ..config.broker_config import BrokerConfig
 from ..metadata.log_configs import LogConfigs
 from ..metadata.metadata_image import MetadataImage, TopicImage
 from ..runtime.clock import AdjustableClock
-from ..runtime.disk_executor import BlockingSteps
+from ..runtime.disk_executor import DiskExecutor
 from .disk_fault_injector import FileFaults
 from .partition import Partition
 from .partition_flusher import PartitionFlusher
@@ -76,14 +76,14 @@ class ReplicaManager:
         return LogManager(file_system, self._emulated_version)
 
     @cached_property
-    def disk_steps(self) -> BlockingSteps:
+    def disk_executor(self) -> DiskExecutor:
         """The threads that wait for the disk; started with the first step."""
-        return BlockingSteps("fauxka-disk")
+        return DiskExecutor("fauxka-disk")
 
     @property
-    def started_disk_steps(self) -> BlockingSteps | None:
+    def started_disk_executor(self) -> DiskExecutor | None:
         """The disk threads, or None if no step was ever run."""
-        return self.disk_steps if "disk_steps" in vars(self) else None
+        return self.disk_executor if "disk_executor" in vars(self) else None
 
     @property
     def is_on_disk(self) -> bool:
@@ -179,7 +179,7 @@ class ReplicaManager:
         """Drop everything that is in memory, because the node died. The files are left as they are."""
         self._partitions.clear()
         self._removed.clear()
-        for made_on_use in ("logs", "disk_steps"):
+        for made_on_use in ("logs", "disk_executor"):
             vars(self).pop(made_on_use, None)
 
     def replace_files(self, file_system: FileSystem) -> None:
@@ -211,7 +211,7 @@ class ReplicaManager:
     ) -> Partition:
         partition = Partition(topic.name, topic.topic_id, index, log, topic.partitions[index].leader_epoch)
         if self.is_on_disk:
-            partition.flusher = PartitionFlusher(partition.log, partition, self.disk_steps, self.clock)
+            partition.flusher = PartitionFlusher(partition.log, partition, self.disk_executor, self.clock)
         return partition
 
     def _create_log(self, topic: TopicImage, index: int) -> PartitionLog:

@@ -96,7 +96,7 @@ class Ending(Enum):
     RESET = "reset"
 
 
-class AnswerPlan:
+class ResponsePlan:
     """An answer that is not simply written: cut, changed, slow, or with an end behind it.
 
     is_whole: whether the client gets what it was owed.

@@ -26,10 +26,10 @@ def serves_protocol(config: BrokerConfig, protocol: str) -> bool:
     return protocol in config.list_of("group.coordinator.rebalance.protocols")
 
 
-class RefusedApi:
+class DisabledApi:
     """Answers no request of an API: it belongs to a protocol that is not served."""
 
-    def answer(
+    def handle(
         self, context: RequestContext, frame: memoryview, position: int, end: int
     ) -> Buffers | Deferred[Buffers] | None:
         """Answer UNSUPPORTED_VERSION for everything that the request names."""
@@ -39,7 +39,7 @@ class RefusedApi:
         return [error_answer(api, context.api_version, context.correlation_id, body, ErrorCode.UNSUPPORTED_VERSION)]
 
 
-class ApiOfProtocol:
+class GroupProtocolApi:
     """Answers the requests of an API as long as its protocol is served."""
 
     __slots__ = ("_handler", "_protocol", "_refused")
@@ -48,11 +48,11 @@ class ApiOfProtocol:
         """Have handler answer where the protocol is served."""
         self._protocol = protocol
         self._handler = handler
-        self._refused = RefusedApi()
+        self._refused = DisabledApi()
 
-    def answer(
+    def handle(
         self, context: RequestContext, frame: memoryview, position: int, end: int
     ) -> Buffers | Deferred[Buffers] | None:
         """Answer the request, or refuse it."""
         is_served = serves_protocol(context.node.config, self._protocol)
-        return (self._handler if is_served else self._refused).answer(context, frame, position, end)
+        return (self._handler if is_served else self._refused).handle(context, frame, position, end)

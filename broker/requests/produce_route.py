@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...protocol.produce_codec import SingleAnswer
+from ...protocol.produce_codec import SinglePartitionResponse
 from ..replica.partition import Partition
 
 # Heads that a node keeps. A cluster of more partitions than this with producers for all of them starts over when the
@@ -26,4 +26,4 @@ class ProduceRoute:
 
     partition: Partition
     topic_key: bytes
-    response: SingleAnswer
+    response: SinglePartitionResponse

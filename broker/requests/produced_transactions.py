@@ -23,7 +23,7 @@ from ...storage.producers.unverified_producers import UnverifiedProducer
 from ..coordinators.transaction.transaction_check import TransactionCheck
 
 if TYPE_CHECKING:
-    from ...protocol.produce_codec import PartitionAnswer
+    from ...protocol.produce_codec import PartitionResponse
     from ..replica.partition import Partition
     from .request_context import RequestContext
 
@@ -43,8 +43,8 @@ _NOT_VERIFIED = "Unable to verify the partition has been added to the transactio
 def join_transaction(
     context: RequestContext,
     transactional_id: str | None,
-    accepted: Sequence[tuple[PartitionAnswer, Partition, memoryview]],
-) -> list[tuple[PartitionAnswer, Partition, memoryview]]:
+    accepted: Sequence[tuple[PartitionResponse, Partition, memoryview]],
+) -> list[tuple[PartitionResponse, Partition, memoryview]]:
     """Return what may be appended; the answers of the others are filled in.
 
     accepted: the answer to fill in, the partition, and its one batch.
@@ -94,7 +94,7 @@ def _ask_coordinator(
     context: RequestContext,
     transactional_id: str,
     producer: TransactionalProducer,
-    first: dict[tuple[str, int], tuple[PartitionAnswer, Partition, memoryview]],
+    first: dict[tuple[str, int], tuple[PartitionResponse, Partition, memoryview]],
 ) -> None:
     """Have the coordinator add or verify the partitions; the answers of those that it refuses are filled in."""
     check = TransactionCheck(
@@ -113,7 +113,7 @@ def _ask_coordinator(
         context.node.replicas.log_decision(partition, refused)
 
 
-def _refuse(answer: PartitionAnswer, error: KafkaError, *, is_retried_by_client: bool) -> None:
+def _refuse(answer: PartitionResponse, error: KafkaError, *, is_retried_by_client: bool) -> None:
     """Fill in the error in Kafka's words, where it has some.
 
     is_retried_by_client: whether a client of the version knows that CONCURRENT_TRANSACTIONS may come.

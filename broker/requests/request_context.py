@@ -250,7 +250,7 @@ class RequestContext:
 class RequestHandler(Protocol):
     """Answers the requests of one API: from the body in a frame to the answer's buffers."""
 
-    def answer(
+    def handle(
         self, context: RequestContext, frame: memoryview, position: int, end: int
     ) -> Buffers | Deferred[Buffers] | None:
         """Answer the request whose body is frame[position:end]; None where no answer is owed.
@@ -285,7 +285,7 @@ class ApiHandler(Generic[Q, R]):
         self._read = read
         self._handle = handle
 
-    def answer(
+    def handle(
         self, context: RequestContext, frame: memoryview, position: int, end: int
     ) -> Buffers | Deferred[Buffers] | None:
         """Decode, handle, encode."""

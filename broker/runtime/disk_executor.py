@@ -32,7 +32,7 @@ class Steps(Protocol):
         ...
 
 
-class BlockingSteps:
+class DiskExecutor:
     """A pool of threads that is made with the first step."""
 
     __slots__ = ("_idle", "_in_flight", "_is_abandoned", "_is_stopping", "_name", "_pool", "_threads_max")

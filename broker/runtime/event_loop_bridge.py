@@ -14,7 +14,7 @@ from contextlib import suppress
 from .clock import Clock, Timer
 
 
-class LoopThread:
+class EventLoopBridge:
     """The thread of the event loop; `begin` on it, and `release` before it stops.
 
     lock: for what several threads count together; nobody holds it while waiting.

@@ -8,14 +8,14 @@ import threading
 
 import pytest
 
-from fauxka.broker.runtime.disk_executor import BlockingSteps
+from fauxka.broker.runtime.disk_executor import DiskExecutor
 
 SECONDS_MAX = 10.0
 
 
 @pytest.mark.asyncio
 async def test_loop_goes_on_while_a_step_blocks() -> None:
-    steps = BlockingSteps("test-steps")
+    steps = DiskExecutor("test-steps")
     release = threading.Event()
     threads: list[str] = []
     done: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -38,7 +38,7 @@ async def test_loop_goes_on_while_a_step_blocks() -> None:
 
 @pytest.mark.asyncio
 async def test_failure_is_handed_back() -> None:
-    steps = BlockingSteps("test-steps")
+    steps = DiskExecutor("test-steps")
 
     def step() -> None:
         raise OSError(28, "No space left on device")
@@ -50,7 +50,7 @@ async def test_failure_is_handed_back() -> None:
 
 @pytest.mark.asyncio
 async def test_fault_of_ours_is_logged_and_handed_back_as_a_failure(caplog: pytest.LogCaptureFixture) -> None:
-    steps = BlockingSteps("test-steps")
+    steps = DiskExecutor("test-steps")
 
     def step() -> None:
         raise LookupError("nowhere")
@@ -64,7 +64,7 @@ async def test_fault_of_ours_is_logged_and_handed_back_as_a_failure(caplog: pyte
 
 @pytest.mark.asyncio
 async def test_stop_waits_for_steps_and_for_those_that_they_lead_to() -> None:
-    steps = BlockingSteps("test-steps")
+    steps = DiskExecutor("test-steps")
     release = threading.Event()
     ended: list[str] = []
 
@@ -82,7 +82,7 @@ async def test_stop_waits_for_steps_and_for_those_that_they_lead_to() -> None:
 
 @pytest.mark.asyncio
 async def test_nothing_runs_soon_after_the_stop() -> None:
-    steps = BlockingSteps("test-steps")
+    steps = DiskExecutor("test-steps")
     await steps.stop()
     ran: list[bool] = []
 
@@ -95,6 +95,6 @@ async def test_nothing_runs_soon_after_the_stop() -> None:
 def test_threads_are_made_with_the_first_step() -> None:
     before = threading.active_count()
 
-    BlockingSteps("test-steps")
+    DiskExecutor("test-steps")
 
     assert threading.active_count() == before

@@ -73,7 +73,7 @@ class Scene:
         options = StorageOptions(data_dir=str(folder))
         self.cluster: Cluster = load_cluster(BrokerConfig.from_entries(config or {}), options, clock=self.clock)
         self.disk = FullDisk(folder)
-        vars(self.cluster.node.replicas)["disk_steps"] = self.steps
+        vars(self.cluster.node.replicas)["disk_executor"] = self.steps
         assert isinstance(self.cluster.controller.store, ClusterStorage)
         self.cluster.controller.store.directory.file_system = self.disk
 

@@ -121,7 +121,7 @@ def test_checkpoint_that_cannot_be_written_is_told_once_and_tried_again(
     files.is_full = True
     for _ in range(3):
         broker.call(lambda: clock.advance(5_000))
-        wait_until(broker, lambda: broker.cluster.node.replicas.disk_steps.is_idle)
+        wait_until(broker, lambda: broker.cluster.node.replicas.disk_executor.is_idle)
 
     files.is_full = False
     broker.call(lambda: clock.advance(5_000))

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from fauxka.broker.runtime.clock import ManualClock
-from fauxka.broker.runtime.event_loop_bridge import LoopThread
+from fauxka.broker.runtime.event_loop_bridge import EventLoopBridge
 
 SECONDS_MAX = 20.0
 
@@ -14,7 +14,7 @@ SECONDS_MAX = 20.0
 class Waiter:
     """A thread that pauses once."""
 
-    def __init__(self, loop_thread: LoopThread, ms: int) -> None:
+    def __init__(self, loop_thread: EventLoopBridge, ms: int) -> None:
         self._loop_thread = loop_thread
         self._ms = ms
         self.has_waited: bool | None = None
@@ -30,9 +30,9 @@ class Waiter:
         return not self._thread.is_alive()
 
 
-async def begun() -> tuple[ManualClock, LoopThread]:
+async def begun() -> tuple[ManualClock, EventLoopBridge]:
     clock = ManualClock()
-    loop_thread = LoopThread(clock)
+    loop_thread = EventLoopBridge(clock)
     loop_thread.begin()
     return clock, loop_thread
 
@@ -113,7 +113,7 @@ async def test_callbacks_run_on_the_event_loops_thread() -> None:
 
 
 def test_without_an_event_loop_nobody_waits_and_callbacks_run_at_once() -> None:
-    loop_thread = LoopThread(ManualClock())
+    loop_thread = EventLoopBridge(ManualClock())
     ran: list[bool] = []
 
     loop_thread.run(lambda: ran.append(True))

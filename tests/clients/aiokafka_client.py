@@ -173,7 +173,7 @@ class Admin(Protocol):
         ...
 
 
-class LoopThread:
+class EventLoopBridge:
     """An event loop in a thread."""
 
     def __init__(self) -> None:
@@ -202,7 +202,7 @@ class AiokafkaClient:
     def __init__(self, bootstrap: str) -> None:
         """bootstrap: "host:port"."""
         self._bootstrap = bootstrap
-        self._loop = LoopThread()
+        self._loop = EventLoopBridge()
         self._admin = self._loop.run(self._started_admin())
 
     def close(self) -> None:
@@ -327,7 +327,7 @@ class AiokafkaClient:
 class AiokafkaMember:
     """A consumer of a group."""
 
-    def __init__(self, loop: LoopThread, consumer: Consumer, started: asyncio.Future[None]) -> None:
+    def __init__(self, loop: EventLoopBridge, consumer: Consumer, started: asyncio.Future[None]) -> None:
         """started: done once the consumer is in the group for the first time."""
         self._loop = loop
         self._consumer = consumer

@@ -41,7 +41,7 @@ REQUESTS = st.builds(
     topic_data=st.lists(TOPIC_DATA, max_size=3, unique_by=(lambda topic: topic.name, lambda topic: topic.topic_id)),
 )
 PARTITION_ANSWERS = st.builds(
-    produce_codec.PartitionAnswer,
+    produce_codec.PartitionResponse,
     index=INT32,
     error_code=INT16,
     base_offset=INT64,
@@ -131,7 +131,7 @@ def test_of_a_partition_named_twice_the_last_records_count(version: int) -> None
     INT32,
 )
 def test_response_is_what_the_generated_message_writes(
-    topics: list[tuple[str, bytes, list[produce_codec.PartitionAnswer]]], version: int, correlation_id: int
+    topics: list[tuple[str, bytes, list[produce_codec.PartitionResponse]]], version: int, correlation_id: int
 ) -> None:
     by_key = [(topic_id if version >= 13 else name.encode(), answers) for name, topic_id, answers in topics]
     body = Writer()
@@ -154,7 +154,7 @@ def test_response_is_what_the_generated_message_writes(
     assert frame[reader.position :] == bytes(body.buffer)
 
 
-def generated(answer: produce_codec.PartitionAnswer) -> PartitionProduceResponse:
+def generated(answer: produce_codec.PartitionResponse) -> PartitionProduceResponse:
     return PartitionProduceResponse(
         index=answer.index,
         error_code=answer.error_code,

@@ -41,7 +41,7 @@ def versions_of(api_keys: Iterable[ApiKey]) -> list[ApiVersion]:
 class ApiVersionsHandler:
     """Answers what this broker serves."""
 
-    def answer(
+    def handle(
         self, context: RequestContext, frame: memoryview, position: int, end: int
     ) -> Buffers | Deferred[Buffers] | None:
         """Answer in the version asked for, or in version 0 where it is not served."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ....protocol.error_codes import ErrorCode
 from ....protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse
 from ...metadata.authorized_operations import GROUP_OPERATIONS
-from ...requests.group_protocols import CONSUMER_PROTOCOL, ApiOfProtocol
+from ...requests.group_protocols import CONSUMER_PROTOCOL, GroupProtocolApi
 from ...requests.request_context import ApiHandler, RequestContext
 
 
@@ -21,4 +21,4 @@ def handle(context: RequestContext, request: ConsumerGroupDescribeRequest) -> Co
     return ConsumerGroupDescribeResponse(groups=groups)
 
 
-HANDLER = ApiOfProtocol(CONSUMER_PROTOCOL, ApiHandler(ConsumerGroupDescribeRequest.read, handle))
+HANDLER = GroupProtocolApi(CONSUMER_PROTOCOL, ApiHandler(ConsumerGroupDescribeRequest.read, handle))

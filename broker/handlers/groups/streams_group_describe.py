@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ...requests.group_protocols import RefusedApi
+from ...requests.group_protocols import DisabledApi
 
-HANDLER = RefusedApi()
+HANDLER = DisabledApi()

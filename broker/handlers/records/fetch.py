@@ -24,7 +24,7 @@ ISOLATION_LEVELS = (0, 1)
 class FetchHandler:
     """Answers with views of the log's memory, at once or when there is enough to read."""
 
-    def answer(
+    def handle(
         self, context: RequestContext, frame: memoryview, position: int, end: int
     ) -> Buffers | Deferred[Buffers] | None:
         """Read what is asked; wait up to max_wait_ms for min_bytes."""

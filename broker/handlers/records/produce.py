@@ -15,7 +15,7 @@ from ....protocol.batches.record_batch import HEADER_SIZE, MAGIC_V2, BatchHeader
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.frames import FrameError
 from ....protocol.kafka_uuid import uuid_text
-from ....protocol.produce_codec import PartitionAnswer, ProduceRequest
+from ....protocol.produce_codec import PartitionResponse, ProduceRequest
 from ....protocol.produced_records import RequestRefused
 from ....storage.append_refused import AppendRefused
 from ....storage.append_result import NO_LOG_START_OFFSET, AppendResult
@@ -39,15 +39,15 @@ ACKS_NONE = 0
 ADMIN_CLIENT_ID = "__admin_client"
 
 # What passed the checks of the request: the answer to fill in, the partition, its records cut to the one batch.
-Accepted = tuple[PartitionAnswer, Partition, memoryview]
+Accepted = tuple[PartitionResponse, Partition, memoryview]
 # What was appended: its answer, and up to which offset the partition is to be flushed before that is given.
-Unflushed = tuple[PartitionAnswer, Partition, "PartitionFlusher", int]
+Unflushed = tuple[PartitionResponse, Partition, "PartitionFlusher", int]
 
 
 class ProduceHandler:
     """Appends each partition's batch and answers where it went."""
 
-    def answer(
+    def handle(
         self, context: RequestContext, frame: memoryview, position: int, end: int
     ) -> Buffers | Deferred[Buffers] | None:
         """Check, append, answer; raises FrameError where acks=0 leaves no other way to tell of a refusal."""
@@ -63,7 +63,7 @@ class ProduceHandler:
         request = produce_codec.decode_request(frame, position, end, version)
         if request.head_end and request.transactional_id is None:
             _keep_route(context, bytes(frame[position : request.head_end]), request)
-        answers: list[tuple[bytes, list[PartitionAnswer]]] = []
+        answers: list[tuple[bytes, list[PartitionResponse]]] = []
         accepted: list[Accepted] = []
         unflushed: list[Unflushed] = []
         try:
@@ -92,9 +92,9 @@ class ProduceHandler:
         return [produce_codec.encode_response(context.correlation_id, version, answers)]
 
 
-def _refuse_all(request: ProduceRequest, error: RequestRefused) -> list[tuple[bytes, list[PartitionAnswer]]]:
+def _refuse_all(request: ProduceRequest, error: RequestRefused) -> list[tuple[bytes, list[PartitionResponse]]]:
     return [
-        (key, [_refuse(PartitionAnswer(index), error) for index, _ in partitions])
+        (key, [_refuse(PartitionResponse(index), error) for index, _ in partitions])
         for key, partitions in request.topics
         if partitions
     ]
@@ -103,7 +103,7 @@ def _refuse_all(request: ProduceRequest, error: RequestRefused) -> list[tuple[by
 def _answer_when_safe(
     context: RequestContext,
     request: ProduceRequest,
-    answers: list[tuple[bytes, list[PartitionAnswer]]],
+    answers: list[tuple[bytes, list[PartitionResponse]]],
     unflushed: list[Unflushed],
 ) -> Buffers | Deferred[Buffers]:
     """Return the answer, now or when what was appended and what the coordinator wrote is flushed."""
@@ -129,7 +129,7 @@ def _append_routed(context: RequestContext, route: ProduceRoute, records: memory
         result = partition.append(records, context.now_ms)
     except AppendRefused as error:
         error.header = parse_header(records)
-        answer = PartitionAnswer(partition.index)
+        answer = PartitionResponse(partition.index)
         _refuse_append(context, partition, answer, error)
         return [produce_codec.encode_response(correlation_id, context.api_version, [(route.topic_key, [answer])])]
     context.batches = [(partition.topic_name, partition.index, result)]
@@ -166,7 +166,7 @@ def _keep_route(context: RequestContext, head: bytes, request: ProduceRequest) -
     routes = context.node.produce_routes
     if len(routes) >= PRODUCE_ROUTES_MAX:
         routes.clear()
-    response = produce_codec.SingleAnswer(context.api_version, key, index)
+    response = produce_codec.SinglePartitionResponse(context.api_version, key, index)
     routes[context.api_version, head] = ProduceRoute(partition, key, response)
     context.keep_produce_head(len(head))
 
@@ -202,9 +202,9 @@ def _accept(
     index: int,
     records: memoryview | None,
     accepted: list[Accepted],
-) -> PartitionAnswer:
+) -> PartitionResponse:
     """Return the partition's answer; where the checks of the request let it pass, it is in accepted too."""
-    answer = PartitionAnswer(index)
+    answer = PartitionResponse(index)
     try:
         if topic is None and context.api_version >= produce_codec.TOPIC_IDS_SINCE:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
@@ -250,7 +250,7 @@ def _append_all(context: RequestContext, acks: int, accepted: list[Accepted]) ->
 
 
 def _refuse_append(
-    context: RequestContext, partition: Partition, answer: PartitionAnswer, error: AppendRefused
+    context: RequestContext, partition: Partition, answer: PartitionResponse, error: AppendRefused
 ) -> None:
     _refuse(answer, error)
     answer.log_start_offset = error.log_start_offset
@@ -262,14 +262,14 @@ def _refuse_append(
 
 
 def _answer_when_flushed(
-    context: RequestContext, answers: list[tuple[bytes, list[PartitionAnswer]]], unflushed: list[Unflushed]
+    context: RequestContext, answers: list[tuple[bytes, list[PartitionResponse]]], unflushed: list[Unflushed]
 ) -> Deferred[Buffers]:
     """Return the answer that comes when every partition has flushed what was appended to it, or has failed to."""
     correlation_id, version, node = context.correlation_id, context.api_version, context.node
     deferred: Deferred[Buffers] = Deferred(is_applied=True)
     left = len(unflushed)
 
-    def flushed(answer: PartitionAnswer, partition: Partition, error: OSError | None) -> None:
+    def flushed(answer: PartitionResponse, partition: Partition, error: OSError | None) -> None:
         nonlocal left
         if error is not None:
             _take_back(answer)
@@ -283,13 +283,13 @@ def _answer_when_flushed(
     return deferred
 
 
-def _take_back(answer: PartitionAnswer) -> None:
+def _take_back(answer: PartitionResponse) -> None:
     """Turn the answer to an append into that of one whose flush failed."""
     answer.error_code = ErrorCode.KAFKA_STORAGE_ERROR
     answer.base_offset = answer.log_append_time_ms = answer.log_start_offset = NO_LOG_START_OFFSET
 
 
-def _taken_back(answers: list[tuple[bytes, list[PartitionAnswer]]]) -> list[tuple[bytes, list[PartitionAnswer]]]:
+def _taken_back(answers: list[tuple[bytes, list[PartitionResponse]]]) -> list[tuple[bytes, list[PartitionResponse]]]:
     """Return the answers where nothing is known to be part of the transaction."""
     for _, partitions in answers:
         for answer in partitions:
@@ -298,7 +298,7 @@ def _taken_back(answers: list[tuple[bytes, list[PartitionAnswer]]]) -> list[tupl
     return answers
 
 
-def _fill_in(context: RequestContext, partition: Partition, answer: PartitionAnswer, result: AppendResult) -> None:
+def _fill_in(context: RequestContext, partition: Partition, answer: PartitionResponse, result: AppendResult) -> None:
     answer.base_offset = result.base_offset
     answer.log_append_time_ms = result.log_append_time_ms
     answer.log_start_offset = result.log_start_offset
@@ -308,7 +308,7 @@ def _fill_in(context: RequestContext, partition: Partition, answer: PartitionAns
 
 
 def _note_refused(
-    context: RequestContext, request: ProduceRequest, answers: list[tuple[bytes, list[PartitionAnswer]]]
+    context: RequestContext, request: ProduceRequest, answers: list[tuple[bytes, list[PartitionResponse]]]
 ) -> None:
     """Note the batches that were refused before a log saw them."""
     refused = [(key, answer) for key, partitions in answers for answer in partitions if answer.error_code]
@@ -340,14 +340,14 @@ def _name_of(context: RequestContext, key: bytes) -> str:
     return uuid_text(key) if context.api_version >= produce_codec.TOPIC_IDS_SINCE else key.decode(errors="replace")
 
 
-def _refuse(answer: PartitionAnswer, error: KafkaError) -> PartitionAnswer:
+def _refuse(answer: PartitionResponse, error: KafkaError) -> PartitionResponse:
     answer.error_code = error.code
     if isinstance(error, RequestRefused):
         answer.error_message = error.message_for_client
     return answer
 
 
-def _check_unanswered(answers: list[tuple[bytes, list[PartitionAnswer]]]) -> None:
+def _check_unanswered(answers: list[tuple[bytes, list[PartitionResponse]]]) -> None:
     """With acks=0 the closed connection is all that tells a client of a refusal (Kafka: sendResponseCallback)."""
     for key, partitions in answers:
         for partition in partitions:

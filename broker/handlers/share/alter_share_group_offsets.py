@@ -11,7 +11,7 @@ from ....protocol.messages.alter_share_group_offsets import (
     AlterShareGroupOffsetsRequestPartition,
     AlterShareGroupOffsetsResponse,
 )
-from ....protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsResponsePartition as PartitionAnswer
+from ....protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsResponsePartition as PartitionResponse
 from ....protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsResponseTopic as TopicAnswer
 from ...coordinators.share.share_groups import UNKNOWN_MESSAGE
 from ...metadata.metadata_image import TopicImage
@@ -41,8 +41,8 @@ def handle(
 
 def _alter(
     context: RequestContext, group_id: str, topic: TopicImage | None, asked: AlterShareGroupOffsetsRequestPartition
-) -> PartitionAnswer:
-    answer = PartitionAnswer(partition_index=asked.partition_index)
+) -> PartitionResponse:
+    answer = PartitionResponse(partition_index=asked.partition_index)
     if topic is None or not topic.has_partition(asked.partition_index):
         answer.error_code, answer.error_message = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_MESSAGE
         return answer

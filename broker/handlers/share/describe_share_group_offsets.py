@@ -16,7 +16,7 @@ from ....protocol.messages.describe_share_group_offsets import (
 )
 from ....protocol.messages.describe_share_group_offsets import DescribeShareGroupOffsetsResponseGroup as GroupAnswer
 from ....protocol.messages.describe_share_group_offsets import (
-    DescribeShareGroupOffsetsResponsePartition as PartitionAnswer,
+    DescribeShareGroupOffsetsResponsePartition as PartitionResponse,
 )
 from ....protocol.messages.describe_share_group_offsets import DescribeShareGroupOffsetsResponseTopic as TopicAnswer
 from ....protocol.stored_records.share_state_records import ShareKey
@@ -34,7 +34,7 @@ def _describe(context: RequestContext, group: DescribeShareGroupOffsetsRequestGr
     for name, indexes in _asked(context, group):
         topic = context.node.image.find_topic(name)
         partitions = [
-            PartitionAnswer(partition_index=index, start_offset=NO_OFFSET)
+            PartitionResponse(partition_index=index, start_offset=NO_OFFSET)
             if topic is None
             else _partition(context, group.group_id, topic.topic_id, index)
             for index in indexes
@@ -59,12 +59,12 @@ def _asked(
     return [(name, sorted(indexes)) for name, indexes in sorted(found.items())]
 
 
-def _partition(context: RequestContext, group_id: str, topic_id: bytes, index: int) -> PartitionAnswer:
+def _partition(context: RequestContext, group_id: str, topic_id: bytes, index: int) -> PartitionResponse:
     found = context.node.coordinators.groups.share_groups.offset_of(ShareKey(group_id, topic_id, index))
     if found is None:
-        return PartitionAnswer(partition_index=index, start_offset=NO_OFFSET)
+        return PartitionResponse(partition_index=index, start_offset=NO_OFFSET)
     start_offset, leader_epoch, lag = found
-    return PartitionAnswer(partition_index=index, start_offset=start_offset, leader_epoch=leader_epoch, lag=lag)
+    return PartitionResponse(partition_index=index, start_offset=start_offset, leader_epoch=leader_epoch, lag=lag)
 
 
 HANDLER = ApiHandler(DescribeShareGroupOffsetsRequest.read, handle)

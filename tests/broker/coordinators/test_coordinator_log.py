@@ -136,7 +136,7 @@ def settle_in(folder: Path, spoil: Callable[[Cluster], None]) -> str:
         assert isinstance(answer, Deferred), "it was not flushed yet"
         answer.deliver_to(delivered.set_result)
         settled = await asyncio.wait_for(delivered, 10)
-        await cluster.node.stop_disk_steps()
+        await cluster.node.stop_disk_executor()
         return settled
 
     return asyncio.run(settle())

@@ -92,7 +92,7 @@ class ProduceScene:
         """Send a frame, which is without its size, and return the bytes of the answer; None where none is owed."""
         # As a connection has it: in the midst of other bytes.
         buffer = memoryview(b"\0\0\0\0" + frame + bytes(8))
-        pieces = self._dispatcher.answer(self._context, buffer, 4, 4 + len(frame))
+        pieces = self._dispatcher.handle(self._context, buffer, 4, 4 + len(frame))
         if pieces is None:
             return None
         assert isinstance(pieces, list)

@@ -73,7 +73,7 @@ class Scene:
         )
         writer = Writer()
         request.write(writer, version)
-        answer = produce.HANDLER.answer(self._context(version), memoryview(writer.buffer), 0, len(writer.buffer))
+        answer = produce.HANDLER.handle(self._context(version), memoryview(writer.buffer), 0, len(writer.buffer))
         assert answer is not None and not isinstance(answer, Deferred)
         # Behind the size, the correlation id and the header's tagged fields.
         response = ProduceResponse.read(Reader(b"".join(answer)[9:]), version)
