@@ -103,12 +103,12 @@ def _compacted_topics(options: LogOptions, topics: set[str]) -> set[str]:
     try:
         with connect(options) as connection:
             request = DescribeConfigsRequest(resources=resources)
-            answer = connection.ask(ApiKey.DESCRIBE_CONFIGS, request, DescribeConfigsResponse.read)
+            response = connection.send(ApiKey.DESCRIBE_CONFIGS, request, DescribeConfigsResponse.read)
     except BrokerError:
         return set()
     return {
         result.resource_name
-        for result in answer.results
+        for result in response.results
         for config in result.configs
         if config.name == _CLEANUP_POLICY and _COMPACT in (config.value or "").split(",")
     }

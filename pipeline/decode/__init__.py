@@ -1,1 +1,1 @@
-"""From the bytes of record batches to Arrow columns."""
+"""Decoding of record batches to Arrow columns."""

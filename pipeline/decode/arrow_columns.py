@@ -1,4 +1,4 @@
-"""Columns of numbers and places to Arrow arrays."""
+"""Conversion of numpy arrays and byte slices to Arrow arrays."""
 
 from __future__ import annotations
 
@@ -12,48 +12,48 @@ from .varints import Booleans, Bytes, Longs
 TIMESTAMP = pa.timestamp("us", "UTC")
 HEADERS = pa.list_(pa.field("element", pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())])))
 
-# What a timestamp of microseconds can hold, in milliseconds.
+# The range of a timestamp in microseconds, in milliseconds.
 _MILLISECONDS_MAX = (2**63 - 1) // 1000
 
 
 def constant_column(value: str | int | None, kind: pa.DataType, count: int) -> ArrowArray:
-    """Return count times the same."""
+    """Return an array of count equal values."""
     made: ArrowArray = arrow.nulls(count, kind) if value is None else arrow.repeat(arrow.scalar(value, kind), count)
     return made
 
 
 class ConstantColumns:
-    """The columns that are the same in all rows of many batches of rows: each is made once, and cut."""
+    """A cache of constant columns by name; each is built once and sliced for each Arrow batch."""
 
     def __init__(self, count: int) -> None:
-        """Take how many rows there are at most, in most cases."""
+        """count: the usual maximum of rows; larger columns are built when needed."""
         self._count = count
         self._made: dict[str, tuple[str | int | None, ArrowArray]] = {}
 
     def column(self, name: str, value: str | int | None, kind: pa.DataType, count: int) -> ArrowArray:
-        """Return count times the same, for the column of that name."""
-        known = self._made.get(name)
-        if known is None or known[0] != value or len(known[1]) < count:
-            known = (value, constant_column(value, kind, max(count, self._count)))
-            self._made[name] = known
-        cut: ArrowArray = known[1].slice(0, count)
-        return cut
+        """Return an array of count equal values for the column of that name."""
+        cached = self._made.get(name)
+        if cached is None or cached[0] != value or len(cached[1]) < count:
+            cached = (value, constant_column(value, kind, max(count, self._count)))
+            self._made[name] = cached
+        column: ArrowArray = cached[1].slice(0, count)
+        return column
 
 
 def number_column(numbers: Longs | Booleans, kind: pa.DataType, is_null: Booleans | None = None) -> ArrowArray:
-    """Return numbers, or truth values, in a type that holds them."""
+    """Return numbers or booleans as an array of that type, which must be able to hold them."""
     made: ArrowArray = arrow.array(numbers.astype(kind.to_pandas_dtype(), copy=False), kind, mask=is_null)
     return made
 
 
 def boolean_column(values: Booleans, is_null: Booleans | None = None) -> ArrowArray:
-    """Return truth values."""
+    """Return booleans as an array."""
     made: ArrowArray = arrow.array(values, mask=is_null)
     return made
 
 
 def timestamp_column(milliseconds: Longs, is_null: Booleans | None = None) -> ArrowArray:
-    """Return timestamps; null where a timestamp of microseconds does not reach that far."""
+    """Return timestamps; null where a timestamp in microseconds would overflow."""
     if len(milliseconds) and (milliseconds.max() > _MILLISECONDS_MAX or milliseconds.min() < -_MILLISECONDS_MAX):
         is_beyond = (milliseconds > _MILLISECONDS_MAX) | (milliseconds < -_MILLISECONDS_MAX)
         is_null = is_beyond if is_null is None else is_null | is_beyond
@@ -62,16 +62,16 @@ def timestamp_column(milliseconds: Longs, is_null: Booleans | None = None) -> Ar
 
 
 def chosen_column(values: list[str | None], choices: Longs, is_null: Booleans | None = None) -> ArrowArray:
-    """Return for each row one of a few values."""
+    """Return values[choice] for each choice."""
     made: ArrowArray = arrow.array(values, pa.string()).take(arrow.array(choices, mask=is_null))
     return made
 
 
 def bytes_column(data: Bytes, slices: Slices) -> ArrowArray:
-    """Return the bytes of the slices.
+    """Return the bytes of the slices as a binary array.
 
-    All of data is made an array without a copy: what lies before a slice, the slice, what lies before the next one; of
-    that Arrow takes every second element.
+    An array over data is made without a copy: its elements are alternately a gap between slices and a slice. Arrow then
+    takes every second element.
     """
     count = len(slices.starts)
     is_null = slices.sizes < 0
@@ -86,7 +86,7 @@ def bytes_column(data: Bytes, slices: Slices) -> ArrowArray:
 
 
 def text_column(values: ArrowArray) -> ArrowArray:
-    """Return bytes as text; what is no UTF-8 is replaced."""
+    """Return bytes as text; invalid UTF-8 is replaced by U+FFFD."""
     try:
         return values.cast(pa.string())
     except pa.ArrowInvalid:
@@ -95,7 +95,10 @@ def text_column(values: ArrowArray) -> ArrowArray:
 
 
 def headers_column(data: Bytes, counts: Longs, keys: Slices, values: Slices) -> ArrowArray:
-    """Return the headers of each record, one of which has some; null where it has none, as in Spark's kafka format."""
+    """Return the headers of each record; null for a record without headers, as in Spark's kafka format.
+
+    At least one record must have headers.
+    """
     columns = [text_column(bytes_column(data, keys)), bytes_column(data, values)]
     pairs = arrow.StructArray.from_arrays(columns, ["key", "value"])
     offsets = np.zeros(len(counts) + 1, np.int32)

@@ -1,7 +1,7 @@
-"""Arrow to the type checkers: what an array or a field holds is known when it is made, and not before.
+"""Types of pyarrow for the type checkers.
 
-The types that pyarrow-stubs gives to what makes arrays miss numpy's arrays as buffers, as indices and as masks, and
-types that come as a value; such calls go through `arrow`.
+pyarrow-stubs does not accept numpy arrays as buffers, indices and masks, nor a DataType held in a variable. Such calls
+use `arrow`, which is pyarrow typed as Any.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The columns of the batches view: everything of a header, and what follows from it."""
+"""The columns of the batches view: the fields of a header and values derived from them."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ from .batch_table import BatchTable
 from .row_source import RowSource
 from .varints import Booleans, Longs
 
-# By the number of the codec; Kafka's words. The last three bits hold more numbers than there are codecs.
+# Kafka's names by codec number. The three bits can hold more numbers than there are codecs.
 CODEC_NAMES: list[str | None] = ["none", "gzip", "snappy", "lz4", "zstd", None, None, None]
 
 
 @dataclass
 class BatchRows:
-    """Batches to be made rows of, a row each."""
+    """The rows of the batches view: one for each batch."""
 
     table: BatchTable
     source: RowSource
 
     def __len__(self) -> int:
-        """Return how many rows there are."""
+        """Return the number of rows."""
         return len(self.table)
 
     @cached_property
     def has_no_header(self) -> Booleans | None:
-        """Which rows are of bytes that are no batch; None if there are none."""
+        """Whether each row is for bytes that are not a batch; None if no row is."""
         return None if self.table.has_header.all() else ~self.table.has_header
 
     @cached_property
@@ -51,11 +51,11 @@ class BatchRows:
         return self.table.numbers("attributes")
 
     def numbers(self, name: str, kind: pa.DataType) -> ArrowArray:
-        """Return a field of the header as it stands."""
+        """Return a field of the headers."""
         return number_column(self.table.numbers(name), kind, self.has_no_header)
 
     def bits(self, mask: int) -> ArrowArray:
-        """Return whether bits of the attributes are set."""
+        """Return whether the bits of mask are set in the attributes."""
         return boolean_column(self.attributes & mask != 0, self.has_no_header)
 
 
@@ -106,12 +106,12 @@ def _last_sequence(rows: BatchRows) -> ArrowArray:
 
 
 def sequences(base_sequences: Longs, deltas: Longs) -> Longs:
-    """Return the producer's sequences; after 2147483647 comes 0, and a batch without a producer has none."""
+    """Return base sequence + delta, where 2147483647 is followed by 0; NO_SEQUENCE for a batch without a producer."""
     return np.where(base_sequences >= 0, (base_sequences + deltas) & MAX_SEQUENCE, NO_SEQUENCE)
 
 
 def _markers(rows: BatchRows) -> list[tuple[str, int] | None]:
-    """Return how each control batch ends a transaction, and the coordinator's epoch; None for other batches."""
+    """Return `commit` or `abort` and the coordinator epoch of each transaction marker; None for other batches."""
     table = rows.table
     markers: list[tuple[str, int] | None] = [None] * len(table)
     is_marker = (rows.attributes & CONTROL_BIT != 0) & table.has_valid_crc & table.has_header
@@ -141,7 +141,7 @@ def _damage(rows: BatchRows) -> ArrowArray:
 
 
 def damage_column(table: BatchTable, batches: Longs) -> ArrowArray:
-    """Return what is wrong with the batch of each row."""
+    """Return the damage of the batch of each row. batches: indices in the table."""
     if not table.damage:
         return constant_column(None, pa.string(), len(batches))
     return pa.array([table.damage.get(index) for index in batches.tolist()], pa.string())
@@ -157,7 +157,7 @@ def _position(rows: BatchRows) -> ArrowArray:
     return number_column(rows.table.positions + rows.source.position, pa.int64())
 
 
-_MADE: dict[str, tuple[str, Callable[[BatchRows], ArrowArray]]] = {
+_COLUMNS: dict[str, tuple[str, Callable[[BatchRows], ArrowArray]]] = {
     "topic": ("string", _topic),
     "partition": ("int", _partition),
     "base_offset": ("bigint", _field("base_offset", pa.int64())),
@@ -187,5 +187,5 @@ _MADE: dict[str, tuple[str, Callable[[BatchRows], ArrowArray]]] = {
     "file": ("string", _file),
     "position": ("bigint", _position),
 }
-KINDS = {name: kind for name, (kind, _) in _MADE.items()}
-COLUMNS = {name: make for name, (_, make) in _MADE.items()}
+KINDS = {name: kind for name, (kind, _) in _COLUMNS.items()}
+COLUMNS = {name: make for name, (_, make) in _COLUMNS.items()}

@@ -1,4 +1,4 @@
-"""Find the next batch in bytes that have lost their order: behind damage, where no size says where to go on."""
+"""Search for the next valid batch behind damaged bytes, where no size field can be trusted."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from ...protocol.batches.record_batch import (
 from ...storage.log_files import RELATIVE_OFFSET_MAX
 from .varints import Longs
 
-# Looked through at a time, each time twice as much: the next batch is near in most cases, and the columns made of a
-# window stay small beside the buffer.
+# The search window starts small, because the next batch is mostly near, and doubles to a limit that keeps the arrays
+# of a window small.
 _WINDOW_BYTES_FIRST = 16 * 1024
 _WINDOW_BYTES_MAX = 1024 * 1024
 
-# The length counts what follows it.
+# The length field counts the bytes behind it.
 _LENGTH_MIN = HEADER_SIZE - LOG_OVERHEAD
 
 
 def find_next_batch(data: memoryview, position: int, end: int, *, base_offset_min: int = 0) -> int | None:
-    """Return where in data[position:end] the first whole batch with a right CRC begins; None if none does.
+    """Return the position of the first whole batch with a right CRC that begins in data[position:end], or None.
 
-    base_offset_min: where the segment begins: a batch of it lies within the offsets that a segment can have.
+    base_offset_min: base offset of the segment; a batch is within the range of offsets that a segment can have.
     """
     end = min(end, len(data) - HEADER_SIZE + 1)
     window_bytes = _WINDOW_BYTES_FIRST
@@ -52,7 +52,7 @@ def is_right_batch(data: memoryview, position: int) -> bool:
 
 
 def _candidates(data: memoryview, start: int, end: int, base_offset_min: int) -> Longs:
-    """Return the positions in data[start:end] where a header begins that can be one."""
+    """Return the positions in data[start:end] with plausible magic, length and base offset."""
     source = np.frombuffer(data, np.uint8)
     positions = np.flatnonzero(source[start + MAGIC_POSITION : end + MAGIC_POSITION] == MAGIC_V2) + start
     lengths = _number_at(source, positions + 8, 4)
@@ -62,7 +62,7 @@ def _candidates(data: memoryview, start: int, end: int, base_offset_min: int) ->
 
 
 def _number_at(source: np.ndarray[tuple[int], np.dtype[np.uint8]], positions: Longs, size: int) -> Longs:
-    """Return the big-endian numbers of size bytes at positions; of fewer than eight bytes they are unsigned."""
+    """Return the big-endian numbers of size bytes at positions; unsigned if size is less than 8."""
     number = np.zeros(len(positions), np.uint64)
     for at in range(size):
         number = (number << np.uint64(8)) | source[positions + at]

@@ -1,7 +1,7 @@
-"""The batches of a buffer as columns: their headers, whether their CRC is right, and what is wrong with them.
+"""The batches of a buffer as arrays: headers, CRC results and damage.
 
-Whatever stands in the buffer becomes a row: a batch with a wrong CRC, bytes that are no batch, a batch that is cut off.
-After bytes that are no batch the walk goes on at the next batch whose CRC is right.
+Every byte of the buffer belongs to an entry: a valid batch, a batch with a wrong CRC, bytes that are not a batch, or a
+batch that is cut off. Behind bytes that are not a batch, the walk continues at the next batch with a right CRC.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from ...protocol.batches.record_batch import (
 from .batch_search import find_next_batch, is_right_batch
 from .varints import Booleans, Longs
 
-# No request carries more, so that no log holds a greater batch; a size beyond it is a broken one.
+# No request can contain a larger batch, so a greater size field is damaged.
 BATCH_BYTES_MAX = DECOMPRESSED_BYTES_MAX
 
 _SIZE = Struct(">i")
 _SIZE_POSITION = 8
 _CRC = Struct(">I")
 _CRC_POSITION = 17
-# The smallest message of the formats before version 2, with its offset and size.
+# The smallest message of the formats before v2, with its offset and size.
 _OLD_MESSAGE_BYTES_MIN = 26
 
 HEADER_TYPE = np.dtype(
@@ -53,15 +53,15 @@ HEADER_TYPE = np.dtype(
         ("records_count", ">i4"),
     ]
 )
-assert HEADER_TYPE.itemsize == HEADER_SIZE, "the header's layout is that of a v2 batch"
+assert HEADER_TYPE.itemsize == HEADER_SIZE, "HEADER_TYPE is the header of a v2 batch"
 
 
 @dataclass(slots=True)
 class BatchTable:
-    """Batches in order, an entry each; the positions count from the beginning of the buffer.
+    """Batches in order, one entry each. positions: from the beginning of data.
 
-    headers: as they stand, of HEADER_TYPE; zeros where has_header is false.
-    damage: what is wrong, in words, of each batch whose records cannot be read.
+    headers: of HEADER_TYPE; zeros where has_header is false. damage: a description by index, for each batch whose
+    records cannot be read.
     """
 
     data: memoryview
@@ -73,15 +73,15 @@ class BatchTable:
     damage: dict[int, str]
 
     def __len__(self) -> int:
-        """Return how many batches there are, those that are none among them."""
+        """Return the number of entries, including bytes that are not a batch."""
         return len(self.positions)
 
     def numbers(self, name: str) -> Longs:
-        """Return one field of all headers."""
+        """Return a field of all headers."""
         return self.headers[name].astype(np.int64)
 
     def filter(self, is_kept: Booleans) -> BatchTable:
-        """Return some of the batches."""
+        """Return the batches where is_kept is true."""
         places = np.flatnonzero(is_kept).tolist()
         damage = {new: self.damage[old] for new, old in enumerate(places) if old in self.damage}
         return BatchTable(
@@ -117,8 +117,8 @@ class _Walk:
 def read_batches(data: memoryview, *, base_offset_min: int = 0, may_be_cut_off: bool = False) -> BatchTable:
     """Return all batches of data, which begins with one.
 
-    base_offset_min: where the segment begins; what is looked for behind damage has no smaller offset.
-    may_be_cut_off: an unfinished batch at the end is left out, as in the answer to a fetch.
+    base_offset_min: base offset of the segment, for the search behind damage. may_be_cut_off: leave out an incomplete
+    batch at the end, as a Fetch response can have.
     """
     walk = _Walk(data, base_offset_min)
     _walk_batches(walk, may_be_cut_off)
@@ -126,7 +126,7 @@ def read_batches(data: memoryview, *, base_offset_min: int = 0, may_be_cut_off: 
     sizes = np.array(walk.sizes, np.int64)
     has_header = sizes >= HEADER_SIZE
     for index in walk.damage:
-        # Bytes that are no batch have no header either, even where there are enough of them.
+        # Bytes that are not a batch have no header, even if there are enough of them.
         has_header[index] &= has_header[index] and data[walk.positions[index] + MAGIC_POSITION] == MAGIC_V2
     has_valid_crc = np.ones(len(positions), np.bool_)
     has_valid_crc[walk.wrong_crcs] = False
@@ -162,10 +162,10 @@ def _walk_batches(walk: _Walk, may_be_cut_off: bool) -> None:
 
 
 def _next_position(walk: _Walk, position: int, size: int) -> int:
-    """Return where to go on behind a batch that is not right.
+    """Return the position at which to continue behind a damaged batch.
 
-    Behind it, if a right batch begins there. Otherwise its size may be what is wrong, and a right batch within it goes
-    before one that only may begin behind it.
+    If a valid batch begins directly behind it, its size is right. Otherwise the size may be wrong, so a valid batch
+    within it has priority over a plausible header behind it.
     """
     data, base_offset_min = walk.data, walk.base_offset_min
     end, after = len(data), position + size
@@ -181,7 +181,7 @@ def _next_position(walk: _Walk, position: int, size: int) -> int:
 
 
 def _may_begin(data: memoryview, position: int) -> bool:
-    """Whether the header of a batch, or of an older message, may begin here."""
+    """Whether the bytes at position are a plausible header of a batch or an older message."""
     if len(data) - position < HEADER_SIZE:
         return False
     size = _SIZE.unpack_from(data, position + _SIZE_POSITION)[0] + LOG_OVERHEAD
@@ -210,7 +210,7 @@ def _headers(data: memoryview, positions: Longs, has_header: Booleans) -> NDArra
 
 
 def _judge_headers(table: BatchTable) -> None:
-    """Say what is wrong in headers whose CRC is right."""
+    """Add the damage of headers that have a right CRC but an unknown codec or a negative count."""
     codecs = table.numbers("attributes") & COMPRESSION_MASK
     counts = table.numbers("records_count")
     for index in np.flatnonzero(table.has_valid_crc & ((codecs > COMPRESSION_MAX) | (counts < 0))).tolist():

@@ -1,4 +1,4 @@
-"""Bytes of a log to Arrow record batches: what segment files and the answers to fetches go through alike."""
+"""Decoding of log bytes to Arrow record batches, for segment files and Fetch responses."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .row_source import RowSource
 from .varints import Booleans
 from .views import Column, ViewName, record_batch_of
 
-# The rows of an Arrow batch: few enough that what takes them (Spark's vectors) holds little at a time.
+# The rows of an Arrow batch; bounds the memory of Spark's column vectors.
 ROWS_MAX = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Decoder:
-    """Makes rows of a view of bytes; columns are those wanted, checked by views.check_columns."""
+    """Decodes bytes to rows of a view. columns: the wanted ones, validated by views.check_columns."""
 
     view: ViewName
     columns: Sequence[Column]
@@ -33,7 +33,7 @@ class Decoder:
         yield from self.decode_table(read_batches(data, base_offset_min=source.base_offset_min), source)
 
     def decode_table(self, table: BatchTable, source: RowSource) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of batches that were read already."""
+        """Yield the rows of a table from read_batches."""
         table = _wanted_batches(table, source, are_records_wanted=self.view == "records")
         if self.view == "batches":
             yield from _in_parts(record_batch_of(BatchRows(table, source), self.columns))
@@ -47,7 +47,7 @@ class Decoder:
 
 
 def _wanted_batches(table: BatchTable, source: RowSource, *, are_records_wanted: bool) -> BatchTable:
-    """Return the batches that are wanted by their offsets; bytes that are no batch are wanted wherever they are."""
+    """Return the batches within the offsets of source, and all bytes that are not a batch."""
     if source.is_whole:
         return table
     base_offsets = table.numbers("base_offset")
@@ -59,11 +59,11 @@ def _wanted_batches(table: BatchTable, source: RowSource, *, are_records_wanted:
 
 
 def _are_wanted(rows: RecordRows, source: RowSource) -> Booleans | None:
-    """Return which records are wanted by their offsets; None for all."""
+    """Return which rows are within the offsets of source; None for all."""
     is_wanted = (rows.offsets >= source.start_offset) & (rows.offsets < source.end_offset)
     if is_wanted.all():
         return None
-    # A damaged batch is told where its base offset is wanted, or where it reaches the first offset wanted.
+    # A damaged batch is also wanted if it begins before the range and reaches into it.
     if rows.is_no_record is not None:
         is_wanted |= rows.is_no_record & ((rows.offsets < source.start_offset) & source.is_first)
         if rows.has_no_header is not None:

@@ -1,4 +1,4 @@
-"""The bytes of the records of many batches in one buffer, decompressed where they are not plain."""
+"""The uncompressed bytes of the records of many batches in one buffer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...protocol.batches.record_batch import COMPRESSION_MASK, HEADER_SIZE, Comp
 from .batch_table import BatchTable
 from .varints import PADDING_BYTES, Bytes, Longs
 
-# Records that are read together: enough batches for a lockstep, few enough that their columns stay near the processor.
+# The bytes that are decoded together: enough batches for a walk in lockstep, few enough for the processor's cache.
 GROUP_BYTES = 16 * 1024 * 1024
 
 # A length, attributes, two deltas, two sizes, a count of headers: a byte each.
@@ -21,9 +21,9 @@ RECORD_BYTES_MIN = 7
 
 @dataclass(frozen=True, slots=True)
 class RecordBytes:
-    """The batches first to end of a table, and where in data the records of each are; nothing for a damaged one.
+    """The record bytes of the batches first to end of a table. The range of a damaged batch is empty.
 
-    data: longer than the last record by PADDING_BYTES bytes.
+    data: has PADDING_BYTES behind the last record. starts, ends: positions in data, one a batch.
     """
 
     first: int
@@ -34,7 +34,7 @@ class RecordBytes:
 
 
 def group_records(table: BatchTable) -> Iterator[RecordBytes]:
-    """Yield the record bytes of all batches in groups; batches that cannot be decompressed are told in the table."""
+    """Yield the record bytes of all batches in groups. Sets table.damage of batches that cannot be decompressed."""
     codecs = table.numbers("attributes") & COMPRESSION_MASK
     first = 0
     while first < len(table):
@@ -47,7 +47,7 @@ def group_records(table: BatchTable) -> Iterator[RecordBytes]:
 
 
 def _plain(table: BatchTable, codecs: Longs, first: int) -> RecordBytes | None:
-    """Return a group in the buffer as it is; None if the next damaged or compressed batch is too near for that."""
+    """Return a group that uses the table's buffer; None if a batch of it is damaged or compressed."""
     positions, sizes = table.positions[first:], table.sizes[first:]
     count = int(np.searchsorted(positions, int(positions[0]) + GROUP_BYTES))
     is_plain = table.has_valid_crc[first : first + count] & (codecs[first : first + count] == 0)
@@ -58,7 +58,7 @@ def _plain(table: BatchTable, codecs: Longs, first: int) -> RecordBytes | None:
     if end + PADDING_BYTES > len(table.data):
         if count == 1:
             return None
-        # The last batch of the buffer has nothing behind it and is read by itself.
+        # The last batch of the buffer has no padding behind it, so it is copied alone.
         count -= 1
         end = int(positions[count - 1] + sizes[count - 1])
     data = np.frombuffer(table.data[start : end + PADDING_BYTES], np.uint8)
@@ -67,7 +67,7 @@ def _plain(table: BatchTable, codecs: Longs, first: int) -> RecordBytes | None:
 
 
 def _decompressed(table: BatchTable, codecs: Longs, first: int) -> RecordBytes:
-    """Return a group in a buffer of its own."""
+    """Return a group in a new buffer."""
     parts: list[bytes | memoryview] = []
     sizes: list[int] = []
     total = 0

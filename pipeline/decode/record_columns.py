@@ -1,4 +1,4 @@
-"""The records of many batches as columns of numbers: deltas, and where keys, values and headers lie in the bytes.
+"""The records of many batches as arrays: deltas, and the positions of keys, values and headers.
 
 Source: DefaultRecord.readFrom, Kafka 4.3.0.
 """
@@ -15,18 +15,18 @@ from .record_bytes import RECORD_BYTES_MIN, RecordBytes, group_records
 from .record_spans import RecordSpans, find_record_spans
 from .varints import Booleans, Bytes, Longs, read_varints, take_varints, words_of
 
-# A header has a size of its key and one of its value at least.
+# The size fields of a header's key and value.
 _HEADER_BYTES_MIN = 2
 _WORD_BYTES = 8
 
-# Records whose fields are read together, but for a batch that has more by itself: few enough that their columns stay
-# in the cache of a core, and that malloc has the memory for one at hand (128 KB, 8 bytes each).
+# The records whose fields are read together (a larger batch is read alone): few enough that the arrays stay in the
+# cache of a core, and that malloc reuses their memory (128 KB each).
 RECORDS_TOGETHER = 16_000
 
 
 @dataclass(frozen=True, slots=True)
 class Slices:
-    """Pieces of the bytes, in the order in which they lie there; size -1 is null."""
+    """Slices of a buffer in ascending order; size -1 is null."""
 
     starts: Longs
     sizes: Longs
@@ -34,9 +34,10 @@ class Slices:
 
 @dataclass(frozen=True, slots=True)
 class RecordColumns:
-    """Records in order, and for each damaged batch a row in its place, which has neither key nor value nor headers.
+    """Records in order, with one row for each damaged batch, without key, value and headers.
 
-    batches: which batch of the table each row is of. header_counts say how many of header_keys are each record's.
+    batches: the index in the table of each row's batch. header_counts: the number of headers of each row, whose slices
+    are in header_keys and header_values.
     """
 
     data: Bytes
@@ -52,7 +53,7 @@ class RecordColumns:
 
 
 def read_records(table: BatchTable) -> Iterator[RecordColumns]:
-    """Yield the records of all batches, some batches at a time; one that cannot be read is told in table.damage."""
+    """Yield the records of all batches, some batches at a time. Sets table.damage of batches that cannot be read."""
     for group in group_records(table):
         yield from _read_group(table, group)
 
@@ -71,7 +72,7 @@ def _read_group(table: BatchTable, group: RecordBytes) -> Iterator[RecordColumns
         rows = slice(first_row, end_row)
         columns, is_wrong = _read_fields(group.data, spans.starts[rows], spans.ends[rows], batches[rows])
         if is_wrong.any():
-            # Seldom: a right CRC around records that are not right. The others are read again without them.
+            # A right CRC around invalid records is rare. The other batches are read again without them.
             is_read[_mark_broken(table, batches[rows][is_wrong]) - group.first] = False
             is_right = is_read[batches[rows] - group.first]
             starts, ends = spans.starts[rows][is_right], spans.ends[rows][is_right]
@@ -82,7 +83,7 @@ def _read_group(table: BatchTable, group: RecordBytes) -> Iterator[RecordColumns
 
 
 def _are_readable(table: BatchTable, group: RecordBytes, counts: Longs) -> Booleans:
-    """Return which batches of the group have records that can be looked for; tell what is wrong with the others."""
+    """Return which batches of the group can be walked. Sets table.damage of a batch with too many records."""
     is_read = table.has_valid_crc[group.first : group.end].copy()
     is_read[[index - group.first for index in table.damage if group.first <= index < group.end]] = False
     is_too_many = is_read & (counts * RECORD_BYTES_MIN > group.ends - group.starts)
@@ -93,19 +94,19 @@ def _are_readable(table: BatchTable, group: RecordBytes, counts: Longs) -> Boole
 
 
 def _find_spans(table: BatchTable, group: RecordBytes, counts: Longs, is_read: Booleans) -> RecordSpans:
-    """Return the places of the records of the batches to be read; a broken one is told, and not to be read any more."""
+    """Return the spans of the records. Clears is_read and sets table.damage of batches with wrong lengths."""
     while True:
         spans = find_record_spans(group.data, group.starts[is_read], group.ends[is_read], counts[is_read])
         if not spans.is_broken.any():
             return spans
-        # Where the lengths are not right, what they lead to may lie beyond the batch; it must not be looked at.
+        # Wrong lengths can lead beyond the batch, so none of its records may be read.
         broken = np.flatnonzero(is_read)[spans.is_broken]
         is_read[broken] = False
         _mark_broken(table, broken + group.first)
 
 
 def _mark_broken(table: BatchTable, batches: Longs) -> Longs:
-    """Tell of batches, some of them several times, that their records are not right; return each once."""
+    """Set table.damage of batches with invalid records. batches: may repeat an index. Return the distinct indices."""
     broken = np.unique(batches)
     for index in broken.tolist():
         table.damage[index] = "its records do not have the sizes that they say"
@@ -113,7 +114,7 @@ def _mark_broken(table: BatchTable, batches: Longs) -> Longs:
 
 
 def _repeated(counts: Longs) -> Longs:
-    """Return as many zeros as the first count says, then ones, and so on; np.repeat takes ten times as long."""
+    """Return counts[0] zeros, then counts[1] ones, and so on. np.repeat takes ten times as long."""
     numbers = np.zeros(int(counts.sum()), np.int64)
     places = np.flatnonzero(counts)
     first_rows = (np.cumsum(counts) - counts)[places]
@@ -122,7 +123,7 @@ def _repeated(counts: Longs) -> Longs:
 
 
 def _read_fields(data: Bytes, starts: Longs, ends: Longs, batches: Longs) -> tuple[RecordColumns, Booleans]:
-    """Read all records at once; is_wrong says of which the fields do not end where the record ends."""
+    """Return the fields of all records, and which records do not end where their length says."""
     timestamp_deltas, offset_deltas, key_sizes, key_starts = _read_heads(data, starts, ends)
     positions = key_starts + np.maximum(key_sizes, 0)
     is_wrong = positions > ends
@@ -149,10 +150,9 @@ def _read_fields(data: Bytes, starts: Longs, ends: Longs, batches: Longs) -> tup
 
 
 def _read_heads(data: Bytes, starts: Longs, ends: Longs) -> tuple[Longs, Longs, Longs, Longs]:
-    """Return timestamp deltas, offset deltas and key sizes, and where the keys begin.
+    """Return timestamp deltas, offset deltas, key sizes and key starts.
 
-    With the length and the attributes they have eight bytes or fewer in nearly all records, and are taken out of one
-    word.
+    With the length and the attributes they take at most eight bytes in nearly all records, so one word is read.
     """
     words = words_of(data)[starts]
     _, taken = take_varints(words)
@@ -176,14 +176,17 @@ def _read_heads(data: Bytes, starts: Longs, ends: Longs) -> tuple[Longs, Longs, 
 
 
 def _read_header_counts(data: Bytes, positions: Longs) -> tuple[Longs, Longs]:
-    """Return how many headers each record has, most often none, and where they begin."""
+    """Return the number of headers of each record, mostly 0, and the position behind it."""
     if not data.take(positions).any():
         return np.zeros(len(positions), np.int64), positions + 1
     return read_varints(data, positions)
 
 
 def _read_headers(data: Bytes, positions: Longs, ends: Longs, counts: Longs) -> tuple[Slices, Slices, Longs, Booleans]:
-    """Read the first header of all records that have one, then the second; return where they all end too."""
+    """Return header keys, header values, the end of each record's headers, and which records have invalid headers.
+
+    Reads the first header of all records, then the second, and so on.
+    """
     total = int(counts.sum())
     keys, values = _empty_slices(total), _empty_slices(total)
     is_wrong = np.zeros(len(counts), np.bool_)
@@ -215,7 +218,7 @@ def _empty_slices(count: int) -> Slices:
 
 
 def _with_damaged(columns: RecordColumns, damaged: Longs) -> RecordColumns:
-    """Return columns with a row for each damaged batch at its place."""
+    """Insert a row for each damaged batch."""
     at = np.searchsorted(columns.batches, damaged)
     return replace(
         columns,

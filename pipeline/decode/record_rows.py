@@ -1,4 +1,4 @@
-"""The columns of the records view: what is a record's own, and what its batch says of all of them."""
+"""The columns of the records view: fields of the record, and fields of its batch."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .varints import Booleans, Longs
 
 @dataclass
 class RecordRows:
-    """Records to be made rows of, a row each, and a row for each damaged batch."""
+    """The rows of the records view: one for each record and each damaged batch."""
 
     table: BatchTable
     columns: RecordColumns
@@ -39,47 +39,47 @@ class RecordRows:
     constants: ConstantColumns
 
     def __len__(self) -> int:
-        """Return how many rows there are."""
+        """Return the number of rows."""
         return len(self.columns.batches)
 
     @cached_property
     def batches(self) -> slice:
-        """The batches of the table that the rows are of."""
+        """The range of the rows' batches in the table."""
         batches = self.columns.batches
         return slice(int(batches[0]), int(batches[-1]) + 1) if len(batches) else slice(0, 0)
 
     @cached_property
     def batch_of_row(self) -> Longs:
-        """Which of these batches each row is of."""
+        """The index of each row's batch within batches."""
         first: int = self.batches.start
         return self.columns.batches - first
 
     @cached_property
     def is_no_record(self) -> Booleans | None:
-        """Which rows are of damaged batches; None if there are none."""
+        """Whether each row is for a damaged batch; None if no row is."""
         return None if self.columns.is_record.all() else ~self.columns.is_record
 
     @cached_property
     def has_no_header(self) -> Booleans | None:
-        """Which rows are of bytes that are no batch; None if there are none."""
+        """Whether each row is for bytes that are not a batch; None if no row is."""
         has_header = self.table.has_header[self.batches]
         return None if has_header.all() else ~has_header[self.batch_of_row]
 
     @cached_property
     def offsets(self) -> Longs:
-        """The offset of each row; a damaged batch has its base offset."""
+        """The offset of each row; the base offset for a damaged batch."""
         return self.of_batch("base_offset")[self.batch_of_row] + self.columns.offset_deltas
 
     def of_batch(self, name: str) -> Longs:
-        """Return a field of the header of each batch."""
+        """Return a header field of each batch."""
         return self.table.headers[name][self.batches].astype(np.int64)
 
     def constant(self, name: str, value: str | int | None, kind: pa.DataType) -> ArrowArray:
-        """Return the column of that name, which is the same in all rows."""
+        """Return a column of equal values."""
         return self.constants.column(name, value, kind, len(self))
 
     def spread(self, name: str, values: Longs | Booleans, kind: pa.DataType) -> ArrowArray:
-        """Return the column of that name, of which values has that of each batch: most often the same in all."""
+        """Return a column of a batch field. values: one a batch, mostly all equal."""
         if self.has_no_header is None and len(values) and (values == values[0]).all():
             return self.constant(name, values[0].item(), kind)
         return number_column(values[self.batch_of_row], kind, self.has_no_header)
@@ -98,7 +98,7 @@ def _offset(rows: RecordRows) -> ArrowArray:
 
 
 def _timestamp(rows: RecordRows) -> ArrowArray:
-    """Return the records' timestamps: the batch's greatest one for all records where the log's time counts."""
+    """Return the timestamp of each record: with LogAppendTime the max_timestamp of its batch."""
     batch_of_row = rows.batch_of_row
     milliseconds = rows.of_batch("base_timestamp")[batch_of_row] + rows.columns.timestamp_deltas
     is_log_append_time = rows.of_batch("attributes") & TIMESTAMP_TYPE_BIT != 0
@@ -164,7 +164,7 @@ def _damage(rows: RecordRows) -> ArrowArray:
     return damage_column(rows.table, rows.columns.batches)
 
 
-_MADE: dict[str, tuple[str, Callable[[RecordRows], ArrowArray]]] = {
+_COLUMNS: dict[str, tuple[str, Callable[[RecordRows], ArrowArray]]] = {
     "topic": ("string", _topic),
     "partition": ("int", _partition),
     "offset": ("bigint", _offset),
@@ -185,5 +185,5 @@ _MADE: dict[str, tuple[str, Callable[[RecordRows], ArrowArray]]] = {
     "valid_crc": ("boolean", _valid_crc),
     "damage": ("string", _damage),
 }
-KINDS = {name: kind for name, (kind, _) in _MADE.items()}
-COLUMNS = {name: make for name, (_, make) in _MADE.items()}
+KINDS = {name: kind for name, (kind, _) in _COLUMNS.items()}
+COLUMNS = {name: make for name, (_, make) in _COLUMNS.items()}

@@ -1,9 +1,9 @@
-"""Where each record of many batches begins and ends: the one thing in a batch that can only be found one by one.
+"""The start and end of each record of many batches.
 
-Each record begins with its length, so the next one's place is known only from the one before. All batches are walked in
-lockstep, the first record of each, then the second; when few batches are left that have more records, those are walked
-by a plain loop, which is then cheaper. Nothing but the places is looked for here, with as few steps as can be: a batch
-is walked on beyond its end until the others are through, and what was found there is not looked at.
+A record begins with its length, so the position of a record follows from the previous one only.
+- All batches are walked in lockstep: the first record of each, then the second, and so on.
+- When few batches have more records, a plain loop walks each of them, which is then faster.
+- A batch without further records is still walked until the others end. Positions beyond its end are discarded.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import numpy as np
 
 from .varints import ADVANCES, PADDING_BYTES, VARLONG_BYTES_MAX, Booleans, Bytes, Longs, pairs_of, read_varints
 
-# A lockstep of this many batches costs what the plain loop does.
+# With this many batches a lockstep takes as long as the plain loop.
 _LOCKSTEP_LANES_MIN = 64
-# Records of each batch between two looks at which batches have more.
+# The records of each batch between two checks for batches without further records.
 _LOCKSTEP_STEPS = 16
 
-# Records of one length in a row are found by comparing so many at once; where there were none, so many others are
-# walked before it is tried again.
+# The plain loop compares the lengths of many records at once to find a run of equal lengths. After a failed attempt it
+# walks more records before the next attempt.
 _RUN_RECORDS_MAX = 4096
 _RUN_RECORDS_MIN = 16
 _RECORDS_BETWEEN_RUNS_FIRST = 16
@@ -29,9 +29,9 @@ _RECORDS_BETWEEN_RUNS_MAX = 1024
 
 @dataclass(frozen=True, slots=True)
 class RecordSpans:
-    """Records of batches in order: starts (of the length) and ends have an entry a record, is_broken one a batch.
+    """The records of batches in order. starts (of the length field), ends: one a record. is_broken: one a batch.
 
-    If any batch is broken there are neither starts nor ends.
+    starts and ends are empty if any batch is broken.
     """
 
     starts: Longs
@@ -41,9 +41,9 @@ class RecordSpans:
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """The batches, those with the most records first; rows is where a batch's records begin in record_ends.
+    """The batches in descending order of their record counts. rows: the index in record_ends of each first record.
 
-    positions: where the records end that were walked so far; behind the end of a batch that has no more, anywhere.
+    positions: the end of the last walked record of each batch; arbitrary for a batch without further records.
     """
 
     data: Bytes
@@ -55,12 +55,11 @@ class _Walk:
 
 
 def find_record_spans(data: Bytes, batch_starts: Longs, batch_ends: Longs, counts: Longs) -> RecordSpans:
-    """Walk the records of batches that lie in data from batch_starts to batch_ends, counts of them in each.
+    """Return the spans of counts records in each batch data[batch_start:batch_end].
 
-    data: longer than the greatest end by PADDING_BYTES. A batch is broken whose records do not end exactly
-    where it ends.
+    data: has PADDING_BYTES behind the greatest end. A batch is broken if its last record does not end at its end.
     """
-    # The batches that have another record are always a slice.
+    # In this order the batches with further records are always a slice.
     order = np.argsort(-counts, kind="stable")
     first_rows = np.cumsum(counts) - counts
     record_ends = np.empty(int(counts.sum()), np.int64)
@@ -80,7 +79,7 @@ def find_record_spans(data: Bytes, batch_starts: Longs, batch_ends: Longs, count
 
 
 def _walk_in_lockstep(walk: _Walk) -> int:
-    """Walk on while enough batches have more records; return how many records of each batch lie behind."""
+    """Walk in lockstep while enough batches have more records. Return the number of walked records of each batch."""
     descending = -walk.counts
     step = 0
     while (lanes := int(np.searchsorted(descending, -step))) >= _LOCKSTEP_LANES_MIN:
@@ -97,12 +96,12 @@ def _walk_in_lockstep(walk: _Walk) -> int:
 
 
 def _walk_together(walk: _Walk, lanes: int, count: int) -> Longs:
-    """Walk count records of each of the first batches; return their ends, a row a batch.
+    """Walk count records of each of the first batches. Return their ends, one row a batch.
 
-    A batch with a length that cannot be ends beyond its end, as does one that goes beyond by itself.
+    An invalid length gives an end beyond the batch.
     """
     pairs = pairs_of(walk.data)
-    # One byte behind all batches, where none of them ends.
+    # One byte behind all batches, which is the end of none.
     last = len(walk.data) - PADDING_BYTES + 1
     positions = walk.positions[:lanes]
     ends = np.empty((count, lanes), np.int64)
@@ -117,7 +116,7 @@ def _walk_together(walk: _Walk, lanes: int, count: int) -> Longs:
 
 
 def _advance_long(walk: _Walk, positions: Longs, advances: Longs) -> None:
-    """Set the advances that are not in the table: of lengths of three bytes and more, and of impossible ones."""
+    """Set the advances that ADVANCES does not have: for lengths of three or more bytes, and for invalid lengths."""
     lanes = np.flatnonzero(advances == 0)
     lengths, starts = read_varints(walk.data, positions[lanes])
     ends = np.where(lengths < 0, walk.batch_ends[lanes] + 1, starts + lengths)
@@ -125,7 +124,7 @@ def _advance_long(walk: _Walk, positions: Longs, advances: Longs) -> None:
 
 
 def _walk_alone(walk: _Walk, lane: int, steps: int) -> None:
-    """Walk the rest of one batch, from its record number steps on."""
+    """Walk the records of one batch from index steps on."""
     position, end, count = int(walk.positions[lane]), int(walk.batch_ends[lane]), int(walk.counts[lane]) - steps
     first_row = int(walk.rows[lane]) + steps
     record_ends = _record_ends(walk.data[position:end].tobytes(), count)
@@ -136,7 +135,7 @@ def _walk_alone(walk: _Walk, lane: int, steps: int) -> None:
 
 
 def _record_ends(data: bytes, count: int) -> list[int]:
-    """Return where each of count records (one or more) ends; fewer where the data ends or a length cannot be."""
+    """Return the ends of count records (at least 1); fewer if the data ends or a length is invalid."""
     ends: list[int] = []
     position = 0
     wait = _RECORDS_BETWEEN_RUNS_FIRST
@@ -152,7 +151,7 @@ def _record_ends(data: bytes, count: int) -> list[int]:
 
 
 def _take_records(data: bytes, ends: list[int], position: int, count: int) -> int:
-    """Add the ends of count records one by one, fewer where one cannot be; return where the last one ends."""
+    """Append the ends of count records, or fewer if one is invalid. Return the last end."""
     add = ends.append
     try:
         for _ in range(count):
@@ -173,17 +172,17 @@ def _take_records(data: bytes, ends: list[int], position: int, count: int) -> in
 
 
 def _take_run(data: bytes, ends: list[int], position: int, count: int) -> int:
-    """Add the ends of records that have the length of the one before, all compared at once; return their bytes.
+    """Append the ends of records with the same length as the previous one. Return the number of their bytes.
 
-    Where the bytes of a length stand again and again at the same distance, each is the length of the next record.
+    If the bytes of the length repeat at the distance of the record size, each repetition is the length of a record.
     """
     size = position - ends[-2] if len(ends) > 1 else position
     count = min(count, _RUN_RECORDS_MAX, (len(data) - position) // size)
     length = data[position - size : position - size + 2]
     if length[0] > 127 and length[1] > 127:
-        # A length of three bytes, of which two are compared.
+        # The comparison covers two bytes, and this length has three or more.
         return 0
-    # A length of one byte is followed by the attributes; comparing those as well does no harm.
+    # A length of one byte is followed by the attributes, and comparing them too does no harm.
     while count >= _RUN_RECORDS_MIN:
         end = position + count * size
         if data[position:end:size] == length[:1] * count and data[position + 1 : end : size] == length[1:] * count:
@@ -194,7 +193,7 @@ def _take_run(data: bytes, ends: list[int], position: int, count: int) -> int:
 
 
 def _long_length(data: bytes, position: int) -> tuple[int, int]:
-    """Return a raw varint of any size, and the position of its last byte; raises IndexError."""
+    """Return a raw varint of any size and the position of its last byte. Raises IndexError at the end of data."""
     raw = 0
     for at in range(VARLONG_BYTES_MAX):
         byte = data[position + at]

@@ -1,20 +1,19 @@
-"""Where rows come from, and which of them are wanted."""
+"""The origin of decoded rows and the range of wanted offsets."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# What no offset reaches.
+# Greater than every offset.
 OFFSET_MAX = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class RowSource:
-    """A piece of a partition: its name, its file and position if it is one's, and the offsets wanted of it.
+    """A piece of a partition. file, position: set if it is of a segment file. base_offset_min: of the segment.
 
-    A batch is wanted if its base offset is: start_offset <= base_offset < end_offset; of the first piece of a range
-    also the batch that begins before start_offset and reaches up to it. A record is wanted if its offset is in the
-    range.
+    A record is wanted if start_offset <= offset < end_offset; a batch if its base offset is in that range. is_first: a
+    batch that begins before start_offset and reaches it is wanted too.
     """
 
     topic: str

@@ -1,7 +1,7 @@
-"""Zigzag varints at many places of a buffer at once.
+"""Vectorised decoding of zigzag varints at many positions of a buffer.
 
-Nearly all of them have one or two bytes, and those are looked up in a table of all pairs of bytes; the others are read
-byte by byte.
+Nearly all varints have one or two bytes. They are looked up in a table of all pairs of bytes; longer ones are read byte
+by byte.
 Source: ByteUtils.readVarint and readVarlong, Kafka 4.3.0.
 """
 
@@ -15,16 +15,16 @@ Longs = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
 Words = NDArray[np.uint64]
 
-# The bytes that a varlong has at most; a varint has five. What a longer one says is never looked at.
+# The maximum of a varlong; a varint has at most 5 bytes. A longer one is invalid, and its value is not used.
 VARLONG_BYTES_MAX = 10
 
-# What a buffer has behind its last record, so that no read of a number needs to look where the buffer ends.
+# Bytes behind the last record of a buffer, so that reading a varint needs no bounds check.
 PADDING_BYTES = 16
 
-# A table entry: the number, and in its low bits how many bytes it has.
+# A table entry is the number, with its size in bytes in the low bits.
 _SIZE_BITS = 4
 _SIZE_MASK = 15
-# Said of a number of more than two bytes: no two of them and what is around them fit a word with it.
+# The size in the entry of a longer varint: every sum of sizes with it exceeds the bytes of a word.
 SIZE_LONG = 8
 
 
@@ -40,27 +40,27 @@ def _pairs_table() -> Longs:
 
 _PAIRS = _pairs_table()
 
-# How far it is from a length to the end of what it is the length of; 0 where that is not in two bytes, or negative.
+# The distance from a record's length field to the record's end; 0 for a length of more than two bytes or below zero.
 ADVANCES: Longs = np.where(
     (_PAIRS & _SIZE_MASK == SIZE_LONG) | (_PAIRS < 0), 0, (_PAIRS >> _SIZE_BITS) + (_PAIRS & _SIZE_MASK)
 )
 
 
 def pairs_of(data: Bytes) -> NDArray[np.uint16]:
-    """Return a view of data with the pair of bytes at each position."""
+    """Return a view of data as the pair of bytes at each position."""
     return np.ndarray((len(data) - 1,), "<u2", data, 0, (1,))
 
 
 def words_of(data: Bytes) -> Words:
-    """Return a view of data with the eight bytes at each position."""
+    """Return a view of data as the eight bytes at each position."""
     return np.ndarray((len(data) - 7,), "<u8", data, 0, (1,))
 
 
 def read_varints(data: Bytes, positions: Longs) -> tuple[Longs, Longs]:
     """Return the numbers at positions, and the positions behind them.
 
-    data: PADDING_BYTES longer than the greatest position. A number that goes on past its ten bytes ends there:
-    whoever reads on will find that the record does not end where it says.
+    data: has PADDING_BYTES behind the greatest position. A varint of more than ten bytes is cut there; the caller then
+    finds that the record does not end where its length says.
     """
     numbers = _PAIRS.take(pairs_of(data)[positions])
     sizes = numbers & _SIZE_MASK
@@ -73,9 +73,9 @@ def read_varints(data: Bytes, positions: Longs) -> tuple[Longs, Longs]:
 
 
 def take_varints(words: Words) -> tuple[Longs, Longs]:
-    """Take the numbers in the low bytes out of words, which lose these bytes; return the numbers and their sizes.
+    """Decode the varint in the low bytes of each word and shift it out. Return the numbers and their sizes.
 
-    Of a longer number the size is SIZE_LONG, and the word is of no use any more.
+    A varint of more than two bytes has the size SIZE_LONG, and its word is invalid afterwards.
     """
     numbers = _PAIRS.take(words.astype(np.uint16))
     sizes = numbers & _SIZE_MASK

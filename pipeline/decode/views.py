@@ -1,6 +1,6 @@
-"""The two views of a log: their columns, how each is made, and in which types it may be had.
+"""The two views of a log: their columns and the types in which a column can be requested.
 
-A row of the batches view is a batch; one of the records view is a record, or a damaged batch.
+A row of the batches view is a batch. A row of the records view is a record or a damaged batch.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _TYPES: dict[str, pa.DataType] = {
     "timestamp": TIMESTAMP,
     HEADERS_TYPE: HEADERS,
 }
-# The types a column may be had in, beside its own.
+# The other types in which a column of a type can be requested.
 _ALLOWED: dict[str, tuple[str, ...]] = {"int": ("bigint",), "binary": ("string",), "timestamp": ("bigint",)}
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column as it is wanted: kind is the type in Spark's words."""
+    """One requested column. kind: the name of its Spark type."""
 
     name: str
     kind: str
@@ -45,7 +45,7 @@ class Column:
 
     @property
     def field(self) -> ArrowField:
-        """The column in a schema of Arrow."""
+        """The field of an Arrow schema."""
         return pa.field(self.name, _TYPES[self.kind], self.is_nullable)
 
 
@@ -59,12 +59,12 @@ def columns_of(view: ViewName) -> tuple[Column, ...]:
 
 
 def schema_of(view: ViewName) -> str:
-    """Return the schema of a view as Spark reads it."""
+    """Return the schema of a view as a DDL string of Spark."""
     return ", ".join(f"{column.name} {column.kind}" for column in columns_of(view))
 
 
 def check_columns(view: ViewName, wanted: Sequence[Column]) -> None:
-    """Raise BadOption if a column is none of the view's, or wanted in a type that it cannot be had in."""
+    """Raise BadOption if the view has no such column, or not in that type."""
     kinds = {column.name: column.kind for column in columns_of(view)}
     for column in wanted:
         kind = kinds.get(column.name)
@@ -72,17 +72,18 @@ def check_columns(view: ViewName, wanted: Sequence[Column]) -> None:
             raise BadOption(f"schema: the view {view} has no column {column.name}; it has {', '.join(kinds)}")
         allowed = (kind, *_ALLOWED.get(kind, ()))
         if column.kind not in allowed:
-            raise BadOption(f"schema: {column.name} is {' or '.join(allowed)}, not {column.kind}")
+            raise BadOption(f"schema: {column.name} must be {' or '.join(allowed)}, not {column.kind}")
 
 
 def record_batch_of(rows: RecordRows | BatchRows, wanted: Sequence[Column]) -> pa.RecordBatch:
-    """Return rows with the columns wanted; they have been checked."""
+    """Return rows with the wanted columns, which check_columns has validated."""
     if isinstance(rows, RecordRows):
-        made = [_converted(record_rows.COLUMNS[column.name](rows), column) for column in wanted]
+        arrays = [_converted(record_rows.COLUMNS[column.name](rows), column) for column in wanted]
     else:
-        made = [_converted(batch_columns.COLUMNS[column.name](rows), column) for column in wanted]
-    rows_made: pa.RecordBatch = arrow.RecordBatch.from_arrays(made, schema=arrow.schema([one.field for one in wanted]))
-    return rows_made
+        arrays = [_converted(batch_columns.COLUMNS[column.name](rows), column) for column in wanted]
+    schema = arrow.schema([column.field for column in wanted])
+    record_batch: pa.RecordBatch = arrow.RecordBatch.from_arrays(arrays, schema=schema)
+    return record_batch
 
 
 def _converted(values: ArrowArray, column: Column) -> ArrowArray:
@@ -92,6 +93,6 @@ def _converted(values: ArrowArray, column: Column) -> ArrowArray:
     if pa.types.is_binary(values.type):
         return text_column(values)
     if pa.types.is_timestamp(values.type):
-        # Milliseconds, as Kafka has them.
+        # Kafka's unit is milliseconds.
         return values.cast(pa.timestamp("ms", "UTC")).cast(kind)
     return values.cast(kind)

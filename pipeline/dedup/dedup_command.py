@@ -1,6 +1,6 @@
-"""`dedup`: one copy of each event of a topic, into parquet or another topic.
+"""The command `dedup`: write one copy of each event of a topic to parquet or another topic.
 
-Spark is imported when the command runs. What cannot be done as asked is one line, and exit code 2.
+Spark is imported when the command runs. Invalid input prints one line and exits with code 2.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
     from .dedup_job import DedupCounts, DedupJob
 
 WINDOW_DEFAULT = "1 hour"
-# Each is a task and a few small files a micro-batch, and holds its part of the event ids in memory.
+# Each partition costs a task and a few small files in every micro-batch.
 STATE_PARTITIONS_DEFAULT = 4
 
 
 @click.command()
-@click.option("--from", "topic", required=True, metavar="TOPIC", help="The topic that has the copies.")
-@click.option("--bootstrap", metavar="HOST:PORT", help="The broker that has it.")
-@click.option("--path", metavar="DIR", help="In place of a broker: the folder that has its segment files.")
+@click.option("--from", "topic", required=True, metavar="TOPIC", help="The topic to read.")
+@click.option("--bootstrap", metavar="HOST:PORT", help="Read the topic from this broker.")
+@click.option("--path", metavar="DIR", help="Read the topic from segment files in this folder.")
 @click.option(
     "--to",
     required=True,
     metavar="TOPIC|PATH",
-    help="Where one copy of each goes; with a / in it, a folder of parquet.",
+    help="The topic to write, or a folder of parquet files if it contains a /.",
 )
 @click.option("--to-bootstrap", metavar="HOST:PORT", help="The broker of the topic of --to.  [default: --bootstrap]")
 @click.option(
-    "--event-id", required=True, metavar="ID", help="What tells events apart: key, header:NAME or json:$.path."
+    "--event-id", required=True, metavar="ID", help="The event id of a record: key, header:NAME or json:$.path."
 )
 @click.option(
     "--within",
@@ -48,20 +48,20 @@ STATE_PARTITIONS_DEFAULT = 4
     default=WINDOW_DEFAULT,
     show_default=True,
     metavar="TIME",
-    help="How long a stream remembers an event after it was read.",
+    help="How long a stream stores an event id after it was read.",
 )
-@click.option("--checkpoint", metavar="DIR", help="Where a stream keeps its place.  [default: inside a PATH]")
-@click.option("is_ending", "--available-now", is_flag=True, help="End the stream when all that is there is done.")
-@click.option("is_batch", "--batch", is_flag=True, help="Read all that is there, at once and without a checkpoint.")
-@click.option("--why/--no-why", default=True, help="Read it all once more, and say how the copies came to be.")
+@click.option("--checkpoint", metavar="DIR", help="The checkpoint of a stream.  [default: inside a PATH]")
+@click.option("is_ending", "--available-now", is_flag=True, help="End the stream at the present end of the topic.")
+@click.option("is_batch", "--batch", is_flag=True, help="Read the present topic once, without a checkpoint.")
+@click.option("--why/--no-why", default=True, help="Read the topic once more and print the causes of the copies.")
 @click.option("--master", metavar="URL", help="Spark's master.  [default: local[*]]")
-@click.option("assignments", "-c", "--conf", multiple=True, metavar="KEY=VALUE", help="Set one of Spark's keys.")
+@click.option("assignments", "-c", "--conf", multiple=True, metavar="KEY=VALUE", help="Set a Spark configuration key.")
 @click.option(
     "--state-partitions",
     type=click.IntRange(min=1),
     default=STATE_PARTITIONS_DEFAULT,
     show_default=True,
-    help="Parts of what a stream remembers; fixed by its first run.",
+    help="Partitions of the state of a stream; fixed by its first run.",
 )
 def dedup(
     topic: str,
@@ -79,15 +79,16 @@ def dedup(
     assignments: tuple[str, ...],
     state_partitions: int,
 ) -> None:
-    """Write one copy of each event of a topic, and say how many were dropped and why.
+    """Write one copy of each event of a topic, and print how many copies were dropped and why.
 
-    Runs as a stream until SIGINT or SIGTERM, and goes on from there when it is started again. Into parquet each event
-    goes exactly once, into a topic effectively once.
+    Runs as a stream until SIGINT or SIGTERM, and continues from its checkpoint at the next run. Delivery is exactly
+    once to parquet and effectively once to a topic.
     """
     try:
         installed_series()
     except BadOption as error:
         raise click.ClickException(str(error)) from error
+    # Spark takes a second to import, and may be missing.
     from ..spark.spark_errors import SPARK_ERRORS, failure_reason
     from .dedup import check_window
     from .dedup_job import DedupJob, copies_by_cause, run_batch
@@ -115,34 +116,34 @@ def dedup(
 
 
 def source_options(topic: str, bootstrap: str | None, path: str | None) -> dict[str, str]:
-    """Return the options of the data source. Raises BadOption."""
+    """Return the options of the data source. Raises BadOption unless exactly one source is set."""
     if (bootstrap is None) == (path is None):
-        raise BadOption("give one of --bootstrap (a broker's host:port) and --path (segment files)")
-    # An event of a transaction that was aborted never came about, and of one that is open nobody knows yet.
+        raise BadOption("set exactly one of --bootstrap (a broker's host:port) and --path (segment files)")
+    # Records of aborted transactions are no events, and an open transaction may still be aborted.
     wanted = {"topics": topic, "isolationLevel": "read_committed"}
     return {**wanted, **({"bootstrap": bootstrap} if bootstrap is not None else {"path": path or ""})}
 
 
 def broker_of(to: str, bootstrap: str | None) -> str | None:
-    """Return the broker of the topic that is written to; None if it is a path. Raises BadOption."""
+    """Return the broker of the target topic; None for a path. Raises BadOption if the broker is missing."""
     if "/" in to:
         return None
     if bootstrap is None:
-        raise BadOption(f"to: the topic {to} needs --to-bootstrap; a folder has a / in it, such as ./{to}")
+        raise BadOption(f"to: the topic {to} needs --to-bootstrap; a folder must contain a /, such as ./{to}")
     return bootstrap
 
 
 def check_job(job: DedupJob, *, is_batch: bool) -> None:
-    """Find out without Spark what cannot work. Raises BadOption, BrokerError."""
+    """Check, before Spark starts, that source and target exist. Raises BadOption, BrokerError."""
     from ..event_id import check_event_id
     from ..options import parse_options
     from ..source.log_splits import open_log
 
     check_event_id(job.event_id)
     if job.to == job.source["topics"] and job.to_bootstrap == job.source.get("bootstrap"):
-        raise BadOption(f"to: {job.to} is the topic that is read; it would never end")
+        raise BadOption(f"to: {job.to} is also the source; its end would never be reached")
     if not is_batch:
-        assert job.checkpoint_path, "it is said, or inside the path"
+        assert job.checkpoint_path, "checkpoint_path raises BadOption if it is missing"
     open_log(parse_options(job.source)).ends()
     if job.to_bootstrap is not None:
         open_log(parse_options({"bootstrap": job.to_bootstrap, "topics": job.to})).ends()
@@ -150,7 +151,7 @@ def check_job(job: DedupJob, *, is_batch: bool) -> None:
 
 @contextmanager
 def session_of(job: DedupJob, master: str | None, settings: dict[str, str]) -> Generator[SparkSession, None, None]:
-    """Start a session for the length of the block. Raises BadOption."""
+    """Start a Spark session and stop it after the block. Raises BadOption."""
     from ..spark.spark_session import start_session
 
     spark = start_session(master, with_kafka=job.to_bootstrap is not None, settings=settings)
@@ -161,16 +162,16 @@ def session_of(job: DedupJob, master: str | None, settings: dict[str, str]) -> G
 
 
 def run_stream(spark: SparkSession, job: DedupJob, *, is_endless: bool) -> DedupCounts:
-    """Run the stream until it ends or a signal comes. Raises BadOption, StreamingQueryException."""
+    """Run the stream until it ends or is stopped by a signal. Raises BadOption, StreamingQueryException."""
     from .dedup_job import follow, start_stream
 
-    # Set behind Spark's own handler, which breaks off a call to the JVM in the middle.
+    # Installed after the session, because Spark's own handler would interrupt a call to the JVM.
     stopped = stopped_by_signals()
     return follow(start_stream(spark, job, is_endless=is_endless), stopped.is_set, print_progress)
 
 
 def stopped_by_signals() -> threading.Event:
-    """Return what is set by SIGINT and SIGTERM from now on."""
+    """Return an event that SIGINT and SIGTERM set from now on."""
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda _number, _frame: stopped.set())
@@ -178,19 +179,17 @@ def stopped_by_signals() -> threading.Event:
 
 
 def print_progress(counts: DedupCounts) -> None:
-    """Say what a stream has done so far."""
+    """Print the counts of a stream so far to stderr."""
     click.echo(f"read {counts.records_read}, kept {counts.kept}, dropped {counts.dropped}", err=True)
 
 
 def print_outcome(counts: DedupCounts, job: DedupJob) -> None:
-    """Say what a run did, and then what it could not read to its end."""
-    click.echo(counts_text(counts, job))
-    for line in open_transactions_text(job):
-        click.echo(line)
+    """Print the counts of a run, and the partitions that an open transaction kept it from reading to the end."""
+    click.echo("\n".join([counts_text(counts, job), *open_transaction_lines(job)]))
 
 
 def counts_text(counts: DedupCounts, job: DedupJob) -> str:
-    """Return what a run did, for the terminal."""
+    """Return the counts of a run as text."""
     kind = "parquet" if job.to_bootstrap is None else f"topic on {job.to_bootstrap}"
     lines = [
         f"read {counts.records_read} records of {job.source['topics']}",
@@ -198,25 +197,25 @@ def counts_text(counts: DedupCounts, job: DedupJob) -> str:
         f"dropped {counts.dropped} as further copies",
     ]
     if counts.without_event_id:
-        lines.append(f"{counts.without_event_id} without {job.event_id}: no event id to compare, so they were all kept")
+        lines.append(f"{counts.without_event_id} without {job.event_id}: all kept, because they have no event id")
     if counts.damaged_batches:
         lines.append(f"{counts.damaged_batches} batches could not be read and were left out")
     return "\n".join(lines)
 
 
-def open_transactions_text(job: DedupJob) -> list[str]:
-    """Return a line for each partition that is not read to its end now, as a transaction is open there."""
+def open_transaction_lines(job: DedupJob) -> list[str]:
+    """Return a line for each partition that is read only up to its earliest open transaction."""
     from ..options import parse_options
     from ..source.log_splits import open_log
 
-    open_transaction_offsets = open_log(parse_options(job.source)).open_transaction_offsets()
+    offsets = open_log(parse_options(job.source)).open_transaction_offsets()
     return [
         f"{name.topic_name}-{name.partition} is read up to offset {offset}, where an open transaction begins"
-        for name, offset in sorted(open_transaction_offsets.items())
+        for name, offset in sorted(offsets.items())
     ]
 
 
 def causes_text(causes: dict[str, int], job: DedupJob) -> str:
-    """Return how the copies came to be, for the terminal; the causes are those of the audit of events."""
+    """Return the copies by cause as text. causes: from copies_by_cause."""
     head = f"further copies of events in {job.source['topics']}: {sum(causes.values())}"
     return "\n".join([head, *(f"  {copies} {cause}" for cause, copies in causes.items())])

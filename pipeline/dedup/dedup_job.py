@@ -1,7 +1,7 @@
-"""One run of the deduplication: from a log to a sink, as a batch or as a stream, and what came of it.
+"""One run of the deduplication, from a log to a sink, as a batch or as a stream, and its counts.
 
-A stream keeps in its checkpoint how far it has read and which event ids it remembers. Killed at any moment and started
-anew with the same checkpoint, it goes on where it was.
+The checkpoint of a stream stores its position and its event ids. A stream that was killed at any moment continues from
+its checkpoint.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from .dedup import (
 )
 from .dedup_sinks import ParquetSink, Sink, TopicSink, write_to_topic
 
-# A look for new records costs the broker a few requests.
+# Each trigger costs the broker a few requests.
 TRIGGER_INTERVAL = "1 second"
-# How often a running stream is asked for what it has done: it keeps the last hundred micro-batches.
+# Spark keeps the progress of the last hundred micro-batches, so the poll must be more frequent than those.
 POLL_SECONDS = 1
-# A micro-batch that takes longer to end is broken off.
+# A micro-batch that takes longer to end is aborted at shutdown.
 STOP_SECONDS_MAX = 60
 STOP_POLL_SECONDS = 0.05
 
@@ -44,8 +44,7 @@ _V1_FORMATS_KEY = "spark.sql.sources.useV1SourceList"
 _READ = "read"
 _KEPT = "kept"
 
-# What a checkpoint and the folders of a stream are named inside what they belong to; files that begin with _ are none
-# of the table's to all that read parquet.
+# Names inside the output folder and the checkpoint. Readers of parquet ignore names that begin with _.
 CHECKPOINT_IN_PARQUET = "_checkpoint"
 MARK_IN_CHECKPOINT = "fauxka-topic-mark"
 JOB_IN_CHECKPOINT = "fauxka-job"
@@ -53,7 +52,7 @@ JOB_IN_CHECKPOINT = "fauxka-job"
 
 @dataclass(frozen=True, slots=True)
 class DedupJob:
-    """What to read, how events are told apart, and where what stays goes: to a path, or to a topic of a broker."""
+    """The source, the event id and the target of a run. source: options of the data source. to: a path or a topic."""
 
     source: Mapping[str, str]
     event_id: str
@@ -65,22 +64,22 @@ class DedupJob:
 
     @property
     def identity(self) -> Column:
-        """The column that tells events apart. Raises BadOption."""
+        """The event id as a column. Raises BadOption."""
         return event_id_column(self.event_id)
 
     @property
     def checkpoint_path(self) -> str:
-        """Where a stream keeps its place. Raises BadOption if a topic's is not said."""
+        """The checkpoint folder of a stream. Raises BadOption if it is not set and the target is a topic."""
         if self.to_bootstrap is None:
             return f"{self.to.rstrip('/')}/{CHECKPOINT_IN_PARQUET}"
         if self.checkpoint is None:
-            raise BadOption("checkpoint: a stream into a topic needs a folder in which it keeps its place")
+            raise BadOption("checkpoint: must be set for a stream to a topic")
         return self.checkpoint
 
 
 @dataclass(frozen=True, slots=True)
 class DedupCounts:
-    """What a run did."""
+    """The counts of a run."""
 
     records_read: int = 0
     without_event_id: int = 0
@@ -89,7 +88,7 @@ class DedupCounts:
 
     @property
     def dropped(self) -> int:
-        """How many were further copies of an event."""
+        """The number of further copies."""
         return self.records_read - self.kept
 
     def plus(self, other: DedupCounts) -> DedupCounts:
@@ -103,27 +102,23 @@ class DedupCounts:
 
 
 def run_batch(spark: SparkSession, job: DedupJob) -> DedupCounts:
-    """Write the first copy of each event that is there now.
-
-    A path must be new. Raises BadOption.
-    """
+    """Write the first copy of each event in the present log. Raises BadOption, also if the target path exists."""
     read, kept = Observation(_READ), Observation(_KEPT)
     records = read_log(spark, job.source).observe(read, *counts_of(job.identity))
     copies = first_copies(records, job.identity).observe(kept, f.count(f.lit(1)).alias(_KEPT))
     if job.to_bootstrap is None:
         write_new_folder(copies, job.to)
     else:
-        with newer_kafka_sink(spark):
+        with kafka_v2_sink(spark):
             write_to_topic(copies, job.to_bootstrap, job.to)
     return counts_in(read.get, kept.get)
 
 
 @contextmanager
-def newer_kafka_sink(spark: SparkSession) -> Generator[None, None, None]:
-    """Let batches go to topics by the newer of the two ways that the format has, for the length of the block.
+def kafka_v2_sink(spark: SparkSession) -> Generator[None, None, None]:
+    """Use the V2 sink of the format kafka within the block.
 
-    The older one, which is Spark's choice, runs the query as another one, of which no observation is ever told: who
-    waits for it waits for ever.
+    The default V1 sink runs the write as another query without observations, so Observation.get would block forever.
     """
     before = spark.conf.get(_V1_FORMATS_KEY) or ""
     spark.conf.set(_V1_FORMATS_KEY, ",".join(name for name in before.split(",") if name != "kafka"))
@@ -134,44 +129,37 @@ def newer_kafka_sink(spark: SparkSession) -> Generator[None, None, None]:
 
 
 def copies_by_cause(spark: SparkSession, job: DedupJob) -> dict[str, int]:
-    """Return how many further copies all of the source has now, by their causes; the largest number first."""
+    """Return the number of further copies in the present source by cause, the largest number first."""
     records, batches = (read_log(spark, {**job.source, "view": view}) for view in ("records", "batches"))
-    return causes_in(audit_events(records, job.identity, batches))
-
-
-def causes_in(findings: DataFrame) -> dict[str, int]:
-    """Return the copies among findings by their causes, of which there are few; the largest number first."""
+    findings = audit_events(records, job.identity, batches)
     copies = findings.where((f.col("check") == "event") & (f.col("kind") == "duplicate"))
     counted = copies.groupBy("cause").agg(f.sum("count").alias("copies"))
     return {row["cause"]: row["copies"] for row in counted.orderBy(f.desc("copies"), "cause").collect()}
 
 
 def write_new_folder(copies: DataFrame, path: str) -> None:
-    """Write parquet where nothing is yet. Raises BadOption."""
+    """Write parquet to a new folder. Raises BadOption if it exists."""
     try:
         copies.write.mode("errorifexists").parquet(path)
     except AnalysisException as error:
         if "PATH_ALREADY_EXISTS" not in str(error):
             raise
-        raise BadOption(f"to: {path} is there already, and a batch wants a new folder") from error
+        raise BadOption(f"to: {path} exists already, and --batch needs a new folder") from error
 
 
 def counts_in(read: Mapping[str, int], kept: Mapping[str, int]) -> DedupCounts:
-    """Return the counts that were observed on the way."""
+    """Return the counts of the observations `read` and `kept`."""
     return DedupCounts(read[RECORDS_READ], read[WITHOUT_EVENT_ID], read[DAMAGED_BATCHES], kept[_KEPT])
 
 
 def start_stream(spark: SparkSession, job: DedupJob, *, is_endless: bool) -> StreamingQuery:
-    """Start to write the copies that are read first; without is_endless it ends with what is there now.
-
-    Raises BadOption.
-    """
+    """Start the streaming query. is_endless: False ends it at the present end of the source. Raises BadOption."""
     if not has_data_sources(spark):
-        raise BadOption(f"a stream needs Spark 4, and this is {spark.version}; --batch reads what is there")
-    # All that can be refused is, before the checkpoint is this job's.
+        raise BadOption(f"a stream needs Spark 4, not {spark.version}; --batch works with Spark 3.5")
+    # All checks come before check_same_job, which writes to the checkpoint.
     identity, checkpoint = job.identity, job.checkpoint_path
     sink = sink_of(spark, job)
-    # A topic that is not there would else be found out in the middle of the first micro-batch.
+    # Fails now instead of in the first micro-batch if the topic does not exist.
     if isinstance(sink, TopicSink):
         sink.ends()
     check_same_job(spark, job)
@@ -186,18 +174,18 @@ def start_stream(spark: SparkSession, job: DedupJob, *, is_endless: bool) -> Str
 
 
 def check_same_job(spark: SparkSession, job: DedupJob) -> None:
-    """Raise BadOption if the checkpoint is of another job: event ids of two kinds know nothing of one another."""
+    """Raise BadOption if the checkpoint is of another job, whose event ids are not comparable."""
     path = f"{job.checkpoint_path}/{JOB_IN_CHECKPOINT}"
     now = f"--from {job.source['topics']} --event-id {job.event_id} --to {job.to}"
     before = find_text(spark, path)
     if before is None:
         write_text(spark, path, now)
     elif before != now:
-        raise BadOption(f"checkpoint: {job.checkpoint_path} is that of {before}, and not of {now}")
+        raise BadOption(f"checkpoint: {job.checkpoint_path} belongs to {before}, not to {now}")
 
 
 def sink_of(spark: SparkSession, job: DedupJob) -> Sink:
-    """Return what a stream writes to."""
+    """Return the sink of a stream."""
     if job.to_bootstrap is None:
         return ParquetSink(job.to.rstrip("/"))
     mark_path = f"{job.checkpoint_path}/{MARK_IN_CHECKPOINT}"
@@ -205,7 +193,7 @@ def sink_of(spark: SparkSession, job: DedupJob) -> Sink:
 
 
 def writer_of(sink: Sink) -> Callable[[DataFrame, int], None]:
-    """Return what Spark calls with each micro-batch."""
+    """Return the function for foreachBatch."""
 
     def write(kept: DataFrame, batch_number: int) -> None:
         sink.write(kept, batch_number)
@@ -214,16 +202,16 @@ def writer_of(sink: Sink) -> Callable[[DataFrame, int], None]:
 
 
 class StreamTally:
-    """Adds up what a stream says of its micro-batches."""
+    """Sums the counts of a query's micro-batches."""
 
     def __init__(self, query: StreamingQuery) -> None:
-        """Count from the first one of this run."""
+        """query: counted from its first micro-batch in this process."""
         self._query = query
         self._last_batch = -1
         self.counts = DedupCounts()
 
     def update(self) -> bool:
-        """Take in the micro-batches that have ended since the last look; whether any had records."""
+        """Add the micro-batches that ended since the last call. Return whether the counts changed."""
         before = self.counts
         for progress in self._query.recentProgress:
             observed = progress["observedMetrics"]
@@ -234,16 +222,16 @@ class StreamTally:
         return self.counts != before
 
 
-def follow(query: StreamingQuery, is_stopped: Callable[[], bool], say: Callable[[DedupCounts], None]) -> DedupCounts:
-    """Wait until a stream ends, by itself or as it is_stopped, and say now and then what it has done so far.
+def follow(query: StreamingQuery, is_stopped: Callable[[], bool], report: Callable[[DedupCounts], None]) -> DedupCounts:
+    """Wait until a stream ends or is_stopped returns true, and report the counts when they change.
 
-    Raises StreamingQueryException if it fails.
+    Raises StreamingQueryException if the stream fails.
     """
     tally = StreamTally(query)
     try:
         while not is_stopped() and not query.awaitTermination(POLL_SECONDS):
             if tally.update():
-                say(tally.counts)
+                report(tally.counts)
         wait_for_micro_batch(query, tally)
     finally:
         query.stop()
@@ -252,9 +240,9 @@ def follow(query: StreamingQuery, is_stopped: Callable[[], bool], say: Callable[
 
 
 def wait_for_micro_batch(query: StreamingQuery, tally: StreamTally) -> None:
-    """Wait until the micro-batch that runs has said what it did; it is repeated by the next run if it takes too long.
+    """Wait for the progress of the running micro-batch, STOP_SECONDS_MAX at most; the next run repeats it then.
 
-    Stopped after its commit and before that, it would be in the sink and in no run's counts.
+    A micro-batch stopped between its commit and its progress would be in the sink but in no run's counts.
     """
     deadline = time.monotonic() + STOP_SECONDS_MAX
     tally.update()

@@ -1,10 +1,10 @@
-"""Where the copies that stay go: parquet, each exactly once, or a topic, each effectively once.
+"""Sinks of a deduplicated stream: parquet (exactly once) and a topic (effectively once).
 
-A micro-batch that is repeated after a failure has the same records as before. In parquet it has a folder of its own by
-its number, which the repetition writes anew; so whoever reads the folders sees each event once, with Spark or without.
-A topic cannot be written anew. There the repetition looks at what has come into the topic since before its first
-attempt, and leaves out the events that are there. What can still come twice: a request of a killed writer that the
-broker takes in after that look, and records without event id.
+A micro-batch that is repeated after a failure has the same records again.
+- Parquet: each micro-batch has its own folder, named by its number, which a repetition overwrites.
+- Topic: a repetition reads what was written to the topic since its first attempt began, and leaves out those events.
+  Two cases can still be written twice: records without event id, and a request of a killed writer that the broker
+  appends after that read.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ BATCH_COLUMN = "batch"
 
 
 class Sink(Protocol):
-    """What takes the copies that stay."""
+    """The target of the kept copies."""
 
     def write(self, kept: DataFrame, batch_number: int) -> None:
-        """Write a micro-batch; the same number again is the same one repeated."""
+        """Write a micro-batch. A repeated batch_number is a repetition of the same micro-batch."""
         ...
 
 
@@ -41,22 +41,22 @@ class ParquetSink:
     path: str
 
     def write(self, kept: DataFrame, batch_number: int) -> None:
-        """Write a folder anew."""
+        """Write or overwrite the folder of the micro-batch."""
         kept.write.mode("overwrite").parquet(f"{self.path}/{BATCH_COLUMN}={batch_number}")
 
 
 @dataclass(frozen=True, slots=True)
 class TopicMark:
-    """Where a topic ended before a micro-batch was written to it, kept beside the checkpoint."""
+    """The end offsets of a topic before a micro-batch was written, stored beside the checkpoint."""
 
     batch_number: int
-    # By topic and partition, as the data source takes starting offsets.
+    # By topic and partition, in the format of the option startingOffsets.
     ends: dict[str, dict[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class TopicSink:
-    """A topic, written by Spark's format kafka; the records of a partition keep their order."""
+    """A topic, written with Spark's format kafka. Records of a source partition keep their order."""
 
     spark: SparkSession
     bootstrap: str
@@ -65,7 +65,7 @@ class TopicSink:
     mark_path: str
 
     def write(self, kept: DataFrame, batch_number: int) -> None:
-        """Write what is not there of an attempt before this one."""
+        """Write the events that no earlier attempt of the micro-batch has written."""
         mark = self._find_mark()
         if mark is not None and mark.batch_number == batch_number:
             kept = kept.join(self._written_since(mark), EVENT_ID, "left_anti")
@@ -74,7 +74,7 @@ class TopicSink:
         write_to_topic(kept, self.bootstrap, self.topic)
 
     def ends(self) -> dict[str, dict[str, int]]:
-        """Return where the topic ends now. Raises BadOption if it is not there."""
+        """Return the present end offsets of the topic. Raises BadOption if it does not exist."""
         offsets = FetchLog(parse_options(self._source)).ends()
         return {self.topic: {str(name.partition): offset for name, offset in sorted(offsets.items())}}
 
@@ -87,7 +87,7 @@ class TopicSink:
         return with_event_ids(rows, self.event_id).where(f.col(EVENT_ID).isNotNull()).select(EVENT_ID).distinct()
 
     def _find_mark(self) -> TopicMark | None:
-        """Return the mark that was set last; one that was not set to its end is none, and nothing was written after."""
+        """Return the last mark; None for an incomplete one, because no write to the topic followed it."""
         line = find_text(self.spark, self.mark_path)
         if line is None:
             return None
@@ -99,14 +99,14 @@ class TopicSink:
 
 
 def mark_of(content: Mapping[str, object]) -> TopicMark:
-    """Return the mark that is written as JSON."""
+    """Return the mark of its JSON content."""
     batch_number, ends = content["batch"], content["ends"]
-    assert isinstance(batch_number, int) and isinstance(ends, dict), "a mark is as it was written"
+    assert isinstance(batch_number, int) and isinstance(ends, dict), "_set_mark wrote the mark"
     return TopicMark(batch_number, cast(dict[str, dict[str, int]], ends))
 
 
 def write_to_topic(kept: DataFrame, bootstrap: str, topic: str) -> None:
-    """Append records to a topic with key, value and headers; its partitions are chosen by the keys."""
+    """Append records with key, value and headers to a topic. The producer chooses partitions by key."""
     ordered = kept.repartition("topic", "partition").sortWithinPartitions("topic", "partition", "offset")
     rows = ordered.select(f.lit(topic).alias("topic"), "key", "value", "headers")
     options = {"kafka.bootstrap.servers": bootstrap, "kafka.acks": "all", "kafka.enable.idempotence": "true"}

@@ -1,7 +1,7 @@
-"""An audit as one HTML page that needs nothing else: its verdict, its counts and examples, and three pictures.
+"""The result of an audit as one self-contained HTML page: verdict, counts, examples and three pictures.
 
-Takes the summary of an audit as it is written to JSON (see audit_summary.py), with what the pictures need (see
-report_pictures.py) under "pictures". All of it may come from a log, so nothing goes into the page unescaped.
+The input is the JSON of an audit (summary.py), with the rows of report_pictures.py under "pictures". All text is
+escaped, because it can come from a log.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}.none{col
 
 
 def report_page(summary: Json) -> str:
-    """Return the page."""
+    """Return the HTML page. summary: from Summary.as_json."""
     verdict = _text(summary, "verdict")
     pictures = _object(summary, "pictures")
     parts = [
         f"<h1>Audit of {escape(_text(summary, 'log'))}: <span class={_quoted(verdict)}>{escape(verdict)}</span></h1>",
-        "<h2>What was read</h2>",
+        "<h2>Topics</h2>",
         _table(("topic", "partitions", "batches", "records", "bytes", "producers"), _rows(summary, "topics")),
-        "<h2>What was found</h2>",
+        "<h2>Findings</h2>",
         _table(("check", "kind", "cause", "findings", "records", "fault"), _with_words(_rows(summary, "groups"))),
         "<h2>Copies over time, by cause</h2>",
-        bars([_bar(row) for row in _rows(pictures, "copies")]) or _none("No event is there more than once."),
+        bars([_bar(row) for row in _rows(pictures, "copies")]) or _none("No event has copies."),
         "<h2>Gaps, by partition</h2>",
         timeline([_gap(row) for row in _rows(pictures, "gaps")], "offset") or _none("No sequences are missing."),
         "<h2>Producers, over time</h2>",
@@ -87,14 +87,14 @@ def _with_words(groups: Sequence[Json]) -> list[Json]:
 
 
 def _heading(column: str, value: object) -> str:
-    """Return a column's name, over its numbers where it has some."""
+    """Return the heading of a column; value: of the first row, to align the headings of numbers."""
     kind = ' class="number"' if isinstance(value, int) else ""
     return f"<th{kind}>{escape(column.replace('_', ' '))}</th>"
 
 
 def _cell(column: str, value: object) -> str:
     if isinstance(value, int):
-        # Offsets and ids are there to be copied; how many there are is there to be read.
+        # Counts get separators. Offsets and ids do not, so that they can be copied.
         words = f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}") if column in _COUNTS else str(value)
         return f'<td class="number">{words}</td>'
     return f"<td>{escape('' if value is None else str(value))}</td>"

@@ -1,19 +1,18 @@
-"""What the pictures of an audit's page are drawn from: few rows, however much was found."""
+"""The rows from which the pictures of an audit's page are drawn; their number is limited."""
 
 from __future__ import annotations
 
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
 
-# As many bars as a screen shows apart.
+# As many bars as a screen can show.
 BARS_MAX = 48
-# The largest gaps, and the spans of producers that were busiest.
 GAPS_MAX = 200
 SPANS_MAX = 200
-# Of a page's bars, all causes that there are and then some.
+# More than the number of causes.
 _CAUSES_MAX = 16
 
-# The columns of the batches view that are read.
+# The columns of the batches view that producer_spans reads.
 BATCH_COLUMNS = (
     "topic",
     "partition",
@@ -28,7 +27,7 @@ Rows = list[dict[str, object]]
 
 
 def pictures_of(findings: DataFrame, batches: DataFrame) -> dict[str, Rows]:
-    """Return the rows of each picture as plain data, for the summary of an audit; see html_report.py."""
+    """Return the rows of each picture by its name, as plain data."""
     return {
         "copies": copies_over_time(findings),
         "gaps": _plain(gaps(findings).collect()),
@@ -37,7 +36,7 @@ def pictures_of(findings: DataFrame, batches: DataFrame) -> dict[str, Rows]:
 
 
 def copies_over_time(findings: DataFrame) -> Rows:
-    """Return how many further copies of each cause there are in each of BARS_MAX stretches of time."""
+    """Return the number of further copies by cause in each of BARS_MAX intervals of time."""
     copies = findings.where((f.col("kind") == "duplicate") & f.col("timestamp").isNotNull())
     timed = copies.withColumn("at_ms", f.unix_millis("timestamp"))
     ends = timed.agg(f.min("at_ms").alias("first"), f.max("at_ms").alias("last")).first()
@@ -48,7 +47,7 @@ def copies_over_time(findings: DataFrame) -> Rows:
 
 
 def bars_of(timed: DataFrame, first: int, width: int) -> DataFrame:
-    """Return copies with at_ms by stretches of so many milliseconds and by cause, in order."""
+    """Return the copies by interval and cause. timed: has at_ms. width: of an interval in milliseconds."""
     number = f.floor((f.col("at_ms") - f.lit(first)) / f.lit(width))
     return (
         timed.groupBy((f.lit(first) + number * f.lit(width)).alias("at_ms"), f.coalesce("cause", "kind").alias("cause"))
@@ -60,7 +59,7 @@ def bars_of(timed: DataFrame, first: int, width: int) -> DataFrame:
 
 
 def gaps(findings: DataFrame) -> DataFrame:
-    """Return the largest gaps, in order of their places."""
+    """Return the largest gaps, in log order."""
     found = findings.where((f.col("check") == "sequence") & (f.col("kind") == "gap") & f.col("offset").isNotNull())
     missing = f.coalesce("count", f.lit(1)).cast("bigint").alias("missing")
     largest = found.select("topic", "partition", "offset", missing).orderBy(f.desc("missing"), "topic", "partition")
@@ -68,7 +67,7 @@ def gaps(findings: DataFrame) -> DataFrame:
 
 
 def producer_spans(batches: DataFrame) -> DataFrame:
-    """Return from when to when each producer wrote to each partition, by epoch: the busiest, in order of their ids."""
+    """Return first and last timestamp of each producer epoch in each partition, for those with the most batches."""
     of_producers = batches.where((f.col("producer_id") >= 0) & (f.unix_millis("max_timestamp") >= 0))
     return (
         of_producers.groupBy("producer_id", "topic", "partition", "producer_epoch")

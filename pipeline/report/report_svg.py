@@ -1,4 +1,4 @@
-"""Pictures of an audit as inline SVG: bars over time, and marks on lines. Each mark says in words what it is."""
+"""Pictures of an audit as inline SVG: stacked bars over time, and marks on lines. Each mark has a title."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from typing import Literal
 
 WIDTH = 960
 _HEIGHT = 240
-# Room for the names of the lines, and below for the two ends of the axis.
+# The width of the line names, and the height of the axis labels.
 _LEFT = 250
 _MARGIN = 20
 _ROW = 18
-# Written out, so that a picture that is taken out of its page has it too.
+# In the SVG and not in the style sheet, so that a picture can be copied out of its page.
 _FONT = 'font-family="system-ui, sans-serif" font-size="11" fill="#444"'
-# How wide a character of it is, or a little less.
+# The approximate width of a character.
 _CHARACTER = 6.5
-# Into how many parts faint lines cut the axis; an even number, since its middle is told.
+# The number of parts of the axis; even, because the middle has a label.
 _TICKS = 4
-# What a mark without length is wide, so that it is seen.
+# Makes a mark without length visible.
 _MARK_WIDTH_MIN = 3.0
-# The most lines of a picture; a page with thousands is of use to nobody.
 LINES_MAX = 40
-# Told apart by who sees no red and green too; more kinds than these share the last.
+# Distinguishable with red-green colour blindness. Further kinds share the last colour.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555")
 
 Axis = Literal["time", "offset"]
@@ -32,7 +31,7 @@ Axis = Literal["time", "offset"]
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """So many copies of a cause in a stretch of time."""
+    """The copies of a cause in an interval of time."""
 
     at_ms: int
     width_ms: int
@@ -42,7 +41,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Something on a line, from first to last of the axis; kind gives it its colour."""
+    """A range on a line. first, last: values of the axis. kind: determines the colour. words: the title."""
 
     line: str
     first: int
@@ -52,7 +51,7 @@ class Mark:
 
 
 def bars(given: Sequence[Bar]) -> str:
-    """Return bars that stand on one another, by time and cause; nothing for none."""
+    """Return bars stacked by time and cause; "" without any."""
     if not given:
         return ""
     first, end = min(bar.at_ms for bar in given), max(bar.at_ms + bar.width_ms for bar in given)
@@ -79,7 +78,7 @@ def bars(given: Sequence[Bar]) -> str:
 
 
 def timeline(given: Sequence[Mark], axis: Axis) -> str:
-    """Return marks, each on its line; nothing for none. Of the lines the first ones, and how many are left out."""
+    """Return marks on their lines; "" without any. Shows the first LINES_MAX lines and the number of others."""
     if not given:
         return ""
     lines = list(dict.fromkeys(mark.line for mark in given))
@@ -108,7 +107,7 @@ def _colours(kinds: Sequence[str]) -> dict[str, str]:
 
 
 def _place(value: int, first: int, end: int, left: int) -> float:
-    """Return where a value stands across the picture; all in the middle if there is but one."""
+    """Return the horizontal position of a value; the middle if the axis has only one value."""
     room = WIDTH - left - _MARGIN
     return left + (room * (value - first) / (end - first) if end > first else room / 2)
 
@@ -119,7 +118,7 @@ def _at(value: int, axis: Axis) -> str:
     try:
         return datetime.fromtimestamp(value / 1000, UTC).isoformat(sep=" ", timespec="milliseconds")
     except (OverflowError, ValueError, OSError):
-        # A producer may write any 64 bits as its time.
+        # A producer can write any 64-bit timestamp.
         return f"{value} ms"
 
 
@@ -133,7 +132,7 @@ def _label(left: float, top: float, words: str, anchor: str = "start") -> str:
 
 
 def _axis(first: int, end: int, axis: Axis, left: int, height: int) -> str:
-    """Return the values of the axis in words, and faint lines up from them."""
+    """Return the labels of the axis, and grid lines above them."""
     bottom = height - 5
     if first == end:
         return _label(left + (WIDTH - left - _MARGIN) / 2, bottom, _at(first, axis), "middle")

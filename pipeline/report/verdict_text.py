@@ -1,8 +1,8 @@
-"""The verdict of an audit as text for a terminal: what was read, a table of what was found, and the first examples."""
+"""The verdict of an audit as text for a terminal: totals by topic, a table of findings, and the first examples."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from ..audit.summary import Example, FindingGroup, Summary
 
@@ -10,14 +10,14 @@ _HEADINGS = ("check", "found", "cause", "findings", "records")
 
 
 def verdict_text(summary: Summary) -> str:
-    """Return the lines of a verdict."""
+    """Return the text of a verdict."""
     faults = [group for group in summary.groups if group.is_fault]
     harmless = [group for group in summary.groups if not group.is_fault]
     lines = [f"Audit of {summary.log}: {', '.join(summary.checks)}", *_totals(summary)]
     if faults:
         lines += ["", *_table(faults), *_examples(faults)]
     if harmless:
-        lines += ["", "No fault, but worth knowing:", *_table(harmless), *_examples(harmless)]
+        lines += ["", "Findings that are not faults:", *_table(harmless), *_examples(harmless)]
     return "\n".join([*lines, "", _last_line(summary, faults)])
 
 
@@ -26,15 +26,15 @@ def _totals(summary: Summary) -> list[str]:
         f"  {topic.topic}: {_many(topic.records, 'record')} in {_many(topic.batches, 'batch')} of "
         f"{_many(topic.partitions, 'partition')}, from {_many(topic.producers, 'producer')} with an id"
         for topic in summary.topics
-    ] or ["  nothing is stored there"]
+    ] or ["  no records"]
 
 
 def _last_line(summary: Summary, faults: Sequence[FindingGroup]) -> str:
     if not summary.topics:
-        return "Verdict: nothing to find fault with, as nothing is there"
+        return "Verdict: clean, but there are no records"
     if not faults:
         return "Verdict: clean"
-    kinds = _joined(f"{_number(group.findings)} {_name(group)}" for group in faults)
+    kinds = ", ".join(f"{_number(group.findings)} {_name(group)}" for group in faults)
     return f"Verdict: {_many(sum(group.findings for group in faults), 'finding')}: {kinds}"
 
 
@@ -72,7 +72,7 @@ def _examples(groups: Sequence[FindingGroup]) -> list[str]:
 
 
 def _example(example: Example) -> str:
-    place = "nowhere" if example.topic is None else f"{example.topic}-{example.partition}"
+    place = "unknown offset" if example.topic is None else f"{example.topic}-{example.partition}"
     if example.offset is not None:
         place += f" offset {example.offset}"
     event = "" if example.event_id is None else f" event {example.event_id}"
@@ -86,7 +86,3 @@ def _many(number: int, noun: str) -> str:
 
 def _number(number: int) -> str:
     return f"{number:,}"
-
-
-def _joined(words: Iterable[str]) -> str:
-    return ", ".join(words)

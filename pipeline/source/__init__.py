@@ -1,1 +1,1 @@
-"""Where logs are read from: segment files, or the topics of a broker."""
+"""Sources of logs: segment files and topics of a broker."""

@@ -1,4 +1,4 @@
-"""A connection to a broker: one request at a time, in versions that both sides speak."""
+"""A blocking connection to a broker, with one request in flight, in API versions that both sides support."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from ...protocol.frames import FrameError
 from ...protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from ...protocol.primitives import Reader
 
-# The newest versions that are asked with. Up to them topics go by their names, which saves asking for their ids.
+# The last versions with topic names. Later ones need topic ids.
 VERSIONS_MAX = {ApiKey.FETCH: 12, ApiKey.LIST_OFFSETS: 7, ApiKey.METADATA: 12}
 
-# No answer is larger: Fetch asks for far less, and a single batch may have as much as a request.
+# Larger than any response: a fetch asks for less, and a single batch is limited by the request size.
 RESPONSE_BYTES_MAX = 128 * 1024 * 1024
 
 _SIZE = Struct(">i")
 
-Answer = TypeVar("Answer")
+Response = TypeVar("Response")
 
 
 class BrokerError(Exception):
-    """A broker that does not answer, or not as one does; the words are one line and name it."""
+    """A broker does not respond, or its response is invalid. The message is one line and names the broker."""
 
 
 class BrokerConnection:
-    """A connection that is open until it is closed; a context manager that closes it."""
+    """A connection to one broker; a context manager that closes it."""
 
     def __init__(self, host: str, port: int, timeout_ms: int) -> None:
-        """Connect, and ask which versions are spoken. Raises BrokerError."""
+        """Connect and request the API versions. timeout_ms: for each socket operation. Raises BrokerError."""
         self.address = f"{host}:{port}"
         self._correlation_id = 0
         try:
@@ -42,13 +42,13 @@ class BrokerConnection:
         except OSError as error:
             raise BrokerError(f"broker {self.address}: no connection: {error.strerror or error}") from None
         try:
-            # Without waiting for more to send: each request is one.
+            # Each request is sent at once and whole.
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            answer = self._ask(ApiKey.API_VERSIONS, 0, ApiVersionsRequest(), ApiVersionsResponse.read)
+            response = self._send(ApiKey.API_VERSIONS, 0, ApiVersionsRequest(), ApiVersionsResponse.read)
         except BaseException:
             self._socket.close()
             raise
-        self._versions = {api.api_key: (api.min_version, api.max_version) for api in answer.api_keys}
+        self._versions = {api.api_key: (api.min_version, api.max_version) for api in response.api_keys}
 
     def __enter__(self) -> Self:
         """Return the connection."""
@@ -60,24 +60,27 @@ class BrokerConnection:
         """Close the connection."""
         self._socket.close()
 
-    def ask(self, key: ApiKey, message: RequestMessage, read: Callable[[Reader, int], Answer]) -> Answer:
-        """Return the answer to a request, in the newest version that both speak. Raises BrokerError."""
+    def send(self, key: ApiKey, message: RequestMessage, read: Callable[[Reader, int], Response]) -> Response:
+        """Send a request in the newest version that both sides support. Return the response. Raises BrokerError."""
         least, most = self._versions.get(key, (0, -1))
-        version = min(most, VERSIONS_MAX.get(key, APIS[key].last_version))
-        if version < max(least, APIS[key].first_version):
-            raise BrokerError(f"broker {self.address}: speaks {key.name} {least}-{most}; known here up to {version}")
-        return self._ask(key, version, message, read)
+        first, last = APIS[key].first_version, VERSIONS_MAX.get(key, APIS[key].last_version)
+        version = min(most, last)
+        if version < max(least, first):
+            raise BrokerError(f"broker {self.address}: supports {key.name} {least}-{most}, not {first}-{last}")
+        return self._send(key, version, message, read)
 
-    def _ask(self, key: ApiKey, version: int, message: RequestMessage, read: Callable[[Reader, int], Answer]) -> Answer:
+    def _send(
+        self, key: ApiKey, version: int, message: RequestMessage, read: Callable[[Reader, int], Response]
+    ) -> Response:
         self._correlation_id += 1
         try:
             self._socket.sendall(request_frame(APIS[key], version, self._correlation_id, message))
             size: int = _SIZE.unpack(self._receive(_SIZE.size))[0]
             if not 0 < size <= RESPONSE_BYTES_MAX:
-                raise FrameError(f"an answer of {size} bytes")
+                raise FrameError(f"a response of {size} bytes")
             return read_answer(APIS[key], version, self._correlation_id, self._receive(size), read)
         except TimeoutError:
-            raise BrokerError(f"broker {self.address}: no answer to {key.name} in time") from None
+            raise BrokerError(f"broker {self.address}: no response to {key.name} in time") from None
         except (OSError, FrameError) as error:
             raise BrokerError(f"broker {self.address}: {key.name}: {error}") from None
 
@@ -87,7 +90,7 @@ class BrokerConnection:
         while view:
             count = self._socket.recv_into(view)
             if not count:
-                raise FrameError("the connection was closed")
+                raise FrameError("the broker closed the connection")
             view = view[count:]
         return bytes(buffer)
 

@@ -1,4 +1,4 @@
-"""A broker's partitions: who leads them, and where they begin and end."""
+"""The partitions of a cluster: their leaders, start offsets and end offsets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..bad_option import BadOption
 from ..options import LogOptions
 from .broker_connection import BrokerConnection, BrokerError, error_name
 
-# A broker that moves its leaders, or has just started, is asked again so often, after so long.
+# Retries while leaders move or a broker starts.
 ATTEMPTS = 10
 _RETRY_SECONDS = 0.3
 
@@ -42,52 +42,52 @@ Result = TypeVar("Result")
 
 
 class RetriableError(BrokerError):
-    """What may be over when it is asked again, of the leaders that are then known."""
+    """An error that a retry with current leaders can resolve."""
 
 
-def retry(ask: Callable[[], Result]) -> Result:
-    """Return what ask returns; it is called again while it raises RetriableError."""
+def retry(attempt: Callable[[], Result]) -> Result:
+    """Call attempt until it does not raise RetriableError, ATTEMPTS times at most."""
     for _ in range(ATTEMPTS - 1):
         try:
-            return ask()
+            return attempt()
         except RetriableError:
             time.sleep(_RETRY_SECONDS)
-    return ask()
+    return attempt()
 
 
 def check_error(code: int, what: str) -> None:
-    """Raise what an error code stands for; nothing for 0."""
+    """Raise BrokerError or RetriableError for an error code other than 0. what: named in the message."""
     if code:
         kind = RetriableError if code in _RETRIABLE_ERRORS else BrokerError
         raise kind(f"{what}: {error_name(code)}")
 
 
 def connect(options: LogOptions) -> BrokerConnection:
-    """Return a connection to the first broker of the option that answers. Raises BrokerError."""
+    """Return a connection to the first broker of the option bootstrap that accepts it. Raises BrokerError."""
     failure: BrokerError | None = None
     for host, port in options.bootstrap:
         try:
             return BrokerConnection(host, port, options.timeout_ms)
         except BrokerError as error:
             failure = error
-    assert failure is not None, "the option names a broker"
+    assert failure is not None, "bootstrap is not empty"
     raise failure
 
 
 def find_leaders(options: LogOptions, topics: frozenset[str] | None) -> Leaders:
-    """Return the leaders of all partitions of topics, or of all topics that the options want.
+    """Return the leaders of all partitions of topics; None: of all topics that the options select.
 
-    Raises BadOption for a topic that is not there, BrokerError.
+    Raises BadOption for an unknown topic, and BrokerError.
     """
     request = MetadataRequest(
         topics=None if topics is None else [MetadataRequestTopic(name=name) for name in sorted(topics)],
         allow_auto_topic_creation=False,
     )
     with connect(options) as connection:
-        answer = connection.ask(ApiKey.METADATA, request, MetadataResponse.read)
-    brokers = {broker.node_id: (broker.host, broker.port) for broker in answer.brokers}
+        response = connection.send(ApiKey.METADATA, request, MetadataResponse.read)
+    brokers = {broker.node_id: (broker.host, broker.port) for broker in response.brokers}
     leaders: Leaders = {}
-    for topic in answer.topics:
+    for topic in response.topics:
         name = topic.name or ""
         if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
             raise BadOption(f"topics: the broker {connection.address} has no topic {name}")
@@ -96,31 +96,31 @@ def find_leaders(options: LogOptions, topics: frozenset[str] | None) -> Leaders:
             continue
         for partition in topic.partitions:
             if partition.leader_id not in brokers:
-                raise RetriableError(f"{name}-{partition.partition_index}: it has no leader")
+                raise RetriableError(f"{name}-{partition.partition_index}: the partition has no leader")
             leaders[PartitionName(name, partition.partition_index)] = brokers[partition.leader_id]
     return leaders
 
 
 def list_offsets(options: LogOptions, leaders: Leaders, timestamp: int) -> Offsets:
-    """Return where partitions begin (EARLIEST), or how far they may be read (LATEST). Raises BrokerError.
+    """Return the start offsets (timestamp EARLIEST) or end offsets (LATEST) of partitions. Raises BrokerError.
 
-    That is up to the high watermark, or for who reads committed records alone up to the last stable offset.
+    An end offset is the high watermark, or with read_committed the last stable offset.
     """
     offsets: Offsets = {}
     for leader in sorted(set(leaders.values())):
-        asked: dict[str, list[ListOffsetsPartition]] = {}
-        for name, its_leader in leaders.items():
-            if its_leader == leader:
+        partitions: dict[str, list[ListOffsetsPartition]] = {}
+        for name, address in leaders.items():
+            if address == leader:
                 partition = ListOffsetsPartition(partition_index=name.partition, timestamp=timestamp)
-                asked.setdefault(name.topic_name, []).append(partition)
+                partitions.setdefault(name.topic_name, []).append(partition)
         request = ListOffsetsRequest(
             replica_id=-1,
             isolation_level=options.isolation_level,
-            topics=[ListOffsetsTopic(name=name, partitions=asked[name]) for name in asked],
+            topics=[ListOffsetsTopic(name=name, partitions=partitions[name]) for name in partitions],
         )
         with BrokerConnection(*leader, options.timeout_ms) as connection:
-            answer = connection.ask(ApiKey.LIST_OFFSETS, request, ListOffsetsResponse.read)
-        for topic in answer.topics:
+            response = connection.send(ApiKey.LIST_OFFSETS, request, ListOffsetsResponse.read)
+        for topic in response.topics:
             for found in topic.partitions:
                 check_error(found.error_code, f"{topic.name}-{found.partition_index}")
                 offsets[PartitionName(topic.name, found.partition_index)] = found.offset

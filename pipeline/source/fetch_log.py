@@ -1,4 +1,4 @@
-"""A broker's topics as a log that is read from one offset to another: what a batch and a stream of them read."""
+"""The topics of a broker as a log: start and end offsets, and splits between them, for batch and streaming queries."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from .fetch_splits import FetchSplit
 
 
 class FetchLog:
-    """The topics that the options name, on the brokers that they name."""
+    """The topics that the options select on a cluster."""
 
     def __init__(self, options: LogOptions) -> None:
-        """Ask nothing yet."""
+        """options: with bootstrap. Sends no request."""
         self._options = options
 
     def splits(self) -> list[FetchSplit]:
-        """Return pieces of all that is wanted and there now."""
+        """Return the splits of a batch query: all selected records that the topics have now."""
         leaders = self._leaders()
         return self.splits_between(self._chosen(leaders, self._options.starting), self._ends(leaders))
 
     def beginnings(self) -> Offsets:
-        """Return where a stream begins."""
+        """Return the start of a stream."""
         return self._chosen(self._leaders(), self._options.starting)
 
     def ends(self) -> Offsets:
-        """Return how far partitions may be read: up to the high watermark, or the last stable offset."""
+        """Return the end offsets: high watermarks, or with read_committed last stable offsets."""
         return self._chosen(self._leaders(), OffsetChoice(LATEST, {}))
 
     def open_transaction_offsets(self) -> Offsets:
-        """Return where reading ends before the high watermark, as an open transaction begins there."""
+        """Return the last stable offsets that are below the high watermark; none with read_uncommitted."""
         if not self._options.is_committed:
             return {}
         leaders = self._leaders()
@@ -40,7 +40,7 @@ class FetchLog:
         return {name: offset for name, offset in stable.items() if offset < watermarks[name]}
 
     def splits_between(self, starts: Offsets, ends: Offsets) -> list[FetchSplit]:
-        """Return pieces from starts to ends; a partition that has no start is read from offset 0."""
+        """Return the splits from starts to ends. A partition without a start begins at offset 0."""
         size = self._options.split_records
         return [
             FetchSplit(self._options, *name, at, min(at + size, end), is_first=at == starts.get(name, 0))
@@ -52,15 +52,16 @@ class FetchLog:
         return retry(lambda: find_leaders(self._options, self._options.topics))
 
     def _ends(self, leaders: Leaders) -> Offsets:
-        """Return where a batch of rows ends: never behind what may be read."""
+        """Return the end of a batch query, limited to the end offsets."""
         chosen = self._chosen(leaders, self._options.ending)
         latest = self._chosen(leaders, OffsetChoice(LATEST, {}))
         return {name: min(end, latest[name]) for name, end in chosen.items()}
 
     def _chosen(self, leaders: Leaders, choice: OffsetChoice) -> Offsets:
+        """Return the offsets of a choice, with EARLIEST and LATEST resolved by the brokers."""
         chosen = {name: choice.of(*name) for name in leaders}
-        for word in (EARLIEST, LATEST):
-            asked = {name: leader for name, leader in leaders.items() if chosen[name] == word}
-            if asked:
-                chosen |= retry(partial(list_offsets, self._options, asked, word))
+        for timestamp in (EARLIEST, LATEST):
+            unresolved = {name: leader for name, leader in leaders.items() if chosen[name] == timestamp}
+            if unresolved:
+                chosen |= retry(partial(list_offsets, self._options, unresolved, timestamp))
         return chosen

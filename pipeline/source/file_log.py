@@ -1,6 +1,6 @@
-"""Segment files as a log that is read from one place to another: what a batch and a stream of them read.
+"""Segment files as a log: start and end places, and splits between them, for batch and streaming queries.
 
-A place is a segment and a position in it, so that nothing is told twice, damage neither.
+A place is a segment and a position in it, so that a stream returns each batch and each damaged range once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .segment_walk import indexed_position, read_index, walk_headers
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """A position in the segment that begins at base_offset."""
+    """A position in bytes in the segment with that base offset."""
 
     base_offset: int
     position: int
@@ -29,17 +29,17 @@ Places = dict[PartitionName, Place]
 
 
 class FileLog:
-    """The segment files that the options name."""
+    """The segment files that the options select."""
 
     def __init__(self, options: LogOptions) -> None:
-        """Look at nothing yet."""
+        """options: with path. Reads no file."""
         self._options = options
-        # Where the whole batches of each partition were seen to end, so that the next look begins there.
+        # The end of the whole batches of each partition at the last call of ends(), where the next call begins.
         self._seen: Places = {}
         self._open: dict[PartitionName, OpenTransactions] = {}
 
     def splits(self) -> list[FileSplit]:
-        """Return pieces of all that is wanted and there, also what is cut off at the end of a file."""
+        """Return the splits of a batch query: all selected bytes, including a batch cut off at the end of a file."""
         return [
             split
             for name, segments in self.segments().items()
@@ -47,20 +47,20 @@ class FileLog:
         ]
 
     def beginnings(self) -> Places:
-        """Return where a stream begins."""
+        """Return the start of a stream."""
         return {name: self._beginning(name, segments) for name, segments in self.segments().items()}
 
     def ends(self) -> Places:
-        """Return where the last whole batch of each partition ends, or the earliest open transaction begins."""
+        """Return the end of each partition's last whole batch, or with read_committed its earliest open transaction."""
         return {name: self._end(name, segments) for name, segments in self.segments().items()}
 
     def open_transaction_offsets(self) -> dict[PartitionName, int]:
-        """Return where reading ends before the last batch, as an open transaction begins there."""
+        """Return the first offset of each partition's earliest open transaction; none with read_uncommitted."""
         first = {name: self._first_open(name, segments) for name, segments in self.segments().items()}
         return {name: batch.offset for name, batch in first.items() if batch is not None}
 
     def splits_between(self, starts: Places, ends: Places) -> list[FileSplit]:
-        """Return pieces from starts to ends; a partition that has no start is read from its beginning."""
+        """Return the splits from starts to ends. A partition without a start is read from its beginning."""
         splits: list[FileSplit] = []
         for name, segments in self.segments().items():
             if name in ends:
@@ -68,9 +68,9 @@ class FileLog:
         return splits
 
     def segments(self) -> PartitionSegments:
-        """Return the files that are there now. Raises BadOption."""
+        """Return the present segments of the selected topics. Raises BadOption."""
         options = self._options
-        assert options.path is not None, "files are read of a path"
+        assert options.path is not None, "open_log creates a FileLog for a path"
         found = find_segments(options.path, options.is_wanted)
         missing = sorted((options.topics or frozenset()) - {name.topic_name for name in found})
         if missing:
@@ -105,8 +105,8 @@ class FileLog:
         is_there = any(segment.base_offset == start.base_offset for segment in segments)
         if self._options.is_loss_failure and not is_there:
             raise BadOption(
-                f"{name.topic_name}-{name.partition}: the segment {start.base_offset:020d}.log is gone before it was "
-                "read to its end; failOnDataLoss=false goes on without it"
+                f"{name.topic_name}-{name.partition}: the segment {start.base_offset:020d}.log was deleted before it "
+                "was read to its end; failOnDataLoss=false continues without it"
             )
 
     def _offsets(self, name: PartitionName, segments: list[Segment]) -> tuple[int, int]:
@@ -121,17 +121,17 @@ class FileLog:
             return self._end(name, segments)
         if start == EARLIEST:
             return Place(segments[0].base_offset, 0)
-        segment = max((one for one in segments if one.base_offset <= start), key=_base_offset, default=segments[0])
-        return Place(segment.base_offset, 0)
+        earlier = [segment.base_offset for segment in segments if segment.base_offset <= start]
+        return Place(max(earlier, default=segments[0].base_offset), 0)
 
     def _first_open(self, name: PartitionName, segments: list[Segment]) -> FirstBatch | None:
-        """Return where the earliest open transaction begins, for who reads committed records alone."""
+        """Return the first batch of the earliest open transaction; None with read_uncommitted."""
         if not self._options.is_committed:
             return None
         return self._open.setdefault(name, OpenTransactions()).update(segments)
 
     def _end_of_files(self, name: PartitionName, segments: list[Segment]) -> Place:
-        """Return where a batch of rows ends: with the last file, whatever is in it."""
+        """Return the end of a batch query: the end of the last file, or the earliest open transaction."""
         first_open = self._first_open(name, segments)
         if first_open is not None:
             return Place(first_open.segment, first_open.position)
@@ -162,7 +162,3 @@ class FileLog:
             for batch in walk_headers(file, segment, start):
                 end = batch.header.last_offset + 1
         return end
-
-
-def _base_offset(segment: Segment) -> int:
-    return segment.base_offset

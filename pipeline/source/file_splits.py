@@ -1,6 +1,6 @@
-"""Pieces of segment files for tasks: a file each, and several of a large file, cut where a batch begins.
+"""Splits of segment files: one a file, or several of a large file, cut at the beginning of a batch.
 
-However large a task's piece is, it is read in pieces of PIECE_BYTES: the memory of a worker does not grow with it.
+A task reads its split in pieces of PIECE_BYTES, so the memory of a worker does not depend on the size of the split.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from ..decode.row_source import RowSource
 from .segment_files import Segment
 from .segment_walk import indexed_position, read_index, walk_headers
 
-# What a worker holds of a file at a time, beside its rows.
+# The bytes of a file that a worker has in memory at a time, beside the rows.
 PIECE_BYTES = 32 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class FileSplit:
-    """The bytes of one task; source says which of their rows are wanted. is_committed: none of aborted transactions."""
+    """A range of bytes for one task. source: the wanted offsets. is_committed: leave out aborted transactions."""
 
     source: RowSource
     path: str
@@ -34,13 +34,13 @@ class FileSplit:
     is_committed: bool = False
 
     def read(self, decoder: Decoder) -> Iterator[pa.RecordBatch]:
-        """Yield the rows; of a file that has gone or become shorter since, what is there."""
+        """Yield the rows that the file still has. Raises BadOption if it cannot be read."""
         try:
             pieces = split_segment(self._segment(), self.start, self.end, PIECE_BYTES)
             for start, end in pieces:
                 yield from self._read_piece(decoder, start, end)
         except FileNotFoundError:
-            # Retention or cleaning has taken it; what it held may be asked of the next listing.
+            # Retention or cleaning has deleted the segment since it was listed.
             return
         except OSError as error:
             raise BadOption(f"path: {self.path} cannot be read: {error.strerror}") from None
@@ -61,7 +61,7 @@ class FileSplit:
 
 
 def split_segment(segment: Segment, start: int, end: int, split_bytes: int) -> list[tuple[int, int]]:
-    """Return pieces of a file from start (where a batch begins) to end, of about split_bytes each."""
+    """Return ranges of about split_bytes from start, the beginning of a batch, to end. Each begins with a batch."""
     if end - start <= split_bytes:
         return [(start, end)] if end > start else []
     cuts = [start]

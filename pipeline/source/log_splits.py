@@ -1,4 +1,4 @@
-"""One log to read, of files or of a broker, whichever the options name."""
+"""The log that options select: segment files or topics of a broker."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ Split = FileSplit | FetchSplit
 
 
 def open_log(options: LogOptions) -> FileLog | FetchLog:
-    """Return the log that the options name; nothing is read or asked yet."""
+    """Return the log that the options select. Reads no file and sends no request."""
     return FetchLog(options) if options.bootstrap else FileLog(options)

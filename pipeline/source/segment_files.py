@@ -1,7 +1,7 @@
-"""The segment files of a folder: of a broker's log.dirs, of one partition, or one file.
+"""The segment files of a path: a log directory of a broker, the folder of a partition, or one file.
 
-What is no partition's folder is left alone (checkpoints, folders of deleted and stray partitions), and in a partition's
-folder everything but its .log files (indexes, snapshots, .deleted, .cleaned, .swap).
+Ignored: in a log directory everything but partition folders (checkpoints, folders of deleted and stray partitions); in
+a partition folder everything but .log files (indexes, snapshots, .deleted, .cleaned, .swap).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..bad_option import BadOption
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A segment file, as large as it was when it was looked for."""
+    """A segment file. size: in bytes, when the file was listed."""
 
     topic: str
     partition: int
@@ -33,10 +33,9 @@ PartitionSegments = dict[PartitionName, list[Segment]]
 
 
 def find_segments(path: str, is_wanted: Callable[[str], bool]) -> PartitionSegments:
-    """Return the segments of the topics that are wanted; path may be a pattern of the shell.
+    """Return the segments of the wanted topics. path: may be a shell pattern. Raises BadOption.
 
-    A partition that was moved between folders is in both for a while: its segments are told once each, the larger file
-    of two. Raises BadOption.
+    During a move between log directories a partition is in both. The larger file of each segment is returned.
     """
     found: dict[PartitionName, dict[int, Segment]] = {}
     for folder_or_file in _matches(path):
@@ -45,8 +44,8 @@ def find_segments(path: str, is_wanted: Callable[[str], bool]) -> PartitionSegme
                 name = PartitionName(segment.topic, segment.partition)
                 if is_wanted(segment.topic):
                     segments = found.setdefault(name, {})
-                    known = segments.get(segment.base_offset)
-                    if known is None or known.size < segment.size:
+                    other = segments.get(segment.base_offset)
+                    if other is None or other.size < segment.size:
                         segments[segment.base_offset] = segment
         except OSError as error:
             raise BadOption(f"path: {error.filename} cannot be read: {error.strerror}") from None
@@ -63,12 +62,12 @@ def _matches(path: str) -> list[Path]:
 
 
 def _segments_at(path: Path) -> Iterator[Segment]:
-    # A folder may be given as "." or by a link; its name is that of what it is.
+    # The name of the folder is needed even if it is given as ".".
     path = Path(os.path.abspath(path))
     if path.is_file():
         name = partition_of(path.parent.name)
         if name is None or base_offset_of(path.name, LOG_SUFFIX) is None:
-            raise BadOption(f"path: {path} is no segment file (topic-partition/{'0' * 20}.log)")
+            raise BadOption(f"path: {path} is not a segment file (topic-partition/{'0' * 20}.log)")
         yield from _segment_of(name, path)
         return
     name = partition_of(path.name)
@@ -77,7 +76,7 @@ def _segments_at(path: Path) -> Iterator[Segment]:
         return
     folders = [(name, path / entry) for entry in sorted(os.listdir(path)) if (name := partition_of(entry)) is not None]
     if not folders:
-        raise BadOption(f"path: {path} holds no folder of a partition (topic-partition), and is none")
+        raise BadOption(f"path: {path} neither is nor contains the folder of a partition (topic-partition)")
     for name, folder in folders:
         if folder.is_dir():
             yield from _segments_in(name, folder)
@@ -95,9 +94,9 @@ def _segment_of(name: PartitionName, path: Path) -> Iterator[Segment]:
     try:
         size = path.stat().st_size
     except FileNotFoundError:
-        # Retention has taken it since the folder was listed.
+        # Retention has deleted the file since the folder was listed.
         return
-    # Told here, in one line, and not by a task in the middle of the job.
+    # Checked here, so that the error comes before the job starts and is one line.
     if not os.access(path, os.R_OK):
         raise PermissionError(EACCES, os.strerror(EACCES), str(path))
     yield Segment(name.topic_name, name.partition, base_offset, str(path), size)

@@ -1,4 +1,4 @@
-"""Walk through a segment file by its batch headers alone, and find places in it by its offset index."""
+"""Walk over the batch headers of a segment file, and lookup in its offset index."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from .segment_files import Segment
 
 
 class PlacedBatch(NamedTuple):
-    """A batch and where it begins."""
+    """A batch header and its position in the file."""
 
     position: int
     header: BatchHeader
 
 
 def walk_headers(file: BinaryIO, segment: Segment, position: int) -> Iterator[PlacedBatch]:
-    """Yield the batches from position on, where one begins, up to the end of the last whole one.
+    """Yield the whole batches from position on. A batch must begin at position.
 
-    Their CRC is not looked at; where bytes are no batch it goes on at the next batch whose CRC is right.
+    CRCs are not checked. Behind bytes that are not a batch the walk continues at the next batch with a right CRC.
     """
     size = os.fstat(file.fileno()).st_size
     while size - position >= HEADER_SIZE:
@@ -47,9 +47,9 @@ def _search(file: BinaryIO, segment: Segment, position: int) -> int | None:
 
 
 def indexed_position(file: BinaryIO, segment: Segment, index: Longs, position_max: int) -> int | None:
-    """Return the greatest position of the index, up to position_max, where a batch begins that is the one it says.
+    """Return the greatest indexed position up to position_max. None if there is none or its batch does not match.
 
-    index: see read_index.
+    index: from read_index.
     """
     at = int(np.searchsorted(index[:, 1], position_max, side="right")) - 1
     if at < 0:
@@ -63,19 +63,19 @@ def indexed_position(file: BinaryIO, segment: Segment, index: Longs, position_ma
 
 
 def read_index(segment: Segment) -> Longs:
-    """Return the entries of the segment's offset index: relative last offset and position of a batch each.
+    """Return the entries of the segment's offset index as rows: relative last offset and position of a batch.
 
-    None where there is no index, or no good one: it only makes things faster. The file of an active segment is longer
-    than its entries, and zero behind them.
+    A missing or invalid index returns no rows, because the index only saves time. The index file of an active segment
+    is preallocated, with zeros behind the entries.
     """
-    none = np.zeros((0, 2), np.int64)
+    no_entries = np.zeros((0, 2), np.int64)
     try:
         with open(segment.path.removesuffix(LOG_SUFFIX) + INDEX_SUFFIX, "rb") as file:
             content = file.read()
     except OSError:
-        return none
+        return no_entries
     entries = np.frombuffer(content[: len(content) // 8 * 8], ">i4").reshape(-1, 2).astype(np.int64)
     zeros = np.flatnonzero(entries[:, 1] == 0)
     entries = entries[: int(zeros[0])] if len(zeros) else entries
-    is_good = bool((np.diff(entries, axis=0) > 0).all()) and (not len(entries) or int(entries[-1, 1]) < segment.size)
-    return entries if is_good else none
+    is_valid = bool((np.diff(entries, axis=0) > 0).all()) and (not len(entries) or int(entries[-1, 1]) < segment.size)
+    return entries if is_valid else no_entries

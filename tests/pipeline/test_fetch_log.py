@@ -129,7 +129,7 @@ def test_offsets_that_are_gone_are_a_loss(tmp_path: Path) -> None:
         produce_one_topic(broker)
         delete_records_before(broker, 10)
 
-        with pytest.raises(DataLossError, match=r"t-0: offset 3 is not there: the log begins at 10"):
+        with pytest.raises(DataLossError, match=r"t-0: offset 3 is missing: the log begins at 10"):
             read(bootstrap=broker.bootstrap_servers, topics="t", startingOffsets='{"t": {"0": 3}}')
         rows = read(
             bootstrap=broker.bootstrap_servers, topics="t", startingOffsets='{"t": {"0": 3}}', failOnDataLoss="false"
@@ -152,5 +152,5 @@ def delete_records_before(broker: Broker, offset: int) -> None:
     )
     host, port = broker.bootstrap_servers.split(":")
     with BrokerConnection(host, int(port), 5000) as connection:
-        answer = connection.ask(ApiKey.DELETE_RECORDS, request, DeleteRecordsResponse.read)
-    assert answer.topics[0].partitions[0].low_watermark == offset
+        response = connection.send(ApiKey.DELETE_RECORDS, request, DeleteRecordsResponse.read)
+    assert response.topics[0].partitions[0].low_watermark == offset

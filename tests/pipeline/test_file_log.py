@@ -142,8 +142,8 @@ def test_nothing_is_there_from_the_latest_offset_on(tmp_path: Path) -> None:
     ("place", "words"),
     [
         ("nowhere", "path: there is no "),
-        ("empty", "holds no folder of a partition"),
-        ("file.txt", "is no segment file"),
+        ("empty", "neither is nor contains the folder of a partition"),
+        ("file.txt", "is not a segment file"),
     ],
 )
 def test_a_path_without_segments_is_one_line(tmp_path: Path, place: str, words: str) -> None:
@@ -200,7 +200,7 @@ def test_a_segment_that_is_gone_before_it_was_read_is_a_loss(tmp_path: Path) -> 
     path.unlink()
     write_segment(tmp_path / "t-0", batches(6, 1))
 
-    with pytest.raises(BadOption, match=r"t-0: the segment 0{20}\.log is gone"):
+    with pytest.raises(BadOption, match=r"t-0: the segment 0{20}\.log was deleted"):
         log.splits_between(start, log.ends())
     forgiving = file_log(tmp_path, failOnDataLoss="false")
     assert offsets(rows_of(forgiving.splits_between(start, forgiving.ends()))) == [6, 7]

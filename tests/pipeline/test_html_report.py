@@ -120,7 +120,7 @@ def test_a_clean_log_has_words_in_place_of_pictures() -> None:
 
     assert '<span class="clean">clean</span>' in page
     assert "<svg" not in page
-    assert "No event is there more than once." in page
+    assert "No event has copies." in page
     assert "No sequences are missing." in page
 
 

@@ -56,8 +56,8 @@ def test_internal_topics_are_wanted_by_name_alone() -> None:
     ("column", "words"),
     [
         (Column("nope", "int"), "schema: the view records has no column nope; it has topic, partition"),
-        (Column("key", "int"), "schema: key is binary or string, not int"),
-        (Column("offset", "int"), "schema: offset is bigint, not int"),
+        (Column("key", "int"), "schema: key must be binary or string, not int"),
+        (Column("offset", "int"), "schema: offset must be bigint, not int"),
     ],
 )
 def test_a_column_that_cannot_be_had_is_refused(column: Column, words: str) -> None:

@@ -35,7 +35,7 @@ def test_findings_are_a_table_with_their_first_examples() -> None:
         "  orders-0 offset 5 event k1: first at 3",
         "  orders-0 offset 6 event k1: first at 3",
         "",
-        "No fault, but worth knowing:",
+        "Findings that are not faults:",
         "check  found                cause  findings  records",
         "-----  -------------------  -----  --------  -------",
         "event  aborted_transaction  -             1        2",
@@ -59,4 +59,4 @@ def test_what_is_no_fault_leaves_a_log_clean() -> None:
 def test_a_log_that_is_empty_is_not_called_clean() -> None:
     lines = verdict_text(Summary("a:9092", ("sequences",), (), ())).splitlines()
 
-    assert lines[1:] == ["  nothing is stored there", "", "Verdict: nothing to find fault with, as nothing is there"]
+    assert lines[1:] == ["  no records", "", "Verdict: clean, but there are no records"]

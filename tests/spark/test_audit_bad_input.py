@@ -29,7 +29,7 @@ BOUND_BY_PERMISSIONS = (
     [
         ((), "set exactly one of the options path (segment files) and bootstrap (a broker's host:port)"),
         (("--path", "/nowhere"), "path: there is no /nowhere"),
-        (("--path", "t-0"), "path: {folder}/t-0 holds no folder of a partition (topic-partition), and is none"),
+        (("--path", "t-0"), "path: {folder}/t-0 neither is nor contains the folder of a partition (topic-partition)"),
         (("--path", "."), "path: . contains no batches"),
         (("--path", str(GOLDEN), "--topics", "other"), f"topics: {GOLDEN} has no topic other"),
         (("--bootstrap", "127.0.0.1:1"), "broker 127.0.0.1:1: no connection: Connection refused"),

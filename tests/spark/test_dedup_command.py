@@ -177,17 +177,20 @@ def test_a_signal_ends_a_stream_with_its_counts(broker: Broker, tmp_path: Path) 
     [
         (("--to", "/tmp/x"), "set exactly one of --bootstrap (a broker's host:port) and --path (segment files)"),
         (("--to", "/tmp/x", "--path", "/nowhere"), "path: there is no /nowhere"),
-        (("--to", "t", "--bootstrap", "127.0.0.1:1"), "to: t is the topic that is read; it would never end"),
+        (("--to", "t", "--bootstrap", "127.0.0.1:1"), "to: t is also the source; its end would never be reached"),
         (
             ("--to", "x", "--path", "/nowhere"),
-            "to: the topic x needs --to-bootstrap; a folder has a / in it, such as ./x",
+            "to: the topic x needs --to-bootstrap; a folder must contain a /, such as ./x",
         ),
         (("--to", "/tmp/x", "--bootstrap", "127.0.0.1:1"), "broker 127.0.0.1:1: no connection: Connection refused"),
         (
             ("--to", "x", "--bootstrap", "127.0.0.1:1"),
-            "checkpoint: a stream into a topic needs a folder in which it keeps its place",
+            "checkpoint: must be set for a stream to a topic",
         ),
-        (("--to", "/tmp/x", "--path", "/nowhere", "--within", "soon"), "within: a number and seconds, minutes, hours"),
+        (
+            ("--to", "/tmp/x", "--path", "/nowhere", "--within", "soon"),
+            "within: must be a number of seconds, minutes, hours",
+        ),
         (
             ("--to", "/tmp/x", "--path", "/nowhere", "--event-id", "offset"),
             "event-id: must be key, header:NAME or json:$.path",

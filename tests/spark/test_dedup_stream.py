@@ -96,7 +96,7 @@ def test_a_checkpoint_is_of_one_job(session: SparkSession, broker: Broker, tmp_p
     check_same_job(session, job)
 
     check_same_job(session, job)
-    with pytest.raises(BadOption, match=r"checkpoint: .* --event-id key .* and not of .* --event-id header:id "):
+    with pytest.raises(BadOption, match=r"checkpoint: .* --event-id key .*, not to .* --event-id header:id "):
         check_same_job(session, replace(job, event_id="header:id"))
 
 
@@ -121,7 +121,7 @@ def test_a_batch_keeps_one_copy_and_wants_a_new_folder(session: SparkSession, br
 
     assert counts == DedupCounts(records_read=90, kept=30)
     assert ids(session, tmp_path / "out") == events(0, 30)
-    with pytest.raises(BadOption, match=r"to: .*out is there already"):
+    with pytest.raises(BadOption, match=r"to: .*out exists already"):
         run_batch(session, job)
 
 
