@@ -159,7 +159,7 @@ def serve(
     # Importing makes no garbage; serving collects again.
     gc.disable()
     from .admin.admin_options import AdminOptionsError, parse_admin_options
-    from .admin.admin_server import SecondDoor
+    from .admin.admin_server import AdminServer
     from .broker.lifecycle import serve_command
     from .broker.runtime import log_output
 
@@ -180,7 +180,7 @@ def serve(
         fsync=fsync,
     )
     try:
-        door = SecondDoor(parse_admin_options(admin_host, admin_port, admin_token), scenarios_of_admin)
+        door = AdminServer(parse_admin_options(admin_host, admin_port, admin_token), scenarios_of_admin)
         serve_command.serve(options, door)
     except (serve_command.StartError, AdminOptionsError) as error:
         raise click.ClickException(str(error)) from error

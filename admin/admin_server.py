@@ -16,7 +16,7 @@ from ..broker.lifecycle.serve_command import StartError
 from ..broker.lifecycle.server import Server
 from ..faults.files.file_fault_injector import FileFaultInjector
 from .admin_options import AdminOptions, BoundAddress, bind
-from .fault_injection import Instruments
+from .fault_injection import FaultInjection
 
 if TYPE_CHECKING:
     from ..broker.cluster import Cluster
@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 HTTP_MODULES = (".http_server", ".application", ".control", ".operations.all_operations")
 
 
-class SecondDoor:
+class AdminServer:
     """See broker.companion.Companion."""
 
     def __init__(self, options: AdminOptions | None, make_scenarios: Callable[[], Scenarios] | None = None) -> None:
@@ -41,7 +41,7 @@ class SecondDoor:
         """
         self._options = options
         self._make_scenarios = make_scenarios
-        self._instruments: Instruments | None = None
+        self._fault_injection: FaultInjection | None = None
         self._address: BoundAddress | None = None
         self._server: HttpServer | None = None
         self._stopping = asyncio.Event()
@@ -53,8 +53,8 @@ class SecondDoor:
 
     def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
         """See Companion."""
-        self._instruments = Instruments(cluster)
-        return self._instruments.make_server(cluster, listeners)
+        self._fault_injection = FaultInjection(cluster)
+        return self._fault_injection.make_server(cluster, listeners)
 
     def bind(self) -> None:
         """See Companion."""
@@ -84,8 +84,8 @@ class SecondDoor:
         from .http_server import HttpServer
         from .operations.all_operations import OPERATIONS
 
-        assert self._instruments is not None, "a door without a server"
-        control = Control(server, self._instruments, seed_topics=seed_topics, make_scenarios=self._make_scenarios)
+        assert self._fault_injection is not None, "a door without a server"
+        control = Control(server, self._fault_injection, seed_topics=seed_topics, make_scenarios=self._make_scenarios)
         application = make_application(control, OPERATIONS, token=self._options.token, stopping=self._stopping)
         self._server = HttpServer(application, self._address.bound)
         await self._server.start()

@@ -45,7 +45,7 @@ def make_application(
     token: what every call but those of public operations has to bring; None for none.
     stopping: set when the broker stops, so that calls that wait end.
     """
-    answers = _Answers(control, token, stopping)
+    answers = _Endpoints(control, token, stopping)
     methods: dict[str, dict[str, Operation]] = {}
     for operation in operations:
         methods.setdefault(operation.path, {})[operation.method] = operation
@@ -58,7 +58,7 @@ def make_application(
     return application
 
 
-class _Answers:
+class _Endpoints:
     """Makes the endpoints."""
 
     def __init__(self, control: Control, token: str | None, stopping: asyncio.Event) -> None:
@@ -122,7 +122,7 @@ class _HttpCaller:
         self._request = request
         self._stopping = stopping
 
-    async def gone(self) -> None:
+    async def disconnected(self) -> None:
         left = asyncio.ensure_future(self._left())
         stopping = asyncio.ensure_future(self._stopping.wait())
         try:

@@ -15,7 +15,7 @@ from ..broker.runtime.clock import AdjustableClock
 from ..faults.files.file_fault_injector import FileFaultInjector
 from ..faults.files.file_rule_plan import FileRulePlan
 from .errors import conflict
-from .fault_injection import Instruments
+from .fault_injection import FaultInjection
 from .operations.kcl_faults import KclFaults
 from .scenarios import Scenarios
 from .snapshots import Snapshots
@@ -27,7 +27,7 @@ class Control:
     def __init__(
         self,
         server: Server,
-        instruments: Instruments,
+        fault_injection: FaultInjection,
         *,
         seed_topics: Sequence[SeedTopic] = (),
         make_scenarios: Callable[[], Scenarios] | None = None,
@@ -39,8 +39,8 @@ class Control:
         """
         self.server = server
         self.cluster = server.cluster
-        self.plan = instruments.plan
-        self.journal = instruments.journal
+        self.plan = fault_injection.plan
+        self.journal = fault_injection.journal
         self.seed_topics = seed_topics
         self._make_scenarios = make_scenarios
         self.is_running_scenario = False

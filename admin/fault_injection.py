@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..broker.lifecycle.crash_restart import LogEnds
 
 
-class Instruments:
+class FaultInjection:
     """The rules and the journal of one broker."""
 
     def __init__(self, cluster: Cluster) -> None:

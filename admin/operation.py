@@ -16,7 +16,7 @@ JSON = "application/json"
 class Caller(Protocol):
     """Who waits for an answer."""
 
-    async def gone(self) -> None:
+    async def disconnected(self) -> None:
         """Return when nobody waits any more: the client has left, or the broker stops."""
         ...
 

@@ -9,7 +9,7 @@ from typing import Annotated, TypeVar
 from msgspec import Meta, Struct
 
 Item = TypeVar("Item")
-Told = TypeVar("Told")
+Described = TypeVar("Described")
 
 LIMIT_DEFAULT = 100
 # A page is made in one go, while the broker answers nobody.
@@ -34,9 +34,9 @@ class NamePage(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 def page_of(
-    items: Iterable[Item], limit: int, tell: Callable[[Item], Told], token_of: Callable[[Item], str]
-) -> tuple[list[Told], str | None]:
-    """Return the first limit items, as tell says them, and the token that goes on behind them; None at the end."""
+    items: Iterable[Item], limit: int, describe: Callable[[Item], Described], token_of: Callable[[Item], str]
+) -> tuple[list[Described], str | None]:
+    """Return the first limit items, as describe says them, and the token that goes on behind them; None at the end."""
     found = list(islice(items, limit + 1))
     shown = found[:limit]
-    return [tell(item) for item in shown], token_of(shown[-1]) if len(found) > limit else None
+    return [describe(item) for item in shown], token_of(shown[-1]) if len(found) > limit else None

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 
-class ToldScenario(Struct, kw_only=True):
+class ScenarioInfo(Struct, kw_only=True):
     """A scenario. unable: clients that cannot run it, each with the reason."""
 
     name: str
@@ -28,7 +28,7 @@ class ScenarioImpossible(Exception):
 class Scenarios(Protocol):
     """Lists and runs scenarios."""
 
-    def told(self) -> list[ToldScenario]:
+    def told(self) -> list[ScenarioInfo]:
         """Return all scenarios, sorted by name."""
         ...
 

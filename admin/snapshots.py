@@ -13,7 +13,7 @@ from .errors import unknown
 SNAPSHOTS_MAX = 32
 
 
-class ToldSnapshot(Struct, kw_only=True):
+class SnapshotInfo(Struct, kw_only=True):
     """A snapshot. at_ms: on the broker's clock. topics: the number of topics."""
 
     id: int
@@ -26,7 +26,7 @@ class KeptSnapshot:
     """A snapshot with its description."""
 
     snapshot: ClusterSnapshot
-    told: ToldSnapshot
+    told: SnapshotInfo
 
 
 class Snapshots:
@@ -37,10 +37,10 @@ class Snapshots:
         self.kept: dict[int, KeptSnapshot] = {}
         self._last_id = 0
 
-    def keep(self, snapshot: ClusterSnapshot, at_ms: int) -> ToldSnapshot:
+    def keep(self, snapshot: ClusterSnapshot, at_ms: int) -> SnapshotInfo:
         """Keep a snapshot under a new id; delete the oldest beyond SNAPSHOTS_MAX."""
         self._last_id += 1
-        told = ToldSnapshot(id=self._last_id, at_ms=at_ms, topics=len(snapshot.metadata.topics))
+        told = SnapshotInfo(id=self._last_id, at_ms=at_ms, topics=len(snapshot.metadata.topics))
         self.kept[self._last_id] = KeptSnapshot(snapshot, told)
         while len(self.kept) > SNAPSHOTS_MAX:
             del self.kept[next(iter(self.kept))]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from time import process_time_ns
 
 from fauxka.faults.journal.journal import REQUESTS_MAX_DEFAULT, Journal
-from fauxka.faults.journal.journal_record import ANSWERED, WAITING
+from fauxka.faults.journal.journal_record import PENDING, RESPONDED
 from fauxka.protocol.batches.record_batch import BatchHeader
 from fauxka.protocol.error_codes import KafkaError
 from fauxka.storage.append_result import AppendResult
@@ -63,7 +63,7 @@ def produce(journal: Journal | None) -> None:
         cached = (*cached[-4:], CachedBatch(number, number, number, number, number))
         request.batches = [("orders", 0, AppendResult(number, number, -1, 0, False, header, cached))]
         if journal is not None:
-            journal.handled(request, 230, ANSWERED)
+            journal.handled(request, 230, RESPONDED)
 
 
 def poll(journal: Journal | None) -> None:
@@ -71,7 +71,7 @@ def poll(journal: Journal | None) -> None:
     request = Request(api_key=1)
     for _ in range(REQUESTS):
         if journal is not None:
-            journal.answered(journal.handled(request, 80, WAITING))
+            journal.answered(journal.handled(request, 80, PENDING))
 
 
 def added_us(run: Callable[[Journal | None], None]) -> float:

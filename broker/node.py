@@ -159,4 +159,4 @@ class Node:
         """Report to the journal that a batch is in the log, although its request failed with KAFKA_STORAGE_ERROR."""
         if self.observer is not None:
             named = frozenset([(partition.topic_name, partition.index)])
-            self.observer.lied(request_id, named, ErrorCode.KAFKA_STORAGE_ERROR)
+            self.observer.response_replaced(request_id, named, ErrorCode.KAFKA_STORAGE_ERROR)

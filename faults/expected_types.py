@@ -63,7 +63,7 @@ class FieldType:
         return chosen or structs
 
 
-def words_of(field_type: FieldType) -> str:
+def describe_type(field_type: FieldType) -> str:
     """Return what is allowed."""
     if field_type.kinds:
         return _joined(list(field_type.kinds))
@@ -75,7 +75,7 @@ def words_of(field_type: FieldType) -> str:
     alone = _joined(words)
     for each in field_type.types:
         if isinstance(each, (inspect.ListType, inspect.VarTupleType)):
-            of = words_of(_field_type(each.item_type))
+            of = describe_type(_field_type(each.item_type))
             noun = "a list" if not each.min_length else "a list with at least one"
             words.append(f"{noun} of {'these' if of == alone else of}")
     if any(isinstance(each, inspect.NoneType) for each in field_type.types):

@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 
 import msgspec
 
-from .expected_types import FieldType, words_of
+from .expected_types import FieldType, describe_type
 from .rule_error import RuleError
 
 T = TypeVar("T")
@@ -77,10 +77,10 @@ def _rule_error(text: str, document: object, model: FieldType) -> RuleError:
     missing = _MISSING_FIELD.match(what)
     if missing is not None:
         field = _shown([*path, missing[1]])
-        allowed = words_of(field_type.child(missing[1], value))
+        allowed = describe_type(field_type.child(missing[1], value))
         return RuleError(field, None, allowed, f"{field} is missing; allowed: {allowed}")
     field = _shown(path)
-    allowed = words_of(field_type)
+    allowed = describe_type(field_type)
     reason = f" ({what})" if what.startswith("Invalid base64") else ""
     return RuleError(
         field, value, allowed, f"{field or 'the body'} cannot be {_quoted(value)}{reason}; allowed: {allowed}"

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ..admin.scenarios import ScenarioImpossible, ToldScenario, UnknownScenarioName
+from ..admin.scenarios import ScenarioImpossible, ScenarioInfo, UnknownScenarioName
 from .all_scenarios import all_names, load_any, run_any, unable_of
 from .clients.client import ClientStuck, ClientUnavailable
 from .clients.raw_connection import ConnectionLost, NoAnswer
@@ -20,11 +20,11 @@ FAILURES = (ClientStuck, StageFailed, ConnectionLost, NoAnswer)
 class AdminRunner:
     """Scenarios as the admin API uses them; see admin.scenarios."""
 
-    def told(self) -> list[ToldScenario]:
+    def told(self) -> list[ScenarioInfo]:
         """Return all of them, by name."""
         scenarios = [load_any(name) for name in all_names()]
         return [
-            ToldScenario(
+            ScenarioInfo(
                 name=each.name,
                 title=each.title,
                 story=each.story.strip(),

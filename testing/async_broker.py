@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from .node import Node
 
 if TYPE_CHECKING:
-    from ..admin.operations.life_operations import Snapshots
+    from ..admin.operations.crash_operations import SnapshotsOption
     from ..admin.operations.reset_operations import Scope
     from .faults import AsyncFaults, AsyncFiles
 
@@ -61,7 +61,7 @@ class AsyncBroker(Node):
         """Take it back to the beginning; see Broker.reset."""
         await self._reset(scope)
 
-    async def restart(self, snapshots: Snapshots = "keep") -> None:
+    async def restart(self, snapshots: SnapshotsOption = "keep") -> None:
         """Start a broker that crashed again, on the same port, with what its files hold; see crash."""
         from ..broker.lifecycle.crash_restart import SnapshotFault
 
@@ -74,7 +74,7 @@ class AsyncBroker(Node):
         from .faults import AsyncFaults
         from .rule import AsyncRule
 
-        return AsyncFaults(self._instruments.plan, FaultRule, self.call, AsyncRule)
+        return AsyncFaults(self._fault_injection.plan, FaultRule, self.call, AsyncRule)
 
     @cached_property
     def files(self) -> AsyncFiles:

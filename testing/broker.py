@@ -21,7 +21,7 @@ with suppress(ImportError):
 PRELOADED = (encodings.idna, event_loop_bridge)
 
 if TYPE_CHECKING:
-    from ..admin.operations.life_operations import Snapshots
+    from ..admin.operations.crash_operations import SnapshotsOption
     from ..admin.operations.reset_operations import Scope
     from .faults import Faults, Files
 
@@ -117,7 +117,7 @@ class Broker(Node):
         """
         self._wait(self._reset(scope))
 
-    def restart(self, snapshots: Snapshots = "keep") -> None:
+    def restart(self, snapshots: SnapshotsOption = "keep") -> None:
         """Start a broker that crashed again, on the same port, with what its files hold; see crash."""
         from ..broker.lifecycle.crash_restart import SnapshotFault
 
@@ -130,7 +130,7 @@ class Broker(Node):
         from .faults import Faults
         from .rule import Rule
 
-        return Faults(self._instruments.plan, FaultRule, self.call, Rule)
+        return Faults(self._fault_injection.plan, FaultRule, self.call, Rule)
 
     @cached_property
     def files(self) -> Files:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from ..admin.fault_injection import Instruments
+from ..admin.fault_injection import FaultInjection
 from ..broker.cluster import Cluster
 from ..broker.config.broker_config import BrokerConfig
 from ..broker.network.listeners import ListenerConfig
@@ -19,7 +19,7 @@ from ..storage.producers.emulated_version import EmulatedVersion
 
 if TYPE_CHECKING:
     from ..admin.control import Control
-    from ..admin.operations.life_operations import Snapshots
+    from ..admin.operations.crash_operations import SnapshotsOption
     from ..admin.operations.reset_operations import Scope
     from ..faults.verdict.verdict import TopicVerdict
     from .journal import JournalOfBroker
@@ -73,8 +73,8 @@ class Node(ABC):
             self.cluster = load_cluster(
                 settings, storage, clock=clock, emulated_version=version, file_faults=FileFaultInjector
             )
-        self._instruments = Instruments(self.cluster)
-        self._server = self._instruments.make_server(self.cluster, listeners)
+        self._fault_injection = FaultInjection(self.cluster)
+        self._server = self._fault_injection.make_server(self.cluster, listeners)
 
     @abstractmethod
     def call(self, function: Callable[[], Result]) -> Result:
@@ -89,7 +89,7 @@ class Node(ABC):
         """What the admin API steers the broker by; to be used on the broker's thread only."""
         from ..admin.control import Control
 
-        return Control(self._server, self._instruments)
+        return Control(self._server, self._fault_injection)
 
     @property
     def bootstrap_servers(self) -> str:
@@ -146,7 +146,7 @@ class Node(ABC):
         """Whether clients can connect; not so after a crash."""
         return self._server.is_running
 
-    def crash(self, restart_after_ms: int | None = None, snapshots: Snapshots = "keep") -> None:
+    def crash(self, restart_after_ms: int | None = None, snapshots: SnapshotsOption = "keep") -> None:
         """Die as by SIGKILL, at once: what was not written to the files is gone.
 
         restart_after_ms: when it is started again, by the broker's clock; None is by restart only.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from ..admin.operations import clock_operations, held_operations, producer_operations
-from ..admin.operations.clock_operations import ClockChange, ToldClock
-from ..admin.operations.held_operations import Release, ToldHeld, told_held
-from ..admin.operations.producer_operations import ProducerChoice, ToldProducer, told_producer
+from ..admin.operations.clock_operations import ClockChange, ClockInfo
+from ..admin.operations.held_operations import HeldRequestInfo, Release, held_request_info
+from ..admin.operations.producer_operations import ProducerChoice, ProducerInfo, producer_info
 from ..broker.replica.producer_faults import known_producers
 from .calls import Ask
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..admin.control import Control
 
 # What the partitions knew before a change.
-ProducersBefore = list[ToldProducer]
+ProducersBefore = list[ProducerInfo]
 
 
 class Clock:
@@ -43,7 +43,7 @@ class Clock:
         """Move it on, in either mode, and return what it shows when all that fell due has run, in order."""
         return self._change(ClockChange(advance_ms=by_ms)).now_ms
 
-    def _change(self, change: ClockChange) -> ToldClock:
+    def _change(self, change: ClockChange) -> ClockInfo:
         return self._ask(lambda control: clock_operations.change_clock(control, change))
 
 
@@ -60,14 +60,14 @@ class Producers:
 
     def list(
         self, topic: str | None = None, partition: int | None = None, producer_id: int | None = None
-    ) -> list[ToldProducer]:
+    ) -> list[ProducerInfo]:
         """Return them with epoch, next sequence and the batches that are recognised, by topic, partition and id."""
 
-        def told(control: Control) -> list[ToldProducer]:
+        def told(control: Control) -> list[ProducerInfo]:
             known = known_producers(
                 control.cluster.node.replicas, topic=topic, partition=partition, producer_id=producer_id
             )
-            return [told_producer(each) for each in known]
+            return [producer_info(each) for each in known]
 
         return sorted(self._ask(told), key=lambda each: (each.topic, each.partition, each.producer_id))
 
@@ -99,11 +99,11 @@ class Held:
         """ask: runs a function on the broker's thread."""
         self._ask = ask
 
-    def list(self) -> list[ToldHeld]:
+    def list(self) -> list[HeldRequestInfo]:
         """Return them, in the order in which they came."""
-        return self._ask(lambda control: [told_held(held) for held in control.held.items()])
+        return self._ask(lambda control: [held_request_info(held) for held in control.held.items()])
 
-    def release(self, *requests: ToldHeld | int) -> None:
+    def release(self, *requests: HeldRequestInfo | int) -> None:
         """Let these go on, requests or their ids, one after the other in this order; all where none is given.
 
         Raises CallError where one is not held; then none goes on.

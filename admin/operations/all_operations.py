@@ -10,12 +10,12 @@ from ..openapi import describe
 from ..operation import Operation
 from . import (
     clock_operations,
+    crash_operations,
     export_operations,
     file_operations,
     held_operations,
     journal_operations,
     kcl_operations,
-    life_operations,
     probe_operations,
     producer_operations,
     reset_operations,
@@ -52,7 +52,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *clock_operations.OPERATIONS,
     *reset_operations.OPERATIONS,
     *snapshot_operations.OPERATIONS,
-    *life_operations.OPERATIONS,
+    *crash_operations.OPERATIONS,
     *export_operations.OPERATIONS,
     *scenario_operations.OPERATIONS,
     *kcl_operations.OPERATIONS,

@@ -17,7 +17,7 @@ Mode = Literal["real", "manual"]
 Advance = Annotated[int, Meta(ge=0, le=ADVANCE_MS_MAX)]
 
 
-class ToldClock(Struct, kw_only=True):
+class ClockInfo(Struct, kw_only=True):
     """How the clock goes, and what it shows: ms since 1970-01-01T00:00:00Z."""
 
     mode: Mode
@@ -35,13 +35,13 @@ class ClockChange(Struct, kw_only=True, forbid_unknown_fields=True):
     advance_ms: Advance | None = None
 
 
-def get_clock(control: Control) -> ToldClock:
+def get_clock(control: Control) -> ClockInfo:
     """Tell how the clock goes, and what it shows."""
     clock = control.clock
-    return ToldClock(mode=clock.mode.value, now_ms=clock.now_ms())
+    return ClockInfo(mode=clock.mode.value, now_ms=clock.now_ms())
 
 
-async def move_clock(control: Control, body: ClockChange) -> ToldClock:
+async def move_clock(control: Control, body: ClockChange) -> ClockInfo:
     """Set how the clock goes, or move it on.
 
     It answers when all that fell due on the way has run, in order, each at the time at which it fell due; a node whose
@@ -52,7 +52,7 @@ async def move_clock(control: Control, body: ClockChange) -> ToldClock:
     return told
 
 
-def change_clock(control: Control, body: ClockChange) -> ToldClock:
+def change_clock(control: Control, body: ClockChange) -> ClockInfo:
     """Set how the clock goes, or move it on, and run what falls due; a restart that falls due has only begun then."""
     if body.mode is None and body.advance_ms is None:
         raise RuleError(

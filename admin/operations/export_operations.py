@@ -8,9 +8,9 @@ from msgspec import Meta, Struct
 
 from ...broker.network.listeners import WILDCARD_HOSTS
 from ..control import Control
+from ..daemon_thread import run_in_daemon_thread
 from ..errors import conflict
 from ..operation import Operation
-from ..own_thread import in_own_thread
 
 TAG = "state"
 
@@ -51,7 +51,7 @@ async def export(control: Control, body: Export) -> Exported:
         log_export.export(body.dir, data_folder=None, bootstrap=bootstrap, say=said.append)
 
     try:
-        await in_own_thread("fauxka-export", work)
+        await run_in_daemon_thread("fauxka-export", work)
     except ExportError as error:
         raise conflict(f"cannot export: {error}", field="dir", value=body.dir) from error
     return Exported(dir=body.dir, said=said)

@@ -14,13 +14,13 @@ from ..control import Control
 from ..errors import unknown
 from ..operation import Caller, Operation
 from ..paging import NumberPage, page_of
-from .rule_models import AwaitQuery, Hits, RulePath, ToldNearMiss, told_near_misses
+from .rule_models import AwaitQuery, Hits, NearMissInfo, RulePath, near_misses_info
 from .waiting import wait_for_hits
 
 TAG = "files"
 
 
-class ToldFileRule(Struct, kw_only=True):
+class FileRuleInfo(Struct, kw_only=True):
     """A rule for files that is in force; see the one for requests for what it counts."""
 
     id: int
@@ -38,13 +38,13 @@ class ToldFileRule(Struct, kw_only=True):
     matched: int
     remaining: int | None
     last_hit_ms: int | None
-    near_misses: list[ToldNearMiss]
+    near_misses: list[NearMissInfo]
 
 
 class FileRulePage(Struct, kw_only=True):
     """Rules for files, in the order in which they are asked."""
 
-    items: list[ToldFileRule]
+    items: list[FileRuleInfo]
     next: str | None
 
 
@@ -55,38 +55,38 @@ def _rule(control: Control, rule_id: int) -> ArmedFileRule:
     return armed
 
 
-def add_file_rule(control: Control, body: FileRule) -> ToldFileRule:
+def add_file_rule(control: Control, body: FileRule) -> FileRuleInfo:
     """Put a rule for files in force, behind those that are."""
-    return told_file_rule(control.files.add(body))
+    return file_rule_info(control.files.add(body))
 
 
 def list_file_rules(control: Control, query: NumberPage) -> FileRulePage:
     """List the rules for files, in the order in which they are asked."""
-    items, token = page_of(control.files.after(query.since), query.limit, told_file_rule, lambda armed: str(armed.id))
+    items, token = page_of(control.files.after(query.since), query.limit, file_rule_info, lambda armed: str(armed.id))
     return FileRulePage(items=items, next=token)
 
 
-def get_file_rule(control: Control, path: RulePath) -> ToldFileRule:
+def get_file_rule(control: Control, path: RulePath) -> FileRuleInfo:
     """Tell a rule for files with its counts."""
-    return told_file_rule(_rule(control, path.id))
+    return file_rule_info(_rule(control, path.id))
 
 
-def replace_file_rule(control: Control, path: RulePath, body: FileRule) -> ToldFileRule:
+def replace_file_rule(control: Control, path: RulePath, body: FileRule) -> FileRuleInfo:
     """Put another rule in the place of this one; its counts begin anew."""
     _rule(control, path.id)
-    return told_file_rule(control.files.replace(path.id, body))
+    return file_rule_info(control.files.replace(path.id, body))
 
 
-def remove_file_rule(control: Control, path: RulePath) -> ToldFileRule:
+def remove_file_rule(control: Control, path: RulePath) -> FileRuleInfo:
     """Remove a rule for files: the disk has room again, files can be written again."""
-    return told_file_rule(control.files.remove(_rule(control, path.id).id))
+    return file_rule_info(control.files.remove(_rule(control, path.id).id))
 
 
 def remove_file_rules(control: Control) -> FileRulePage:
     """Remove all rules for files, and tell what they have counted."""
     rules = control.files.rules
     control.files.clear()
-    return FileRulePage(items=[told_file_rule(armed) for armed in rules], next=None)
+    return FileRulePage(items=[file_rule_info(armed) for armed in rules], next=None)
 
 
 async def await_file_rule(control: Control, path: RulePath, query: AwaitQuery, caller: Caller) -> Hits:
@@ -95,10 +95,10 @@ async def await_file_rule(control: Control, path: RulePath, query: AwaitQuery, c
     return Hits(id=path.id, hits=await wait_for_hits(armed, query.hits, query.timeout_ms, caller))
 
 
-def told_file_rule(armed: ArmedFileRule) -> ToldFileRule:
+def file_rule_info(armed: ArmedFileRule) -> FileRuleInfo:
     """Return the rule as it is told."""
     rule = armed.rule
-    return ToldFileRule(
+    return FileRuleInfo(
         id=armed.id,
         name=rule.name,
         operation=rule.operation,
@@ -114,7 +114,7 @@ def told_file_rule(armed: ArmedFileRule) -> ToldFileRule:
         matched=armed.matched,
         remaining=armed.remaining,
         last_hit_ms=armed.last_hit_ms,
-        near_misses=told_near_misses(armed.near_misses),
+        near_misses=near_misses_info(armed.near_misses),
     )
 
 

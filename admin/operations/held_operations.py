@@ -40,7 +40,7 @@ class HeldBatch(Struct, kw_only=True):
     records: int
 
 
-class ToldHeld(Struct, kw_only=True):
+class HeldRequestInfo(Struct, kw_only=True):
     """A request that is held.
 
     point: `received`, and nothing of it is applied; or `applied`, and it only is not answered.
@@ -66,7 +66,7 @@ class ToldHeld(Struct, kw_only=True):
 class HeldPage(Struct, kw_only=True):
     """Requests that are held, in the order in which they came."""
 
-    items: list[ToldHeld]
+    items: list[HeldRequestInfo]
     next: str | None
 
 
@@ -85,7 +85,7 @@ class Released(Struct, kw_only=True):
 def list_held(control: Control, query: NumberPage) -> HeldPage:
     """List the requests that wait for a release."""
     behind = (held for held in control.held.items() if held.held_id > query.since)
-    items, token = page_of(behind, query.limit, told_held, lambda held: str(held.held_id))
+    items, token = page_of(behind, query.limit, held_request_info, lambda held: str(held.held_id))
     return HeldPage(items=items, next=token)
 
 
@@ -110,14 +110,14 @@ def _release(control: Control, held_ids: list[int]) -> Released:
     return Released(ids=held_ids)
 
 
-def told_held(held: HeldRequest) -> ToldHeld:
+def held_request_info(held: HeldRequest) -> HeldRequestInfo:
     """Return the request as it is told; one whose body does not decode names nothing."""
     request = held.request
     try:
         topics, batches = request.facts.topics, request.facts.batches
     except FrameError:
         topics, batches = (), []
-    return ToldHeld(
+    return HeldRequestInfo(
         id=held.held_id,
         rule=held.rule_id,
         point=held.point,

@@ -11,7 +11,7 @@ from ...faults.journal.journal_entries import JournalEntry, count_entries, read_
 from ...faults.rule_error import RuleError
 from ...faults.rules.api_checks import check_apis
 from ...faults.rules.match import Match, Natural, NaturalOrNone
-from ...faults.rules.value_tests import check_wanted
+from ...faults.rules.value_tests import check_match_value
 from ...faults.strict_json import convert, parse
 from ..control import Control
 from ..operation import Operation
@@ -106,7 +106,7 @@ def _match_of(query: JournalFilter) -> Match | None:
         asked = {**cast("dict[str, object]", document), **asked}
     match = convert(asked, Match)
     for name in Match.__struct_fields__:
-        check_wanted(name, getattr(match, name))
+        check_match_value(name, getattr(match, name))
     _check_kept(match)
     return match if asked else None
 

@@ -106,7 +106,7 @@ class KclFault:
 
 
 class KclFaults:
-    """All sets of rules that were added by kcl's keys; those whose rules are all gone are forgotten."""
+    """All sets of rules that were added by kcl's keys; those whose rules were all removed are deleted."""
 
     def __init__(self, plan: FaultPlan, cluster: Cluster) -> None:
         """Start without any."""

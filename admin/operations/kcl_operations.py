@@ -16,7 +16,7 @@ from .waiting import wait_for_hits
 TAG = "kcl"
 
 
-class ToldKclFault(Struct, kw_only=True):
+class KclFaultInfo(Struct, kw_only=True):
     """Rules that share an id; left: -1 where one of them is until it is removed."""
 
     id: int
@@ -25,10 +25,10 @@ class ToldKclFault(Struct, kw_only=True):
     left: int
 
 
-class ToldKclFaults(Struct, kw_only=True):
+class KclFaultList(Struct, kw_only=True):
     """All of them."""
 
-    faults: list[ToldKclFault]
+    faults: list[KclFaultInfo]
 
 
 class Removed(Struct, kw_only=True):
@@ -50,14 +50,14 @@ class KclHits(Struct, kw_only=True):
     hits: int
 
 
-def add_kcl_fault(control: Control, body: KclRules) -> ToldKclFault:
+def add_kcl_fault(control: Control, body: KclRules) -> KclFaultInfo:
     """Put rules in force that are written with kcl's keys, under one id."""
     return _told(control.kcl.add(body.rules))
 
 
-def list_kcl_faults(control: Control) -> ToldKclFaults:
+def list_kcl_faults(control: Control) -> KclFaultList:
     """List what was put in force by kcl's keys."""
-    return ToldKclFaults(faults=[_told(fault) for fault in control.kcl.items()])
+    return KclFaultList(faults=[_told(fault) for fault in control.kcl.items()])
 
 
 def remove_kcl_faults(control: Control) -> Removed:
@@ -87,8 +87,8 @@ def _fault(control: Control, fault_id: int) -> KclFault:
     return fault
 
 
-def _told(fault: KclFault) -> ToldKclFault:
-    return ToldKclFault(id=fault.fault_id, rules=fault.rules, hits=fault.hits, left=fault.left)
+def _told(fault: KclFault) -> KclFaultInfo:
+    return KclFaultInfo(id=fault.fault_id, rules=fault.rules, hits=fault.hits, left=fault.left)
 
 
 OPERATIONS = (

@@ -36,7 +36,7 @@ class CachedBatch(Struct, kw_only=True):
     timestamp: int
 
 
-class ToldProducer(Struct, kw_only=True):
+class ProducerInfo(Struct, kw_only=True):
     """A producer as one partition knows it.
 
     next_sequence: what is accepted next in its epoch. cached: its newest batches, oldest first.
@@ -55,7 +55,7 @@ class ToldProducer(Struct, kw_only=True):
 class ProducerPage(Struct, kw_only=True):
     """Producers by topic, partition and id."""
 
-    items: list[ToldProducer]
+    items: list[ProducerInfo]
     next: str | None
 
 
@@ -80,7 +80,7 @@ class ProducerChoice(Struct, kw_only=True, forbid_unknown_fields=True):
 class ChangedProducers(Struct, kw_only=True):
     """What the partitions knew of the producer before it was changed."""
 
-    items: list[ToldProducer]
+    items: list[ProducerInfo]
 
 
 def list_producers(control: Control, query: ProducerQuery) -> ProducerPage:
@@ -90,7 +90,7 @@ def list_producers(control: Control, query: ProducerQuery) -> ProducerPage:
     )
     since = _place_of_token(query.since) if query.since else None
     behind = sorted((known for known in found if since is None or _place(known) > since), key=_place)
-    items, token = page_of(behind, query.limit, told_producer, _token)
+    items, token = page_of(behind, query.limit, producer_info, _token)
     return ProducerPage(items=items, next=token)
 
 
@@ -127,13 +127,13 @@ def _changed(control: Control, change: ProducerChange, choice: ProducerChoice) -
         raise CallError(404, str(error), field="producer_id", value=choice.producer_id) from error
     except ProducerChangeError as error:
         raise conflict(str(error), field="producer_id", value=choice.producer_id) from error
-    return ChangedProducers(items=[told_producer(known) for known in before])
+    return ChangedProducers(items=[producer_info(known) for known in before])
 
 
-def told_producer(known: KnownProducer) -> ToldProducer:
+def producer_info(known: KnownProducer) -> ProducerInfo:
     """Return the producer as it is told."""
     entry = known.entry
-    return ToldProducer(
+    return ProducerInfo(
         topic=known.topic_name,
         partition=known.partition,
         producer_id=entry.producer_id,

@@ -11,7 +11,7 @@ from ...protocol.error_codes import KafkaError
 from ..control import Control
 from ..errors import conflict
 from ..operation import Operation
-from .life_operations import start_again
+from .crash_operations import ensure_running
 
 TAG = "state"
 
@@ -23,7 +23,7 @@ class Reset(Struct, kw_only=True, forbid_unknown_fields=True):
 
     faults: rules of all kinds are removed, and what they hold, delay or hang is given up: these connections close.
     journal: no request is remembered, and the verdict begins anew.
-    data: topics, groups, sessions and configs are gone, but for the seed topics; the clock is at its beginning; other
+    data: topics, groups, sessions and configs are deleted, but for the seed topics; the clock is reset; other
     connections stay.
     """
 
@@ -35,7 +35,7 @@ async def reset(control: Control, body: Reset) -> Reset:
     if body.scope in ("faults", "all"):
         reset_faults(control)
     if body.scope in ("data", "all"):
-        await start_again(control)
+        await ensure_running(control)
         reset_data(control)
     if body.scope in ("journal", "all"):
         control.journal.clear()

@@ -38,7 +38,7 @@ class AwaitQuery(Struct, kw_only=True, forbid_unknown_fields=True):
     timeout_ms: AwaitTimeout = AWAIT_TIMEOUT_MS_DEFAULT
 
 
-class ToldNearMiss(Struct, kw_only=True):
+class NearMissInfo(Struct, kw_only=True):
     """Why requests did not match a rule: the first field that did not hold, all before it did."""
 
     field: str
@@ -47,7 +47,7 @@ class ToldNearMiss(Struct, kw_only=True):
     count: int
 
 
-class ToldRule(Struct, kw_only=True):
+class RuleInfo(Struct, kw_only=True):
     """A rule in force.
 
     matched: how many requests matched, before `when` was asked. hits: how many of them it acted on. remaining: how many
@@ -64,13 +64,13 @@ class ToldRule(Struct, kw_only=True):
     matched: int
     remaining: int | None
     last_hit_ms: int | None
-    near_misses: list[ToldNearMiss]
+    near_misses: list[NearMissInfo]
 
 
 class RulePage(Struct, kw_only=True):
     """Rules, in the order in which they are asked."""
 
-    items: list[ToldRule]
+    items: list[RuleInfo]
     next: str | None
 
 
@@ -81,10 +81,10 @@ class Hits(Struct, kw_only=True):
     hits: int
 
 
-def told_rule(armed: ArmedRule) -> ToldRule:
+def rule_info(armed: ArmedRule) -> RuleInfo:
     """Return the rule as it is told."""
     rule = armed.rule
-    return ToldRule(
+    return RuleInfo(
         id=armed.id,
         name=rule.name,
         match=rule.match,
@@ -95,10 +95,10 @@ def told_rule(armed: ArmedRule) -> ToldRule:
         matched=armed.matched,
         remaining=armed.remaining,
         last_hit_ms=armed.last_hit_ms,
-        near_misses=told_near_misses(armed.near_misses),
+        near_misses=near_misses_info(armed.near_misses),
     )
 
 
-def told_near_misses(misses: Iterable[NearMiss]) -> list[ToldNearMiss]:
+def near_misses_info(misses: Iterable[NearMiss]) -> list[NearMissInfo]:
     """Return what kept things from matching a rule, as it is told."""
-    return [ToldNearMiss(field=miss.field, wanted=miss.wanted, got=miss.got, count=miss.count) for miss in misses]
+    return [NearMissInfo(field=miss.field, wanted=miss.wanted, got=miss.got, count=miss.count) for miss in misses]

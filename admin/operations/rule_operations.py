@@ -9,7 +9,7 @@ from ..control import Control
 from ..errors import unknown
 from ..operation import Caller, Operation
 from ..paging import NumberPage, page_of
-from .rule_models import AwaitQuery, Hits, RulePage, RulePath, ToldRule, told_rule
+from .rule_models import AwaitQuery, Hits, RuleInfo, RulePage, RulePath, rule_info
 from .waiting import wait_for_hits
 
 TAG = "rules"
@@ -22,41 +22,41 @@ def _rule(control: Control, rule_id: int) -> ArmedRule:
     return armed
 
 
-def add_rule(control: Control, body: FaultRule) -> ToldRule:
+def add_rule(control: Control, body: FaultRule) -> RuleInfo:
     """Put a rule in force, behind those that are.
 
     Rules are asked in order; the first that matches and whose turn it is acts, but those that observe only count.
     """
-    return told_rule(control.plan.add(body))
+    return rule_info(control.plan.add(body))
 
 
 def list_rules(control: Control, query: NumberPage) -> RulePage:
     """List the rules in force, in the order in which they are asked."""
-    items, token = page_of(control.plan.after(query.since), query.limit, told_rule, lambda armed: str(armed.id))
+    items, token = page_of(control.plan.after(query.since), query.limit, rule_info, lambda armed: str(armed.id))
     return RulePage(items=items, next=token)
 
 
-def get_rule(control: Control, path: RulePath) -> ToldRule:
+def get_rule(control: Control, path: RulePath) -> RuleInfo:
     """Tell a rule with its counts, and with what kept requests from matching it."""
-    return told_rule(_rule(control, path.id))
+    return rule_info(_rule(control, path.id))
 
 
-def replace_rule(control: Control, path: RulePath, body: FaultRule) -> ToldRule:
+def replace_rule(control: Control, path: RulePath, body: FaultRule) -> RuleInfo:
     """Put another rule in the place of this one; its counts begin anew."""
     _rule(control, path.id)
-    return told_rule(control.plan.replace(path.id, body))
+    return rule_info(control.plan.replace(path.id, body))
 
 
-def remove_rule(control: Control, path: RulePath) -> ToldRule:
+def remove_rule(control: Control, path: RulePath) -> RuleInfo:
     """Remove a rule, and tell what it has counted."""
-    return told_rule(control.plan.remove(_rule(control, path.id).id))
+    return rule_info(control.plan.remove(_rule(control, path.id).id))
 
 
 def remove_rules(control: Control) -> RulePage:
     """Remove all rules, and tell what they have counted."""
     rules = control.plan.rules
     control.plan.clear()
-    return RulePage(items=[told_rule(armed) for armed in rules], next=None)
+    return RulePage(items=[rule_info(armed) for armed in rules], next=None)
 
 
 async def await_rule(control: Control, path: RulePath, query: AwaitQuery, caller: Caller) -> Hits:

@@ -9,10 +9,10 @@ from msgspec import Meta, Struct
 from ...faults.rule_error import RuleError
 from ...storage.producers.emulated_version import EmulatedVersion
 from ..control import Control
+from ..daemon_thread import run_in_daemon_thread
 from ..errors import CallError, conflict, unknown
 from ..operation import Operation
-from ..own_thread import in_own_thread
-from ..scenarios import ScenarioImpossible, Scenarios, ToldScenario, UnknownScenarioName
+from ..scenarios import ScenarioImpossible, ScenarioInfo, Scenarios, UnknownScenarioName
 
 TAG = "scenarios"
 
@@ -25,7 +25,7 @@ Name = Annotated[str, Meta(min_length=1, max_length=NAME_CHARACTERS_MAX)]
 class ScenarioList(Struct, kw_only=True):
     """All scenarios, by name."""
 
-    items: list[ToldScenario]
+    items: list[ScenarioInfo]
     next: str | None = None
 
 
@@ -62,7 +62,9 @@ async def run_scenario(control: Control, path: ScenarioPath, body: ScenarioRun) 
         raise conflict("a scenario is being run; one at a time")
     control.is_running_scenario = True
     try:
-        return await in_own_thread("fauxka-scenario", lambda: scenarios.run(path.name, body.client, body.as_version))
+        return await run_in_daemon_thread(
+            "fauxka-scenario", lambda: scenarios.run(path.name, body.client, body.as_version)
+        )
     except UnknownScenarioName as error:
         raise unknown("scenario", path.name, field="name") from error
     except ScenarioImpossible as error:

@@ -11,7 +11,7 @@ from ..control import Control
 from ..errors import conflict
 from ..operation import Operation
 from ..paging import INT64_MAX, NumberPage, page_of
-from ..snapshots import ToldSnapshot
+from ..snapshots import SnapshotInfo
 
 TAG = "state"
 
@@ -25,11 +25,11 @@ class SnapshotId(Struct, kw_only=True, forbid_unknown_fields=True):
 class SnapshotPage(Struct, kw_only=True):
     """Snapshots, oldest first."""
 
-    items: list[ToldSnapshot]
+    items: list[SnapshotInfo]
     next: str | None
 
 
-def snapshot(control: Control) -> ToldSnapshot:
+def snapshot(control: Control) -> SnapshotInfo:
     """Keep the state of the cluster: logs, producers, topics, configs and committed offsets; only one in memory."""
     _check_running(control)
     try:
@@ -38,7 +38,7 @@ def snapshot(control: Control) -> ToldSnapshot:
         raise conflict(str(error)) from error
 
 
-def restore(control: Control, body: SnapshotId) -> ToldSnapshot:
+def restore(control: Control, body: SnapshotId) -> SnapshotInfo:
     """Go back to a snapshot, as often as wanted; connections are closed, and the verdict begins anew."""
     kept = control.snapshots.get(body.id)
     _check_running(control)
@@ -62,7 +62,7 @@ def list_snapshots(control: Control, query: NumberPage) -> SnapshotPage:
     return SnapshotPage(items=items, next=token)
 
 
-def remove_snapshot(control: Control, path: SnapshotId) -> ToldSnapshot:
+def remove_snapshot(control: Control, path: SnapshotId) -> SnapshotInfo:
     """Give up a snapshot."""
     told = control.snapshots.get(path.id).told
     del control.snapshots.kept[told.id]

@@ -25,7 +25,7 @@ CONSUMER = "consumer"
 SHARE = "share"
 
 
-class ToldPartition(Struct, kw_only=True):
+class PartitionInfo(Struct, kw_only=True):
     """A partition and its log; the end is the offset that the next record gets."""
 
     partition: int
@@ -39,24 +39,24 @@ class ToldPartition(Struct, kw_only=True):
     producers: int
 
 
-class ToldTopic(Struct, kw_only=True):
+class TopicInfo(Struct, kw_only=True):
     """A topic; configs: what was set for it."""
 
     name: str
     topic_id: str
     internal: bool
     configs: dict[str, str]
-    partitions: list[ToldPartition]
+    partitions: list[PartitionInfo]
 
 
 class TopicPage(Struct, kw_only=True):
     """Topics by name."""
 
-    items: list[ToldTopic]
+    items: list[TopicInfo]
     next: str | None
 
 
-class ToldMember(Struct, kw_only=True):
+class MemberInfo(Struct, kw_only=True):
     """A member of a group.
 
     assignment: as the protocol of a classic group has it. Of a group of another kind, epoch: the member's; partitions:
@@ -73,7 +73,7 @@ class ToldMember(Struct, kw_only=True):
     target: dict[str, list[int]] | None = None
 
 
-class ToldOffset(Struct, kw_only=True):
+class OffsetInfo(Struct, kw_only=True):
     """An offset that a group has committed; of a share group, the first record that it is not done with.
 
     lag: the records behind it, null where the partition is gone; of a share group, those that it is not done with.
@@ -87,7 +87,7 @@ class ToldOffset(Struct, kw_only=True):
     lag: int | None
 
 
-class ToldGroup(Struct, kw_only=True):
+class GroupInfo(Struct, kw_only=True):
     """A group; type and state: by Kafka's names. protocol: its assignor, of a stable one only if it is classic."""
 
     group_id: str
@@ -95,14 +95,14 @@ class ToldGroup(Struct, kw_only=True):
     state: str
     protocol_type: str
     protocol: str
-    members: list[ToldMember]
-    offsets: list[ToldOffset]
+    members: list[MemberInfo]
+    offsets: list[OffsetInfo]
 
 
 class GroupPage(Struct, kw_only=True):
     """Groups by id."""
 
-    items: list[ToldGroup]
+    items: list[GroupInfo]
     next: str | None
 
 
@@ -130,8 +130,8 @@ def list_groups(control: Control, query: NamePage) -> GroupPage:
     return GroupPage(items=items, next=token)
 
 
-def _told_topic(control: Control, topic: TopicImage) -> ToldTopic:
-    return ToldTopic(
+def _told_topic(control: Control, topic: TopicImage) -> TopicInfo:
+    return TopicInfo(
         name=topic.name,
         topic_id=uuid_text(topic.topic_id),
         internal=topic.is_internal,
@@ -145,10 +145,10 @@ def _told_topic(control: Control, topic: TopicImage) -> ToldTopic:
     )
 
 
-def _told_partition(partition: Partition, leader_id: int) -> ToldPartition:
+def _told_partition(partition: Partition, leader_id: int) -> PartitionInfo:
     # One that nobody has asked for is empty, and being told is no reason to make it.
     log = partition.find_log()
-    return ToldPartition(
+    return PartitionInfo(
         partition=partition.index,
         leader=leader_id,
         leader_epoch=partition.leader_epoch,
@@ -161,13 +161,13 @@ def _told_partition(partition: Partition, leader_id: int) -> ToldPartition:
     )
 
 
-def _told_group(control: Control, group_id: str, group_type: str) -> ToldGroup:
+def _told_group(control: Control, group_id: str, group_type: str) -> GroupInfo:
     if group_type == CONSUMER:
         return _told_consumer_group(control, group_id)
     if group_type == SHARE:
         return _told_share_group(control, group_id)
     group = control.cluster.node.coordinators.groups.describe(group_id)
-    return ToldGroup(
+    return GroupInfo(
         group_id=group_id,
         type=group_type,
         state=group.group_state,
@@ -178,16 +178,16 @@ def _told_group(control: Control, group_id: str, group_type: str) -> ToldGroup:
     )
 
 
-def _told_consumer_group(control: Control, group_id: str) -> ToldGroup:
+def _told_consumer_group(control: Control, group_id: str) -> GroupInfo:
     (group,) = control.cluster.node.coordinators.groups.consumer_groups.describe([group_id])
-    return ToldGroup(
+    return GroupInfo(
         group_id=group_id,
         type=CONSUMER,
         state=group.group_state,
         protocol_type=CONSUMER,
         protocol=group.assignor_name,
         members=[
-            ToldMember(
+            MemberInfo(
                 member_id=member.member_id,
                 group_instance_id=member.instance_id,
                 client_id=member.client_id,
@@ -202,11 +202,11 @@ def _told_consumer_group(control: Control, group_id: str) -> ToldGroup:
     )
 
 
-def _told_share_group(control: Control, group_id: str) -> ToldGroup:
+def _told_share_group(control: Control, group_id: str) -> GroupInfo:
     share_groups = control.cluster.node.coordinators.groups.share_groups
     group = share_groups.describe(group_id)
     offsets = [
-        ToldOffset(
+        OffsetInfo(
             topic=name,
             partition=key.partition,
             offset=found.start_offset,
@@ -218,14 +218,14 @@ def _told_share_group(control: Control, group_id: str) -> ToldGroup:
         if (name := control.cluster.image.topic_name_of(key.topic_id)) is not None
         and (found := share_groups.offset_of(key)) is not None
     ]
-    return ToldGroup(
+    return GroupInfo(
         group_id=group_id,
         type=SHARE,
         state=group.group_state,
         protocol_type=SHARE,
         protocol=group.assignor_name,
         members=[
-            ToldMember(
+            MemberInfo(
                 member_id=member.member_id,
                 group_instance_id=None,
                 client_id=member.client_id,
@@ -243,9 +243,9 @@ def _by_topic(assignment: Assignment | ShareAssignment) -> dict[str, list[int]]:
     return {topic.topic_name: topic.partitions for topic in assignment.topic_partitions}
 
 
-def _told_members(group: DescribedGroup) -> list[ToldMember]:
+def _told_members(group: DescribedGroup) -> list[MemberInfo]:
     return [
-        ToldMember(
+        MemberInfo(
             member_id=member.member_id,
             group_instance_id=member.group_instance_id,
             client_id=member.client_id,
@@ -256,10 +256,10 @@ def _told_members(group: DescribedGroup) -> list[ToldMember]:
     ]
 
 
-def _told_offsets(control: Control, group_id: str) -> list[ToldOffset]:
+def _told_offsets(control: Control, group_id: str) -> list[OffsetInfo]:
     committed_of = control.cluster.node.coordinators.groups.offsets.of_group(group_id)
     return [
-        ToldOffset(
+        OffsetInfo(
             topic=topic,
             partition=index,
             offset=committed.offset,

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 TAG = "transactions"
 
 
-class ToldPartition(Struct, kw_only=True):
+class PartitionInfo(Struct, kw_only=True):
     """A partition of a transaction."""
 
     topic: str
     partition: int
 
 
-class ToldTransaction(Struct, kw_only=True):
+class TransactionInfo(Struct, kw_only=True):
     """A transactional id.
 
     state: in Kafka's words: Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort.
@@ -40,13 +40,13 @@ class ToldTransaction(Struct, kw_only=True):
     timeout_ms: int
     started_ms: int | None
     updated_ms: int
-    partitions: list[ToldPartition]
+    partitions: list[PartitionInfo]
 
 
 class TransactionPage(Struct, kw_only=True):
     """Transactional ids by name."""
 
-    items: list[ToldTransaction]
+    items: list[TransactionInfo]
     next: str | None
 
 
@@ -73,16 +73,16 @@ def list_transactions(control: Control, query: TransactionQuery) -> TransactionP
         for each in sorted(known, key=_id_of)
         if each.transactional_id > query.since and query.state in (None, each.state_name)
     ]
-    items, token = page_of(found, query.limit, told_transaction, _id_of)
+    items, token = page_of(found, query.limit, transaction_info, _id_of)
     return TransactionPage(items=items, next=token)
 
 
-def get_transaction(control: Control, path: TransactionPath) -> ToldTransaction:
+def get_transaction(control: Control, path: TransactionPath) -> TransactionInfo:
     """Tell what the coordinator knows of a transactional id."""
-    return told_transaction(_known(control, path.transactional_id))
+    return transaction_info(_known(control, path.transactional_id))
 
 
-def forget_transaction(control: Control, path: TransactionPath) -> ToldTransaction:
+def forget_transaction(control: Control, path: TransactionPath) -> TransactionInfo:
     """Forget a transactional id, as after transactional.id.expiration.ms; an open transaction is aborted first.
 
     Who has its producer id is told INVALID_PRODUCER_ID_MAPPING; who begins with the id anew gets another one. The
@@ -95,7 +95,7 @@ def forget_transaction(control: Control, path: TransactionPath) -> ToldTransacti
         name = ErrorCode(error.code).name
         words = f"{path.transactional_id} cannot be forgotten: {name} {error.message}"
         raise conflict(words, field="transactional_id", value=path.transactional_id) from error
-    return told_transaction(known)
+    return transaction_info(known)
 
 
 def _known(control: Control, transactional_id: str) -> TransactionMetadata:
@@ -105,9 +105,9 @@ def _known(control: Control, transactional_id: str) -> TransactionMetadata:
     raise unknown("transaction", transactional_id, field="transactional_id")
 
 
-def told_transaction(known: TransactionMetadata) -> ToldTransaction:
+def transaction_info(known: TransactionMetadata) -> TransactionInfo:
     """Return the transactional id as it is told."""
-    return ToldTransaction(
+    return TransactionInfo(
         transactional_id=known.transactional_id,
         producer_id=known.producer_id,
         producer_epoch=known.producer_epoch,
@@ -115,7 +115,7 @@ def told_transaction(known: TransactionMetadata) -> ToldTransaction:
         timeout_ms=known.timeout_ms,
         started_ms=known.start_ms if known.start_ms >= 0 else None,
         updated_ms=known.last_update_ms,
-        partitions=[ToldPartition(topic=topic, partition=index) for topic, index in known.partitions],
+        partitions=[PartitionInfo(topic=topic, partition=index) for topic, index in known.partitions],
     )
 
 

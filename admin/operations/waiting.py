@@ -31,15 +31,15 @@ async def wait_for_hits(rule: CountsHits, count: int, timeout_ms: int, caller: C
     reached = asyncio.Event()
     cancel = rule.when_hits(count, reached.set)
     enough = asyncio.create_task(reached.wait())
-    gone = asyncio.create_task(caller.gone())
+    disconnected = asyncio.create_task(caller.disconnected())
     try:
-        await asyncio.wait({enough, gone}, timeout=timeout_ms / 1000, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({enough, disconnected}, timeout=timeout_ms / 1000, return_when=asyncio.FIRST_COMPLETED)
     finally:
         cancel()
         enough.cancel()
-        gone.cancel()
+        disconnected.cancel()
     if reached.is_set():
         return rule.hits
-    if gone.done():
+    if disconnected.done():
         raise CallError(503, "the broker stops")
     raise WaitTimeoutError(f"{rule.hits} of {count} hits within {timeout_ms} ms", rule.hits)

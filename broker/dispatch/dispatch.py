@@ -19,7 +19,7 @@ from ...protocol.frames import FrameError
 from ...protocol.primitives import Reader
 from .. import handlers
 from ..replica.disk_fault_injector import NoFileFaults, delay_response
-from ..requests.fault_ports import ANSWERED, NOT_OWED, WAITING
+from ..requests.fault_ports import NO_RESPONSE, PENDING, RESPONDED
 from ..requests.request_context import HEADER_START_BYTES, ConnectionInfo, RequestContext, RequestHandler
 from ..runtime.deferred import Buffers, Deferred
 
@@ -153,7 +153,7 @@ class Dispatcher:
             answer = route.handler.handle(context, frame, position, end)
         except Exception:
             if self.observer is not None:
-                self.observer.unanswered(self.observer.handled(context, end - start, WAITING))
+                self.observer.unanswered(self.observer.handled(context, end - start, PENDING))
             raise
         if self.observer is None and type(answer) is list and not self._file_faults.is_late:
             return answer
@@ -167,10 +167,10 @@ class Dispatcher:
         observer = self.observer
         if type(answer) is list and not is_late:
             if observer is not None:
-                context.request_id = observer.handled(context, size, ANSWERED)
+                context.request_id = observer.handled(context, size, RESPONDED)
             return answer
         if observer is not None:
-            state = NOT_OWED if answer is None else WAITING
+            state = NO_RESPONSE if answer is None else PENDING
             context.request_id = request_id = observer.handled(context, size, state)
             if isinstance(answer, Deferred):
                 answer.request_id = request_id

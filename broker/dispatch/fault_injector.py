@@ -31,7 +31,7 @@ from ...faults.fault import Fault
 from ...protocol.errors import error_responses
 from ...protocol.frames import FrameError
 from ..replica.disk_fault_injector import FileFaults, NoFileFaults, delay_response
-from ..requests.fault_ports import NOT_OWED, WAITING, Ending, ResponsePlan, joined
+from ..requests.fault_ports import NO_RESPONSE, PENDING, Ending, ResponsePlan, joined
 from ..requests.request_context import ConnectionInfo, RequestContext, RequestHandler
 from ..runtime.deferred import Buffers, Deferred
 from .held_requests import HeldRequests
@@ -240,7 +240,7 @@ class FaultInjector:
         )
         if self._observer is not None:
             named = frozenset[tuple[str, int]]() if chosen is None else fault.partitions
-            self._observer.lied(request.context.request_id, named, fault.error_code)
+            self._observer.response_replaced(request.context.request_id, named, fault.error_code)
         return [answer]
 
     def _throttled(self, request: OwnedRequest, buffers: Buffers, fault: Fault) -> Buffers:
@@ -280,10 +280,10 @@ class FaultInjector:
         try:
             answer = request.handle()
         except Exception:
-            self._handled(request, WAITING)
+            self._handled(request, PENDING)
             self._unanswered(request)
             raise
-        self._handled(request, NOT_OWED if answer is None else WAITING)
+        self._handled(request, NO_RESPONSE if answer is None else PENDING)
         if isinstance(answer, Deferred):
             answer.request_id = request.context.request_id
         return delay_response(answer, self._file_faults, self._clock)

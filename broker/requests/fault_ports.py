@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from .request_context import RequestContext
 
 # What becomes of the answer to a request that has been handled.
-ANSWERED = 0
-WAITING = 1
-NOT_OWED = 2
+RESPONDED = 0
+PENDING = 1
+NO_RESPONSE = 2
 
 
 class FaultPlan(Protocol):
@@ -56,7 +56,7 @@ class RequestObserver(Protocol):
     """Is told what happened to each request. What it returns as a request's id is what it is told of it later."""
 
     def handled(self, context: RequestContext, size: int, state: int) -> int:
-        """The handler has done its part; size: of the frame; state: ANSWERED, WAITING or NOT_OWED. Returns the id."""
+        """The handler has returned. size: of the frame. state: RESPONDED, PENDING or NO_RESPONSE. Returns the id."""
         ...
 
     def answered(self, request_id: int) -> None:
@@ -67,7 +67,7 @@ class RequestObserver(Protocol):
         """The answer will never be written, or was not whole."""
         ...
 
-    def lied(self, request_id: int, partitions: frozenset[tuple[str, int]], error_code: int) -> None:
+    def response_replaced(self, request_id: int, partitions: frozenset[tuple[str, int]], error_code: int) -> None:
         """What was applied is answered with an error; for all partitions where none is named."""
         ...
 

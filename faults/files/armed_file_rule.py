@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ..rules.match_outcome import Mismatch
 from ..rules.near_misses import NearMiss, NearMisses
 from ..rules.rule_counts import RuleCounts
-from ..rules.value_tests import test_of
+from ..rules.value_tests import compile_test
 from .file_actions import FileAction
 from .file_kinds import file_kind_of, folder_of
 from .file_rules import FILE_MATCH_FIELDS, FileRule, action_of
@@ -39,7 +39,9 @@ class ArmedFileRule(RuleCounts):
         self._kinds = frozenset[OperationKind]().union(
             *(_KINDS_OF_STATES.get((rule.action, operation), _KINDS[operation]) for operation in rule.operations)
         )
-        self._tests = [(name, test_of(rule, name)) for name in FILE_MATCH_FIELDS if getattr(rule, name) is not None]
+        self._tests = [
+            (name, compile_test(rule, name)) for name in FILE_MATCH_FIELDS if getattr(rule, name) is not None
+        ]
         self._action = action_of(rule)
 
     @property

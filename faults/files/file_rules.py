@@ -19,7 +19,7 @@ from ..rule_error import RuleError
 from ..rules.fault_rules import When
 from ..rules.match import ANY_OF_MAX, AnyText
 from ..rules.rule_checks import check_window
-from ..rules.value_tests import check_wanted
+from ..rules.value_tests import check_match_value
 from ..strict_json import convert
 from .file_actions import Corrupt, Crash, Fail, FileAction, Lose, Slow, Tear
 from .file_kinds import file_kind_of, folder_of
@@ -160,8 +160,8 @@ def _check_numbers(rule: FileRule) -> None:
 
 def _check_files(rule: FileRule) -> None:
     """Raise RuleError for a path, folder and file_kind that no file can have together."""
-    check_wanted("path", rule.path)
-    check_wanted("folder", rule.folder)
+    check_match_value("path", rule.path)
+    check_match_value("folder", rule.folder)
     path = rule.path
     if not isinstance(path, str):
         return

@@ -23,7 +23,7 @@ PRODUCERS_MAX = 50_000
 OTHER_PRODUCERS = -2
 # Ranges of offsets in one partition for which no answer was owed. They are joined where they meet, so that this many
 # are needed only where producers with acks=0 and others take turns.
-UNOWED_RANGES_MAX = 10_000
+ACKS_0_RANGES_MAX = 10_000
 
 # Topic, partition, producer id.
 ProducerKey = tuple[str, int, int]
@@ -49,7 +49,7 @@ class BatchCounts:
     topics: those of which anything is known.
     """
 
-    __slots__ = ("_appended_before", "_duplicates", "_refused", "_unowed", "appended", "topics")
+    __slots__ = ("_acks_0", "_appended_before", "_duplicates", "_refused", "appended", "topics")
 
     def __init__(self) -> None:
         """Start at nothing."""
@@ -58,7 +58,7 @@ class BatchCounts:
         self._appended_before: dict[ProducerKey, int] = {}
         self._duplicates: dict[ProducerKey, int] = {}
         self._refused: dict[ProducerKey, int] = {}
-        self._unowed: dict[tuple[str, int], list[tuple[int, int]]] = {}
+        self._acks_0: dict[tuple[str, int], list[tuple[int, int]]] = {}
         self.topics: set[str] = set()
 
     def first_of(self, key: ProducerKey, base_offset: int) -> None:
@@ -78,20 +78,20 @@ class BatchCounts:
         self.topics.add(topic)
         _count(self._refused, (topic, partition, producer_id))
 
-    def unowed(self, topic: str, partition: int, result: AppendResult) -> None:
+    def add_acks_0(self, topic: str, partition: int, result: AppendResult) -> None:
         """Note that nobody waits for an answer to an appended batch (acks=0)."""
-        ranges = self._unowed.setdefault((topic, partition), [])
+        ranges = self._acks_0.setdefault((topic, partition), [])
         begin, end = result.base_offset, result.last_offset + 1
         if ranges and ranges[-1][1] == begin:
             ranges[-1] = (ranges[-1][0], end)
         else:
-            if len(ranges) >= UNOWED_RANGES_MAX:
-                del ranges[: UNOWED_RANGES_MAX // 2]
+            if len(ranges) >= ACKS_0_RANGES_MAX:
+                del ranges[: ACKS_0_RANGES_MAX // 2]
             ranges.append((begin, end))
 
-    def is_unowed(self, topic: str, partition: int, base_offset: int) -> bool:
+    def is_acks_0(self, topic: str, partition: int, base_offset: int) -> bool:
         """Whether nobody waited for an answer to the batch that begins there."""
-        return any(begin <= base_offset < end for begin, end in self._unowed.get((topic, partition), ()))
+        return any(begin <= base_offset < end for begin, end in self._acks_0.get((topic, partition), ()))
 
     def trim(self) -> None:
         """Keep no more first offsets than OFFSETS_KEPT_MAX of any producer; to be called that often or more."""
@@ -119,9 +119,9 @@ class BatchCounts:
 
     def forget_truncated(self, topic: str, partition: int, end_offset: int) -> None:
         """Forget of which offsets from end_offset on no answer was owed: they are given out again."""
-        ranges = self._unowed.get((topic, partition), [])
+        ranges = self._acks_0.get((topic, partition), [])
         kept = [(begin, min(end, end_offset)) for begin, end in ranges if begin < end_offset]
-        self._unowed[topic, partition] = kept
+        self._acks_0[topic, partition] = kept
 
     def forget_topic(self, topic: str) -> None:
         """Start the topic at nothing."""
@@ -129,12 +129,12 @@ class BatchCounts:
         for counts in (self.appended, self._appended_before, self._duplicates, self._refused):
             for key in [key for key in counts if key[0] == topic]:
                 del counts[key]
-        for place in [place for place in self._unowed if place[0] == topic]:
-            del self._unowed[place]
+        for place in [place for place in self._acks_0 if place[0] == topic]:
+            del self._acks_0[place]
 
     def clear(self) -> None:
         """Start at nothing."""
-        for counts in (self.appended, self._appended_before, self._duplicates, self._refused, self._unowed):
+        for counts in (self.appended, self._appended_before, self._duplicates, self._refused, self._acks_0):
             counts.clear()
         self.topics.clear()
 

@@ -20,8 +20,8 @@ from ...storage.append_refused import AppendRefused
 from ...storage.append_result import AppendResult
 from ..rules.match_outcome import Matched
 from ..rules.request_matcher import RequestMatcher
-from .journal_record import ANSWERED, NOT_OWED, WAITING, KeptRequest, NotApplied
-from .later_outcomes import Act, LaterOutcomes
+from .journal_record import NO_RESPONSE, PENDING, RESPONDED, JournalRecord, NotApplied
+from .request_outcomes import AppliedFault, RequestOutcomes
 
 if TYPE_CHECKING:
     from ..request_view import ConnectionView
@@ -106,22 +106,22 @@ def count_entries(journal: Journal, match: Match | None = None, *, since: int = 
     return sum(1 for _ in _matching(journal, match, since))
 
 
-def _matching(journal: Journal, match: Match | None, since: int) -> Iterator[tuple[int, KeptRequest]]:
+def _matching(journal: Journal, match: Match | None, since: int) -> Iterator[tuple[int, JournalRecord]]:
     matcher = None if match is None else RequestMatcher(match)
     for request_id, request in journal.kept(since):
-        if matcher is None or isinstance(matcher.look_at(KeptRequestView(journal, request)), Matched):
+        if matcher is None or isinstance(matcher.match(JournalRecordView(journal, request)), Matched):
             yield request_id, request
 
 
 @dataclass(frozen=True, slots=True)
-class KeptRequestView:
+class JournalRecordView:
     """A request of the journal as rules see one that comes.
 
     Its records are gone, so that it matches neither a key nor a header.
     """
 
     journal: Journal
-    request: KeptRequest
+    request: JournalRecord
 
     @property
     def connection(self) -> ConnectionView:
@@ -236,14 +236,14 @@ def error_name_of(error_code: int) -> str | None:
         return f"error {error_code}"
 
 
-def _entry_of(journal: Journal, request_id: int, request: KeptRequest) -> JournalEntry:
+def _entry_of(journal: Journal, request_id: int, request: JournalRecord) -> JournalEntry:
     """Return a request in words."""
     outcomes = journal.outcomes
-    acts = outcomes.acts_on(request_id)
+    acts = outcomes.faults_on(request_id)
     batches = [_batch_in_words(*batch, acts) for batch in request.batches or ()]
     answer = _answer_in_words(journal, request_id, request)
     connection = request.connection
-    facts = KeptRequestView(journal, request).facts
+    facts = JournalRecordView(journal, request).facts
     return JournalEntry(
         id=request_id,
         at_ms=request.at_ms,
@@ -269,21 +269,21 @@ def _entry_of(journal: Journal, request_id: int, request: KeptRequest) -> Journa
     )
 
 
-def _answer_in_words(journal: Journal, request_id: int, request: KeptRequest) -> str:
-    if request.state == NOT_OWED:
+def _answer_in_words(journal: Journal, request_id: int, request: JournalRecord) -> str:
+    if request.state == NO_RESPONSE:
         return "not_owed"
     if journal.is_waiting(request_id):
         return "waiting"
     is_answered = journal.outcomes.is_answered(request_id)
     if is_answered is None:
-        is_answered = request.state in (ANSWERED, WAITING)
+        is_answered = request.state in (RESPONDED, PENDING)
     return "written" if is_answered else "not_written"
 
 
 def _error_told(
-    outcomes: LaterOutcomes, request_id: int, request: KeptRequest, batches: list[JournalBatch]
+    outcomes: RequestOutcomes, request_id: int, request: JournalRecord, batches: list[JournalBatch]
 ) -> str | None:
-    lie = outcomes.lie_to(request_id)
+    lie = outcomes.find_replaced(request_id)
     if lie is not None:
         return error_name_of(lie.error_code)
     if request.error_code:
@@ -291,7 +291,7 @@ def _error_told(
     return next((batch.error for batch in batches if batch.error is not None), None)
 
 
-def _rule_of(acts: list[Act], request: KeptRequest) -> int | None:
+def _rule_of(acts: list[AppliedFault], request: JournalRecord) -> int | None:
     if acts:
         return acts[-1].rule_id
     kept_back = (batch[2] for batch in request.batches or () if isinstance(batch[2], NotApplied))
@@ -299,7 +299,7 @@ def _rule_of(acts: list[Act], request: KeptRequest) -> int | None:
 
 
 def _batch_in_words(
-    topic: str, partition: int, decision: AppendResult | KafkaError | NotApplied, acts: list[Act]
+    topic: str, partition: int, decision: AppendResult | KafkaError | NotApplied, acts: list[AppliedFault]
 ) -> JournalBatch:
     numbers = _numbers_of(decision)
     word, error, base_offset, why = "refused", None, _NONE, ""
@@ -329,7 +329,7 @@ def _batch_in_words(
     )
 
 
-def not_applied_in_words(decision: NotApplied, acts: list[Act]) -> str:
+def not_applied_in_words(decision: NotApplied, acts: list[AppliedFault]) -> str:
     """Return what kept a batch from its log."""
     point = next((act.point for act in acts if act.rule_id == decision.rule_id), "received")
     told = ""

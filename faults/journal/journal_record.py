@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from ..request_view import ConnectionView, ReceivedRequest
 
 # What became of the answer when the request was handled; the numbers that a broker says.
-ANSWERED = 0
-WAITING = 1
-NOT_OWED = 2
+RESPONDED = 0
+PENDING = 1
+NO_RESPONSE = 2
 # Of a request that did not come to its handler.
-KEPT_BACK = 3
+WITHHELD = 3
 
 
 class NotApplied(NamedTuple):
@@ -37,20 +37,20 @@ class NotApplied(NamedTuple):
 Decision = tuple[str, int, "AppendResult | KafkaError | NotApplied"]
 
 
-# The fields of KeptRequest. On the path of every request a bare tuple is made, which is three times as cheap.
-RawRequest = tuple[
+# The fields of JournalRecord. On the path of every request a bare tuple is made, which is three times as cheap.
+RawRecord = tuple[
     "ConnectionView", "str | None", int, int, int, int, int, int, "Sequence[Decision] | None", int, "bytes | None"
 ]
 
 # A Produce of one batch that was simply appended and answered at once: connection, client_id, api_key, api_version,
 # topic, partition, and APPEND_NUMBERS. Nearly every Produce is one. Two objects are kept of it: as many as it has
 # numbers, each in a place of its own, would push what the broker works with out of the processor's cache.
-PlainAppend = tuple["ConnectionView", "str | None", int, int, str, int, bytes]
+RawAppend = tuple["ConnectionView", "str | None", int, int, str, int, bytes]
 # correlation_id, size, at_ms, base_offset, last_offset, producer_id, producer_epoch, base_sequence.
 APPEND_NUMBERS = Struct("=iiqqqqhi")
 
 
-class KeptRequest(NamedTuple):
+class JournalRecord(NamedTuple):
     """A request in the journal; state is what was known of its answer when it was handled.
 
     body: what followed its header, where that was kept.
@@ -69,13 +69,13 @@ class KeptRequest(NamedTuple):
     body: bytes | None
 
 
-def kept_request(raw: RawRequest | PlainAppend) -> KeptRequest:
+def journal_record_of(raw: RawRecord | RawAppend) -> JournalRecord:
     """Return what was kept as it is read."""
     # Told apart by their length, which a type checker does not do for a union of this kind.
-    if len(raw) == len(KeptRequest._fields):
-        whole = cast(RawRequest, raw)
-        return KeptRequest(*whole[:8], batches_of(whole), *whole[9:])
-    connection, client_id, api_key, api_version, topic, partition, numbers = cast(PlainAppend, raw)
+    if len(raw) == len(JournalRecord._fields):
+        whole = cast(RawRecord, raw)
+        return JournalRecord(*whole[:8], batches_of(whole), *whole[9:])
+    connection, client_id, api_key, api_version, topic, partition, numbers = cast(RawAppend, raw)
     (
         correlation_id,
         size,
@@ -88,8 +88,8 @@ def kept_request(raw: RawRequest | PlainAppend) -> KeptRequest:
     ) = APPEND_NUMBERS.unpack(numbers)
     result = _plain_result(base_offset, last_offset, producer_id, producer_epoch, base_sequence)
     batches = [(topic, partition, result)]
-    return KeptRequest(
-        connection, client_id, api_key, api_version, correlation_id, size, at_ms, 0, batches, ANSWERED, None
+    return JournalRecord(
+        connection, client_id, api_key, api_version, correlation_id, size, at_ms, 0, batches, RESPONDED, None
     )
 
 
@@ -118,7 +118,7 @@ def _plain_result(
     return AppendResult(base_offset, last_offset, NO_TIMESTAMP, NO_LOG_START_OFFSET, False, header, ())
 
 
-def batches_of(raw: RawRequest) -> Sequence[Decision]:
+def batches_of(raw: RawRecord) -> Sequence[Decision]:
     """Return what the log said of each batch of a request; none where it has none."""
     return raw[8] or ()
 
@@ -148,7 +148,7 @@ def not_applied_batches(request: ReceivedRequest, fault: Fault) -> list[Decision
     ]
 
 
-def merged(kept_back: KeptRequest, handled: RawRequest) -> RawRequest:
+def merged(kept_back: JournalRecord, handled: RawRecord) -> RawRecord:
     """Return what is known of a request that was kept back, all or in part, and then handled after all."""
     decided = list(batches_of(handled))
     places = {(topic, partition) for topic, partition, _ in decided}

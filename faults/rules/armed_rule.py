@@ -44,11 +44,11 @@ class ArmedRule(RuleCounts):
 
     def evaluate_connection(self, connection: ConnectionView) -> Fault | None:
         """Count the connection, and return what the rule does to it if it hits."""
-        return self._decide(self._matcher.look_at_connection(connection), "")
+        return self._decide(self._matcher.match_connection(connection), "")
 
     def evaluate(self, request: MatchedRequest) -> Fault | None:
         """Count the request, and return what the rule does to it if it hits."""
-        return self._decide(self._matcher.look_at(request), request.api_name)
+        return self._decide(self._matcher.match(request), request.api_name)
 
     def _decide(self, outcome: Matched | Mismatch, api_name: str) -> Fault | None:
         if isinstance(outcome, Mismatch):

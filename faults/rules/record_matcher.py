@@ -22,7 +22,7 @@ _BROKEN = (InvalidRecords, BrokenPayload, PayloadTooLarge, IndexError, ValueErro
 
 
 @dataclass(frozen=True, slots=True)
-class NoSuchRecord:
+class RecordMismatch:
     """The field that no record had, and what the records had: base64, or words where they cannot be read."""
 
     field: str
@@ -39,22 +39,22 @@ class RecordMatcher:
         if header is not None:
             self._headers = [_header_of(each) for each in (header if isinstance(header, list) else [header])]
 
-    def look_at(self, batch: memoryview | None) -> NoSuchRecord | None:
+    def find_mismatch(self, batch: memoryview | None) -> RecordMismatch | None:
         """Return None if a record of the batch is a wanted one; batch: None for a part of a request without one."""
         first_field = "header" if self._keys is None else "key"
         if batch is None:
-            return NoSuchRecord(first_field, None)
+            return RecordMismatch(first_field, None)
         records = _decoded(batch)
         if records is None:
-            return NoSuchRecord(first_field, "a batch that does not decode")
+            return RecordMismatch(first_field, "a batch that does not decode")
         keys = self._keys
         with_key = records if keys is None else [record for record in records if record.key in keys]
         if not with_key:
-            return NoSuchRecord("key", _told([record.key for record in records]))
+            return RecordMismatch("key", _told([record.key for record in records]))
         if self._headers is None or any(self._has_header(record) for record in with_key):
             return None
         names = {name for name, _ in self._headers}
-        return NoSuchRecord(
+        return RecordMismatch(
             "header", _told([value for record in with_key for name, value in record.headers if name in names])
         )
 

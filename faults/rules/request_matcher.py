@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from .match import BATCH_FIELDS, CONNECTION_FIELDS, NAMED_FIELDS, REQUEST_FIELDS, Match
 from .match_outcome import Got, Matched, Mismatch
 from .record_matcher import RecordMatcher
-from .value_tests import Test, Value, test_of
+from .value_tests import Test, Value, compile_test
 
 if TYPE_CHECKING:
     from ...protocol.request_facts import RequestFacts
@@ -34,7 +34,7 @@ _RECORD_FIELDS = ("key", "header")
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _FieldTest:
     field: str
     read: Callable[[object], Value]
     test: Test
@@ -53,7 +53,7 @@ class _Part:
     records: memoryview | None = None
 
 
-_NOTHING_ASKED = Matched()
+_MATCHED_WHOLE_REQUEST = Matched()
 
 
 class RequestMatcher:
@@ -61,19 +61,19 @@ class RequestMatcher:
 
     def __init__(self, match: Match) -> None:
         """Make the tests of the fields that the match gives; the match has been checked."""
-        self._request = _asked(match, REQUEST_FIELDS, _OF_REQUEST)
-        self._connection = _asked(match, CONNECTION_FIELDS, _OF_CONNECTION)
-        self._named = _asked(match, NAMED_FIELDS)
+        self._request = _field_tests(match, REQUEST_FIELDS, _OF_REQUEST)
+        self._connection = _field_tests(match, CONNECTION_FIELDS, _OF_CONNECTION)
+        self._named = _field_tests(match, NAMED_FIELDS)
         part_fields = [name for name in BATCH_FIELDS if name not in _RECORD_FIELDS]
-        self._part = _asked(match, part_fields)
+        self._part = _field_tests(match, part_fields)
         is_of_records = match.key is not None or match.header is not None
         self._records = RecordMatcher(match.key, match.header) if is_of_records else None
 
-    def look_at_connection(self, connection: ConnectionView) -> Matched | Mismatch:
+    def match_connection(self, connection: ConnectionView) -> Matched | Mismatch:
         """Ask the fields that a connection has."""
-        return _first_mismatch(connection, self._connection) or _NOTHING_ASKED
+        return _first_mismatch(connection, self._connection) or _MATCHED_WHOLE_REQUEST
 
-    def look_at(self, request: MatchedRequest) -> Matched | Mismatch:
+    def match(self, request: MatchedRequest) -> Matched | Mismatch:
         """Ask all fields; the facts of the request are asked for only if the rest holds."""
         mismatch = _first_mismatch(request, self._request)
         if mismatch is not None:
@@ -83,7 +83,7 @@ class RequestMatcher:
             if mismatch is not None:
                 return mismatch
         if not self._part and self._records is None:
-            return _NOTHING_ASKED
+            return _MATCHED_WHOLE_REQUEST
         return self._look_at_parts(request.facts)
 
     def _named_mismatch(self, facts: RequestFacts) -> Mismatch | None:
@@ -120,7 +120,7 @@ class RequestMatcher:
     def _record_mismatch(self, part: _Part) -> Mismatch | None:
         if self._records is None:
             return None
-        found = self._records.look_at(part.records)
+        found = self._records.find_mismatch(part.records)
         return None if found is None else _mismatch(found.field, found.got)
 
 
@@ -149,7 +149,7 @@ def _parts(facts: RequestFacts) -> Iterator[_Part]:
         yield _Part(None, None, producer_id, producer_epoch)
 
 
-def _first_mismatch(subject: object, fields: list[_Asked]) -> Mismatch | None:
+def _first_mismatch(subject: object, fields: list[_FieldTest]) -> Mismatch | None:
     for asked in fields:
         value = asked.read(subject)
         if value is None and asked.field == "client_id":
@@ -163,10 +163,10 @@ def _mismatch(field: str, got: Got) -> Mismatch:
     return Mismatch(field, got, _DEPTHS[field])
 
 
-def _asked(match: Match, names: Iterable[str], attributes: Mapping[str, str] | None = None) -> list[_Asked]:
+def _field_tests(match: Match, names: Iterable[str], attributes: Mapping[str, str] | None = None) -> list[_FieldTest]:
     """Return what the match asks of the fields; attributes: where a field is read from, by default its own name."""
     return [
-        _Asked(name, attrgetter(name if attributes is None else attributes[name]), test_of(match, name))
+        _FieldTest(name, attrgetter(name if attributes is None else attributes[name]), compile_test(match, name))
         for name in names
         if getattr(match, name) is not None
     ]

@@ -17,7 +17,7 @@ from ..strict_json import convert
 from .api_checks import apis_of, check_apis
 from .fault_rules import FaultRule, When
 from .match import CONNECTION_FIELDS
-from .value_tests import check_wanted
+from .value_tests import check_match_value
 
 _SCOPES: tuple[Scope, ...] = get_args(Scope)
 # What goes with which point, and why the rest does not.
@@ -52,7 +52,7 @@ def check_rule(rule: FaultRule) -> None:
     # A rule made in process has been checked by nothing but a type checker.
     convert(msgspec.to_builtins(rule), FaultRule)
     for name in rule.match.__struct_fields__:
-        check_wanted(f"match.{name}", getattr(rule.match, name))
+        check_match_value(f"match.{name}", getattr(rule.match, name))
     check_window(rule.when)
     _check_point(rule)
     check_apis(rule.match)

@@ -15,7 +15,7 @@ Value = int | str | None
 Test = Callable[[Value], bool]
 
 
-def test_of(match: object, field: str) -> Test:
+def compile_test(match: object, field: str) -> Test:
     """Return what says whether a value is what a field wants; None, which stands for no value, never is."""
     entries = _entries_of(getattr(match, field))
     exact = frozenset(entry for entry in entries if isinstance(entry, (int, str)))
@@ -34,7 +34,7 @@ def test_of(match: object, field: str) -> Test:
     return test
 
 
-def check_wanted(field: str, wanted: object) -> None:
+def check_match_value(field: str, wanted: object) -> None:
     """Raise RuleError for a regex that does not compile and a range that holds nothing; field: the path of wanted."""
     entries = _entries_of(wanted)
     for index, entry in enumerate(entries):

@@ -13,20 +13,20 @@ from ...protocol.error_codes import KafkaError
 from ...storage.append_result import AppendResult
 from ..journal.batch_counts import BatchCounts, producer_of
 from ..journal.journal_record import (
-    ANSWERED,
-    NOT_OWED,
+    NO_RESPONSE,
+    RESPONDED,
     Decision,
-    KeptRequest,
+    JournalRecord,
     NotApplied,
-    RawRequest,
+    RawRecord,
     batches_of,
-    kept_request,
+    journal_record_of,
     not_applied_batches,
     release,
 )
-from ..journal.later_outcomes import Lie
-from .doubtful_batches import NO_ANSWER, BatchPlace, DoubtfulBatch, DoubtfulBatches
-from .missing_batches import MissingBatches
+from ..journal.request_outcomes import ReplacedResponse
+from .unacknowledged_batches import NO_ANSWER, BatchPlace, UnacknowledgedBatch, UnacknowledgedBatches
+from .withheld_batches import WithheldBatches
 
 if TYPE_CHECKING:
     from ..fault import Fault
@@ -64,25 +64,25 @@ class KnownRequests(Protocol):
         """See above."""
         ...
 
-    def kept(self) -> Iterator[tuple[int, KeptRequest]]:
+    def kept(self) -> Iterator[tuple[int, JournalRecord]]:
         """Yield the requests that are kept."""
         ...
 
-    def waiting(self) -> list[tuple[int, RawRequest]]:
+    def waiting(self) -> list[tuple[int, RawRecord]]:
         """Return the requests whose answers wait, and that carried batches."""
         ...
 
 
-class Evidence:
+class DeliveryCounts:
     """All that is known of the batches of a broker's topics."""
 
-    __slots__ = ("counts", "doubtful", "lost", "lost_untold", "missing")
+    __slots__ = ("counts", "lost", "lost_untold", "unacknowledged", "withheld")
 
     def __init__(self) -> None:
         """Start at nothing."""
         self.counts = BatchCounts()
-        self.doubtful = DoubtfulBatches()
-        self.missing = MissingBatches()
+        self.unacknowledged = UnacknowledgedBatches()
+        self.withheld = WithheldBatches()
         self.lost: list[LostBatch] = []
         self.lost_untold: dict[str, int] = {}
 
@@ -95,44 +95,44 @@ class Evidence:
                 self.counts.refused(topic, partition, producer_of(decision))
         elif decision.is_duplicate:
             self.counts.duplicate(topic, partition, decision)
-            if state == ANSWERED:
-                self.doubtful.recognised((topic, partition, decision.base_offset), request_id)
+            if state == RESPONDED:
+                self.unacknowledged.recognised((topic, partition, decision.base_offset), request_id)
         else:
-            if state == NOT_OWED:
-                self.counts.unowed(topic, partition, decision)
-            if self.missing.watched:
-                self.missing.appended(request, topic, partition, decision)
+            if state == NO_RESPONSE:
+                self.counts.add_acks_0(topic, partition, decision)
+            if self.withheld.watched:
+                self.withheld.appended(request, topic, partition, decision)
 
-    def answered(self, request_id: int, request: RawRequest, lie: Lie | None) -> None:
+    def answered(self, request_id: int, request: RawRecord, lie: ReplacedResponse | None) -> None:
         """The answer to a request that had waited for it was written; lie: how it was not the truth."""
         for topic, partition, decision in batches_of(request):
-            if lie is not None and lie.error_code and lie.is_about(topic, partition):
+            if lie is not None and lie.error_code and lie.covers(topic, partition):
                 continue
             if isinstance(decision, AppendResult) and decision.is_duplicate:
-                self.doubtful.recognised((topic, partition, decision.base_offset), request_id)
+                self.unacknowledged.recognised((topic, partition, decision.base_offset), request_id)
 
     def not_told(
-        self, request_id: int, request: KeptRequest, error_code: int | None, partitions: frozenset[tuple[str, int]]
+        self, request_id: int, request: JournalRecord, error_code: int | None, partitions: frozenset[tuple[str, int]]
     ) -> None:
         """The client was not told what was done: it got no answer, or this error; partitions: which, or empty."""
-        if request.state == NOT_OWED:
+        if request.state == NO_RESPONSE:
             return
         for topic, partition, decision in request.batches or ():
             if not isinstance(decision, AppendResult) or (partitions and (topic, partition) not in partitions):
                 continue
             if decision.is_duplicate:
-                self.doubtful.not_told((topic, partition, decision.base_offset), request_id)
+                self.unacknowledged.not_told((topic, partition, decision.base_offset), request_id)
             else:
-                self.doubtful.add(self.doubt(request_id, request, (topic, partition, decision), error_code))
+                self.unacknowledged.add(self.doubt(request_id, request, (topic, partition, decision), error_code))
 
     def doubt(
-        self, request_id: int, request: KeptRequest, batch: tuple[str, int, AppendResult], error_code: int | None
-    ) -> DoubtfulBatch:
-        """Return what is doubtful about an appended batch of the request."""
+        self, request_id: int, request: JournalRecord, batch: tuple[str, int, AppendResult], error_code: int | None
+    ) -> UnacknowledgedBatch:
+        """Return what is unacknowledged about an appended batch of the request."""
         topic, partition, result = batch
         came = (request.connection.connection_id, request.correlation_id)
-        search_offset = self.missing.search_offset_of(came, topic, partition)
-        return DoubtfulBatch(
+        search_offset = self.withheld.search_offset_of(came, topic, partition)
+        return UnacknowledgedBatch(
             request_id,
             topic,
             partition,
@@ -168,7 +168,7 @@ class Evidence:
         for batch in request.facts.batches:
             decision = kept.get((batch.topic, batch.partition))
             if isinstance(decision, NotApplied):
-                self.missing.add(
+                self.withheld.add(
                     request_id,
                     request,
                     (batch.topic, batch.partition, decision),
@@ -200,13 +200,13 @@ class Evidence:
             ]
             self._lose(acknowledged)
         self.counts.forget_truncated(topic, partition, end_after)
-        self.doubtful.truncate(topic, partition, end_after, requests.last_id)
-        self.missing.truncate(topic, partition, end_after)
+        self.unacknowledged.truncate(topic, partition, end_after, requests.last_id)
+        self.withheld.truncate(topic, partition, end_after)
 
     def _is_acknowledged(self, place: BatchPlace, unanswered: set[BatchPlace]) -> bool:
-        if self.doubtful.is_doubtful(place) or self.counts.is_unowed(*place):
+        if self.unacknowledged.is_unacknowledged(place) or self.counts.is_acks_0(*place):
             return False
-        return place not in unanswered or self.doubtful.is_recognised(place)
+        return place not in unanswered or self.unacknowledged.is_recognised(place)
 
     def _lose(self, batches: list[LostBatch]) -> None:
         room = TOLD_MAX - len(self.lost)
@@ -219,45 +219,45 @@ class Evidence:
         if topic not in self.counts.topics:
             return
         self.counts.forget_topic(topic)
-        self.doubtful.forget_topic(topic)
-        self.missing.forget_topic(topic)
+        self.unacknowledged.forget_topic(topic)
+        self.withheld.forget_topic(topic)
         self.lost = [each for each in self.lost if each.topic != topic]
         self.lost_untold.pop(topic, None)
 
     def clear(self) -> None:
         """Start at nothing."""
         self.counts.clear()
-        self.doubtful.clear()
-        self.missing.clear()
+        self.unacknowledged.clear()
+        self.withheld.clear()
         self.lost.clear()
         self.lost_untold.clear()
 
-    def doubts_of(self, topic: str, waiting: Iterable[tuple[int, RawRequest]]) -> list[DoubtfulBatch]:
-        """Return the doubtful batches of a topic, those among them whose answers still wait."""
-        doubts = {each.place: each for each in self.doubtful.of_topic(topic)}
+    def unacknowledged_in(self, topic: str, waiting: Iterable[tuple[int, RawRecord]]) -> list[UnacknowledgedBatch]:
+        """Return the unacknowledged batches of a topic, those among them whose answers still wait."""
+        unacknowledged = {each.place: each for each in self.unacknowledged.of_topic(topic)}
         for request_id, raw in waiting:
-            request = kept_request(raw)
+            request = journal_record_of(raw)
             for name, partition, decision in request.batches or ():
                 place = (name, partition, getattr(decision, "base_offset", -1))
                 if name != topic or not isinstance(decision, AppendResult) or decision.is_duplicate:
                     continue
-                if self.doubtful.is_recognised(place) or self.doubtful.is_cut(place, request_id):
+                if self.unacknowledged.is_recognised(place) or self.unacknowledged.is_cut(place, request_id):
                     continue
-                if place not in doubts:
-                    doubts[place] = self.doubt(request_id, request, (name, partition, decision), NO_ANSWER)
-        return [doubts[place] for place in sorted(doubts)]
+                if place not in unacknowledged:
+                    unacknowledged[place] = self.doubt(request_id, request, (name, partition, decision), NO_ANSWER)
+        return [unacknowledged[place] for place in sorted(unacknowledged)]
 
-    def searched_in(self, topic: str, doubts: Sequence[DoubtfulBatch]) -> list[DoubtfulBatch]:
-        """Return the batches of a topic of which copies are to be looked for: the doubtful ones, and the late ones."""
-        searched = {each.place: each for each in doubts}
-        for missing in self.missing.of_topic(topic):
-            decision, base_offset = missing.decision, missing.applied_offset
-            if base_offset is None or (topic, missing.partition, base_offset) in searched:
+    def searched_in(self, topic: str, unacknowledged: Sequence[UnacknowledgedBatch]) -> list[UnacknowledgedBatch]:
+        """Return the batches whose copies the verdict looks for: the unacknowledged and the late ones."""
+        searched = {each.place: each for each in unacknowledged}
+        for withheld in self.withheld.of_topic(topic):
+            decision, base_offset = withheld.decision, withheld.applied_offset
+            if base_offset is None or (topic, withheld.partition, base_offset) in searched:
                 continue
-            searched[topic, missing.partition, base_offset] = DoubtfulBatch(
-                missing.request_id,
+            searched[topic, withheld.partition, base_offset] = UnacknowledgedBatch(
+                withheld.request_id,
                 topic,
-                missing.partition,
+                withheld.partition,
                 base_offset,
                 base_offset + decision.records_count - 1,
                 decision.producer_id,
@@ -265,7 +265,7 @@ class Evidence:
                 decision.base_sequence,
                 decision.last_sequence,
                 NO_ANSWER,
-                missing.search_offset,
+                withheld.search_offset,
                 is_told=True,
             )
         return [searched[place] for place in sorted(searched)]
@@ -278,7 +278,7 @@ def _appended_places(batches: Sequence[Decision] | None) -> Iterator[BatchPlace]
 
 
 def _results_at(
-    known: Iterator[tuple[int, KeptRequest]], topic: str, partition: int, from_offset: int
+    known: Iterator[tuple[int, JournalRecord]], topic: str, partition: int, from_offset: int
 ) -> dict[int, tuple[int, AppendResult]]:
     """Return by first offset what was appended to the partition from from_offset on, as far as it is known."""
     return {

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .batch_content import contents_of
-from .missing_batches import MissingBatch
 from .stored_batches import TopicLogs, records_in
+from .withheld_batches import WithheldBatch
 
 
-def find_reordered(logs: TopicLogs, topic: str, missing: Sequence[MissingBatch]) -> list[tuple[MissingBatch, int]]:
+def find_reordered(logs: TopicLogs, topic: str, withheld: Sequence[WithheldBatch]) -> list[tuple[WithheldBatch, int]]:
     """Return the batches that are behind one that came after them over their connection, and the offset of each."""
-    found: list[tuple[MissingBatch, int]] = []
-    searched: dict[int, list[MissingBatch]] = {}
-    for batch in missing:
+    found: list[tuple[WithheldBatch, int]] = []
+    searched: dict[int, list[WithheldBatch]] = {}
+    for batch in withheld:
         if batch.follower_offset is not None and batch.contents:
             searched.setdefault(batch.partition, []).append(batch)
     for partition, batches in searched.items():
@@ -22,15 +22,15 @@ def find_reordered(logs: TopicLogs, topic: str, missing: Sequence[MissingBatch])
 
 
 def _find_in(
-    logs: TopicLogs, topic: str, partition: int, missing: list[MissingBatch]
-) -> list[tuple[MissingBatch, int]]:
+    logs: TopicLogs, topic: str, partition: int, withheld: list[WithheldBatch]
+) -> list[tuple[WithheldBatch, int]]:
     """Return which of the batches are first found behind the one that followed them, and where."""
-    wanted: dict[int, list[MissingBatch]] = {}
-    for batch in missing:
+    wanted: dict[int, list[WithheldBatch]] = {}
+    for batch in withheld:
         for content in batch.contents:
             wanted.setdefault(content, []).append(batch)
-    found: dict[int, tuple[MissingBatch, int]] = {}
-    from_offset = min(batch.search_offset for batch in missing)
+    found: dict[int, tuple[WithheldBatch, int]] = {}
+    from_offset = min(batch.search_offset for batch in withheld)
     for stored, records in records_in(logs, topic, partition, from_offset):
         for content, record in zip(contents_of(records), records, strict=True):
             for batch in wanted.get(content, ()):

@@ -1,7 +1,6 @@
 """Finds the records that a log has more than once: by what they are, and by the event id that a test names.
 
-By what they are, only copies of doubtful batches are looked for: a client sends a batch again until it is told that the
-batch is there, and not after.
+By content, only copies of unacknowledged batches are searched: a client repeats a batch only until it is acknowledged.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from typing import NamedTuple
 
 from ...protocol.batches.records import Record
 from .batch_content import contents_of
-from .doubtful_batches import DoubtfulBatch
 from .stored_batches import StoredBatch, TopicLogs, records_in
+from .unacknowledged_batches import UnacknowledgedBatch
 
 # What an event id may be in: the key of a record, or the header of this name.
 KEY = "key"
@@ -22,17 +21,18 @@ HEADER_PREFIX = "header:"
 
 
 @dataclass(slots=True)
-class Copies:
+class CopiedRecords:
     """Records of one batch that another one has too.
 
     original: the first of the two in the log. offsets: of each record, in both.
-    doubtful: why it came again, if the client was not told. event_id: of the first record, if it was found by that.
+    unacknowledged: the batch that was sent again; None if the copies were found by event id.
+    event_id: of the first record, if they were found by it.
     """
 
     original: StoredBatch
     copy: StoredBatch
     offsets: list[tuple[int, int]]
-    doubtful: DoubtfulBatch | None = None
+    unacknowledged: UnacknowledgedBatch | None = None
     event_id: bytes | None = None
 
 
@@ -40,11 +40,11 @@ class Copies:
 class FoundCopies:
     """All copies in a topic.
 
-    acknowledged: partition and first offset of the doubtful batches of which a copy was acknowledged, or which are
-    copies of another doubtful batch.
+    acknowledged: partition and base offset of unacknowledged batches of which a copy was acknowledged, or which are
+    copies of another unacknowledged batch.
     """
 
-    copies: list[Copies] = field(default_factory=list[Copies])
+    copies: list[CopiedRecords] = field(default_factory=list[CopiedRecords])
     acknowledged: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
 
 
@@ -56,27 +56,27 @@ class _Occurrence(NamedTuple):
 
 
 class _PartitionSearch:
-    """The search for copies of the doubtful batches of one partition."""
+    """The search for copies of the unacknowledged batches of one partition."""
 
-    def __init__(self, logs: TopicLogs, doubts: Sequence[DoubtfulBatch], found: FoundCopies) -> None:
-        self._doubts = doubts
-        self._untold = {doubt.base_offset for doubt in doubts if not doubt.is_told}
+    def __init__(self, logs: TopicLogs, unacknowledged: Sequence[UnacknowledgedBatch], found: FoundCopies) -> None:
+        self._doubts = unacknowledged
+        self._untold = {doubt.base_offset for doubt in unacknowledged if not doubt.is_told}
         self._found = found
-        # Of each content that a doubtful batch has: every record with it, in the order of the log.
+        # Of each content that a unacknowledged batch has: every record with it, in the order of the log.
         self._occurrences: dict[int, list[_Occurrence]] = {}
-        # Of each doubtful batch that is still there: the content and the offset of each record.
+        # Of each unacknowledged batch that is still there: the content and the offset of each record.
         self._contents: dict[int, list[tuple[int, int]]] = {}
         # Records that are known as copies.
         self._copied: set[int] = set()
-        topic, partition = doubts[0].topic, doubts[0].partition
-        for doubt in doubts:
+        topic, partition = unacknowledged[0].topic, unacknowledged[0].partition
+        for doubt in unacknowledged:
             self._read_doubtful(logs, doubt)
-        for batch, records in records_in(logs, topic, partition, min(doubt.search_offset for doubt in doubts)):
+        for batch, records in records_in(logs, topic, partition, min(doubt.search_offset for doubt in unacknowledged)):
             for content, record in zip(contents_of(records), records, strict=True):
                 if content in self._occurrences:
                     self._occurrences[content].append(_Occurrence(record.offset, batch))
 
-    def _read_doubtful(self, logs: TopicLogs, doubt: DoubtfulBatch) -> None:
+    def _read_doubtful(self, logs: TopicLogs, doubt: UnacknowledgedBatch) -> None:
         first = next(records_in(logs, doubt.topic, doubt.partition, doubt.base_offset), None)
         if first is None or first[0].base_offset != doubt.base_offset:
             return  # Deleted since, by retention or by a client.
@@ -94,8 +94,8 @@ class _PartitionSearch:
             elif contents:
                 self._found.acknowledged.add((doubt.partition, doubt.base_offset))
 
-    def _same_records(self, doubt: DoubtfulBatch, content: int) -> list[_Occurrence]:
-        """Return the record of the doubtful batch and its copies, in the order of the log."""
+    def _same_records(self, doubt: UnacknowledgedBatch, content: int) -> list[_Occurrence]:
+        """Return the record of the unacknowledged batch and its copies, in the order of the log."""
         return [
             occurrence
             for occurrence in self._occurrences[content]
@@ -104,13 +104,13 @@ class _PartitionSearch:
             and occurrence.batch.may_repeat(doubt.producer_id, doubt.producer_epoch, doubt.base_sequence)
         ]
 
-    def _tell(self, doubt: DoubtfulBatch, same_records: list[list[_Occurrence]]) -> None:
-        by_batches: dict[tuple[StoredBatch, StoredBatch], Copies] = {}
+    def _tell(self, doubt: UnacknowledgedBatch, same_records: list[list[_Occurrence]]) -> None:
+        by_batches: dict[tuple[StoredBatch, StoredBatch], CopiedRecords] = {}
         for original, *later in same_records:
             for copy in later:
                 self._copied.add(copy.offset)
                 batches = (original.batch, copy.batch)
-                copies = by_batches.setdefault(batches, Copies(*batches, [], doubt))
+                copies = by_batches.setdefault(batches, CopiedRecords(*batches, [], doubt))
                 copies.offsets.append((original.offset, copy.offset))
         self._found.copies += by_batches.values()
         if all(any(self._is_told(record) for record in records) for records in same_records):
@@ -120,11 +120,11 @@ class _PartitionSearch:
         return record.batch.base_offset not in self._untold
 
 
-def find_copies_of_doubtful(logs: TopicLogs, doubts: Sequence[DoubtfulBatch]) -> FoundCopies:
-    """Return the copies of the doubtful batches of one topic, within their partitions."""
+def find_copies_of_doubtful(logs: TopicLogs, unacknowledged: Sequence[UnacknowledgedBatch]) -> FoundCopies:
+    """Return the copies of the unacknowledged batches of one topic, within their partitions."""
     found = FoundCopies()
-    by_partition: dict[int, list[DoubtfulBatch]] = {}
-    for doubt in doubts:
+    by_partition: dict[int, list[UnacknowledgedBatch]] = {}
+    for doubt in unacknowledged:
         by_partition.setdefault(doubt.partition, []).append(doubt)
     for each in by_partition.values():
         _PartitionSearch(logs, each, found).run()
@@ -139,7 +139,9 @@ class _Event(NamedTuple):
     offset: int
 
 
-def find_copies_of_events(logs: TopicLogs, topic: str, event_id: str, known: set[tuple[int, int]]) -> Iterator[Copies]:
+def find_copies_of_events(
+    logs: TopicLogs, topic: str, event_id: str, known: set[tuple[int, int]]
+) -> Iterator[CopiedRecords]:
     """Yield the records of the topic that have the event id of another one, but for those that are known as copies.
 
     event_id: KEY, or HEADER_PREFIX and the name of a header. known: partition and offset of each.
@@ -153,7 +155,7 @@ def find_copies_of_events(logs: TopicLogs, topic: str, event_id: str, known: set
                 if identity is not None:
                     insort(events.setdefault(identity, []), _Event(record.timestamp, partition, record.offset))
                     batches[partition, record.offset] = batch
-    found: dict[tuple[StoredBatch, StoredBatch], Copies] = {}
+    found: dict[tuple[StoredBatch, StoredBatch], CopiedRecords] = {}
     for identity, same in events.items():
         first = same[0]
         original = batches[first.partition, first.offset]
@@ -161,7 +163,7 @@ def find_copies_of_events(logs: TopicLogs, topic: str, event_id: str, known: set
             if (later.partition, later.offset) in known:
                 continue
             copy = batches[later.partition, later.offset]
-            copies = found.setdefault((original, copy), Copies(original, copy, [], event_id=identity))
+            copies = found.setdefault((original, copy), CopiedRecords(original, copy, [], event_id=identity))
             copies.offsets.append((first.offset, later.offset))
     yield from found.values()
 

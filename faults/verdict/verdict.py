@@ -14,12 +14,12 @@ from msgspec import Struct
 from ..journal.batch_counts import ProducerCounts
 from ..journal.journal import Journal
 from .delivery_counts import LostBatch
-from .doubtful_batches import DoubtfulBatch
-from .missing_batches import MissingBatch
 from .reordered_batches import find_reordered
 from .stored_batches import StoredBatch, TopicLogs, headers_in
-from .stored_copies import Copies, FoundCopies, find_copies_of_doubtful, find_copies_of_events
+from .stored_copies import CopiedRecords, FoundCopies, find_copies_of_doubtful, find_copies_of_events
+from .unacknowledged_batches import UnacknowledgedBatch
 from .verdict_findings import Finding, lost_finding, reordered_finding, twice_finding, unacknowledged_finding
+from .withheld_batches import WithheldBatch
 
 # Findings that are told; how many more there are is told as a number.
 FINDINGS_MAX = 1000
@@ -31,7 +31,7 @@ class BatchVerdict(Struct, kw_only=True):
     appended_once: in the log, and no record of them came before or comes again. appended_twice: of which the log has
     records again, further on; what consists of such copies only is not counted on its own.
     refused: by the log, each time they came. duplicates_recognised: came again, and were answered with their offset.
-    acknowledged_lost: the client was told, and the log does not have them: after a crash, or because it was lied to.
+    acknowledged_lost: the client was told, and the log does not have them: after a crash, or after a false success.
     stored_unacknowledged: in the log, and the client was never told, or not yet.
     reordered: in the log behind what its connection sent later.
     """
@@ -63,8 +63,8 @@ class ProducerVerdict(Struct, kw_only=True):
 class TopicVerdict(Struct, kw_only=True):
     """The verdict of a topic.
 
-    findings_left_out: how many more findings there are. forgotten: doubtful batches that were too many to remember, in
-    all topics; copies of those are not found.
+    findings_left_out: how many more findings there are. forgotten: unacknowledged batches beyond the limit, in all
+    topics; copies of those are not found.
     """
 
     topic: str
@@ -82,9 +82,9 @@ class _Case:
 
     journal: Journal
     found: FoundCopies
-    doubts: list[DoubtfulBatch]
+    unacknowledged: list[UnacknowledgedBatch]
     lost: list[LostBatch]
-    reordered: list[tuple[MissingBatch, int]]
+    reordered: list[tuple[WithheldBatch, int]]
     # Records that are copies of others, by the place of their batch: their offsets.
     copied: dict[StoredBatch, set[int]] = field(default_factory=dict[StoredBatch, set[int]])
     twice: set[StoredBatch] = field(default_factory=set[StoredBatch])
@@ -95,12 +95,12 @@ def judge(journal: Journal, logs: TopicLogs, topic: str, *, event_id: str | None
 
     event_id: "key" or "header:NAME", where records that are equal in that are one event.
     """
-    evidence = journal.evidence
-    doubts = evidence.doubts_of(topic, journal.waiting())
-    found = find_copies_of_doubtful(logs, evidence.searched_in(topic, doubts))
-    reordered = find_reordered(logs, topic, list(evidence.missing.of_topic(topic)))
-    lost = [each for each in evidence.lost if each.topic == topic]
-    case = _Case(journal, found, doubts, lost, reordered)
+    deliveries = journal.deliveries
+    unacknowledged = deliveries.unacknowledged_in(topic, journal.waiting())
+    found = find_copies_of_doubtful(logs, deliveries.searched_in(topic, unacknowledged))
+    reordered = find_reordered(logs, topic, list(deliveries.withheld.of_topic(topic)))
+    lost = [each for each in deliveries.lost if each.topic == topic]
+    case = _Case(journal, found, unacknowledged, lost, reordered)
     _take_in(case, found.copies)
     if event_id is not None:
         known = {(batch.partition, offset) for batch, offsets in case.copied.items() for offset in offsets}
@@ -109,9 +109,9 @@ def judge(journal: Journal, logs: TopicLogs, topic: str, *, event_id: str | None
         found.copies += of_events
     in_log = sum(header.records_count for index in logs.partitions(topic) for header in headers_in(logs, topic, index))
     duplicates = sum(map(len, case.copied.values()))
-    producers = _count_by_producer(case, list(evidence.counts.of_topic(topic)))
+    producers = _count_by_producer(case, list(deliveries.counts.of_topic(topic)))
     batches = _summed(producers)
-    batches.acknowledged_lost += evidence.lost_untold.get(topic, 0)
+    batches.acknowledged_lost += deliveries.lost_untold.get(topic, 0)
     findings = _findings(case)
     return TopicVerdict(
         topic=topic,
@@ -120,18 +120,20 @@ def judge(journal: Journal, logs: TopicLogs, topic: str, *, event_id: str | None
         findings=findings[:FINDINGS_MAX],
         producers=[ProducerVerdict(producer_id=each, batches=producers[each]) for each in sorted(producers)],
         findings_left_out=max(0, len(findings) - FINDINGS_MAX),
-        forgotten=evidence.doubtful.forgotten,
+        forgotten=deliveries.unacknowledged.forgotten,
     )
 
 
-def _take_in(case: _Case, copies: list[Copies]) -> None:
+def _take_in(case: _Case, copies: list[CopiedRecords]) -> None:
     for each in copies:
         case.twice.add(each.original)
         case.copied.setdefault(each.copy, set()).update(offset for _, offset in each.offsets)
 
 
-def _unacknowledged(case: _Case) -> list[DoubtfulBatch]:
-    return [doubt for doubt in case.doubts if (doubt.partition, doubt.base_offset) not in case.found.acknowledged]
+def _unacknowledged(case: _Case) -> list[UnacknowledgedBatch]:
+    return [
+        doubt for doubt in case.unacknowledged if (doubt.partition, doubt.base_offset) not in case.found.acknowledged
+    ]
 
 
 def _count_by_producer(case: _Case, counts: list[ProducerCounts]) -> dict[int, BatchVerdict]:
@@ -156,8 +158,8 @@ def _count_by_producer(case: _Case, counts: list[ProducerCounts]) -> dict[int, B
         of(lost.producer_id).acknowledged_lost += 1
     for doubt in _unacknowledged(case):
         of(doubt.producer_id).stored_unacknowledged += 1
-    for missing, _ in case.reordered:
-        of(missing.decision.producer_id).reordered += 1
+    for withheld, _ in case.reordered:
+        of(withheld.decision.producer_id).reordered += 1
     return verdicts
 
 
@@ -172,6 +174,6 @@ def _summed(verdicts: dict[int, BatchVerdict]) -> BatchVerdict:
 def _findings(case: _Case) -> list[Finding]:
     findings = [twice_finding(case.journal, copies) for copies in case.found.copies]
     findings += [lost_finding(case.journal, lost) for lost in case.lost]
-    findings += [reordered_finding(case.journal, missing, offset) for missing, offset in case.reordered]
+    findings += [reordered_finding(case.journal, withheld, offset) for withheld, offset in case.reordered]
     findings += [unacknowledged_finding(case.journal, doubt) for doubt in _unacknowledged(case)]
     return findings

@@ -6,11 +6,11 @@ from msgspec import Struct
 
 from ..journal.journal import Journal
 from .delivery_counts import LostBatch
-from .doubtful_batches import DoubtfulBatch
-from .missing_batches import MissingBatch
+from .explanations import explain_copies, explain_loss, explain_reordering, explain_unacknowledged
 from .stored_batches import StoredBatch
-from .stored_copies import Copies
-from .verdict_words import lost_in_words, reordered_in_words, twice_in_words, untold_in_words
+from .stored_copies import CopiedRecords
+from .unacknowledged_batches import UnacknowledgedBatch
+from .withheld_batches import WithheldBatch
 
 APPENDED_TWICE = "appended_twice"
 ACKNOWLEDGED_LOST = "acknowledged_lost"
@@ -51,10 +51,10 @@ class Finding(Struct, frozen=True, kw_only=True):
     rule: int | None = None
 
 
-def twice_finding(journal: Journal, copies: Copies) -> Finding:
+def twice_finding(journal: Journal, copies: CopiedRecords) -> Finding:
     """Return the finding of records that are in the log twice."""
     first = copies.original
-    request_id = None if copies.doubtful is None else copies.doubtful.request_id
+    request_id = None if copies.unacknowledged is None else copies.unacknowledged.request_id
     return Finding(
         kind=APPENDED_TWICE,
         partition=first.partition,
@@ -62,7 +62,7 @@ def twice_finding(journal: Journal, copies: Copies) -> Finding:
         producer_id=first.producer_id,
         producer_epoch=first.producer_epoch,
         base_sequence=first.base_sequence,
-        why=twice_in_words(journal, copies),
+        why=explain_copies(journal, copies),
         records=len(copies.offsets),
         copies=[_stored_copy(copies.original), _stored_copy(copies.copy)],
         rule=_rule_of(journal, request_id),
@@ -90,44 +90,44 @@ def lost_finding(journal: Journal, lost: LostBatch) -> Finding:
         producer_id=lost.producer_id,
         producer_epoch=lost.producer_epoch,
         base_sequence=lost.base_sequence,
-        why=lost_in_words(journal, lost),
+        why=explain_loss(journal, lost),
         records=lost.last_offset - lost.base_offset + 1 if was_stored else 0,
         rule=_rule_of(journal, lost.request_id),
     )
 
 
-def unacknowledged_finding(journal: Journal, doubt: DoubtfulBatch) -> Finding:
+def unacknowledged_finding(journal: Journal, batch: UnacknowledgedBatch) -> Finding:
     """Return the finding of a stored batch whose client was not told."""
     return Finding(
         kind=STORED_UNACKNOWLEDGED,
-        partition=doubt.partition,
-        offsets=[doubt.base_offset, doubt.last_offset],
-        producer_id=doubt.producer_id,
-        producer_epoch=doubt.producer_epoch,
-        base_sequence=doubt.base_sequence,
-        why=untold_in_words(journal, doubt),
-        records=doubt.last_offset - doubt.base_offset + 1,
-        rule=_rule_of(journal, doubt.request_id),
+        partition=batch.partition,
+        offsets=[batch.base_offset, batch.last_offset],
+        producer_id=batch.producer_id,
+        producer_epoch=batch.producer_epoch,
+        base_sequence=batch.base_sequence,
+        why=explain_unacknowledged(journal, batch),
+        records=batch.last_offset - batch.base_offset + 1,
+        rule=_rule_of(journal, batch.request_id),
     )
 
 
-def reordered_finding(journal: Journal, missing: MissingBatch, offset: int) -> Finding:
+def reordered_finding(journal: Journal, withheld: WithheldBatch, offset: int) -> Finding:
     """Return the finding of a batch that is behind a later one; offset: where it is."""
-    assert missing.follower_offset is not None, "what is reordered has something in front of it"
-    decision = missing.decision
+    assert withheld.follower_offset is not None, "what is reordered has something in front of it"
+    decision = withheld.decision
     return Finding(
         kind=REORDERED,
-        partition=missing.partition,
-        offsets=[offset, missing.follower_offset],
+        partition=withheld.partition,
+        offsets=[offset, withheld.follower_offset],
         producer_id=decision.producer_id,
         producer_epoch=decision.producer_epoch,
         base_sequence=decision.base_sequence,
-        why=reordered_in_words(journal, missing, offset),
+        why=explain_reordering(journal, withheld, offset),
         records=decision.records_count,
         rule=decision.rule_id,
     )
 
 
 def _rule_of(journal: Journal, request_id: int | None) -> int | None:
-    acts = [] if request_id is None else journal.outcomes.acts_on(request_id)
+    acts = [] if request_id is None else journal.outcomes.faults_on(request_id)
     return acts[-1].rule_id if acts else None

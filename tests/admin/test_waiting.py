@@ -32,7 +32,7 @@ class Caller:
     def __init__(self) -> None:
         self.left = asyncio.Event()
 
-    async def gone(self) -> None:
+    async def disconnected(self) -> None:
         await self.left.wait()
 
 

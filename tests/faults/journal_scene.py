@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fauxka.faults.actions import Action, Delay, Drop, Error, Hold
 from fauxka.faults.fault import Fault
 from fauxka.faults.journal.journal import Journal
-from fauxka.faults.journal.journal_record import ANSWERED
+from fauxka.faults.journal.journal_record import RESPONDED
 from fauxka.faults.verdict.verdict import TopicVerdict, judge
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.batches.record_batch import TimestampType, parse_header
@@ -149,7 +149,7 @@ class JournalScene:
             request.batches.append((TOPIC, batch.partition, decision))
         return request
 
-    def send(self, *batches: Batch, connection: int = 1, state: int = ANSWERED) -> int:
+    def send(self, *batches: Batch, connection: int = 1, state: int = RESPONDED) -> int:
         """Send a request that comes to its handler; return its id."""
         request = self.apply(self.asked(*batches, connection=connection))
         return self.journal.handled(request, request.size, state)

@@ -11,7 +11,7 @@ from fauxka.faults.actions import Drop, Error
 from fauxka.faults.fault import Fault
 from fauxka.faults.journal.journal import Journal
 from fauxka.faults.journal.journal_entries import JournalEntry, count_entries, read_entries
-from fauxka.faults.journal.journal_record import ANSWERED, NOT_OWED, WAITING
+from fauxka.faults.journal.journal_record import NO_RESPONSE, PENDING, RESPONDED
 from fauxka.faults.rules.match import IntegerRange, Match
 from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
@@ -61,7 +61,7 @@ def test_refusal_without_a_log_has_its_code() -> None:
     journal = Journal(10, 1)
     error = KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
-    journal.handled(Asked(batches=[("nowhere", 7, error)]), 100, ANSWERED)
+    journal.handled(Asked(batches=[("nowhere", 7, error)]), 100, RESPONDED)
 
     batch = only(journal).batches[0]
     assert (batch.topic, batch.partition, batch.decision) == ("nowhere", 7, "refused")
@@ -75,7 +75,7 @@ def test_refusal_without_a_log_has_its_code() -> None:
 def test_error_of_an_answer_as_a_whole_is_told_by_name() -> None:
     journal = Journal(10, 1)
 
-    journal.handled(Asked(api_key=int(ApiKey.JOIN_GROUP), error_code=int(ErrorCode.MEMBER_ID_REQUIRED)), 100, ANSWERED)
+    journal.handled(Asked(api_key=int(ApiKey.JOIN_GROUP), error_code=int(ErrorCode.MEMBER_ID_REQUIRED)), 100, RESPONDED)
 
     assert (only(journal).api, only(journal).error) == ("JoinGroup", "MEMBER_ID_REQUIRED")
 
@@ -111,7 +111,7 @@ def test_error_for_one_partition_leaves_one_request_with_both_batches() -> None:
     request_id = scene.journal.not_applied(request, fault)
 
     rest = scene.apply(scene.asked(numbered(0, 4)))
-    assert scene.journal.applied_later(request_id, rest, 200, ANSWERED) == request_id
+    assert scene.journal.applied_later(request_id, rest, 200, RESPONDED) == request_id
 
     entry = only(scene.journal)
     decisions = [(batch.partition, batch.decision, batch.error) for batch in entry.batches]
@@ -125,7 +125,7 @@ def test_held_request_is_one_request_before_and_after_its_release() -> None:
     request_id = scene.keep_back(request, "hold")
     assert only(scene.journal).batches[0].decision == "not_applied"
 
-    scene.journal.applied_later(request_id, scene.apply(request), 200, WAITING)
+    scene.journal.applied_later(request_id, scene.apply(request), 200, PENDING)
     assert (only(scene.journal).batches[0].decision, only(scene.journal).answer) == ("appended", "waiting")
     scene.journal.answered(request_id)
 
@@ -135,7 +135,7 @@ def test_held_request_is_one_request_before_and_after_its_release() -> None:
 
 def test_answers_that_wait_are_written_or_are_not() -> None:
     journal = Journal(10, 1)
-    ids = [journal.handled(Asked(), 100, WAITING) for _ in range(3)]
+    ids = [journal.handled(Asked(), 100, PENDING) for _ in range(3)]
 
     journal.answered(ids[0])
     journal.unanswered(ids[1])
@@ -147,7 +147,7 @@ def test_answers_that_wait_are_written_or_are_not() -> None:
 def test_answer_that_is_not_owed_is_not_written() -> None:
     scene = JournalScene()
 
-    scene.send(numbered(0, 4), state=NOT_OWED)
+    scene.send(numbered(0, 4), state=NO_RESPONSE)
 
     assert (only(scene.journal).answered, only(scene.journal).answer) == (False, "not_owed")
 
@@ -156,7 +156,7 @@ def test_lie_is_told_as_the_error_of_the_answer() -> None:
     scene = JournalScene()
     request_id = scene.send(numbered(0, 4))
 
-    scene.journal.lied(request_id, frozenset(), int(ErrorCode.REQUEST_TIMED_OUT))
+    scene.journal.response_replaced(request_id, frozenset(), int(ErrorCode.REQUEST_TIMED_OUT))
 
     entry = only(scene.journal)
     assert (entry.answered, entry.error, entry.batches[0].decision) == (True, "REQUEST_TIMED_OUT", "appended")
@@ -165,7 +165,7 @@ def test_lie_is_told_as_the_error_of_the_answer() -> None:
 def test_ring_keeps_the_newest_and_counts_what_it_dropped() -> None:
     journal = Journal(3, 1)
     for correlation_id in range(5):
-        journal.handled(Asked(correlation_id=correlation_id), 100, ANSWERED)
+        journal.handled(Asked(correlation_id=correlation_id), 100, RESPONDED)
 
     assert [(entry.id, entry.correlation_id) for entry in read_entries(journal)] == [(3, 2), (4, 3), (5, 4)]
     assert (journal.dropped, journal.capacity, count_entries(journal)) == (2, 3, 3)
@@ -173,19 +173,19 @@ def test_ring_keeps_the_newest_and_counts_what_it_dropped() -> None:
 
 def test_clear_goes_on_counting_ids() -> None:
     journal = Journal(3, 1)
-    waiting = [journal.handled(Asked(), 100, WAITING) for _ in range(5)]
+    waiting = [journal.handled(Asked(), 100, PENDING) for _ in range(5)]
 
     journal.clear()
     journal.answered(waiting[0])
 
     assert (read_entries(journal), journal.dropped) == ([], 0)
-    assert journal.handled(Asked(), 100, ANSWERED) == 6
+    assert journal.handled(Asked(), 100, RESPONDED) == 6
     assert [entry.id for entry in read_entries(journal)] == [6]
 
 
 def test_request_that_waits_is_known_after_it_fell_out_of_the_ring() -> None:
     scene = JournalScene(capacity=1)
-    waiting = scene.send(numbered(0, 4), state=WAITING)
+    waiting = scene.send(numbered(0, 4), state=PENDING)
     scene.send(numbered(5, 9))
 
     scene.journal.unanswered(waiting)
@@ -197,7 +197,7 @@ def test_request_that_waits_is_known_after_it_fell_out_of_the_ring() -> None:
 def test_entries_go_on_behind_an_id_and_stop_at_a_limit() -> None:
     journal = Journal(10, 1)
     for _ in range(6):
-        journal.handled(Asked(), 100, ANSWERED)
+        journal.handled(Asked(), 100, RESPONDED)
 
     assert [entry.id for entry in read_entries(journal, since=2, limit=3)] == [3, 4, 5]
     assert count_entries(journal, since=4) == 2
@@ -222,7 +222,7 @@ def test_requests_are_found_as_rules_match_them(match: Match, ids: list[int]) ->
     scene = JournalScene()
     scene.send(numbered(0, 4))
     scene.send(numbered(0, 2, partition=1), connection=2)
-    scene.journal.handled(Asked(api_key=int(ApiKey.FETCH)), 80, ANSWERED)
+    scene.journal.handled(Asked(api_key=int(ApiKey.FETCH)), 80, RESPONDED)
     scene.keep_back(scene.asked(numbered(5, 9)))
 
     assert [entry.id for entry in read_entries(scene.journal, match)] == ids
@@ -254,7 +254,7 @@ def test_refusals_do_not_keep_what_was_received_alive() -> None:
         except AppendRefused as refused:
             return refused
 
-    journal.handled(Asked(batches=[(TOPIC, 0, refuse(received))]), 100, ANSWERED)
+    journal.handled(Asked(batches=[(TOPIC, 0, refuse(received))]), 100, RESPONDED)
     del received
 
     assert gone() is None
@@ -267,7 +267,7 @@ def test_nothing_in_the_journal_leads_to_a_received_buffer() -> None:
     scene.lose_answer(numbered(5, 9))
     scene.send(numbered(20, 24))
     waiting = scene.asked(numbered(10, 14))
-    scene.journal.applied_later(scene.keep_back(waiting, "hold"), scene.apply(waiting), 200, WAITING)
+    scene.journal.applied_later(scene.keep_back(waiting, "hold"), scene.apply(waiting), 200, PENDING)
 
     assert views_reached_from(waiting)
     assert not views_reached_from(scene.journal)
@@ -289,7 +289,7 @@ def views_reached_from(start: object) -> list[memoryview]:
 def test_connection_is_told_as_it_is_when_it_is_read() -> None:
     journal = Journal(10, 1)
     connection = SeenConnection(client_software="")
-    journal.handled(Asked(connection), 100, ANSWERED)
+    journal.handled(Asked(connection), 100, RESPONDED)
 
     connection.client_software = "librdkafka 2.14"
 

@@ -15,12 +15,12 @@ from .matched_requests import Connection, Request, batch_facts, naming, produce
 
 
 def matched(match: Match, request: Request) -> Matched | None:
-    outcome = RequestMatcher(match).look_at(request)
+    outcome = RequestMatcher(match).match(request)
     return outcome if isinstance(outcome, Matched) else None
 
 
 def mismatch(match: Match, request: Request) -> Mismatch:
-    outcome = RequestMatcher(match).look_at(request)
+    outcome = RequestMatcher(match).match(request)
     assert isinstance(outcome, Mismatch)
     return outcome
 
@@ -196,7 +196,7 @@ def test_what_no_broker_would_read_does_not_match(position: int, value: int) -> 
 
 
 def test_a_connection_matches_by_where_it_came_in() -> None:
-    assert isinstance(RequestMatcher(Match(node=1, listener="PLAINTEXT")).look_at_connection(Connection()), Matched)
-    told = RequestMatcher(Match(listener="SSL")).look_at_connection(Connection())
+    assert isinstance(RequestMatcher(Match(node=1, listener="PLAINTEXT")).match_connection(Connection()), Matched)
+    told = RequestMatcher(Match(listener="SSL")).match_connection(Connection())
     assert isinstance(told, Mismatch)
     assert (told.field, told.got) == ("listener", "PLAINTEXT")

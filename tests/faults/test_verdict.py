@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fauxka.faults.journal.journal_record import NOT_OWED, WAITING
+from fauxka.faults.journal.journal_record import NO_RESPONSE, PENDING
 from fauxka.faults.verdict.verdict import TopicVerdict
 from fauxka.protocol.error_codes import ErrorCode
 
@@ -75,7 +75,7 @@ def test_lost_ack_before_the_client_retries() -> None:
 
 def test_hang_that_the_client_gives_up_before_it_retries() -> None:
     scene = JournalScene()
-    hung = [scene.send(A, state=WAITING), scene.send(B, state=WAITING)]
+    hung = [scene.send(A, state=PENDING), scene.send(B, state=PENDING)]
     assert found(scene.verdict()) == {"appended_once": 2, "stored_unacknowledged": 2}
 
     for request_id in hung:
@@ -89,7 +89,7 @@ def test_hang_that_the_client_gives_up_before_it_retries() -> None:
 
 def test_hang_that_ends_after_the_retry_was_answered() -> None:
     scene = JournalScene()
-    hung = scene.send(A, state=WAITING)
+    hung = scene.send(A, state=PENDING)
     scene.send(A, connection=2)
 
     scene.journal.unanswered(hung)
@@ -100,7 +100,7 @@ def test_hang_that_ends_after_the_retry_was_answered() -> None:
 def test_retry_whose_answer_waits_does_not_acknowledge_before_it_is_written() -> None:
     scene = JournalScene()
     scene.lose_answer(A)
-    retry = scene.send(A, connection=2, state=WAITING)
+    retry = scene.send(A, connection=2, state=PENDING)
     assert scene.verdict().batches.stored_unacknowledged == 1
 
     scene.journal.answered(retry)
@@ -167,7 +167,7 @@ def test_overtaken() -> None:
     held = scene.keep_back(overtaken, "hold")
     scene.send(C)
 
-    scene.journal.applied_later(held, scene.apply(overtaken), 200, WAITING)
+    scene.journal.applied_later(held, scene.apply(overtaken), 200, PENDING)
     scene.journal.answered(held)
     scene.send(C)
 
@@ -182,7 +182,7 @@ def test_overtaken_without_a_producer_id_is_reordered() -> None:
     held = scene.keep_back(overtaken, "hold")
     scene.send(without_producer(5, 9))
 
-    scene.journal.applied_later(held, scene.apply(overtaken), 200, WAITING)
+    scene.journal.applied_later(held, scene.apply(overtaken), 200, PENDING)
     scene.journal.answered(held)
 
     verdict = scene.verdict()
@@ -197,7 +197,7 @@ def test_held_request_whose_retry_came_first_is_appended_twice() -> None:
     scene.journal.unanswered(held)
     scene.send(without_producer(0, 4), connection=2)
 
-    scene.journal.applied_later(held, scene.apply(delayed), 200, WAITING)
+    scene.journal.applied_later(held, scene.apply(delayed), 200, PENDING)
     scene.journal.unanswered(held)
 
     verdict = scene.verdict()
@@ -301,7 +301,7 @@ def test_crash_that_loses_nothing_that_was_acknowledged() -> None:
     scene = JournalScene()
     scene.send(A)
     scene.lose_answer(B)
-    waiting = scene.send(C, state=WAITING)
+    waiting = scene.send(C, state=PENDING)
     scene.journal.unanswered(waiting)
 
     scene.truncate(0, to_offset=7)
@@ -334,9 +334,9 @@ def test_crash_that_loses_a_batch_acknowledged_by_the_answer_to_its_duplicate() 
 
 def test_crash_takes_what_nobody_waited_for() -> None:
     scene = JournalScene()
-    scene.send(A, state=NOT_OWED)
+    scene.send(A, state=NO_RESPONSE)
     scene.send(B)
-    scene.send(C, state=NOT_OWED)
+    scene.send(C, state=NO_RESPONSE)
 
     scene.truncate(0, to_offset=0)
 
@@ -394,7 +394,7 @@ def test_app_dedup() -> None:
 def test_lie_is_found_out_by_the_duplicate() -> None:
     scene = JournalScene()
     lied_to = scene.send(A, Batch(0, ("x",), producer_id=9, partition=1))
-    scene.journal.lied(lied_to, frozenset({(TOPIC, 0)}), int(ErrorCode.NOT_LEADER_OR_FOLLOWER))
+    scene.journal.response_replaced(lied_to, frozenset({(TOPIC, 0)}), int(ErrorCode.NOT_LEADER_OR_FOLLOWER))
     verdict = scene.verdict()
     assert found(verdict) == {"appended_once": 2, "stored_unacknowledged": 1}
     assert "answered with NOT_LEADER_OR_FOLLOWER" in verdict.findings[0].why
@@ -407,9 +407,9 @@ def test_lie_is_found_out_by_the_duplicate() -> None:
 def test_lie_about_a_duplicate_that_waits_leaves_the_batch_doubtful() -> None:
     scene = JournalScene()
     scene.lose_answer(A)
-    retry = scene.send(A, state=WAITING)
+    retry = scene.send(A, state=PENDING)
 
-    scene.journal.lied(retry, frozenset(), int(ErrorCode.NOT_LEADER_OR_FOLLOWER))
+    scene.journal.response_replaced(retry, frozenset(), int(ErrorCode.NOT_LEADER_OR_FOLLOWER))
     scene.journal.answered(retry)
 
     assert scene.verdict().batches.stored_unacknowledged == 1
@@ -443,7 +443,7 @@ def test_delivered_twice() -> None:
         (without_producer(0, 4), {"appended_twice": 1}),
     ):
         scene = JournalScene()
-        scene.journal.unanswered(scene.send(first, state=WAITING))
+        scene.journal.unanswered(scene.send(first, state=PENDING))
 
         scene.send(first)
 
@@ -547,7 +547,7 @@ def test_new_topic_of_the_same_name_starts_at_nothing() -> None:
 
 def test_crash_does_not_lose_what_still_waits_for_its_answer() -> None:
     scene = JournalScene()
-    scene.send(A, state=WAITING)
+    scene.send(A, state=PENDING)
 
     scene.truncate(0, to_offset=0)
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from struct import pack, unpack
 
-from fauxka.admin.fault_injection import Instruments
+from fauxka.admin.fault_injection import FaultInjection
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.lifecycle.server import Server
@@ -141,8 +141,8 @@ class InterceptionScene:
         self.clock = ManualClock()
         self.cluster = Cluster(BrokerConfig.from_entries({"fauxka.busy.poll.us": "0"}), clock=self.clock)
         self.topic = self.cluster.controller.create_topic(TOPIC, 2)
-        self.instruments = Instruments(self.cluster)
-        self.server: Server = self.instruments.make_server(self.cluster, [ListenerConfig(port=0)])
+        self.fault_injection = FaultInjection(self.cluster)
+        self.server: Server = self.fault_injection.make_server(self.cluster, [ListenerConfig(port=0)])
         self.clients: list[RawClient] = []
 
     @property
@@ -158,7 +158,7 @@ class InterceptionScene:
         if match is None:
             match = Match() if point == "accepted" else Match(api="Produce")
         rule = FaultRule(match=match, when=when or When(), point=point, action=action)
-        return self.instruments.plan.add(rule)
+        return self.fault_injection.plan.add(rule)
 
     async def client(self) -> RawClient:
         self.clients.append(await RawClient.connected(self.server.listeners[0].port))

@@ -26,7 +26,7 @@ async def test_an_error_is_written_down_for_the_request_that_got_it_and_not_for_
         await client.produce(2)
         await client.frame()
 
-        assert [(entry.api, entry.error) for entry in read_entries(scene.instruments.journal)] == [
+        assert [(entry.api, entry.error) for entry in read_entries(scene.fault_injection.journal)] == [
             ("Produce", None),
             ("Produce", None),
             ("Heartbeat", "UNKNOWN_MEMBER_ID"),

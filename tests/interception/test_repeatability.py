@@ -26,7 +26,7 @@ async def journal_of_a_run(seed: int) -> list[JournalEntry]:
             await client.produce(sequence)
             scene.clock.advance(7)
         await scene.settle()
-        return read_entries(scene.instruments.journal)
+        return read_entries(scene.fault_injection.journal)
 
 
 async def test_the_same_seed_gives_the_same_journal() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fauxka.faults.actions import Action, Drop, Error, Hold
 from fauxka.faults.fault import Fault
-from fauxka.faults.journal.journal_record import ANSWERED, WAITING
+from fauxka.faults.journal.journal_record import PENDING, RESPONDED
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.storage.append_result import AppendResult
 
@@ -135,7 +135,7 @@ class Run:
         self.give_up_waiting(name)
         connection = self.connection(step)
         request = self.scene.apply(self.scene.asked(self.batches[name], connection=connection))
-        state = ANSWERED if step.answer in ("told", "lost") else WAITING
+        state = RESPONDED if step.answer in ("told", "lost") else PENDING
         request_id = self.scene.journal.handled(request, 200, state)
         self.decided(name, request, request_id, step)
 
@@ -164,7 +164,7 @@ class Run:
         if answer == "lost":
             journal.unanswered(request_id)
         elif answer == "lie":
-            journal.lied(request_id, frozenset(), int(ErrorCode.REQUEST_TIMED_OUT))
+            journal.response_replaced(request_id, frozenset(), int(ErrorCode.REQUEST_TIMED_OUT))
             journal.answered(request_id)
         elif answer == "waits":
             if copy is not None:
@@ -192,7 +192,7 @@ class Run:
             self.held.append(Held(request, request_id, name, arrival))
 
     def release(self, held: Held, step: Step) -> None:
-        state = ANSWERED if step.answer in ("told", "lost") else WAITING
+        state = RESPONDED if step.answer in ("told", "lost") else PENDING
         self.scene.journal.applied_later(held.request_id, self.scene.apply(held.request), 200, state)
         self.decided(held.name, held.request, held.request_id, step, held.arrival)
 

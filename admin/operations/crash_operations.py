@@ -17,7 +17,7 @@ from ..operation import Operation
 
 TAG = "life"
 
-Snapshots = Literal["keep", "drop", "corrupt"]
+SnapshotsOption = Literal["keep", "drop", "corrupt"]
 NodeId = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 RestartAfter = Annotated[int, Meta(ge=0, le=ADVANCE_MS_MAX)]
 
@@ -31,24 +31,24 @@ class NodeCrash(Struct, kw_only=True, forbid_unknown_fields=True):
 
     node: NodeId | None = None
     restart_after_ms: RestartAfter | None = None
-    snapshots: Snapshots = "keep"
+    snapshots: SnapshotsOption = "keep"
 
 
 class NodeRestart(Struct, kw_only=True, forbid_unknown_fields=True):
     """Which node is started again, and what has happened meanwhile to the snapshots of producers on its disk."""
 
     node: NodeId | None = None
-    snapshots: Snapshots = "keep"
+    snapshots: SnapshotsOption = "keep"
 
 
-class ToldNode(Struct, kw_only=True):
+class NodeInfo(Struct, kw_only=True):
     """A node; running: whether clients can connect."""
 
     node: int
     running: bool
 
 
-def crash_node(control: Control, body: NodeCrash) -> ToldNode:
+def crash_node(control: Control, body: NodeCrash) -> NodeInfo:
     """Have a node die as by SIGKILL, at once; this API goes on answering."""
     _check_node(control, body.node)
     if not control.is_running:
@@ -57,16 +57,16 @@ def crash_node(control: Control, body: NodeCrash) -> ToldNode:
     return _told(control)
 
 
-async def restart_node(control: Control, body: NodeRestart) -> ToldNode:
+async def restart_node(control: Control, body: NodeRestart) -> NodeInfo:
     """Start a node that crashed again, on the same ports, with what its files hold; answer when clients can connect."""
     _check_node(control, body.node)
     if control.is_running:
         raise conflict("the node runs", field="node", value=control.cluster.node.node_id)
-    await start_again(control, SnapshotFault(body.snapshots))
+    await ensure_running(control, SnapshotFault(body.snapshots))
     return _told(control)
 
 
-async def start_again(control: Control, snapshots: SnapshotFault = SnapshotFault.KEEP) -> None:
+async def ensure_running(control: Control, snapshots: SnapshotFault = SnapshotFault.KEEP) -> None:
     """Start a node that crashed; without effect on one that runs. Raises CallError 409 where it cannot be started."""
     try:
         await control.server.restart(snapshots)
@@ -80,8 +80,8 @@ def _check_node(control: Control, node: int | None) -> None:
         raise CallError(404, message, field="node", value=node, allowed=str(control.cluster.node.node_id))
 
 
-def _told(control: Control) -> ToldNode:
-    return ToldNode(node=control.cluster.node.node_id, running=control.is_running)
+def _told(control: Control) -> NodeInfo:
+    return NodeInfo(node=control.cluster.node.node_id, running=control.is_running)
 
 
 OPERATIONS = (

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from ..journal.journal import Journal
 from ..journal.journal_entries import error_name_of
-from ..journal.later_outcomes import Act
+from ..journal.request_outcomes import AppliedFault
 from .delivery_counts import LostBatch
-from .doubtful_batches import DoubtfulBatch
-from .missing_batches import MissingBatch
 from .stored_batches import StoredBatch
-from .stored_copies import Copies
+from .stored_copies import CopiedRecords
+from .unacknowledged_batches import UnacknowledgedBatch
+from .withheld_batches import WithheldBatch
 
 _NO_PRODUCER = "nothing tells it from a new batch, because it has no producer id"
 
 
-def twice_in_words(journal: Journal, copies: Copies) -> str:
+def explain_copies(journal: Journal, copies: CopiedRecords) -> str:
     """Return why the log has records twice."""
     original, copy = copies.original, copies.copy
     there = f"offsets {_range(copy.base_offset, copy.last_offset)}"
     if copy.partition != original.partition:
         there += f" of partition {copy.partition}"
-    if copies.doubtful is not None:
-        told = _untold_in_words(journal, copies.doubtful)
+    if copies.unacknowledged is not None:
+        told = _untold_in_words(journal, copies.unacknowledged)
         return f"{told}; the batch is also at {there}: {_unrecognised(original, copy)}"
     again = f"{len(copies.offsets)} of its records came again, to {there}"
     event = f"the first has event id {_text_of(copies.event_id or b'')}"
@@ -43,43 +43,43 @@ def _unrecognised(original: StoredBatch, copy: StoredBatch) -> str:
     return f"{as_whom}, which are new ones"
 
 
-def untold_in_words(journal: Journal, doubt: DoubtfulBatch) -> str:
+def explain_unacknowledged(journal: Journal, batch: UnacknowledgedBatch) -> str:
     """Return why a stored batch is not acknowledged."""
-    return f"{_untold_in_words(journal, doubt)}, and no later answer told of it"
+    return f"{_untold_in_words(journal, batch)}, and no later answer told of it"
 
 
-def _untold_in_words(journal: Journal, doubt: DoubtfulBatch) -> str:
-    stored = f"{_batch_in_words(doubt.producer_id, doubt.producer_epoch, doubt.base_sequence, doubt.last_sequence)}"
-    stored += f" was appended at offsets {_range(doubt.base_offset, doubt.last_offset)}"
-    by = _acts_in_words(journal.outcomes.acts_on(doubt.request_id))
-    if doubt.is_told:
+def _untold_in_words(journal: Journal, batch: UnacknowledgedBatch) -> str:
+    stored = f"{_batch_in_words(batch.producer_id, batch.producer_epoch, batch.base_sequence, batch.last_sequence)}"
+    stored += f" was appended at offsets {_range(batch.base_offset, batch.last_offset)}"
+    by = _acts_in_words(journal.outcomes.faults_on(batch.request_id))
+    if batch.is_told:
         return f"{stored} some time after it came{by}"
-    if journal.is_waiting(doubt.request_id):
+    if journal.is_waiting(batch.request_id):
         return f"{stored}, and its answer still waits{by}"
-    if doubt.error_code is None:
+    if batch.error_code is None:
         return f"{stored}, and its answer was not sent{by}"
-    return f"{stored}, and answered with {error_name_of(doubt.error_code)}{by}"
+    return f"{stored}, and answered with {error_name_of(batch.error_code)}{by}"
 
 
-def lost_in_words(journal: Journal, lost: LostBatch) -> str:
+def explain_loss(journal: Journal, lost: LostBatch) -> str:
     """Return how a batch that was acknowledged got lost."""
-    by = _acts_in_words(journal.outcomes.acts_on(lost.request_id)) if lost.request_id else ""
+    by = _acts_in_words(journal.outcomes.faults_on(lost.request_id)) if lost.request_id else ""
     if lost.end_offset is None:
         return f"its client was told that it was appended, and it was not{by}"
     offsets = _range(lost.base_offset, lost.last_offset)
     return f"it was acknowledged at offsets {offsets}, and after a crash the log ended at {lost.end_offset}"
 
 
-def reordered_in_words(journal: Journal, missing: MissingBatch, offset: int) -> str:
+def explain_reordering(journal: Journal, withheld: WithheldBatch, offset: int) -> str:
     """Return why a batch is behind one that was sent after it; offset: where it is."""
-    decision = missing.decision
+    decision = withheld.decision
     batch = _batch_in_words(
         decision.producer_id, decision.producer_epoch, decision.base_sequence, decision.last_sequence
     )
-    by = _acts_in_words(journal.outcomes.acts_on(missing.request_id)) or f" ({decision.kind})"
+    by = _acts_in_words(journal.outcomes.faults_on(withheld.request_id)) or f" ({decision.kind})"
     return (
         f"{batch} came first and was not appended then{by}; the next one of its connection was appended at offset "
-        f"{missing.follower_offset}, and this one later, at offset {offset}"
+        f"{withheld.follower_offset}, and this one later, at offset {offset}"
     )
 
 
@@ -91,7 +91,7 @@ def _batch_in_words(producer_id: int, producer_epoch: int, base_sequence: int, l
     )
 
 
-def _acts_in_words(acts: list[Act]) -> str:
+def _acts_in_words(acts: list[AppliedFault]) -> str:
     told = ", ".join(f"rule {act.rule_id}: {act.kind} at {act.point}" for act in acts if act.kind != "observe")
     return f" ({told})" if told else ""
 

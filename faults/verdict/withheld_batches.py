@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..request_view import ReceivedRequest, RequestView
 
 # Batches that are remembered; the oldest are then forgotten. A test that loses more looks at its counts only.
-MISSING_MAX = 1000
+WITHHELD_MAX = 1000
 # Records whose contents are kept of each: by any of them it is found in the log.
 CONTENTS_MAX = 100
 # Faults that give the request back some time later.
@@ -21,7 +21,7 @@ PASSING_KINDS = ("hold", "delay")
 
 
 @dataclass(slots=True)
-class MissingBatch:
+class WithheldBatch:
     """A batch that came and was not appended then.
 
     search_offset: where in the log it may be, if it was appended later. contents: of its records.
@@ -41,16 +41,16 @@ class MissingBatch:
     applied_offset: int | None = None
 
 
-class MissingBatches:
+class WithheldBatches:
     """All that are remembered. watched: those that wait for what is appended next over their connection."""
 
     __slots__ = ("_batches", "watched")
 
     def __init__(self) -> None:
         """Start without any."""
-        self._batches: dict[tuple[int, str, int], MissingBatch] = {}
+        self._batches: dict[tuple[int, str, int], WithheldBatch] = {}
         # By connection, topic, partition and producer.
-        self.watched: dict[tuple[int, str, int, int], list[MissingBatch]] = {}
+        self.watched: dict[tuple[int, str, int, int], list[WithheldBatch]] = {}
 
     def add(
         self,
@@ -66,7 +66,7 @@ class MissingBatches:
         from .batch_content import contents_of_received
 
         topic, partition, not_applied = decision
-        missing = MissingBatch(
+        withheld = WithheldBatch(
             request_id,
             request.connection.connection_id,
             request.correlation_id,
@@ -76,54 +76,54 @@ class MissingBatches:
             newest_base_offset + 1,
             tuple(contents_of_received(records)[:CONTENTS_MAX]),
         )
-        if len(self._batches) >= MISSING_MAX:
+        if len(self._batches) >= WITHHELD_MAX:
             self._forget(next(iter(self._batches)))
-        self._batches[request_id, topic, partition] = missing
-        self.watched.setdefault(_watched_key(missing), []).append(missing)
+        self._batches[request_id, topic, partition] = withheld
+        self.watched.setdefault(_watched_key(withheld), []).append(withheld)
 
     def appended(self, request: RequestView, topic: str, partition: int, result: AppendResult) -> None:
-        """Note what was appended over the connection of a batch that is missing; called if any is watched."""
+        """Note what was appended over the connection of a batch that is withheld; called if any is watched."""
         key = (request.connection.connection_id, topic, partition, result.header.producer_id)
         watching = self.watched.pop(key, None)
         if watching is None:
             return
-        still: list[MissingBatch] = []
-        for missing in watching:
-            if missing.correlation_id == request.correlation_id:
-                missing.applied_offset = result.base_offset
+        still: list[WithheldBatch] = []
+        for withheld in watching:
+            if withheld.correlation_id == request.correlation_id:
+                withheld.applied_offset = result.base_offset
                 continue
-            if missing.follower_offset is None:
-                missing.follower_offset = result.base_offset
-            if missing.decision.kind in PASSING_KINDS:
-                still.append(missing)
+            if withheld.follower_offset is None:
+                withheld.follower_offset = result.base_offset
+            if withheld.decision.kind in PASSING_KINDS:
+                still.append(withheld)
         if still:
             self.watched[key] = still
 
     def search_offset_of(self, request: tuple[int, int], topic: str, partition: int) -> int | None:
-        """Return where the search for copies of a batch begins, if it was missing for a time; request: see below.
+        """Return where the search for copies of a batch begins, if it was withheld for a time; request: see below.
 
         request: connection id and correlation id.
         """
-        for missing in self._batches.values():
-            if (missing.connection_id, missing.correlation_id) == request and (
-                (missing.topic, missing.partition) == (topic, partition)
+        for withheld in self._batches.values():
+            if (withheld.connection_id, withheld.correlation_id) == request and (
+                (withheld.topic, withheld.partition) == (topic, partition)
             ):
-                return missing.search_offset
+                return withheld.search_offset
         return None
 
-    def of_topic(self, topic: str) -> Iterator[MissingBatch]:
+    def of_topic(self, topic: str) -> Iterator[WithheldBatch]:
         """Yield those of a topic, in the order in which they came."""
-        return (missing for missing in self._batches.values() if missing.topic == topic)
+        return (withheld for withheld in self._batches.values() if withheld.topic == topic)
 
     def truncate(self, topic: str, partition: int, end_offset: int) -> None:
         """Forget what was found in a log from end_offset on, which is lost."""
-        for missing in self._batches.values():
-            if (missing.topic, missing.partition) == (topic, partition):
-                missing.search_offset = min(missing.search_offset, end_offset)
-                if missing.follower_offset is not None and missing.follower_offset >= end_offset:
-                    missing.follower_offset = None
-                if missing.applied_offset is not None and missing.applied_offset >= end_offset:
-                    missing.applied_offset = None
+        for withheld in self._batches.values():
+            if (withheld.topic, withheld.partition) == (topic, partition):
+                withheld.search_offset = min(withheld.search_offset, end_offset)
+                if withheld.follower_offset is not None and withheld.follower_offset >= end_offset:
+                    withheld.follower_offset = None
+                if withheld.applied_offset is not None and withheld.applied_offset >= end_offset:
+                    withheld.applied_offset = None
 
     def forget_topic(self, topic: str) -> None:
         """Forget those of a topic."""
@@ -136,12 +136,12 @@ class MissingBatches:
         self.watched.clear()
 
     def _forget(self, key: tuple[int, str, int]) -> None:
-        missing = self._batches.pop(key)
-        watched_key = _watched_key(missing)
-        still = [each for each in self.watched.pop(watched_key, ()) if each is not missing]
+        withheld = self._batches.pop(key)
+        watched_key = _watched_key(withheld)
+        still = [each for each in self.watched.pop(watched_key, ()) if each is not withheld]
         if still:
             self.watched[watched_key] = still
 
 
-def _watched_key(missing: MissingBatch) -> tuple[int, str, int, int]:
-    return missing.connection_id, missing.topic, missing.partition, missing.decision.producer_id
+def _watched_key(withheld: WithheldBatch) -> tuple[int, str, int, int]:
+    return withheld.connection_id, withheld.topic, withheld.partition, withheld.decision.producer_id

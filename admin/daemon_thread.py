@@ -11,7 +11,7 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 
-async def in_own_thread(name: str, work: Callable[[], Result]) -> Result:
+async def run_in_daemon_thread(name: str, work: Callable[[], Result]) -> Result:
     """Return what work returns, or raise what it raises; where nobody waits any more, its end is not told."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Result] = loop.create_future()

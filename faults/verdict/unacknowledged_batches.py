@@ -1,6 +1,6 @@
 """Batches that were appended and whose client was not told so: what it may send again, and perhaps store twice.
 
-A batch stops being doubtful when a duplicate of it was recognised and that was answered.
+A batch stops being unacknowledged when a duplicate of it was recognised and that was answered.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BatchPlace = tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class DoubtfulBatch:
+class UnacknowledgedBatch:
     """An appended batch, the request it came in, and what its client was told.
 
     error_code: of an answer that did not tell the truth; NO_ANSWER where there was none.
@@ -50,10 +50,10 @@ class DoubtfulBatch:
 
 @dataclass(frozen=True, slots=True)
 class _Recognised:
-    """A batch of which a duplicate was answered: by which request, and what had been doubtful about it."""
+    """A batch of which a duplicate was answered: by which request, and what had been unacknowledged about it."""
 
     request_id: int
-    doubtful: DoubtfulBatch | None
+    unacknowledged: UnacknowledgedBatch | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +66,19 @@ class _Cut:
     last_request_id: int
 
 
-class DoubtfulBatches:
-    """All that are doubtful. forgotten: how many were given up because they were too many."""
+class UnacknowledgedBatches:
+    """All that are unacknowledged. forgotten: how many were given up because they were too many."""
 
     __slots__ = ("_batches", "_cuts", "_recognised", "forgotten")
 
     def __init__(self) -> None:
         """Start without any."""
-        self._batches: dict[BatchPlace, DoubtfulBatch] = {}
+        self._batches: dict[BatchPlace, UnacknowledgedBatch] = {}
         self._recognised: dict[BatchPlace, _Recognised] = {}
         self._cuts: list[_Cut] = []
         self.forgotten = 0
 
-    def add(self, batch: DoubtfulBatch) -> None:
+    def add(self, batch: UnacknowledgedBatch) -> None:
         """The client was not told of the batch, unless it was by the answer to a duplicate."""
         place = batch.place
         if place in self._batches or place in self._recognised or self.is_cut(place, batch.request_id):
@@ -90,30 +90,30 @@ class DoubtfulBatches:
 
     def recognised(self, place: BatchPlace, request_id: int) -> None:
         """A duplicate of the batch was recognised, and that is the answer to the request."""
-        doubtful = self._batches.pop(place, None)
+        unacknowledged = self._batches.pop(place, None)
         if place in self._recognised:
             return
         if len(self._recognised) >= BATCHES_MAX:
             del self._recognised[next(iter(self._recognised))]
-        self._recognised[place] = _Recognised(request_id, doubtful)
+        self._recognised[place] = _Recognised(request_id, unacknowledged)
 
     def not_told(self, place: BatchPlace, request_id: int) -> None:
         """The answer to the request, which recognised a duplicate of the batch, has not come through after all."""
         recognised = self._recognised.get(place)
         if recognised is not None and recognised.request_id == request_id:
             del self._recognised[place]
-            if recognised.doubtful is not None:
-                self.add(recognised.doubtful)
+            if recognised.unacknowledged is not None:
+                self.add(recognised.unacknowledged)
 
     def is_recognised(self, place: BatchPlace) -> bool:
         """Whether the client was told of the batch by the answer to a duplicate."""
         return place in self._recognised
 
-    def is_doubtful(self, place: BatchPlace) -> bool:
+    def is_unacknowledged(self, place: BatchPlace) -> bool:
         """Whether the client of the batch was not told of it."""
         return place in self._batches
 
-    def of_topic(self, topic: str) -> list[DoubtfulBatch]:
+    def of_topic(self, topic: str) -> list[UnacknowledgedBatch]:
         """Return those of a topic, by partition and offset."""
         return sorted((each for place, each in self._batches.items() if place[0] == topic), key=_by_place)
 
@@ -151,5 +151,5 @@ class DoubtfulBatches:
         self.forgotten = 0
 
 
-def _by_place(batch: DoubtfulBatch) -> BatchPlace:
+def _by_place(batch: UnacknowledgedBatch) -> BatchPlace:
     return batch.place
