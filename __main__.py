@@ -182,7 +182,7 @@ def serve(
     try:
         door = AdminServer(parse_admin_options(admin_host, admin_port, admin_token), scenarios_of_admin)
         serve_command.serve(options, door)
-    except (serve_command.StartError, AdminOptionsError) as error:
+    except (serve_command.StartupError, AdminOptionsError) as error:
         raise click.ClickException(str(error)) from error
 
 
@@ -199,10 +199,10 @@ def scenarios_of_admin() -> Scenarios:
 @click.option("--timeout", "timeout_seconds", type=float, default=HEALTH_TIMEOUT_SECONDS, show_default=True)
 def health(host: str, port: int | None, timeout_seconds: float) -> None:
     """Ask a broker for its API versions: exit code 0 if it answers, 1 with the reason if not."""
-    from .broker.lifecycle.health import UnhealthyError, check_health, port_of_environment
+    from .broker.lifecycle.health import UnhealthyError, check_health, port_from_environment
 
     try:
-        check_health(host, port or port_of_environment(os.environ), timeout_seconds)
+        check_health(host, port or port_from_environment(os.environ), timeout_seconds)
     except UnhealthyError as error:
         click.echo(f"fauxka: {one_line(str(error))}", err=True)
         sys.exit(EXIT_UNHEALTHY)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ..broker.lifecycle.serve_command import StartError
+from ..broker.lifecycle.serve_command import StartupError
 from ..broker.lifecycle.server import Server
 from ..faults.files.file_fault_injector import FileFaultInjector
 from .admin_options import AdminOptions, BoundAddress, bind
@@ -32,7 +32,7 @@ HTTP_MODULES = (".http_server", ".application", ".control", ".operations.all_ope
 
 
 class AdminServer:
-    """See broker.companion.Companion."""
+    """See broker.lifecycle.serve_hooks.ServeHooks."""
 
     def __init__(self, options: AdminOptions | None, make_scenarios: Callable[[], Scenarios] | None = None) -> None:
         """Prepare.
@@ -48,16 +48,16 @@ class AdminServer:
 
     @property
     def make_file_faults(self) -> MakeFileFaults | None:
-        """See Companion."""
+        """See ServeHooks."""
         return FileFaultInjector
 
     def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
-        """See Companion."""
+        """See ServeHooks."""
         self._fault_injection = FaultInjection(cluster)
         return self._fault_injection.make_server(cluster, listeners)
 
     def bind(self) -> None:
-        """See Companion."""
+        """See ServeHooks."""
         options = self._options
         if options is None:
             return
@@ -65,7 +65,7 @@ class AdminServer:
             self._address = bind(options)
         except OSError as error:
             where = f"{options.host}:{options.port}"
-            raise StartError(
+            raise StartupError(
                 f"the admin API cannot listen on {where}: {error}; --admin-port off goes without"
             ) from error
         if self._address.is_other_port:
@@ -75,7 +75,7 @@ class AdminServer:
             logger.warning(said, options.host, self._address.port)
 
     async def open(self, server: Server, seed_topics: Sequence[SeedTopic]) -> str | None:
-        """See Companion; what HTTP needs is imported here, while the node answers already."""
+        """See ServeHooks; what HTTP needs is imported here, while the node answers already."""
         if self._options is None or self._address is None:
             return None
         await asyncio.to_thread(import_http)
@@ -94,7 +94,7 @@ class AdminServer:
         return self._address.address
 
     async def close(self) -> None:
-        """See Companion."""
+        """See ServeHooks."""
         self._stopping.set()
         if self._server is not None:
             await self._server.stop()

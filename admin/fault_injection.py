@@ -15,7 +15,7 @@ from ..faults.journal.journal import Journal
 from ..faults.rules.fault_plan import FaultPlan
 
 if TYPE_CHECKING:
-    from ..broker.lifecycle.crash_restart import LogEnds
+    from ..broker.lifecycle.crash_restart import LogEndOffsets
 
 
 class FaultInjection:
@@ -34,5 +34,5 @@ class FaultInjection:
         server.on_recovered = self._recovered
         return server
 
-    def _recovered(self, ends: LogEnds) -> None:
+    def _recovered(self, ends: LogEndOffsets) -> None:
         self.journal.truncated(ends.topic_name, ends.partition, ends.before, ends.after)

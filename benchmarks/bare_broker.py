@@ -14,7 +14,7 @@ from fauxka.broker.runtime import log_output
 
 
 class Nobody:
-    """See fauxka.broker.lifecycle.serve_hooks.Companion."""
+    """See fauxka.broker.lifecycle.serve_hooks.ServeHooks."""
 
     make_file_faults = None
 

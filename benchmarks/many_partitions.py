@@ -18,7 +18,7 @@ def produce_to_each(port: int, topic: str, partition_count: int) -> None:
     """Produce a batch of one record to every partition. Raises LoadError."""
     batch = build_batch([Record(bytes(90), timestamp=0)])
     with BlockingConnection(
-        "127.0.0.1", port, timeout_seconds=ANSWER_SECONDS_MAX, answer_bytes_max=ANSWER_BYTES_MAX
+        "127.0.0.1", port, timeout_seconds=ANSWER_SECONDS_MAX, response_bytes_max=ANSWER_BYTES_MAX
     ) as connection:
         for first in range(0, partition_count, PARTITIONS_OF_A_REQUEST):
             indexes = range(first, min(first + PARTITIONS_OF_A_REQUEST, partition_count))
@@ -26,7 +26,7 @@ def produce_to_each(port: int, topic: str, partition_count: int) -> None:
             request = ProduceRequest(
                 acks=-1, timeout_ms=30_000, topic_data=[TopicProduceData(name=topic, partition_data=data)]
             )
-            response = connection.ask(ApiKey.PRODUCE, VERSION, request, ProduceResponse.read)
+            response = connection.send_request(ApiKey.PRODUCE, VERSION, request, ProduceResponse.read)
             refused = [each for each in response.responses[0].partition_responses if each.error_code]
             if refused:
                 raise LoadError(f"error code {refused[0].error_code} for partition {refused[0].index}")

@@ -43,7 +43,7 @@ class Node:
         self.controller = controller
         self.image = controller.image
         self.clock = clock
-        self.node_id = self.image.configs.started_with.node_id
+        self.node_id = self.image.configs.static.node_id
         # The journal, if there is one.
         self.observer: RequestObserver | None = None
         self.inner_files = file_system

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TABLE = ROOT / "broker" / "config_table.py"
+TABLE = ROOT / "broker" / "config" / "config_table.py"
 PROGRAM = ROOT / "tools" / "reference" / "ConfigKeys.java"
 JAVA_SECONDS_MAX = 120
 

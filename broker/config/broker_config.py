@@ -1,22 +1,55 @@
-"""The broker's configuration: Kafka's keys as text, read once, as typed attributes.
+"""The broker's configuration: Kafka's keys, parsed once, as typed attributes.
 
-An attribute is a key that something here reads; a key without one is accepted, kept and shown, and has no effect.
+An attribute is a key with an effect. A key without an attribute is accepted, stored and described, without an effect.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Generic, TypeVar, overload
 
 from .config_keys import BROKER_KEYS, TOPIC_KEYS, ConfigError, ConfigValue, UnknownConfigKey, broker_key_of
-from .config_setting import Setting
 
 __all__ = ["TOPIC_KEYS_WITHOUT_EFFECT", "BrokerConfig", "ConfigError", "UnknownConfigKey", "keys_with_effect"]
 
 
-class BrokerConfig:
-    """What a broker was told. Not changed after it was made: a dynamic change makes a new one (with_entries)."""
+T = TypeVar("T")
 
-    # Identity and limits of the server
+
+class Setting(Generic[T]):
+    """A descriptor that reads one broker key. The instance caches the value at its first use."""
+
+    def __init__(self, name: str, python_type: type[T]) -> None:
+        """name: the broker key. python_type: the type of its value; a key without a default cannot be a Setting."""
+        self.name = name
+        self._python_type = python_type
+        self._attribute = ""
+
+    def __set_name__(self, owner: type, attribute: str) -> None:
+        """Store the name under which the instance caches the value."""
+        self._attribute = attribute
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Setting[T]: ...
+
+    @overload
+    def __get__(self, instance: BrokerConfig, owner: type) -> T: ...
+
+    def __get__(self, instance: BrokerConfig | None, owner: type) -> T | Setting[T]:
+        """Return the value, or the descriptor itself for the class."""
+        if instance is None:
+            return self
+        value = instance.value_of(self.name)
+        assert isinstance(value, self._python_type), f"{self.name} is {value!r}"
+        # Without a __set__ the instance attribute takes precedence over this descriptor from now on.
+        vars(instance)[self._attribute] = value
+        return value
+
+
+class BrokerConfig:
+    """The configs of a broker. Immutable: a dynamic change creates a new one (`with_entries`)."""
+
+    # Identity and request limits
     node_id = Setting("node.id", int)
     socket_request_max_bytes = Setting("socket.request.max.bytes", int)
     fetch_max_bytes = Setting("fetch.max.bytes", int)
@@ -29,11 +62,6 @@ class BrokerConfig:
     max_request_partition_size_limit = Setting("max.request.partition.size.limit", int)
     log_retention_check_interval_ms = Setting("log.retention.check.interval.ms", int)
     # Logs on disk
-    log_flush_offset_checkpoint_interval_ms = Setting("log.flush.offset.checkpoint.interval.ms", int)
-    log_flush_scheduler_interval_ms = Setting("log.flush.scheduler.interval.ms", int)
-    log_flush_start_offset_checkpoint_interval_ms = Setting("log.flush.start.offset.checkpoint.interval.ms", int)
-    replica_high_watermark_checkpoint_interval_ms = Setting("replica.high.watermark.checkpoint.interval.ms", int)
-    # Logs on disk, and their compaction
     log_cleaner_backoff_ms = Setting("log.cleaner.backoff.ms", int)
     log_cleaner_dedupe_buffer_size = Setting("log.cleaner.dedupe.buffer.size", int)
     log_cleaner_enable = Setting("log.cleaner.enable", bool)
@@ -71,36 +99,35 @@ class BrokerConfig:
     group_consumer_max_size = Setting("group.consumer.max.size", int)
     group_consumer_migration_policy = Setting("group.consumer.migration.policy", str)
     group_consumer_regex_refresh_interval_ms = Setting("group.consumer.regex.refresh.interval.ms", int)
-    # Ours
+    # Keys of fauxka
     busy_poll_us = Setting("fauxka.busy.poll.us", int)
     journal_requests_max = Setting("fauxka.journal.requests.max", int)
     record_validation = Setting("fauxka.record.validation", str)
 
     def __init__(self, entries: Mapping[str, str], values: Mapping[str, ConfigValue]) -> None:
-        """Keep what from_entries read; use that."""
+        """Use from_entries. entries: the text of each key that is set. values: the same, parsed."""
         self.entries = entries
         self._values = values
 
     @classmethod
     def from_entries(cls, entries: Mapping[str, str]) -> BrokerConfig:
-        """Return the configuration that entries describe.
+        """Parse entries: the text of each broker key. A topic key (retention.ms) is not a broker key.
 
-        Raises UnknownConfigKey for a key that neither Kafka nor we know, ConfigError for a value that Kafka refuses.
-        A topic key (retention.ms) is not a broker key (log.retention.ms).
+        Raises UnknownConfigKey for a key that neither Kafka nor fauxka has, ConfigError for a value that Kafka refuses.
         """
         given = dict(entries)
         if "broker.id" in given:
-            # The older name of the same thing (AbstractKafkaConfig.populateSynonyms).
+            # The older name of node.id (AbstractKafkaConfig.populateSynonyms).
             given.setdefault("node.id", given["broker.id"])
         return cls(given, {name: broker_key_of(name).parse(text) for name, text in given.items()})
 
     def with_entries(self, changes: Mapping[str, str | None]) -> BrokerConfig:
-        """Return this configuration with changes; None takes a key back to its default. Raises as from_entries."""
+        """Return these configs with changes; None resets a key to its default. Raises as from_entries."""
         merged: dict[str, str | None] = {**self.entries, **changes}
         return BrokerConfig.from_entries({name: text for name, text in merged.items() if text is not None})
 
     def is_set(self, name: str) -> bool:
-        """Whether the key was given."""
+        """Return whether the key is set explicitly."""
         return name in self._values
 
     def value_of(self, name: str) -> ConfigValue:
@@ -117,25 +144,25 @@ class BrokerConfig:
 
     @property
     def broker_rack(self) -> str | None:
-        """The rack that Metadata tells, if any."""
+        """The rack in Metadata responses, or None."""
         value = self.value_of("broker.rack")
         return value if isinstance(value, str) else None
 
     @property
     def log_directory(self) -> str:
-        """The folder that DescribeLogDirs tells where there is no data folder; nothing is written there."""
+        """The folder that DescribeLogDirs returns without a data folder. Nothing is written there."""
         for value in (self.value_of("log.dirs"), self.value_of("log.dir")):
             if isinstance(value, list) and value:
                 return value[0]
         raise AssertionError("log.dir has a default")
 
 
-# Each with a least and a greatest value for single groups; read by coordinators.share_groups.settings.
+# Each has a minimum and a maximum for the configs of single groups; coordinators/share/settings.py reads them.
 _SHARE_GROUP_NAMES = (
     "assignment.interval.ms", "delivery.count.limit", "heartbeat.interval.ms", "partition.max.record.locks",
     "record.lock.duration.ms", "session.timeout.ms",
 )  # fmt: skip
-# Read by properties above, by coordinators, or before a broker is made.
+# Read by the properties above, by the coordinators, or before the broker is created.
 READ_ELSEWHERE = {
     "advertised.listeners", "broker.id", "broker.rack", "group.consumer.assignors",
     "group.coordinator.rebalance.protocols", "listeners", "log.dir", "log.dirs",
@@ -143,7 +170,7 @@ READ_ELSEWHERE = {
     "group.share.max.share.sessions", "group.share.max.size",
     "share.coordinator.snapshot.update.records.per.snapshot",
 }  # fmt: skip
-# Topic keys that change nothing here: no log is replicated, and none is in remote storage.
+# Topic keys without an effect, because logs are neither replicated nor in remote storage.
 TOPIC_KEYS_WITHOUT_EFFECT = frozenset({
     "follower.replication.throttled.replicas", "leader.replication.throttled.replicas",
     "local.retention.bytes", "local.retention.ms", "min.insync.replicas", "remote.log.copy.disable",
@@ -152,7 +179,7 @@ TOPIC_KEYS_WITHOUT_EFFECT = frozenset({
 
 
 def keys_with_effect() -> frozenset[str]:
-    """Return the broker keys that something here reads: the attributes above, and the defaults of topics."""
+    """Return the broker keys with an effect: the attributes above and the defaults of topic keys."""
     own = {setting.name for setting in vars(BrokerConfig).values() if isinstance(setting, Setting)}
     topics = {
         synonym.name

@@ -1,4 +1,4 @@
-"""The broker's loggers as a resource with configs: there is one, Kafka's "root", which is all that fauxka logs.
+"""The BROKER_LOGGER resource: one logger, "root", with the level of all fauxka logs.
 
 Source: RuntimeLoggerManager, Kafka 4.3.0; tests/golden/configs-4.3.0.jsonl.
 """
@@ -9,10 +9,10 @@ import logging
 from collections.abc import Mapping, Sequence
 
 from ...protocol.error_codes import ErrorCode, KafkaError
-from .config_operations import Change, Operation
+from .config_resources import AlterConfigOp, OpType
 
 ROOT = "root"
-# Kafka's levels in Python's numbers; Python has no TRACE, so it is all.
+# Kafka's levels as Python's. Python has no TRACE: it enables everything.
 LEVELS = {
     "DEBUG": logging.DEBUG,
     "ERROR": logging.ERROR,
@@ -29,39 +29,39 @@ def _logger() -> logging.Logger:
 
 
 def levels() -> Mapping[str, str]:
-    """Return the level of each logger, in Kafka's words."""
+    """Return the level of each logger by name, with Kafka's level names."""
     effective = _logger().getEffectiveLevel()
     at_least = [level for level in LEVELS if LEVELS[level] >= effective]
     return {ROOT: min(at_least, key=LEVELS.__getitem__, default="FATAL")}
 
 
-def change_levels(changes: Sequence[Change], *, validate_only: bool) -> None:
-    """Set levels; raises KafkaError INVALID_CONFIG or INVALID_REQUEST, and changes nothing then."""
-    for change in changes:
-        _check(change)
+def change_levels(ops: Sequence[AlterConfigOp], *, validate_only: bool) -> None:
+    """Set levels. Raises KafkaError INVALID_CONFIG or INVALID_REQUEST; no level is changed then."""
+    for op in ops:
+        _check_op(op)
     if not validate_only:
-        for change in changes:
-            _logger().setLevel(LEVELS[change.value or ""])
+        for op in ops:
+            _logger().setLevel(LEVELS[op.value or ""])
 
 
-def _check(change: Change) -> None:
-    match change.operation:
-        case Operation.SET | Operation.DELETE if change.key != ROOT:
-            raise KafkaError(ErrorCode.INVALID_CONFIG, f"Logger {change.key} does not exist!")
-        case Operation.SET if change.value not in LEVELS:
+def _check_op(op: AlterConfigOp) -> None:
+    match op.op_type:
+        case OpType.SET | OpType.DELETE if op.key != ROOT:
+            raise KafkaError(ErrorCode.INVALID_CONFIG, f"Logger {op.key} does not exist!")
+        case OpType.SET if op.value not in LEVELS:
             raise KafkaError(
                 ErrorCode.INVALID_CONFIG,
-                f"Cannot set the log level of {change.key} to {change.value} as it is not a supported log level. "
+                f"Cannot set the log level of {op.key} to {op.value} as it is not a supported log level. "
                 f"Valid log levels are {', '.join(sorted(LEVELS))}",
             )
-        case Operation.SET:
+        case OpType.SET:
             return
-        case Operation.DELETE:
+        case OpType.DELETE:
             raise KafkaError(ErrorCode.INVALID_REQUEST, "Removing the log level of the root logger is not allowed")
-        case Operation.APPEND | Operation.SUBTRACT:
-            name = Operation(change.operation).name
+        case OpType.APPEND | OpType.SUBTRACT:
+            name = OpType(op.op_type).name
             raise KafkaError(
                 ErrorCode.INVALID_REQUEST, f"{name} operation is not allowed for the BROKER_LOGGER resource"
             )
         case _:
-            raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown operation type {change.operation}")
+            raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown operation type {op.op_type}")

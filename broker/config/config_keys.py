@@ -1,4 +1,4 @@
-"""Every configuration key that is known here: Kafka's own, and ours under "fauxka."."""
+"""All config keys: those of Kafka, and those of fauxka under "fauxka."."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .config_validators import check_value
 
 
 class Scope(Enum):
-    """Whom a key configures."""
+    """The kind of resource that a key configures."""
 
     BROKER = "broker"
     TOPIC = "topic"
@@ -20,9 +20,9 @@ class Scope(Enum):
 
 
 class Synonym(NamedTuple):
-    """A broker key that a topic or group key takes its default from.
+    """A broker key with the default of a topic or group key.
 
-    factor: what one unit of it is worth in the key's own (log.retention.hours for retention.ms: 3600000).
+    factor: one unit of the broker key in units of the other key (log.retention.hours for retention.ms: 3600000).
     """
 
     name: str
@@ -30,13 +30,13 @@ class Synonym(NamedTuple):
 
 
 class ConfigKey(NamedTuple):
-    """What is known of one key; a tuple, because hundreds are made while a broker starts.
+    """The definition of one key. A tuple, because start-up creates hundreds of them.
 
-    default: as text; None where Kafka has none.
+    default: as text; None if Kafka has none.
     validation: a rule of config_validators.
-    dynamic_mode: "read-only", "per-broker" or "cluster-wide", for broker keys.
-    synonyms: for topic and group keys, the broker keys asked for a default, first to last.
-    is_internal: Kafka does not show the key in DescribeConfigs.
+    dynamic_mode: of broker keys: "read-only", "per-broker" or "cluster-wide".
+    synonyms: of topic and group keys: the broker keys with the default, in the order of precedence.
+    is_internal: DescribeConfigs leaves the key out.
     """
 
     scope: Scope
@@ -50,14 +50,14 @@ class ConfigKey(NamedTuple):
 
     @property
     def is_sensitive(self) -> bool:
-        """Whether DescribeConfigs keeps the value to itself."""
+        """Whether DescribeConfigs returns null for the value."""
         return self.config_type is ConfigType.PASSWORD
 
     def parse(self, text: str) -> ConfigValue:
-        """Return the value that text stands for; raises ConfigError."""
+        """Return the parsed and validated value. Raises ConfigError."""
         value = parse_value(self.name, self.config_type, text)
         if self.name == "cleanup.policy" and isinstance(value, list):
-            # Kafka forgives a repeated policy of a topic, and of nothing else (LogConfig).
+            # Kafka accepts duplicates in this list only (LogConfig).
             value = list(dict.fromkeys(value))
         check_value(self.name, value, self.validation)
         return value
@@ -68,30 +68,30 @@ class ConfigKey(NamedTuple):
         return None if self.default is None else parse_value(self.name, self.config_type, self.default)
 
 
-# Ours, where Kafka has no word for it.
+# The keys of fauxka.
 OWN_ROWS: tuple[config_table.Row, ...] = (
-    # How long after a request the broker looks for the next one before it sleeps, while they come closer than that.
+    # How long the broker polls for the next request before it sleeps.
     ("fauxka.busy.poll.us", "LONG", "200", "range 0 10000", "read-only", "", False),
     ("fauxka.journal.requests.max", "LONG", "10000", "range 1 10000000", "read-only", "", False),
-    # full: every record of a batch is checked as Kafka does; batch: the header is trusted, which is faster.
+    # full: check every record of a batch, as Kafka does; batch: check the batch header only, which is faster.
     ("fauxka.record.validation", "STRING", "full", "in full,batch", "read-only", "", False),
-    # The level of the feature transaction.version, which Kafka is given when its storage is formatted.
+    # The level of the feature transaction.version; Kafka sets it when its storage is formatted.
     ("fauxka.transaction.version", "INT", "2", "range 0 2", "read-only", "", False),
 )
 
-# Keys without a default in Kafka, where a broker that just starts needs one.
-DEFAULTS_OF_OURS = {"node.id": "1", "process.roles": "broker,controller", "controller.listener.names": "CONTROLLER"}
+# Defaults for keys that Kafka requires in server.properties.
+OWN_DEFAULTS = {"node.id": "1", "process.roles": "broker,controller", "controller.listener.names": "CONTROLLER"}
 
 
 def keys_of(scope: Scope, rows: Iterable[config_table.Row]) -> dict[str, ConfigKey]:
-    """Return the keys of table rows by their name."""
+    """Return the keys of table rows by name."""
     keys: dict[str, ConfigKey] = {}
     for name, type_name, default, validation, mode, synonyms, internal in rows:
         keys[name] = ConfigKey(
             scope=scope,
             name=name,
             config_type=ConfigType[type_name],
-            default=DEFAULTS_OF_OURS.get(name, default),
+            default=OWN_DEFAULTS.get(name, default),
             validation=validation,
             dynamic_mode=mode,
             synonyms=tuple(synonym_of(text) for text in synonyms.split()),
@@ -101,7 +101,7 @@ def keys_of(scope: Scope, rows: Iterable[config_table.Row]) -> dict[str, ConfigK
 
 
 def synonym_of(text: str) -> Synonym:
-    """Return the synonym that "log.roll.hours*3600000" stands for."""
+    """Parse a synonym, such as "log.roll.hours*3600000"."""
     name, _, factor = text.partition("*")
     return Synonym(name, int(factor))
 
@@ -112,7 +112,7 @@ GROUP_KEYS = keys_of(Scope.GROUP, config_table.GROUP_ROWS)
 
 
 def broker_key_of(name: str) -> ConfigKey:
-    """Return the broker key called name; raises UnknownConfigKey."""
+    """Return the broker key of that name. Raises UnknownConfigKey."""
     key = BROKER_KEYS.get(name)
     if key is None:
         raise UnknownConfigKey(f"Unknown configuration {name}")
@@ -120,7 +120,7 @@ def broker_key_of(name: str) -> ConfigKey:
 
 
 def topic_key_of(name: str) -> ConfigKey:
-    """Return the topic key called name; raises UnknownConfigKey with Kafka's words (LogConfig.validateNames)."""
+    """Return the topic key of that name. Raises UnknownConfigKey with Kafka's message (LogConfig.validateNames)."""
     key = TOPIC_KEYS.get(name)
     if key is None:
         raise UnknownConfigKey(f"Unknown topic config name: {name}")

@@ -1,16 +1,17 @@
-"""Where the broker's configuration comes from: a properties file, the environment, the command line; the later wins."""
+"""Reads the broker's configs from a properties file, the environment and the command line; the later source wins."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import NamedTuple
 
 from .broker_config import BrokerConfig, keys_with_effect
 from .config_keys import BROKER_KEYS, TOPIC_KEYS, ConfigError, UnknownConfigKey
 
 ENVIRONMENT_PREFIX = "KAFKA_"
-# What the Kafka image reads for its scripts and its Java machine, and does not hand to the broker.
+# Variables for the scripts and the JVM of the Kafka image. They are not broker configs.
 # Source: KafkaDockerWrapper.ExcludeServerPropsEnv and the image's scripts, Kafka 4.3.0.
 IMAGE_VARIABLES = frozenset({
     "KAFKA_VERSION", "KAFKA_HOME", "KAFKA_HEAP_OPTS", "KAFKA_OPTS", "KAFKA_GC_LOG_OPTS", "KAFKA_DEBUG",
@@ -18,13 +19,13 @@ IMAGE_VARIABLES = frozenset({
     "KAFKA_LOG4J_OPTS", "KAFKA_LOG4J_ROOT_LOGLEVEL", "KAFKA_LOG4J_LOGGERS", "KAFKA_LOG4J_CMD_OPTS",
     "KAFKA_TOOLS_LOG4J_LOGLEVEL",
 })  # fmt: skip
-# Keys of one listener, of plug-ins: Kafka takes any that start so.
+# Keys of single listeners and of plug-ins: Kafka accepts any key with these prefixes.
 FREE_PREFIXES = ("listener.name.", "config.providers.", "rlmm.config.", "rsm.config.")
-UNDERSCORES_MEAN = {1: ".", 2: "_", 3: "-"}
+SEPARATORS = {1: ".", 2: "_", 3: "-"}
 
 
 class GatheredConfig(NamedTuple):
-    """A configuration, and what the user should be told about how it came to be, a line each."""
+    """The configs, and notes for the log on keys that are ignored or have no effect."""
 
     config: BrokerConfig
     notes: list[str]
@@ -33,11 +34,11 @@ class GatheredConfig(NamedTuple):
 def gather_config(
     file_entries: Mapping[str, str], environment: Mapping[str, str], assignments: Sequence[str]
 ) -> GatheredConfig:
-    """Return the configuration that the three sources make.
+    """Merge the three sources.
 
     assignments: "key=value" each, from the command line.
-    Raises ConfigError, in one line, for an unknown key of the file or the command line and for any value that Kafka
-    refuses. An unknown key of the environment is a note: images and orchestrators set many.
+    Raises ConfigError, in one line, for an unknown key of the file or the command line, and for any value that Kafka
+    refuses. An unknown key of the environment is a note, because images and orchestrators set many.
     """
     notes: list[str] = []
     from_file = without_free_keys(file_entries, notes)
@@ -53,7 +54,7 @@ def gather_config(
 
 
 def assignment_of(text: str) -> tuple[str, str]:
-    """Return key and value of "key=value"; raises ConfigError."""
+    """Return key and value of "key=value". Raises ConfigError."""
     name, separator, value = text.partition("=")
     if not separator or not name.strip():
         raise ConfigError(f"expected key=value, got {text!r}")
@@ -61,7 +62,7 @@ def assignment_of(text: str) -> tuple[str, str]:
 
 
 def environment_entries(environment: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Return the keys that the environment sets, each with the variable's name and its value."""
+    """Return the variable's name and value of each key that the environment sets."""
     entries: dict[str, tuple[str, str]] = {}
     for variable, value in environment.items():
         if variable.startswith(ENVIRONMENT_PREFIX) and variable not in IMAGE_VARIABLES:
@@ -70,16 +71,16 @@ def environment_entries(environment: Mapping[str, str]) -> dict[str, tuple[str, 
 
 
 def key_of_variable(variable: str) -> str:
-    """Return the key that a variable of the Kafka image stands for.
+    """Return the key that a variable of the Kafka image sets: log.retention.ms for KAFKA_LOG_RETENTION_MS.
 
-    KAFKA_LOG_RETENTION_MS is log.retention.ms; two underscores are one underscore, three are a dash.
+    Two underscores are one underscore in the key, three are a dash.
     """
     name = variable.removeprefix(ENVIRONMENT_PREFIX).lower()
-    return re.sub(r"_+", lambda run: UNDERSCORES_MEAN.get(len(run.group()), run.group()), name)
+    return re.sub(r"_+", lambda run: SEPARATORS.get(len(run.group()), run.group()), name)
 
 
 def known_entries(entries: Mapping[str, tuple[str, str]], notes: list[str]) -> dict[str, str]:
-    """Return the entries that Kafka knows, with a note on each of the others."""
+    """Return the entries with known keys. Add a note for each of the others."""
     for name, (variable, _) in entries.items():
         if name not in BROKER_KEYS:
             notes.append(f"ignored {variable} of the environment: Kafka has no key {name}")
@@ -87,7 +88,7 @@ def known_entries(entries: Mapping[str, tuple[str, str]], notes: list[str]) -> d
 
 
 def without_free_keys(entries: Mapping[str, str], notes: list[str]) -> dict[str, str]:
-    """Return the entries without those of plug-ins and of single listeners, with a note on each of these."""
+    """Return the entries without those of plug-ins and single listeners. Add a note for each of these."""
     for name in entries:
         if name.startswith(FREE_PREFIXES):
             notes.append(f"accepted, and without effect here: {name}")
@@ -95,18 +96,15 @@ def without_free_keys(entries: Mapping[str, str], notes: list[str]) -> dict[str,
 
 
 def refuse_unknown(name: str) -> None:
-    """Raise UnknownConfigKey, with what may have been meant, if Kafka has no broker key of that name."""
+    """Raise UnknownConfigKey, with the likeliest correction, if there is no broker key of that name."""
     if name in BROKER_KEYS:
         return
-    hint = likeliest_key(name)
+    hint = find_similar_key(name)
     raise UnknownConfigKey(f"unknown configuration key {name}" + (f" (is {hint} meant?)" if hint else ""))
 
 
-def likeliest_key(name: str) -> str | None:
-    """Return the key that the user may have meant."""
+def find_similar_key(name: str) -> str | None:
+    """Return the broker key that the user may have meant, or None."""
     if name in TOPIC_KEYS and TOPIC_KEYS[name].synonyms:
         return TOPIC_KEYS[name].synonyms[0].name
-    # Loaded only for the message: its import is a tenth of the start.
-    from difflib import get_close_matches
-
     return next(iter(get_close_matches(name, BROKER_KEYS, n=1)), None)

@@ -1,4 +1,4 @@
-"""The types of configuration values, how their text is read, and what Kafka says of text it cannot take."""
+"""The types of config values: parsing, formatting and Kafka's error messages."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from enum import IntEnum
 
 ConfigValue = bool | int | float | str | list[str] | None
 
-# Compiled at their first use, as are all patterns that a start does not need.
+# The re module compiles and caches these patterns at their first use.
 INTEGER = r"[+-]?\d+"
-# What Java's Double.parseDouble takes, so without Python's underscores.
+# The numbers that Java's Double.parseDouble accepts: without Python's underscores.
 FLOAT = r"[+-]?(NaN|Infinity|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)[fFdD]?"
 
 
 class ConfigError(ValueError):
-    """A configuration that Kafka would refuse; the message is Kafka's."""
+    """A config that Kafka would refuse; the message is Kafka's."""
 
 
 class UnknownConfigKey(ConfigError):
-    """A key that Kafka does not know."""
+    """A key that does not exist."""
 
 
 class ConfigType(IntEnum):
-    """The types of a DescribeConfigs answer."""
+    """The config types of DescribeConfigs responses."""
 
     BOOLEAN = 1
     STRING = 2
@@ -40,12 +40,12 @@ INTEGER_BITS = {ConfigType.SHORT: 16, ConfigType.INT: 32, ConfigType.LONG: 64}
 
 
 def invalid_value(name: str, value: ConfigValue, reason: str) -> ConfigError:
-    """Return the error that Kafka raises for a value (ConfigException)."""
+    """Return the error for a value, with the message of Kafka's ConfigException."""
     return ConfigError(f"Invalid value {java_text_of(value)} for configuration {name}: {reason}")
 
 
 def java_text_of(value: ConfigValue) -> str:
-    """Return value as Java prints it in a message."""
+    """Return the value as Java prints it in a message."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -60,12 +60,12 @@ def java_text_of(value: ConfigValue) -> str:
 
 
 def java_text_of_float(value: float) -> str:
-    """Return value as Double.toString does: with an exponent below 0.001 and from 10000000 on."""
+    """Return the value as Double.toString does: with an exponent below 0.001 and from 10000000 on."""
     if math.isnan(value) or math.isinf(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if value == 0 or 1e-3 <= abs(value) < 1e7:
         return repr(value)
-    # Loaded only for such a number, which hardly anybody configures.
+    # The package is loaded only for a number with an exponent.
     from decimal import Decimal
 
     sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
@@ -75,7 +75,7 @@ def java_text_of_float(value: float) -> str:
 
 
 def text_of(value: ConfigValue) -> str | None:
-    """Return value as DescribeConfigs answers it (ConfigDef.convertToString)."""
+    """Return the value as DescribeConfigs returns it (ConfigDef.convertToString)."""
     match value:
         case None:
             return None
@@ -86,10 +86,7 @@ def text_of(value: ConfigValue) -> str | None:
 
 
 def parse_value(name: str, config_type: ConfigType, text: str) -> ConfigValue:
-    """Return the value that text stands for.
-
-    Raises ConfigError. Source: ConfigDef.parseType, Kafka 4.3.0.
-    """
+    """Parse the text of a value. Raises ConfigError. Source: ConfigDef.parseType, Kafka 4.3.0."""
     trimmed = text.strip()
     match config_type:
         case ConfigType.BOOLEAN:
@@ -107,7 +104,7 @@ def parse_value(name: str, config_type: ConfigType, text: str) -> ConfigValue:
 
 
 def parse_boolean(name: str, text: str) -> bool:
-    """Return whether text says true."""
+    """Parse "true" or "false" in any case. Raises ConfigError."""
     match text.lower():
         case "true":
             return True
@@ -118,9 +115,9 @@ def parse_boolean(name: str, text: str) -> bool:
 
 
 def parse_integer(name: str, config_type: ConfigType, text: str) -> int:
-    """Return the number that text holds, if it fits the type."""
+    """Parse an integer of the type's size. Raises ConfigError."""
     bound = 1 << (INTEGER_BITS[config_type] - 1)
-    # No number of more digits fits; Python would read on for as long as the text is.
+    # Longer numbers never fit; this bounds the time of int().
     digits_max = 64
     if re.fullmatch(INTEGER, text) is None or len(text) > digits_max or not -bound <= int(text) < bound:
         raise invalid_value(name, text, f"Not a number of type {config_type.name}")

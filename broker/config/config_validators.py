@@ -1,7 +1,7 @@
-"""What a parsed value must satisfy, with the words that Kafka refuses it with.
+"""Validation rules of config values, with Kafka's error messages.
 
-The rules are the fourth column of broker/config/config_table.py: "range 1 -", "in a,b", "in_any_case a,b",
-"list empty null in:a,b", "other ...".
+A rule is the fourth column of config_table.py: "range 1 -", "in a,b", "in_any_case a,b", "list empty null in:a,b" or
+"other ...".
 Source: ConfigDef.Range, ValidString, CaseInsensitiveValidString, ValidList and validators of single keys, Kafka 4.3.0.
 """
 
@@ -15,7 +15,7 @@ THROTTLED_REPLICAS = "[partitionId]:[brokerId],[partitionId]:[brokerId],..."
 
 
 def check_value(name: str, value: ConfigValue, rule: str) -> None:
-    """Raise ConfigError if value breaks rule."""
+    """Raise ConfigError if the value violates the rule."""
     kind, _, rest = rule.partition(" ")
     match kind:
         case "range":
@@ -35,12 +35,12 @@ def check_value(name: str, value: ConfigValue, rule: str) -> None:
 
 
 def check_range(name: str, value: ConfigValue, bounds: str) -> None:
-    """Raise ConfigError if a number is outside its bounds; "-" is no bound."""
+    """Raise ConfigError if a number is out of bounds. bounds: "minimum maximum"; "-" means unbounded."""
     low, high = bounds.split(" ")
     if value is None:
         return
     assert isinstance(value, int | float), f"{name} has a range and is not a number"
-    # NaN is neither below nor above, and Kafka takes it.
+    # Both comparisons are false for NaN: Kafka accepts it.
     if low != "-" and value < float(low):
         raise invalid_value(name, value, f"Value must be at least {low}")
     if high != "-" and value > float(high):
@@ -48,13 +48,13 @@ def check_range(name: str, value: ConfigValue, bounds: str) -> None:
 
 
 def check_one_of(name: str, value: ConfigValue, allowed: list[str]) -> None:
-    """Raise ConfigError if value is none of allowed."""
+    """Raise ConfigError if the value is not in allowed."""
     if value not in allowed:
         raise invalid_value(name, value, f"String must be one of: {', '.join(allowed)}")
 
 
 def check_list(name: str, value: ConfigValue, rest: str) -> None:
-    """Raise ConfigError if a list is empty, repeats itself, or holds what it may not."""
+    """Raise ConfigError if a list is empty, has duplicates or has an item that is not allowed."""
     flags, _, allowed_text = rest.partition("in:")
     allowed = allowed_text.split(",") if allowed_text else []
     if not isinstance(value, list):
@@ -72,7 +72,7 @@ def check_list(name: str, value: ConfigValue, rest: str) -> None:
 
 
 def check_other(name: str, value: ConfigValue, rest: str) -> None:
-    """Raise ConfigError if value breaks the one rule that its key has."""
+    """Raise ConfigError if the value violates a rule that only one key has."""
     match rest:
         case "[1,...,9] or -1":
             if not isinstance(value, int) or not (1 <= value <= 9 or value == -1):
@@ -83,12 +83,12 @@ def check_other(name: str, value: ConfigValue, rest: str) -> None:
         case _ if rest == THROTTLED_REPLICAS:
             check_throttled_replicas(name, value)
         case _:
-            # Rules about what does not exist here: a controller quorum, an authorizer, durations of share groups.
+            # Rules for a controller quorum, an authorizer and durations of share groups, which have no effect here.
             pass
 
 
 def check_throttled_replicas(name: str, value: ConfigValue) -> None:
-    """Raise ConfigError if value is neither "*" nor a list of partition:broker, in which Kafka lets gaps be."""
+    """Raise ConfigError if the value is neither "*" nor a list of partition:broker. Empty items are allowed."""
     assert isinstance(value, list), f"{name} is a list"
     if value[:1] == ["*"] or all(re.fullmatch(r"([0-9]+:[0-9]+)?", replica) for replica in value):
         return

@@ -1,4 +1,4 @@
-"""Request handlers, one module an API in the folder of its subject. The APIs of this table are served."""
+"""Request handlers: one module per API, in the folder of its subject. The broker serves the APIs of this table."""
 
 from ...protocol.api_keys import APIS, ApiKey
 
@@ -64,5 +64,5 @@ _SERVED: dict[str, tuple[ApiKey, ...]] = {
         ApiKey.WRITE_TXN_MARKERS,
     ),
 }
-# The module of each API that is served, relative to this package; it is imported with the first request.
+# The module of each served API, relative to this package. It is imported for the first request.
 HANDLERS: dict[ApiKey, str] = {key: f"{folder}.{APIS[key].module}" for folder, keys in _SERVED.items() for key in keys}

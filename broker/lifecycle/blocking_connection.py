@@ -22,17 +22,17 @@ class ConnectionFailed(Exception):
 class BlockingConnection:
     """A connection of a client; every wait ends after timeout_seconds."""
 
-    def __init__(self, host: str, port: int, *, timeout_seconds: float, answer_bytes_max: int) -> None:
+    def __init__(self, host: str, port: int, *, timeout_seconds: float, response_bytes_max: int) -> None:
         """Connect; raises ConnectionFailed."""
         self._address = f"{host}:{port}"
-        self._answer_bytes_max = answer_bytes_max
+        self._answer_bytes_max = response_bytes_max
         self._correlation_id = 0
         try:
             self._socket = socket.create_connection((host, port), timeout=timeout_seconds)
         except OSError as error:
             raise ConnectionFailed(f"{self._address}: {error}") from error
 
-    def ask(
+    def send_request(
         self, api_key: ApiKey, version: int, request: RequestMessage, read: Callable[[Reader, int], Answer]
     ) -> Answer:
         """Send the request and return its answer.

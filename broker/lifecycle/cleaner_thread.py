@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..replica.replica_manager import ReplicaManager
 
 
-class Compaction:
+class CleanerThread:
     """Cleans the logs of a cluster whose topics ask for it."""
 
     def __init__(self, replicas: ReplicaManager) -> None:

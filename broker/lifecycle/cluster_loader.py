@@ -31,10 +31,10 @@ from ..metadata.producer_id_manager import ProducerIdManager
 from ..metadata.topic_config import log_config_of, validate_topic_configs
 from ..replica.disk_fault_injector import MakeFileFaults
 from ..runtime.clock import AdjustableClock
-from .data_directory import DataDirectory, DataDirectoryError, Owner
+from .data_directory import DataDirectory, DataDirectoryError, NodeIdentity
 from .log_import import ImportedLogs, compacted_topics, delete_unfinished_imports
-from .metadata_store import ClusterStorage, metadata_of
-from .stored_topics import belongs_to, describe, topics_of
+from .metadata_store import MetadataFileStore, metadata_of
+from .stored_topics import belongs_to, describe, topics_in_folders
 
 logger = logging.getLogger(__name__)
 
@@ -78,7 +78,7 @@ def load_cluster(
                 imported = ImportedLogs(options.import_logs)
                 opened.callback(imported.close)
             if options.data_dir is not None:
-                directory = DataDirectory(options.data_dir, Owner(config.node_id, options.cluster_id))
+                directory = DataDirectory(options.data_dir, NodeIdentity(config.node_id, options.cluster_id))
                 opened.callback(directory.close)
                 cluster = new_cluster(directory.file_system)
                 directory.file_system = cluster.node.replicas.file_system
@@ -104,7 +104,7 @@ def _load_over(cluster: Cluster, imported: ImportedLogs, cluster_id: str | None)
     """Load what is imported, to be served with everything new in memory."""
     if cluster_id is not None:
         cluster.image.cluster_id = cluster_id
-    topics = topics_of(
+    topics = topics_in_folders(
         cluster.node.replicas.logs.partitions_on_disk(), compacted_topics(cluster.node.replicas.file_system)
     )
     logger.info("serving the logs in %s, where nothing is written: %s", imported.folder, describe(topics))
@@ -121,7 +121,7 @@ def _load_directory(cluster: Cluster, directory: DataDirectory, imported: Import
     found = (
         []
         if metadata is not None
-        else topics_of(cluster.node.replicas.logs.partitions_on_disk(), compacted_topics(directory.file_system))
+        else topics_in_folders(cluster.node.replicas.logs.partitions_on_disk(), compacted_topics(directory.file_system))
     )
     if metadata is None:
         metadata = ClusterMetadata(directory.cluster_id, topics=tuple(found))
@@ -132,14 +132,14 @@ def _load_directory(cluster: Cluster, directory: DataDirectory, imported: Import
                 describe(found),
             )
     if imported is not None:
-        brought = imported.bring_into(directory, metadata)
+        brought = imported.copy_into(directory, metadata)
         logger.info("copied from %s: %s", imported.folder, describe(brought))
         found += brought
     restore_configs(cluster, metadata.configs)
     TopicLoader(cluster).load([*metadata.topics, *found])
     first_producer_id = max(metadata.next_producer_id, _highest_producer_id(cluster, found) + 1)
     cluster.controller.producer_ids = ProducerIdManager(first_producer_id, is_kept=True)
-    cluster.controller.store = store = ClusterStorage(cluster, directory)
+    cluster.controller.store = store = MetadataFileStore(cluster, directory)
     if metadata_of(cluster.controller) != directory.metadata:
         store.write_now()
 
@@ -154,7 +154,7 @@ def recover_cluster(cluster: Cluster, metadata: ClusterMetadata, directory: Data
         restore_logs(cluster, metadata.topics)
         cluster.controller.producer_ids = ProducerIdManager(cluster.controller.producer_ids.next_kept)
     else:
-        directory.read_again()
+        directory.reload()
         cluster.image.configs.reset()
         _load_directory(cluster, directory, None)
     cluster.node.load_coordinators()
@@ -261,10 +261,10 @@ def restore_configs(cluster: Cluster, configs: ConfigsMetadata | None) -> None:
     if configs is None:
         return
     dynamic = cluster.image.configs
-    dynamic.of_broker = configs.of_broker
-    dynamic.of_all_brokers = configs.of_all_brokers
-    dynamic.of_groups = configs.of_groups
-    dynamic.of_client_metrics = configs.of_client_metrics
+    dynamic.broker_configs = configs.broker_configs
+    dynamic.default_broker_configs = configs.default_broker_configs
+    dynamic.group_configs = configs.group_configs
+    dynamic.client_metrics_configs = configs.client_metrics_configs
     dynamic.apply()
 
 

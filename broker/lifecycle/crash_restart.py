@@ -22,7 +22,7 @@ from ..metadata.cluster_metadata import ClusterMetadata
 if TYPE_CHECKING:
     from ..cluster import Cluster
     from ..runtime.disk_executor import DiskExecutor
-    from .cleaner_thread import Compaction
+    from .cleaner_thread import CleanerThread
     from .data_directory import DataDirectory
 
 logger = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ class SnapshotFault(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class LogEnds:
+class LogEndOffsets:
     """Where the log of a partition ended before a node died, and where it does after that; 0 for one that is gone."""
 
     topic_name: str
@@ -50,7 +50,7 @@ class LogEnds:
 
 
 @dataclass(frozen=True, slots=True)
-class DeadNode:
+class CrashedNode:
     """What is left of a node that died.
 
     metadata: of a node in memory. directory: of one on disk, whose own metadata file tells.
@@ -69,19 +69,19 @@ class DeadNode:
             await steps.wait_abandoned()
 
 
-def kill(cluster: Cluster, compaction: Compaction | None) -> DeadNode:
+def crash_node(cluster: Cluster, cleaner_thread: CleanerThread | None) -> CrashedNode:
     """Have the cluster's node die, and return what is left of it; the cluster is empty until it is revived."""
-    from .metadata_store import ClusterStorage, metadata_of
+    from .metadata_store import MetadataFileStore, metadata_of
 
     node, store = cluster.node, cluster.controller.store
-    assert store is None or isinstance(store, ClusterStorage), "the store of a data folder"
+    assert store is None or isinstance(store, MetadataFileStore), "the store of a data folder"
     steps = node.replicas.started_disk_executor
     if steps is not None:
         steps.abandon()
-    cleaning = None if compaction is None else compaction.abandon()
+    cleaning = None if cleaner_thread is None else cleaner_thread.abandon()
     cluster.clock.cancel_all()
     partitions = list(node.replicas.partitions())
-    dead = DeadNode(
+    dead = CrashedNode(
         metadata_of(cluster.controller),
         None if store is None else store.directory,
         {
@@ -110,7 +110,9 @@ def kill(cluster: Cluster, compaction: Compaction | None) -> DeadNode:
     return dead
 
 
-async def revive(cluster: Cluster, dead: DeadNode, snapshots: SnapshotFault = SnapshotFault.KEEP) -> list[LogEnds]:
+async def restart_node(
+    cluster: Cluster, dead: CrashedNode, snapshots: SnapshotFault = SnapshotFault.KEEP
+) -> list[LogEndOffsets]:
     """Load the dead node's logs again, recovered as after any stop that was not clean, and return where they end.
 
     snapshots: what has happened to the snapshots of producers meanwhile.
@@ -125,7 +127,7 @@ async def revive(cluster: Cluster, dead: DeadNode, snapshots: SnapshotFault = Sn
         node.event_loop_bridge.begin()
     if node.file_faults is not None:
         node.file_faults.machine_started()
-    spoil_snapshots(node.replicas.file_system, snapshots)
+    damage_snapshots(node.replicas.file_system, snapshots)
     # What a request did that was still being handled when the node died.
     cluster.drop_memory()
     try:
@@ -134,7 +136,7 @@ async def revive(cluster: Cluster, dead: DeadNode, snapshots: SnapshotFault = Sn
         cluster.drop_memory()
         raise
     return [
-        LogEnds(topic_name, index, before, _end_offset(cluster, topic_name, index))
+        LogEndOffsets(topic_name, index, before, _end_offset(cluster, topic_name, index))
         for (topic_name, index), before in dead.end_offsets.items()
     ]
 
@@ -145,7 +147,7 @@ def _end_offset(cluster: Cluster, topic_name: str, index: int) -> int:
     return 0 if log is None else log.log_end_offset
 
 
-def spoil_snapshots(file_system: FileSystem, fault: SnapshotFault) -> int:
+def damage_snapshots(file_system: FileSystem, fault: SnapshotFault) -> int:
     """Drop or corrupt the snapshot files of every partition, of which no log may be open; return how many they were."""
     if fault is SnapshotFault.KEEP:
         return 0

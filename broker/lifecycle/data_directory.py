@@ -44,7 +44,7 @@ class DataDirectoryError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class NodeIdentity:
     """Who wants to work in a folder; cluster_id None takes that of the folder, or a new one."""
 
     node_id: int
@@ -57,14 +57,14 @@ class DataDirectory:
     metadata: what the metadata file says; None where there is none that can be read.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], owner: Owner) -> None:
+    def __init__(self, folder: str | os.PathLike[str], owner: NodeIdentity) -> None:
         """Open the folder, made if it is not there, for its owner. Raises DataDirectoryError."""
         self.folder = os.path.abspath(folder)
         self._files = OsFileSystem(self.folder)
         self.file_system: FileSystem = self._files
         try:
             os.makedirs(self.folder, exist_ok=True)
-            self._lock = _locked(f"{self.folder}/{LOCK}", self.folder)
+            self._lock = _lock_exclusive(f"{self.folder}/{LOCK}", self.folder)
         except OSError as error:
             raise DataDirectoryError(f"cannot work in {self.folder}: {error.strerror}") from error
         try:
@@ -77,7 +77,7 @@ class DataDirectory:
             self.close()
             raise
 
-    def read_again(self) -> None:
+    def reload(self) -> None:
         """Look at the files as they are, as another process would that opened the folder now. Raises as a start does.
 
         No file that was opened before may be used any more.
@@ -91,7 +91,7 @@ class DataDirectory:
             os.close(self._lock)
             self._lock = -1
 
-    def _claimed_by(self, owner: Owner) -> str:
+    def _claimed_by(self, owner: NodeIdentity) -> str:
         """Return the id of the cluster, after meta.properties was checked against the owner, or made."""
         path = f"{self.folder}/{META_PROPERTIES}"
         try:
@@ -141,7 +141,7 @@ def read_bounded(file_system: FileSystem, path: str, bytes_max: int) -> bytes | 
         file.close()
 
 
-def _locked(path: str, folder: str) -> int:
+def _lock_exclusive(path: str, folder: str) -> int:
     """Return a descriptor that holds the lock, until it is closed."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
@@ -160,7 +160,7 @@ def _locked(path: str, folder: str) -> int:
     return descriptor
 
 
-def _check_owner(properties: MetaProperties, owner: Owner, path: str) -> None:
+def _check_owner(properties: MetaProperties, owner: NodeIdentity, path: str) -> None:
     if owner.cluster_id is not None and properties.cluster_id != owner.cluster_id:
         raise DataDirectoryError(
             f"Invalid cluster.id in: {path}. Expected {owner.cluster_id}, but read {properties.cluster_id}"

@@ -13,7 +13,7 @@ from .blocking_connection import BlockingConnection, ConnectionFailed
 from .listener_options import listeners_of_keys
 
 # The answer of a broker that serves every API has some 600 bytes; more than this is not a broker.
-ANSWER_BYTES_MAX = 64 * 1024
+RESPONSE_BYTES_MAX = 64 * 1024
 # What every broker answers, however old.
 VERSION = 0
 
@@ -26,16 +26,18 @@ def check_health(host: str, port: int, timeout_seconds: float) -> None:
     """Return if a Kafka broker answers ApiVersions at that address. Raises UnhealthyError."""
     try:
         with BlockingConnection(
-            host, port, timeout_seconds=timeout_seconds, answer_bytes_max=ANSWER_BYTES_MAX
+            host, port, timeout_seconds=timeout_seconds, response_bytes_max=RESPONSE_BYTES_MAX
         ) as connection:
-            answer = connection.ask(ApiKey.API_VERSIONS, VERSION, ApiVersionsRequest(), ApiVersionsResponse.read)
+            answer = connection.send_request(
+                ApiKey.API_VERSIONS, VERSION, ApiVersionsRequest(), ApiVersionsResponse.read
+            )
     except ConnectionFailed as error:
         raise UnhealthyError(str(error)) from error
     if answer.error_code != 0:
         raise UnhealthyError(f"{host}:{port} answers ApiVersions with error {answer.error_code}")
 
 
-def port_of_environment(environment: Mapping[str, str]) -> int:
+def port_from_environment(environment: Mapping[str, str]) -> int:
     """Return the port that a broker with this environment listens on first, the default if it says none."""
     try:
         config = gather_config({}, environment, ()).config

@@ -25,7 +25,7 @@ from ...storage.log_files import PartitionName, partition_folder
 from ...storage.log_manager import LogManager
 from ..metadata.cluster_metadata import METADATA_FILE, ClusterMetadata, TopicMetadata, encode_metadata
 from .data_directory import DataDirectory, DataDirectoryError, read_bounded
-from .stored_topics import topics_of
+from .stored_topics import topics_in_folders
 
 # A folder that is being copied has this name, and a number before it, until it is whole.
 UNFINISHED_SUFFIX = ".importing"
@@ -45,7 +45,7 @@ class ImportedLogs:
         if not os.path.isdir(self.folder):
             raise DataDirectoryError(f"--import-logs: {self.folder} is not a folder")
         self.file_system = OsFileSystem(self.folder)
-        self._lock = locked_as_reader(self.folder)
+        self._lock = lock_shared(self.folder)
 
     def close(self) -> None:
         """Let go of the folder."""
@@ -53,13 +53,13 @@ class ImportedLogs:
             os.close(self._lock)
             self._lock = -1
 
-    def bring_into(self, directory: DataDirectory, metadata: ClusterMetadata) -> list[TopicMetadata]:
+    def copy_into(self, directory: DataDirectory, metadata: ClusterMetadata) -> list[TopicMetadata]:
         """Copy every topic into a data folder, whose metadata file does not yet have them, and return them.
 
         Raises DataDirectoryError, before anything is copied, where a topic is there already; OSError.
         """
         stored = LogManager(self.file_system).partitions_on_disk()
-        topics = topics_of(stored, compacted_topics(self.file_system))
+        topics = topics_in_folders(stored, compacted_topics(self.file_system))
         there = {topic.name for topic in metadata.topics}
         for topic in topics:
             if topic.name in there:
@@ -114,7 +114,7 @@ def _offsets(file_system: FileSystem, checkpoint: str) -> dict[PartitionName, in
         return {}
 
 
-def locked_as_reader(folder: str) -> int:
+def lock_shared(folder: str) -> int:
     """Return a descriptor that keeps brokers from working in the folder until it is closed, -1 in one without a lock.
 
     Raises DataDirectoryError where a broker works in it, and OSError.

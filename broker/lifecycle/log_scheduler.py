@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 DELETION_INTERVAL_MS = 1000
 
 
-class LogUpkeep:
+class LogScheduler:
     """The recurring work on a cluster's logs on disk."""
 
     def __init__(self, replicas: ReplicaManager) -> None:

@@ -30,7 +30,7 @@ RETRY_MS = 1000
 Response = TypeVar("Response")
 
 
-class ClusterStorage:
+class MetadataFileStore:
     """The data folder of a cluster; its metadata file is always on its way to what the cluster is."""
 
     def __init__(self, cluster: Cluster, directory: DataDirectory) -> None:
@@ -145,7 +145,12 @@ def metadata_of(controller: Controller) -> ClusterMetadata:
             TopicMetadata(topic.name, topic.topic_id, len(topic.partitions), topic.configs)
             for topic in image.topics.values()
         ),
-        ConfigsMetadata(configs.of_broker, configs.of_all_brokers, configs.of_groups, configs.of_client_metrics),
+        ConfigsMetadata(
+            configs.broker_configs,
+            configs.default_broker_configs,
+            configs.group_configs,
+            configs.client_metrics_configs,
+        ),
     )
 
 

@@ -24,7 +24,7 @@ from .server import Server
 
 if TYPE_CHECKING:
     from ..replica.disk_fault_injector import MakeFileFaults
-    from .serve_hooks import Companion
+    from .serve_hooks import ServeHooks
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ FSYNC_NEVER = "never"
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
-class StartError(Exception):
+class StartupError(Exception):
     """The broker cannot start as asked; the message is one line for the user."""
 
 
@@ -65,7 +65,7 @@ class ServeOptions(NamedTuple):
     fsync: str | None = None
 
 
-class Prepared(NamedTuple):
+class PreparedBroker(NamedTuple):
     """A node that is ready to be started, and what to log about how it was made."""
 
     cluster: Cluster
@@ -74,9 +74,9 @@ class Prepared(NamedTuple):
     notes: list[str]
 
 
-def serve(options: ServeOptions, companion: Companion) -> None:
-    """Serve until SIGTERM or SIGINT. Raises StartError where that cannot begin."""
-    prepared = prepare(options, companion.make_file_faults)
+def serve(options: ServeOptions, hooks: ServeHooks) -> None:
+    """Serve until SIGTERM or SIGINT. Raises StartupError where that cannot begin."""
+    prepared = prepare(options, hooks.make_file_faults)
     for note in prepared.notes:
         logger.info("%s", note)
     ready_file = ReadyFile(options.ready_file) if options.ready_file else None
@@ -88,14 +88,14 @@ def serve(options: ServeOptions, companion: Companion) -> None:
         sys.setswitchinterval(THREAD_TURN_SECONDS)
     try:
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
-            runner.run(serve_until_stopped(prepared, ready_file, companion))
+            runner.run(serve_until_stopped(prepared, ready_file, hooks))
     finally:
         prepared.cluster.close()
     logger.info("stopped")
 
 
-def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> Prepared:
-    """Return the node that options describe; raises StartError."""
+def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> PreparedBroker:
+    """Return the node that options describe; raises StartupError."""
     try:
         gathered = gather_config(read_properties(options.config_file), options.environment, options.assignments)
         listeners = listeners_of(options, gathered.config)
@@ -104,14 +104,14 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
         emulated_version = emulated_version_of(options.as_version)
         config = flushed_as_asked(gathered.config, options)
     except ConfigError as error:
-        raise StartError(str(error)) from error
+        raise StartupError(str(error)) from error
     notes = [*gathered.notes, *notes_on_log_dirs(config, options)]
     if options.data_dir is None and options.import_logs is None:
         cluster = Cluster(config, emulated_version=emulated_version, file_faults=make_file_faults)
         cluster.image.cluster_id = options.cluster_id or cluster.image.cluster_id
     else:
         cluster = loaded_cluster(config, options, emulated_version, make_file_faults)
-    return Prepared(cluster, listeners, seed_topics, notes)
+    return PreparedBroker(cluster, listeners, seed_topics, notes)
 
 
 def loaded_cluster(
@@ -120,7 +120,7 @@ def loaded_cluster(
     emulated_version: EmulatedVersion | None,
     make_file_faults: MakeFileFaults | None,
 ) -> Cluster:
-    """Return the cluster that is in the folders of options; raises StartError."""
+    """Return the cluster that is in the folders of options; raises StartupError."""
     # Loaded only for these: a start in memory is to be short.
     from .cluster_loader import StorageOptions, load_cluster
     from .data_directory import DataDirectoryError
@@ -131,7 +131,7 @@ def loaded_cluster(
     try:
         return load_cluster(config, storage, emulated_version=emulated_version, file_faults=make_file_faults)
     except DataDirectoryError as error:
-        raise StartError(str(error)) from error
+        raise StartupError(str(error)) from error
 
 
 def flushed_as_asked(config: BrokerConfig, options: ServeOptions) -> BrokerConfig:
@@ -200,20 +200,20 @@ def emulated_version_of(text: str | None) -> EmulatedVersion | None:
         raise ConfigError(f"--as-version: {error}") from error
 
 
-async def serve_until_stopped(prepared: Prepared, ready_file: ReadyFile | None, companion: Companion) -> None:
-    """Start the node and what stands beside it, say so, wait for a signal, and stop them. Raises StartError."""
+async def serve_until_stopped(prepared: PreparedBroker, ready_file: ReadyFile | None, hooks: ServeHooks) -> None:
+    """Start the node and what stands beside it, say so, wait for a signal, and stop them. Raises StartupError."""
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     # Installed by hand, as process 1 of a container has no default action for either.
     for number in STOP_SIGNALS:
         loop.add_signal_handler(number, stop_on, number, stopping)
-    companion.bind()
-    server = companion.make_server(prepared.cluster, prepared.listeners)
+    hooks.bind()
+    server = hooks.make_server(prepared.cluster, prepared.listeners)
     create_seed_topics(prepared.cluster.controller, prepared.seed_topics)
     await start(server, prepared.listeners)
     try:
         announce(server)
-        admin = await companion.open(server, prepared.seed_topics)
+        admin = await hooks.open(server, prepared.seed_topics)
         if admin is not None:
             announce_admin(admin)
         if ready_file is not None:
@@ -222,17 +222,17 @@ async def serve_until_stopped(prepared: Prepared, ready_file: ReadyFile | None, 
     finally:
         if ready_file is not None:
             ready_file.remove()
-        await companion.close()
+        await hooks.close()
         await server.stop()
 
 
 async def start(server: Server, listeners: Sequence[ListenerConfig]) -> None:
-    """Bind the listeners; raises StartError."""
+    """Bind the listeners; raises StartupError."""
     try:
         await server.start()
     except OSError as error:
         addresses = ", ".join(f"{listener.name}://{listener.host}:{listener.port}" for listener in listeners)
-        raise StartError(f"cannot listen on {addresses}: {error}") from error
+        raise StartupError(f"cannot listen on {addresses}: {error}") from error
 
 
 def announce(server: Server) -> None:
@@ -254,11 +254,11 @@ def announce_admin(address: str) -> None:
 
 
 def write_ready_file(server: Server, ready_file: ReadyFile, admin: str | None) -> None:
-    """Say in the ready file that clients can connect; raises StartError."""
+    """Say in the ready file that clients can connect; raises StartupError."""
     try:
         ready_file.write(server.bootstrap_servers, os.getpid(), admin=admin)
     except OSError as error:
-        raise StartError(f"cannot write the ready file: {error}") from error
+        raise StartupError(f"cannot write the ready file: {error}") from error
 
 
 def stop_on(number: signal.Signals, stopping: asyncio.Event) -> None:

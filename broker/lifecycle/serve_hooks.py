@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from .server import Server
 
 
-class Companion(Protocol):
+class ServeHooks(Protocol):
     """Who makes things go wrong and writes down what happened, and the door by which tests steer that.
 
-    They are asked and called in the order in which they stand here; what cannot be done is a StartError.
+    They are asked and called in the order in which they stand here; what cannot be done is a StartupError.
     """
 
     @property

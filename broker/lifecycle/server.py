@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ..dispatch.fault_injector import FaultInjector
     from ..dispatch.held_requests import HeldRequests
     from ..requests.fault_ports import FaultPlan, RequestObserver
-    from .cleaner_thread import Compaction
-    from .crash_restart import DeadNode, LogEnds, SnapshotFault
+    from .cleaner_thread import CleanerThread
+    from .crash_restart import CrashedNode, LogEndOffsets, SnapshotFault
 
 logger = logging.getLogger(__name__)
 
@@ -61,12 +61,12 @@ class Server:
         self._connection_ids = itertools.count(1)
         self._servers: list[asyncio.Server] = []
         self._recurring: list[Timer] = []
-        self._compaction: Compaction | None = None
+        self._cleaner_thread: CleanerThread | None = None
         # Whether clients can connect: not before start, between a crash and a restart, and from stop on.
         self.is_running = False
         # Is told of each partition after a restart.
-        self.on_recovered: Callable[[LogEnds], None] | None = None
-        self._dead: DeadNode | None = None
+        self.on_recovered: Callable[[LogEndOffsets], None] | None = None
+        self._crashed: CrashedNode | None = None
         self._reserved: list[socket.socket] = []
         self._life_change = asyncio.Lock()
         self._restarting: asyncio.Task[None] | None = None
@@ -135,18 +135,18 @@ class Server:
             self._every(max(settings.log_cleaner_backoff_ms, CLEANER_BACKOFF_MS_MIN), self._clean)
         if replicas.is_on_disk:
             # In memory there is nothing to be flushed, checkpointed or deleted later.
-            from .log_scheduler import LogUpkeep
+            from .log_scheduler import LogScheduler
 
-            for interval_ms, work in LogUpkeep(replicas).schedule():
+            for interval_ms, work in LogScheduler(replicas).schedule():
                 self._every(interval_ms, work)
 
     def _clean(self) -> None:
-        if self._compaction is None:
+        if self._cleaner_thread is None:
             # Loaded when it is first due: a start does not pay for it.
-            from .cleaner_thread import Compaction
+            from .cleaner_thread import CleanerThread
 
-            self._compaction = Compaction(self.node.replicas)
-        self._compaction.clean()
+            self._cleaner_thread = CleanerThread(self.node.replicas)
+        self._cleaner_thread.clean()
 
     def crash(self, restart_after_ms: int | None = None, snapshots: SnapshotFault | None = None) -> None:
         """Die as by SIGKILL, at once: no answer leaves any more, nobody can connect, and the files are as they are.
@@ -159,7 +159,7 @@ class Server:
         """
         if not self.is_running:
             return
-        from .crash_restart import kill
+        from .crash_restart import crash_node
 
         self.is_running = False
         addresses = [(bound.family, bound.getsockname()) for server in self._servers for bound in server.sockets]
@@ -168,8 +168,8 @@ class Server:
         self._dispatcher.abort_connections()
         self._dispatcher.lift_faults()
         self._recurring.clear()
-        self._dead = kill(self.cluster, self._compaction)
-        self._compaction = None
+        self._crashed = crash_node(self.cluster, self._cleaner_thread)
+        self._cleaner_thread = None
         logger.warning("node %d crashed", self.node.node_id)
         if restart_after_ms is not None:
             self.cluster.clock.call_later(restart_after_ms, lambda: self._restart_soon(snapshots))
@@ -195,12 +195,12 @@ class Server:
         Raises OSError, CorruptFileError, ConfigError, DataDirectoryError; it is still down then.
         """
         async with self._life_change:
-            dead = self._dead
+            dead = self._crashed
             if dead is None:
                 return
-            from .crash_restart import SnapshotFault, revive
+            from .crash_restart import SnapshotFault, restart_node
 
-            ends = await revive(self.cluster, dead, snapshots or SnapshotFault.KEEP)
+            ends = await restart_node(self.cluster, dead, snapshots or SnapshotFault.KEEP)
             self._release_ports()
             ports = [listener.port for listener in self.listeners]
             try:
@@ -210,7 +210,7 @@ class Server:
                 self._stop_listening()
                 self._dispatcher.abort_connections()
                 raise
-            self._dead = None
+            self._crashed = None
             self._begin_upkeep()
             self.is_running = True
             for each in ends:
@@ -234,11 +234,11 @@ class Server:
 
     async def _stop(self) -> None:
         self.is_running = False
-        if self._dead is not None:
+        if self._crashed is not None:
             # Its timers have gone with it, but for that of its restart.
             self.cluster.clock.cancel_all()
-            await self._dead.wait_steps()
-            self._dead = None
+            await self._crashed.wait_steps()
+            self._crashed = None
             self._release_ports()
         for timer in self._recurring:
             timer.cancel()
@@ -249,8 +249,8 @@ class Server:
                 await self._dispatcher.wait_closed()
         except TimeoutError:
             self._dispatcher.abort_connections()
-        if self._compaction is not None:
-            await self._compaction.stop()
+        if self._cleaner_thread is not None:
+            await self._cleaner_thread.stop()
         await self.node.stop_disk_executor()
 
     async def _bind(self, config: ListenerConfig) -> Listener:

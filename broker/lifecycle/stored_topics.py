@@ -24,7 +24,7 @@ KEEP_ALL = {"retention.ms": "-1", "retention.bytes": "-1"}
 COMPACT = {"cleanup.policy": "compact"}
 
 
-def topics_of(stored: Iterable[StoredPartition], compacted: Collection[str]) -> list[TopicMetadata]:
+def topics_in_folders(stored: Iterable[StoredPartition], compacted: Collection[str]) -> list[TopicMetadata]:
     """Return the topics that the partitions belong to, in the order of their names.
 
     compacted: the topics that are known to be compacted. Where partitions of one name have several ids, the one of the

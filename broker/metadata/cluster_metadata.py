@@ -49,10 +49,10 @@ class TopicMetadata:
 class ConfigsMetadata:
     """What was set while the broker ran, beyond topics; see DynamicConfigs."""
 
-    of_broker: Texts = field(default_factory=Texts)
-    of_all_brokers: Texts = field(default_factory=Texts)
-    of_groups: dict[str, Texts] = field(default_factory=dict[str, Texts])
-    of_client_metrics: dict[str, Texts] = field(default_factory=dict[str, Texts])
+    broker_configs: Texts = field(default_factory=Texts)
+    default_broker_configs: Texts = field(default_factory=Texts)
+    group_configs: dict[str, Texts] = field(default_factory=dict[str, Texts])
+    client_metrics_configs: dict[str, Texts] = field(default_factory=dict[str, Texts])
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +120,10 @@ def _topic_object(topic: TopicMetadata) -> dict[str, object]:
 
 def _configs_object(configs: ConfigsMetadata) -> dict[str, object]:
     return {
-        "broker": configs.of_broker,
-        "all_brokers": configs.of_all_brokers,
-        "groups": configs.of_groups,
-        "client_metrics": configs.of_client_metrics,
+        "broker": configs.broker_configs,
+        "all_brokers": configs.default_broker_configs,
+        "groups": configs.group_configs,
+        "client_metrics": configs.client_metrics_configs,
     }
 
 

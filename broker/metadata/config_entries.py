@@ -12,9 +12,9 @@ from itertools import dropwhile
 from ...protocol.messages.describe_configs import DescribeConfigsResourceResult, DescribeConfigsSynonym
 from ..config import broker_loggers
 from ..config.broker_config import BrokerConfig
-from ..config.config_keys import BROKER_KEYS, DEFAULTS_OF_OURS, GROUP_KEYS, TOPIC_KEYS, ConfigKey
+from ..config.config_keys import BROKER_KEYS, GROUP_KEYS, OWN_DEFAULTS, TOPIC_KEYS, ConfigKey
 from ..config.config_types import ConfigType, ConfigValue, text_of
-from ..config.dynamic_configs import UNITS_OF, DynamicConfigs
+from ..config.dynamic_configs import UNITS_BY_KEY, DynamicConfigs
 from .topic_config import topic_value_of
 
 
@@ -23,7 +23,7 @@ class ConfigSource(IntEnum):
 
     TOPIC = 1
     BROKER = 2
-    ALL_BROKERS = 3
+    DEFAULT_BROKER = 3
     STATIC_BROKER = 4
     DEFAULT = 5
     BROKER_LOGGER = 6
@@ -46,11 +46,11 @@ def synonyms_of(configs: DynamicConfigs, name: str, *, is_sensitive: bool = Fals
 
     A key that has no value itself has no synonyms, though its coarser unit may have one.
     """
-    names = UNITS_OF.get(name, (name,))
-    defaults = {each: BROKER_KEYS[each].default for each in names if each in BROKER_KEYS.keys() - DEFAULTS_OF_OURS}
+    names = UNITS_BY_KEY.get(name, (name,))
+    defaults = {each: BROKER_KEYS[each].default for each in names if each in BROKER_KEYS.keys() - OWN_DEFAULTS}
     layers: tuple[tuple[Mapping[str, str | None], ConfigSource], ...] = (
-        (configs.of_broker, ConfigSource.BROKER),
-        (configs.of_all_brokers, ConfigSource.ALL_BROKERS),
+        (configs.broker_configs, ConfigSource.BROKER),
+        (configs.default_broker_configs, ConfigSource.DEFAULT_BROKER),
         (configs.static_texts(), ConfigSource.STATIC_BROKER),
         (defaults, ConfigSource.DEFAULT),
     )
@@ -107,19 +107,19 @@ def broker_entries(config: BrokerConfig, configs: DynamicConfigs) -> Iterable[De
             synonyms = synonyms_of(configs, key.name, is_sensitive=key.is_sensitive)
             value = config.node_id if key.name == "broker.id" else config.value_of(key.name)
             yield _entry(key.name, value, synonyms, key, read_only=key.dynamic_mode == "read-only")
-    for name in (configs.of_all_brokers | configs.of_broker).keys() - BROKER_KEYS.keys():
+    for name in (configs.default_broker_configs | configs.broker_configs).keys() - BROKER_KEYS.keys():
         yield _entry(name, None, synonyms_of(configs, name, is_sensitive=True), None, read_only=True)
 
 
 def all_brokers_entries(configs: DynamicConfigs) -> Iterable[DescribeConfigsResourceResult]:
     """Return the keys that were set for all brokers at once."""
-    for name, text in configs.of_all_brokers.items():
+    for name, text in configs.default_broker_configs.items():
         key = BROKER_KEYS.get(name)
         is_sensitive = key is None or key.is_sensitive
         synonyms = [
             synonym
             for synonym in synonyms_of(configs, name, is_sensitive=is_sensitive)
-            if synonym.source == ConfigSource.ALL_BROKERS
+            if synonym.source == ConfigSource.DEFAULT_BROKER
         ]
         yield _entry(name, text, synonyms, key, read_only=key is None or key.dynamic_mode == "read-only")
 
@@ -128,7 +128,7 @@ def group_entries(
     config: BrokerConfig, configs: DynamicConfigs, group_id: str
 ) -> Iterable[DescribeConfigsResourceResult]:
     """Return every key of a group; Kafka tells them for groups that do not exist, too."""
-    overrides = configs.of_groups.get(group_id, {})
+    overrides = configs.group_configs.get(group_id, {})
     for key in GROUP_KEYS.values():
         default = config.value_of(key.synonyms[0].name) if key.synonyms else key.default_value
         value = key.parse(overrides[key.name]) if key.name in overrides else default
@@ -144,7 +144,7 @@ def group_entries(
 
 def client_metrics_entries(configs: DynamicConfigs, subscription: str) -> Iterable[DescribeConfigsResourceResult]:
     """Return the keys of a client metrics subscription; there are no metrics to subscribe to here."""
-    overrides = configs.of_client_metrics.get(subscription, {})
+    overrides = configs.client_metrics_configs.get(subscription, {})
     for name, (config_type, default) in CLIENT_METRICS_KEYS.items():
         text = overrides.get(name, default)
         source = ConfigSource.CLIENT_METRICS if name in overrides else ConfigSource.DEFAULT
@@ -172,9 +172,9 @@ def effective_topic_configs(
     Source: KafkaConfigSchema.resolveEffectiveTopicConfigs, Kafka 4.3.0.
     """
     layers = (
-        (configs.of_broker, ConfigSource.BROKER),
-        (configs.of_all_brokers, ConfigSource.ALL_BROKERS),
-        (configs.started_with.entries, ConfigSource.STATIC_BROKER),
+        (configs.broker_configs, ConfigSource.BROKER),
+        (configs.default_broker_configs, ConfigSource.DEFAULT_BROKER),
+        (configs.static.entries, ConfigSource.STATIC_BROKER),
     )
     for key in TOPIC_KEYS.values():
         if key.name in overrides:

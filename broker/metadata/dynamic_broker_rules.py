@@ -1,4 +1,4 @@
-"""What may be set while the broker runs, beyond topics.
+"""Validation of dynamic configs of brokers, client metrics subscriptions and groups.
 
 Source: DynamicBrokerConfig.validate, ConfigurationControlManager.validateAlterConfig, ClientMetricsConfigs.validate and
 GroupConfig.validate, Kafka 4.3.0; tests/golden/configs-4.3.0.jsonl.
@@ -15,14 +15,14 @@ from ..config.config_types import ConfigError, parse_integer
 from ..config.dynamic_configs import MIN_INSYNC_REPLICAS, DynamicConfigs
 from .config_entries import CLIENT_METRICS_KEYS
 
-# A metrics subscription is pushed this often at most and at least (ClientMetricsConfigs).
+# The bounds of a subscription's push interval (ClientMetricsConfigs).
 INTERVAL_MS_RANGE = range(100, 3_600_001)
 
 
-def check_broker_configs(configs: DynamicConfigs, texts: Mapping[str, str], *, of_all_brokers: bool) -> None:
-    """Raise KafkaError where texts may not be all that is set for this broker, or for all.
+def check_broker_configs(configs: DynamicConfigs, texts: Mapping[str, str], *, is_default: bool) -> None:
+    """Raise KafkaError if texts are not valid as the dynamic configs of this broker.
 
-    A key that nobody knows may be set.
+    is_default: of all brokers instead. An unknown key is valid.
     """
     modes = {name: BROKER_KEYS[name].dynamic_mode for name in texts if name in BROKER_KEYS}
     _refuse("Cannot update these configs dynamically", (name for name, mode in modes.items() if mode == "read-only"))
@@ -30,16 +30,16 @@ def check_broker_configs(configs: DynamicConfigs, texts: Mapping[str, str], *, o
         "These security configs can be dynamically updated only per-listener using the listener prefix",
         (name for name, mode in modes.items() if mode == "per-broker" and name.startswith("ssl.")),
     )
-    if of_all_brokers:
+    if is_default:
         _refuse(
             "Cannot update these configs at default cluster level, broker id must be specified",
             (name for name, mode in modes.items() if mode == "per-broker"),
         )
     try:
-        configs.started_with.with_entries({name: texts[name] for name in modes})
+        configs.static.with_entries({name: texts[name] for name in modes})
     except ConfigError as error:
         raise KafkaError(ErrorCode.INVALID_REQUEST, str(error)) from error
-    _check_min_insync_replicas(configs, texts, of_all_brokers=of_all_brokers)
+    _check_min_insync_replicas(configs, texts, is_default=is_default)
 
 
 def _refuse(reason: str, names: Iterable[str]) -> None:
@@ -48,19 +48,19 @@ def _refuse(reason: str, names: Iterable[str]) -> None:
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"{reason}: [{', '.join(refused)}]")
 
 
-def _check_min_insync_replicas(configs: DynamicConfigs, texts: Mapping[str, str], *, of_all_brokers: bool) -> None:
-    if of_all_brokers and MIN_INSYNC_REPLICAS not in texts:
+def _check_min_insync_replicas(configs: DynamicConfigs, texts: Mapping[str, str], *, is_default: bool) -> None:
+    if is_default and MIN_INSYNC_REPLICAS not in texts:
         raise KafkaError(
             ErrorCode.INVALID_CONFIG, f"Cluster-level {MIN_INSYNC_REPLICAS} cannot be removed while ELR is enabled."
         )
-    if not of_all_brokers and texts.get(MIN_INSYNC_REPLICAS) != configs.of_broker.get(MIN_INSYNC_REPLICAS):
+    if not is_default and texts.get(MIN_INSYNC_REPLICAS) != configs.broker_configs.get(MIN_INSYNC_REPLICAS):
         raise KafkaError(
             ErrorCode.INVALID_CONFIG, f"Broker-level {MIN_INSYNC_REPLICAS} cannot be altered while ELR is enabled."
         )
 
 
 def check_client_metrics(subscription: str, texts: Mapping[str, str]) -> None:
-    """Raise KafkaError INVALID_REQUEST where a metrics subscription may not have these texts."""
+    """Raise KafkaError INVALID_REQUEST if texts are not valid as the configs of a client metrics subscription."""
     if not subscription:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "Subscription name can't be empty")
     for name, text in texts.items():
@@ -85,7 +85,7 @@ def _check_interval(text: str) -> None:
 
 
 def check_group_configs(config: BrokerConfig, group_id: str, texts: Mapping[str, str]) -> None:
-    """Raise KafkaError where a group may not have these texts."""
+    """Raise KafkaError if texts are not valid as the configs of a group."""
     if not group_id:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
     for name, text in texts.items():
@@ -101,7 +101,7 @@ def check_group_configs(config: BrokerConfig, group_id: str, texts: Mapping[str,
 
 
 def _check_group_bounds(config: BrokerConfig, name: str, value: int) -> None:
-    """The broker bounds consumer.session.timeout.ms by group.consumer.min.session.timeout.ms, and so on."""
+    """The bounds of consumer.session.timeout.ms are group.consumer.min.session.timeout.ms and ...max..."""
     kind, _, rest = name.partition(".")
     lowest, highest = f"group.{kind}.min.{rest}", f"group.{kind}.max.{rest}"
     minimum = config.value_of(lowest) if lowest in BROKER_KEYS else None

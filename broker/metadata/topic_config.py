@@ -1,11 +1,12 @@
-"""What a topic is configured to: its own values before the broker's, and what its logs keep to for that.
+"""Topic configs: their values, their validation, and the LogConfig that they result in.
 
-Loaded with the first topic: a broker that starts has none yet, and its start is to be short.
+The topic's own configs take precedence over the broker's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 from ...protocol.batches.record_batch import Compression, TimestampType
 from ...storage.log_config import CleanupPolicy, LogConfig, RecordValidation
@@ -13,9 +14,14 @@ from ..config.broker_config import BrokerConfig
 from ..config.config_keys import ConfigKey, topic_key_of
 from ..config.config_types import ConfigError, ConfigValue
 
+# The cache of LogConfigs is cleared at this size; most topics have the same configs.
+CACHED_LOG_CONFIGS_MAX = 1_000
+
+T = TypeVar("T")
+
 
 def topic_value_of(config: BrokerConfig, overrides: Mapping[str, str], name: str) -> ConfigValue:
-    """Return what a topic key is worth for a topic with overrides: its own value, or the default the broker gives.
+    """Return the value of a topic key: the topic's own, in overrides, or the broker's default.
 
     Raises UnknownConfigKey, and ConfigError for an override that Kafka refuses.
     """
@@ -33,14 +39,14 @@ def topic_default_of(config: BrokerConfig, key: ConfigKey) -> ConfigValue:
         if value is None:
             continue
         if isinstance(value, int) and synonym.factor != 1:
-            # Whatever is below zero means no limit, in any unit (KafkaConfig.logRetentionTimeMillis).
+            # A negative value means no limit, in any unit (KafkaConfig.logRetentionTimeMillis).
             return value * synonym.factor if value >= 0 else -1
         return value
     return key.default_value
 
 
 def validate_topic_configs(config: BrokerConfig, overrides: Mapping[str, str | None]) -> None:
-    """Raise ConfigError, with Kafka's words, where Kafka would not give a topic these overrides.
+    """Raise ConfigError, with Kafka's message, if Kafka would refuse these topic configs.
 
     Source: ControllerConfigurationValidator.validate and LogConfig.validate, Kafka 4.3.0.
     """
@@ -52,69 +58,51 @@ def validate_topic_configs(config: BrokerConfig, overrides: Mapping[str, str | N
         topic_key_of(name)
     for name in texts:
         topic_value_of(config, texts, name)
-    settings = TopicSettings(config, texts)
-    minimum, maximum = settings.integer("min.compaction.lag.ms"), settings.integer("max.compaction.lag.ms")
+    reader = TopicConfigReader(config, texts)
+    minimum, maximum = reader.integer("min.compaction.lag.ms"), reader.integer("max.compaction.lag.ms")
     if minimum > maximum:
         pair = f"min.compaction.lag.ms ({minimum}) > max.compaction.lag.ms ({maximum})"
         raise ConfigError(f"conflict topic config setting {pair}")
-    if settings.boolean("remote.storage.enable"):
+    if reader.read("remote.storage.enable", bool):
         raise ConfigError(
             "Tiered Storage functionality is disabled in the broker. "
             "Topic cannot be configured with remote log storage."
         )
 
 
-class TopicSettings:
-    """The values of a topic by their types; what was set for it goes before what the broker says."""
+class TopicConfigReader:
+    """Reads typed values of topic keys: the topic's own, or the broker's defaults."""
 
     def __init__(self, config: BrokerConfig, overrides: Mapping[str, str]) -> None:
-        """Read nothing yet."""
+        """config: the broker's configs. overrides: the topic's own."""
         self._config = config
         self._overrides = overrides
 
+    def read(self, name: str, value_type: type[T]) -> T:
+        """Return the value of a topic key of that type. Raises ConfigError."""
+        value = topic_value_of(self._config, self._overrides, name)
+        assert isinstance(value, value_type), f"{name} is {value!r}"
+        return value
+
     def integer(self, name: str) -> int:
-        """Return the value of a key that is a whole number."""
-        value = topic_value_of(self._config, self._overrides, name)
-        assert isinstance(value, int), f"{name} is {value!r}"
-        return value
-
-    def number(self, name: str) -> float:
-        """Return the value of a key that is a number."""
-        value = topic_value_of(self._config, self._overrides, name)
-        assert isinstance(value, int | float), f"{name} is {value!r}"
-        return value
-
-    def boolean(self, name: str) -> bool:
-        """Return the value of a key that is true or false."""
-        value = topic_value_of(self._config, self._overrides, name)
-        assert isinstance(value, bool), f"{name} is {value!r}"
-        return value
-
-    def text(self, name: str) -> str:
-        """Return the value of a key that is a word."""
-        value = topic_value_of(self._config, self._overrides, name)
-        assert isinstance(value, str), f"{name} is {value!r}"
-        return value
-
-    def words(self, name: str) -> list[str]:
-        """Return the value of a key that is a list."""
-        value = topic_value_of(self._config, self._overrides, name)
-        assert isinstance(value, list), f"{name} is {value!r}"
-        return value
+        """Return the value of an integer key. Raises ConfigError."""
+        return self.read(name, int)
 
 
 TIMESTAMP_TYPES = {"CreateTime": TimestampType.CREATE_TIME, "LogAppendTime": TimestampType.LOG_APPEND_TIME}
 
 
 def log_config_of(config: BrokerConfig, overrides: Mapping[str, str]) -> LogConfig:
-    """Return what the logs of a topic with overrides keep to. Raises ConfigError as topic_value_of does."""
-    settings = TopicSettings(config, overrides)
-    integer = settings.integer
-    # Kafka's own tests set a segment size below its minimum by this key (LogConfig.segmentSize).
+    """Return the LogConfig of a topic with these overrides. Raises ConfigError as topic_value_of does."""
+    reader = TopicConfigReader(config, overrides)
+    integer = reader.integer
+    policies = topic_value_of(config, overrides, "cleanup.policy")
+    assert isinstance(policies, list), f"cleanup.policy is {policies!r}"
+    # The internal key allows segments below the minimum of segment.bytes (LogConfig.segmentSize).
     segment_key = "internal.segment.bytes" if "internal.segment.bytes" in overrides else "segment.bytes"
     return LogConfig(
-        cleanup_policies=frozenset(CleanupPolicy(word) for word in settings.words("cleanup.policy")),
-        compression_type=compression_of(settings.text("compression.type")),
+        cleanup_policies=frozenset(map(CleanupPolicy, policies)),
+        compression_type=compression_of(reader.read("compression.type", str)),
         compression_gzip_level=integer("compression.gzip.level"),
         compression_lz4_level=integer("compression.lz4.level"),
         compression_zstd_level=integer("compression.zstd.level"),
@@ -127,11 +115,11 @@ def log_config_of(config: BrokerConfig, overrides: Mapping[str, str]) -> LogConf
         max_message_bytes=integer("max.message.bytes"),
         message_timestamp_after_max_ms=integer("message.timestamp.after.max.ms"),
         message_timestamp_before_max_ms=integer("message.timestamp.before.max.ms"),
-        message_timestamp_type=TIMESTAMP_TYPES[settings.text("message.timestamp.type")],
-        min_cleanable_dirty_ratio=settings.number("min.cleanable.dirty.ratio"),
+        message_timestamp_type=TIMESTAMP_TYPES[reader.read("message.timestamp.type", str)],
+        min_cleanable_dirty_ratio=reader.read("min.cleanable.dirty.ratio", float),
         min_compaction_lag_ms=integer("min.compaction.lag.ms"),
         min_insync_replicas=integer("min.insync.replicas"),
-        preallocate=settings.boolean("preallocate"),
+        preallocate=reader.read("preallocate", bool),
         producer_id_expiration_ms=config.producer_id_expiration_ms,
         record_validation=RecordValidation(config.record_validation),
         retention_bytes=integer("retention.bytes"),
@@ -140,12 +128,12 @@ def log_config_of(config: BrokerConfig, overrides: Mapping[str, str]) -> LogConf
         segment_index_bytes=integer("segment.index.bytes"),
         segment_jitter_ms=integer("segment.jitter.ms"),
         segment_ms=integer("segment.ms"),
-        unclean_leader_election_enable=settings.boolean("unclean.leader.election.enable"),
+        unclean_leader_election_enable=reader.read("unclean.leader.election.enable", bool),
     )
 
 
 def compression_of(name: str) -> Compression | None:
-    """Return the codec that compression.type names; None for "producer", which leaves batches as they came."""
+    """Return the codec of compression.type; None for "producer", which stores batches as they are received."""
     match name:
         case "producer":
             return None
@@ -153,3 +141,25 @@ def compression_of(name: str) -> Compression | None:
             return Compression.NONE
         case _:
             return Compression[name.upper()]
+
+
+class LogConfigCache:
+    """The LogConfig of each set of topic configs."""
+
+    __slots__ = ("_config", "_log_configs")
+
+    def __init__(self, config: BrokerConfig) -> None:
+        """config: the broker's configs."""
+        self._config = config
+        self._log_configs: dict[frozenset[tuple[str, str]], LogConfig] = {}
+
+    def get(self, config: BrokerConfig, overrides: Mapping[str, str]) -> LogConfig:
+        """Return the LogConfig of a topic with these overrides. Raises ConfigError."""
+        if config is not self._config or len(self._log_configs) >= CACHED_LOG_CONFIGS_MAX:
+            self._log_configs.clear()
+            self._config = config
+        key = frozenset(overrides.items())
+        found = self._log_configs.get(key)
+        if found is None:
+            found = self._log_configs[key] = log_config_of(config, overrides)
+        return found

@@ -17,8 +17,8 @@ from ...storage.file_systems.file_system import FileSystem
 from ...storage.file_systems.memory_file_system import MemoryFileSystem
 from ...storage.producers.emulated_version import EmulatedVersion
 from ..config.broker_config import BrokerConfig
-from ..metadata.log_configs import LogConfigs
 from ..metadata.metadata_image import MetadataImage, TopicImage
+from ..metadata.topic_config import LogConfigCache
 from ..runtime.clock import AdjustableClock
 from ..runtime.disk_executor import DiskExecutor
 from .disk_fault_injector import FileFaults
@@ -55,7 +55,7 @@ class ReplicaManager:
         self.log_directory = image.configs.current.log_directory
         self._file_faults = file_faults
         self._emulated_version = emulated_version
-        self._log_configs = LogConfigs(image.configs.current)
+        self._log_configs = LogConfigCache(image.configs.current)
         self._partitions: dict[bytes, list[Partition]] = {}
         # Removed partitions whose waiting requests are not completed yet.
         self._removed: list[Partition] = []
@@ -162,7 +162,7 @@ class ReplicaManager:
 
     def apply_topic_configs(self, topic: TopicImage) -> None:
         """Apply the topic's configs to its logs, from the next append on."""
-        log_config = self._log_configs.of(self.config, topic.configs)
+        log_config = self._log_configs.get(self.config, topic.configs)
         for partition in self.partitions_of(topic):
             log = partition.find_log()
             if log is not None:
@@ -217,7 +217,7 @@ class ReplicaManager:
     def _create_log(self, topic: TopicImage, index: int) -> PartitionLog:
         # A folder in memory needs no topic id: no other process reads it.
         topic_id = topic.topic_id if self.is_on_disk else None
-        log_config = self._log_configs.of(self.config, topic.configs)
+        log_config = self._log_configs.get(self.config, topic.configs)
         return self.logs.create(topic.name, index, log_config, now_ms=self.clock.now_ms(), topic_id=topic_id)
 
     def _create_log_on_use(self, partition: Partition) -> PartitionLog:
@@ -226,7 +226,7 @@ class ReplicaManager:
             return self._create_log(topic, partition.index)
         # The topic was deleted while a request is using the partition: the request gets a log that is thrown away.
         logs = self._new_log_manager(MemoryFileSystem())
-        log_config = self._log_configs.of(self.config, {})
+        log_config = self._log_configs.get(self.config, {})
         return logs.create(partition.topic_name, partition.index, log_config, now_ms=self.clock.now_ms())
 
     def _delete_log(self, partition: Partition) -> None:

@@ -62,7 +62,7 @@ class AskingClient:
     def __init__(self, bootstrap: str) -> None:
         host, _, port = bootstrap.rpartition(":")
         self._connection = BlockingConnection(
-            host, int(port), timeout_seconds=TIMEOUT_SECONDS, answer_bytes_max=ANSWER_BYTES_MAX
+            host, int(port), timeout_seconds=TIMEOUT_SECONDS, response_bytes_max=ANSWER_BYTES_MAX
         )
 
     def __enter__(self) -> Self:
@@ -77,17 +77,21 @@ class AskingClient:
         texts = [CreatableTopicConfig(name=key, value=text) for key, text in (configs or {}).items()]
         topic = CreatableTopic(name=name, num_partitions=partition_count, replication_factor=1, configs=texts)
         request = CreateTopicsRequest(topics=[topic], timeout_ms=TIMEOUT_MS)
-        return self._connection.ask(ApiKey.CREATE_TOPICS, 7, request, CreateTopicsResponse.read).topics[0]
+        return self._connection.send_request(ApiKey.CREATE_TOPICS, 7, request, CreateTopicsResponse.read).topics[0]
 
     def delete_topic(self, name: str) -> int:
         request = DeleteTopicsRequest(topics=[DeleteTopicState(name=name)], timeout_ms=TIMEOUT_MS)
-        return self._connection.ask(ApiKey.DELETE_TOPICS, 6, request, DeleteTopicsResponse.read).responses[0].error_code
+        return (
+            self._connection.send_request(ApiKey.DELETE_TOPICS, 6, request, DeleteTopicsResponse.read)
+            .responses[0]
+            .error_code
+        )
 
     def add_partitions(self, name: str, total: int) -> int:
         request = CreatePartitionsRequest(
             topics=[CreatePartitionsTopic(name=name, count=total, assignments=None)], timeout_ms=TIMEOUT_MS
         )
-        answer = self._connection.ask(ApiKey.CREATE_PARTITIONS, 3, request, CreatePartitionsResponse.read)
+        answer = self._connection.send_request(ApiKey.CREATE_PARTITIONS, 3, request, CreatePartitionsResponse.read)
         return answer.results[0].error_code
 
     def set_config(self, kind: int, name: str, key: str, text: str) -> int:
@@ -95,7 +99,7 @@ class AskingClient:
             resource_type=kind, resource_name=name, configs=[AlterableConfig(name=key, config_operation=0, value=text)]
         )
         request = IncrementalAlterConfigsRequest(resources=[resource])
-        answer = self._connection.ask(
+        answer = self._connection.send_request(
             ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, request, IncrementalAlterConfigsResponse.read
         )
         return answer.responses[0].error_code
@@ -103,16 +107,16 @@ class AskingClient:
     def config(self, kind: int, name: str, key: str) -> str | None:
         resource = DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=[key])
         request = DescribeConfigsRequest(resources=[resource])
-        answer = self._connection.ask(ApiKey.DESCRIBE_CONFIGS, 4, request, DescribeConfigsResponse.read)
+        answer = self._connection.send_request(ApiKey.DESCRIBE_CONFIGS, 4, request, DescribeConfigsResponse.read)
         return answer.results[0].configs[0].value
 
     def metadata(self) -> MetadataResponse:
         request = MetadataRequest(topics=None)
-        return self._connection.ask(ApiKey.METADATA, METADATA_VERSION, request, MetadataResponse.read)
+        return self._connection.send_request(ApiKey.METADATA, METADATA_VERSION, request, MetadataResponse.read)
 
     def topic_ids(self) -> dict[str, bytes]:
         request = MetadataRequest(topics=None)
-        answer = self._connection.ask(ApiKey.METADATA, 12, request, MetadataResponse.read)
+        answer = self._connection.send_request(ApiKey.METADATA, 12, request, MetadataResponse.read)
         return {topic.name or "": topic.topic_id for topic in answer.topics}
 
     def partition_counts(self) -> dict[str, int]:
@@ -120,18 +124,20 @@ class AskingClient:
 
     def log_directory(self) -> DescribeLogDirsResult:
         request = DescribeLogDirsRequest(topics=None)
-        return self._connection.ask(ApiKey.DESCRIBE_LOG_DIRS, 4, request, DescribeLogDirsResponse.read).results[0]
+        return self._connection.send_request(
+            ApiKey.DESCRIBE_LOG_DIRS, 4, request, DescribeLogDirsResponse.read
+        ).results[0]
 
     def producer_id(self) -> int:
         request = InitProducerIdRequest(transactional_id=None, producer_id=-1, producer_epoch=-1)
-        answer = self._connection.ask(ApiKey.INIT_PRODUCER_ID, 4, request, InitProducerIdResponse.read)
+        answer = self._connection.send_request(ApiKey.INIT_PRODUCER_ID, 4, request, InitProducerIdResponse.read)
         assert answer.error_code == 0, answer
         return answer.producer_id
 
     def produce(self, topic: str, batch: bytes, partition: int = 0) -> PartitionProduceResponse:
         data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=partition, records=batch)])
         request = ProduceRequest(acks=-1, timeout_ms=TIMEOUT_MS, topic_data=[data])
-        answer = self._connection.ask(ApiKey.PRODUCE, PRODUCE_VERSION, request, ProduceResponse.read)
+        answer = self._connection.send_request(ApiKey.PRODUCE, PRODUCE_VERSION, request, ProduceResponse.read)
         return answer.responses[0].partition_responses[0]
 
     def fetch(self, topic: str, offset: int = 0, partition: int = 0, *, isolation_level: int = 0) -> PartitionData:
@@ -141,7 +147,7 @@ class AskingClient:
             max_bytes=ANSWER_BYTES_MAX // 2,
             topics=[FetchTopic(topic=topic, partitions=[asked])],
         )
-        answer = self._connection.ask(ApiKey.FETCH, FETCH_VERSION, request, FetchResponse.read)
+        answer = self._connection.send_request(ApiKey.FETCH, FETCH_VERSION, request, FetchResponse.read)
         return answer.responses[0].partitions[0]
 
 

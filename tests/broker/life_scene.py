@@ -16,7 +16,7 @@ from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.lifecycle.cluster_loader import StorageOptions, load_cluster
 from fauxka.broker.lifecycle.cluster_reset import reset_cluster
 from fauxka.broker.lifecycle.cluster_snapshot import ClusterSnapshot, restore_snapshot, take_snapshot
-from fauxka.broker.lifecycle.crash_restart import LogEnds, SnapshotFault
+from fauxka.broker.lifecycle.crash_restart import LogEndOffsets, SnapshotFault
 from fauxka.broker.lifecycle.seed_topics import SeedTopic
 from fauxka.broker.lifecycle.server import Server
 from fauxka.broker.network.listeners import ListenerConfig
@@ -54,7 +54,7 @@ class Node:
                 import_logs=None if import_logs is None else os.fspath(import_logs),
             )
             self.cluster = load_cluster(settings, options, clock=clock)
-        self.ends: list[LogEnds] = []
+        self.ends: list[LogEndOffsets] = []
         self.server = Server(self.cluster, [ListenerConfig(port=0)], plan=plan)
         self.server.on_recovered = self.ends.append
         self._loop = new_event_loop()

@@ -9,11 +9,11 @@ from fauxka.broker.config.broker_config import (
     TOPIC_KEYS_WITHOUT_EFFECT,
     BrokerConfig,
     ConfigError,
+    Setting,
     UnknownConfigKey,
     keys_with_effect,
 )
 from fauxka.broker.config.config_keys import TOPIC_KEYS
-from fauxka.broker.config.config_setting import Setting
 from fauxka.broker.metadata.topic_config import log_config_of, topic_value_of, validate_topic_configs
 from fauxka.protocol.batches.record_batch import Compression, TimestampType
 from fauxka.storage.log_config import CleanupPolicy, LogConfig, RecordValidation

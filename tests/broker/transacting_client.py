@@ -27,11 +27,13 @@ class TransactingClient(AskingClient):
 
     def find_coordinator(self) -> int:
         request = FindCoordinatorRequest(key_type=1, key="tx")
-        return self._connection.ask(ApiKey.FIND_COORDINATOR, 3, request, FindCoordinatorResponse.read).error_code
+        return self._connection.send_request(
+            ApiKey.FIND_COORDINATOR, 3, request, FindCoordinatorResponse.read
+        ).error_code
 
     def init(self) -> InitProducerIdResponse:
         request = InitProducerIdRequest(transactional_id="tx", transaction_timeout_ms=TIMEOUT_MS)
-        return self._connection.ask(ApiKey.INIT_PRODUCER_ID, 5, request, InitProducerIdResponse.read)
+        return self._connection.send_request(ApiKey.INIT_PRODUCER_ID, 5, request, InitProducerIdResponse.read)
 
     def add(self, producer: tuple[int, int]) -> int:
         request = AddPartitionsToTxnRequest(
@@ -40,18 +42,22 @@ class TransactingClient(AskingClient):
             v3_and_below_producer_epoch=producer[1],
             v3_and_below_topics=[AddPartitionsToTxnTopic(name="events", partitions=[0])],
         )
-        answer = self._connection.ask(ApiKey.ADD_PARTITIONS_TO_TXN, 3, request, AddPartitionsToTxnResponse.read)
+        answer = self._connection.send_request(
+            ApiKey.ADD_PARTITIONS_TO_TXN, 3, request, AddPartitionsToTxnResponse.read
+        )
         return answer.results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code
 
     def end(self, producer: tuple[int, int], *, is_commit: bool) -> EndTxnResponse:
         request = EndTxnRequest(
             transactional_id="tx", producer_id=producer[0], producer_epoch=producer[1], committed=is_commit
         )
-        return self._connection.ask(ApiKey.END_TXN, 5, request, EndTxnResponse.read)
+        return self._connection.send_request(ApiKey.END_TXN, 5, request, EndTxnResponse.read)
 
     def state(self) -> TransactionState:
         request = DescribeTransactionsRequest(transactional_ids=["tx"])
-        answer = self._connection.ask(ApiKey.DESCRIBE_TRANSACTIONS, 0, request, DescribeTransactionsResponse.read)
+        answer = self._connection.send_request(
+            ApiKey.DESCRIBE_TRANSACTIONS, 0, request, DescribeTransactionsResponse.read
+        )
         return answer.transaction_states[0]
 
     def begin(self) -> tuple[int, int]:

@@ -87,7 +87,7 @@ class ConsumerGroupSettings:
                 known = (configs.current, ConsumerGroupLimits.of(configs.current))
             return known[1]
 
-        return cls(limits, lambda group_id: configs.of_groups.get(group_id, {}))
+        return cls(limits, lambda group_id: configs.group_configs.get(group_id, {}))
 
     @property
     def limits(self) -> ConsumerGroupLimits:

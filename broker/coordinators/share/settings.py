@@ -68,7 +68,7 @@ class ShareGroupSettings:
         return self._text(group_id, "share.isolation.level") == "read_committed"
 
     def _text(self, group_id: str, key: str) -> str | None:
-        return self._configs.of_groups.get(group_id, {}).get(key)
+        return self._configs.group_configs.get(group_id, {}).get(key)
 
     def _number(self, key: str) -> int:
         value = self._configs.current.value_of(key)

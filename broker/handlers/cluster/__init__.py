@@ -1,1 +1,1 @@
-"""Handlers of the APIs for the node, its configs and its coordinators."""
+"""Handlers of the APIs for the cluster, its configs and its coordinators."""

@@ -1,6 +1,6 @@
-"""AlterConfigs (33), versions 0-2: what is not named goes back to its default.
+"""AlterConfigs (33), versions 0-2. Keys that the request does not name are reset to their defaults.
 
-v2 flexible. Kafka never answers a request that names a resource twice; this refuses both, as IncrementalAlterConfigs.
+v2 flexible. A resource that appears twice is refused, as in IncrementalAlterConfigs; Kafka sends no response then.
 Source: ConfigAdminManager and ConfigurationControlManager.legacyAlterConfigs, Kafka 4.3.0;
 tests/golden/configs-4.3.0.jsonl.
 """
@@ -16,8 +16,8 @@ from ....protocol.messages.alter_configs import (
     AlterConfigsResourceResponse,
     AlterConfigsResponse,
 )
-from ...config.config_operations import Change, Operation
-from ...metadata.config_changes import Resource, change_each, changed, check_changes, replace_configs
+from ...config.config_resources import AlterConfigOp, ConfigResource, OpType
+from ...metadata.config_changes import alter_each, apply_ops, check_ops, replace_configs
 from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 from ...runtime.deferred import Deferred
 
@@ -25,31 +25,32 @@ from ...runtime.deferred import Deferred
 def handle(
     context: RequestContext, request: AlterConfigsRequest
 ) -> AlterConfigsResponse | Deferred[AlterConfigsResponse]:
-    """Replace the configs of each resource that is named once; one that is refused leaves the others alone."""
-    change = partial(_replace, context.node, validate_only=request.validate_only)
-    refusals = change_each(request.resources, change)
+    """Replace the configs of each resource; an error of one does not affect the others."""
+    errors = alter_each(request.resources, partial(_replace, context.node, validate_only=request.validate_only))
 
-    def answer(error: KafkaError | None) -> AlterConfigsResponse:
-        pairs = zip(request.resources, refusals, strict=True)
-        return AlterConfigsResponse(responses=[_response_of(asked, refusal or error) for asked, refusal in pairs])
+    def respond(storage_error: KafkaError | None) -> AlterConfigsResponse:
+        pairs = zip(request.resources, errors, strict=True)
+        return AlterConfigsResponse(
+            responses=[_resource_response(resource, error or storage_error) for resource, error in pairs]
+        )
 
-    return context.node.controller.when_saved(answer)
+    return context.node.controller.when_saved(respond)
 
 
-def _response_of(asked: AlterConfigsResource, error: KafkaError | None) -> AlterConfigsResourceResponse:
+def _resource_response(resource: AlterConfigsResource, error: KafkaError | None) -> AlterConfigsResourceResponse:
     return AlterConfigsResourceResponse(
         error_code=ErrorCode.NONE if error is None else error.code,
         error_message=None if error is None else error.message or None,
-        resource_type=asked.resource_type,
-        resource_name=asked.resource_name,
+        resource_type=resource.resource_type,
+        resource_name=resource.resource_name,
     )
 
 
-def _replace(node: NodeServices, asked: AlterConfigsResource, *, validate_only: bool) -> None:
-    resource = Resource(asked.resource_type, asked.resource_name)
-    changes = [Change(config.name, Operation.SET, config.value) for config in asked.configs]
-    check_changes(node.node_id, resource, changes)
-    replace_configs(node.controller, resource, changed(resource, {}, changes), validate_only=validate_only)
+def _replace(node: NodeServices, requested: AlterConfigsResource, *, validate_only: bool) -> None:
+    resource = ConfigResource(requested.resource_type, requested.resource_name)
+    ops = [AlterConfigOp(config.name, OpType.SET, config.value) for config in requested.configs]
+    check_ops(node.node_id, resource, ops)
+    replace_configs(node.controller, resource, apply_ops(resource, {}, ops), validate_only=validate_only)
 
 
 HANDLER = ApiHandler(AlterConfigsRequest.read, handle)

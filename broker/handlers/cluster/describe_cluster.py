@@ -20,7 +20,7 @@ BROKERS, CONTROLLERS = 1, 2
 
 
 def handle(context: RequestContext, request: DescribeClusterRequest) -> DescribeClusterResponse:
-    """Tell who is in the cluster; controllers are asked for on their own listener, which there is none of."""
+    """Return the brokers. An endpoint type other than BROKERS is refused: there is no controller listener."""
     if request.endpoint_type == CONTROLLERS:
         return DescribeClusterResponse(
             error_code=ErrorCode.MISMATCHED_ENDPOINT_TYPE,

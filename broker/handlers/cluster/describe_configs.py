@@ -1,6 +1,6 @@
 """DescribeConfigs (32), versions 1-4.
 
-Left out: documentation, which is answered with null.
+Left out: documentation, which is null.
 v1 source and synonyms; v3 type and documentation; v4 flexible.
 Source: ConfigHelper.describeConfigs, Kafka 4.3.0; tests/golden/configs-4.3.0.jsonl.
 """
@@ -29,7 +29,7 @@ MALFORMED = (
 
 
 def handle(context: RequestContext, request: DescribeConfigsRequest) -> DescribeConfigsResponse:
-    """Describe each resource, in the order asked for."""
+    """Describe each resource, in the order of the request."""
     results = [_describe(context.node, resource) for resource in request.resources]
     if not request.include_synonyms:
         for result in results:
@@ -39,12 +39,11 @@ def handle(context: RequestContext, request: DescribeConfigsRequest) -> Describe
 
 
 def _describe(node: NodeServices, resource: DescribeConfigsResource) -> DescribeConfigsResult:
+    keys = resource.configuration_keys
     result = DescribeConfigsResult(resource_type=resource.resource_type, resource_name=resource.resource_name)
-    asked = resource.configuration_keys
     try:
-        entries = _entries(node, resource)
-        # An empty list of keys asks for all of them, as null does.
-        result.configs = [entry for entry in entries if not asked or entry.name in asked]
+        # An empty list of keys means all keys, like null.
+        result.configs = [entry for entry in _entries(node, resource) if not keys or entry.name in keys]
     except KafkaError as error:
         result.error_code, result.error_message = error.code, error.message
     return result

@@ -1,8 +1,8 @@
 """FindCoordinator (10), versions 0-6.
 
 v1 key_type and error_message; v3 flexible; v4 several keys; v6 share groups (KIP-932).
-The internal topic that a coordinator needs is there when it is first asked for, so nobody is told
-COORDINATOR_NOT_AVAILABLE, as Kafka tells the first ones; see docs/differences.md.
+The first request creates the internal topic of the coordinator and succeeds. Kafka returns COORDINATOR_NOT_AVAILABLE
+to the first requests; see docs/differences.md.
 Source: KafkaApis.handleFindCoordinatorRequest, Kafka 4.3.0.
 """
 
@@ -18,7 +18,7 @@ SHARE_SINCE = 6
 NO_NODE_ID = -1
 NO_PORT = -1
 
-# Kafka's own words: before version 4, every answer has some.
+# Kafka's messages. Before version 4 every response has one.
 NO_ERROR = "NONE"
 INVALID_REQUEST = (
     "This most likely occurs because of a request being malformed by the client library or the message was sent to an "
@@ -27,7 +27,7 @@ INVALID_REQUEST = (
 
 
 def handle(context: RequestContext, request: FindCoordinatorRequest) -> FindCoordinatorResponse:
-    """Tell the node that coordinates each key."""
+    """Return the node that coordinates each key."""
     if context.api_version >= SEVERAL_KEYS_SINCE:
         return FindCoordinatorResponse(
             coordinators=[_coordinator(context, request.key_type, key) for key in request.coordinator_keys]
@@ -61,7 +61,7 @@ def _coordinator(context: RequestContext, key_type: int, key: str) -> Coordinato
     try:
         topic = internal_topic(context.node.controller, coordinator_type)
     except KafkaError as error:
-        # The files of the coordinator's topic cannot be made; clients ask again.
+        # The files of the internal topic cannot be created; clients retry.
         return Coordinator(
             key=key,
             node_id=NO_NODE_ID,

@@ -17,9 +17,8 @@ from ....protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsResponse,
 )
 from ...config.broker_loggers import change_levels
-from ...config.config_operations import Change
-from ...config.config_resources import ResourceType, broker_id_of
-from ...metadata.config_changes import Resource, change_each, changed, check_changes, current_texts, replace_configs
+from ...config.config_resources import AlterConfigOp, ConfigResource, ResourceType, broker_id_of
+from ...metadata.config_changes import alter_each, apply_ops, check_ops, current_configs, replace_configs
 from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 from ...runtime.deferred import Deferred
 
@@ -27,42 +26,41 @@ from ...runtime.deferred import Deferred
 def handle(
     context: RequestContext, request: IncrementalAlterConfigsRequest
 ) -> IncrementalAlterConfigsResponse | Deferred[IncrementalAlterConfigsResponse]:
-    """Change each resource that is named once; one that is refused leaves the others alone."""
-    change = partial(_change, context.node, validate_only=request.validate_only)
-    refusals = change_each(request.resources, change)
+    """Alter the configs of each resource; an error of one does not affect the others."""
+    errors = alter_each(request.resources, partial(_alter, context.node, validate_only=request.validate_only))
 
-    def answer(error: KafkaError | None) -> IncrementalAlterConfigsResponse:
-        pairs = zip(request.resources, refusals, strict=True)
+    def respond(storage_error: KafkaError | None) -> IncrementalAlterConfigsResponse:
+        pairs = zip(request.resources, errors, strict=True)
         return IncrementalAlterConfigsResponse(
-            responses=[_response_of(asked, refusal or error) for asked, refusal in pairs]
+            responses=[_resource_response(resource, error or storage_error) for resource, error in pairs]
         )
 
-    return context.node.controller.when_saved(answer)
+    return context.node.controller.when_saved(respond)
 
 
-def _response_of(asked: AlterConfigsResource, error: KafkaError | None) -> AlterConfigsResourceResponse:
+def _resource_response(resource: AlterConfigsResource, error: KafkaError | None) -> AlterConfigsResourceResponse:
     return AlterConfigsResourceResponse(
         error_code=ErrorCode.NONE if error is None else error.code,
         error_message=None if error is None else error.message or None,
-        resource_type=asked.resource_type,
-        resource_name=asked.resource_name,
+        resource_type=resource.resource_type,
+        resource_name=resource.resource_name,
     )
 
 
-def _change(node: NodeServices, asked: AlterConfigsResource, *, validate_only: bool) -> None:
-    resource = Resource(asked.resource_type, asked.resource_name)
-    changes = [Change(config.name, config.config_operation, config.value) for config in asked.configs]
-    check_changes(node.node_id, resource, changes)
-    if resource.kind == ResourceType.BROKER_LOGGER:
+def _alter(node: NodeServices, requested: AlterConfigsResource, *, validate_only: bool) -> None:
+    resource = ConfigResource(requested.resource_type, requested.resource_name)
+    ops = [AlterConfigOp(config.name, config.config_operation, config.value) for config in requested.configs]
+    check_ops(node.node_id, resource, ops)
+    if resource.resource_type == ResourceType.BROKER_LOGGER:
         if broker_id_of(resource.name, "Node id") != node.node_id:
             raise KafkaError(
                 ErrorCode.INVALID_REQUEST,
                 f"Unexpected node id. Expected {node.node_id}, but received {resource.name}",
             )
-        change_levels(changes, validate_only=validate_only)
+        change_levels(ops, validate_only=validate_only)
         return
-    texts = changed(resource, current_texts(node.image, resource), changes)
-    replace_configs(node.controller, resource, texts, validate_only=validate_only)
+    configs = apply_ops(resource, current_configs(node.image, resource), ops)
+    replace_configs(node.controller, resource, configs, validate_only=validate_only)
 
 
 HANDLER = ApiHandler(IncrementalAlterConfigsRequest.read, handle)

@@ -1,6 +1,6 @@
 """ConsumerGroupHeartbeat (68), versions 0-1 (KIP-848).
 
-v1 subscribed_topic_regex; members make their ids themselves.
+v1 subscribed_topic_regex; members create their ids.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ...runtime.deferred import Deferred
 def handle(
     context: RequestContext, request: ConsumerGroupHeartbeatRequest
 ) -> ConsumerGroupHeartbeatResponse | Deferred[ConsumerGroupHeartbeatResponse]:
-    """Answer with the member's epoch, and with its assignment where that has changed."""
+    """Return the member's epoch, and its assignment if that has changed."""
     groups = context.node.coordinators.groups
     client = Client(context.client_id or "", f"/{context.connection.client_host}")
     try:

@@ -15,7 +15,7 @@ from ...runtime.deferred import Deferred
 def handle(
     context: RequestContext, request: DeleteGroupsRequest
 ) -> DeleteGroupsResponse | Deferred[DeleteGroupsResponse]:
-    """Delete groups without members; a group that is named twice is answered once."""
+    """Delete groups without members. A group that appears twice has one result."""
     groups = context.node.coordinators.groups
     results = [_delete(groups, group_id) for group_id in dict.fromkeys(request.groups_names)]
 

@@ -18,7 +18,7 @@ SKIP_ASSIGNMENT_SINCE = 9
 
 
 def handle(context: RequestContext, request: JoinGroupRequest) -> Deferred[JoinGroupResponse]:
-    """Answer when the group's join phase is over, or at once where no rebalance is needed."""
+    """Respond when the group's join phase is over, or at once if no rebalance is needed."""
     version = context.api_version
     if version < REBALANCE_TIMEOUT_SINCE:
         request.rebalance_timeout_ms = request.session_timeout_ms
@@ -32,11 +32,11 @@ def handle(context: RequestContext, request: JoinGroupRequest) -> Deferred[JoinG
     )
     context.node.coordinators.groups.join(attempt)
     if version < NULL_PROTOCOL_NAME_SINCE:
-        return attempt.deferred.encoded_by(_without_null)
+        return attempt.deferred.encoded_by(_without_null_name)
     return attempt.deferred
 
 
-def _without_null(response: JoinGroupResponse) -> JoinGroupResponse:
+def _without_null_name(response: JoinGroupResponse) -> JoinGroupResponse:
     if response.protocol_name is None:
         response.protocol_name = ""
     return response

@@ -1,6 +1,6 @@
 """LeaveGroup (13), versions 0-5.
 
-v3 several members in a request, each answered; v4 flexible; v5 reason.
+v3 several members in a request, with a result each; v4 flexible; v5 reason.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ SEVERAL_MEMBERS_SINCE = 3
 
 
 def handle(context: RequestContext, request: LeaveGroupRequest) -> LeaveGroupResponse:
-    """Let members go."""
+    """Remove the members from the group."""
     is_single = context.api_version < SEVERAL_MEMBERS_SINCE
     members = [MemberIdentity(member_id=request.member_id)] if is_single else request.members
     try:
-        answers = context.node.coordinators.groups.leave(request.group_id, members)
+        results = context.node.coordinators.groups.leave(request.group_id, members)
     except KafkaError as error:
         if error.code != ErrorCode.UNKNOWN_MEMBER_ID:
             return LeaveGroupResponse(error_code=error.code)
-        # There is no such group, so none of them is a member.
-        answers = [_unknown(member) for member in members]
-    return LeaveGroupResponse(error_code=answers[0].error_code) if is_single else LeaveGroupResponse(members=answers)
+        # The group does not exist, so that none of them is a member.
+        results = [_unknown(member) for member in members]
+    return LeaveGroupResponse(error_code=results[0].error_code) if is_single else LeaveGroupResponse(members=results)
 
 
 def _unknown(member: MemberIdentity) -> MemberResponse:

@@ -1,7 +1,7 @@
 """OffsetCommit (8), versions 2-10.
 
 v2-4 retention_time_ms; v6 committed_leader_epoch; v7 static members; v8 flexible; v9 GROUP_ID_NOT_FOUND, and members of
-the new consumer protocol; v10 topic ids.
+the consumer protocol; v10 topic ids.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from ...runtime.deferred import Deferred
 TOPIC_IDS_SINCE = 10
 
 
-class _Answers:
-    """The answer as it grows: one entry a topic, in the order of the first partition that was answered."""
+class _Results:
+    """Builds the response: one entry per topic, in the order of the first partition with a result."""
 
     def __init__(self) -> None:
         self._topics: dict[tuple[str, bytes], OffsetCommitResponseTopic] = {}
 
     def add(self, topic: OffsetCommitRequestTopic, partition_index: int, error_code: int) -> None:
-        answer = self._topics.setdefault(
+        result = self._topics.setdefault(
             (topic.name, topic.topic_id), OffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id)
         )
-        answer.partitions.append(OffsetCommitResponsePartition(partition_index=partition_index, error_code=error_code))
+        result.partitions.append(OffsetCommitResponsePartition(partition_index=partition_index, error_code=error_code))
 
     def response(self) -> OffsetCommitResponse:
         return OffsetCommitResponse(topics=list(self._topics.values()))
 
     def refused(self, error_code: ErrorCode) -> OffsetCommitResponse:
-        """Return the answer where what was accepted could not be made safe."""
+        """Return the response with this error for every accepted offset, because the group's log was not flushed."""
         fail_accepted((topic.partitions for topic in self._topics.values()), error_code)
         return self.response()
 
@@ -49,19 +49,19 @@ class _Answers:
 def handle(
     context: RequestContext, request: OffsetCommitRequest
 ) -> OffsetCommitResponse | Deferred[OffsetCommitResponse]:
-    """Keep the offsets of the partitions that there are; if none of them is, the group is not looked at."""
-    answers = _Answers()
+    """Commit the offsets of existing partitions. Without any, the group is not checked."""
+    results = _Results()
     by_id = context.api_version >= TOPIC_IDS_SINCE
     unknown_topic = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     commits = [
         (found, topic, partition)
         for topic in request.topics
         for found, partition in existing_partitions(
-            _find_topic(context, topic), topic.partitions, partial(answers.add, topic), unknown_topic
+            _find_topic(context, topic), topic.partitions, partial(results.add, topic), unknown_topic
         )
     ]
     if not commits:
-        return answers.response()
+        return results.response()
     groups = context.node.coordinators.groups
     offsets = [offset_to_commit(found, partition) for found, _, partition in commits]
     try:
@@ -70,8 +70,8 @@ def handle(
     except KafkaError as error:
         error_codes = [error.code] * len(commits)
     for (_, topic, partition), error_code in zip(commits, error_codes, strict=True):
-        answers.add(topic, partition.partition_index, error_code)
-    return groups.when_durable(answers.response(), answers.refused)
+        results.add(topic, partition.partition_index, error_code)
+    return groups.when_durable(results.response(), results.refused)
 
 
 def _find_topic(context: RequestContext, topic: OffsetCommitRequestTopic) -> TopicImage | None:

@@ -16,9 +16,9 @@ from ...runtime.deferred import Deferred
 def handle(
     context: RequestContext, request: OffsetDeleteRequest
 ) -> OffsetDeleteResponse | Deferred[OffsetDeleteResponse]:
-    """Forget offsets of partitions that nobody in the group consumes; those that there are not are answered first."""
+    """Delete offsets of partitions that no member consumes. Unknown partitions come first in the response."""
     groups = context.node.coordinators.groups
-    answers: dict[str, OffsetDeleteResponseTopic] = {}
+    results: dict[str, OffsetDeleteResponseTopic] = {}
     existing: list[tuple[str, int]] = []
     try:
         group = groups.offsets.deletable_group_of(request.group_id)
@@ -27,23 +27,23 @@ def handle(
             for partition in topic.partitions:
                 index = partition.partition_index
                 if found is None or not found.has_partition(index):
-                    _add(answers, topic.name, index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+                    _add(results, topic.name, index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
                 else:
                     existing.append((topic.name, index))
         error_codes = groups.offsets.delete(group, existing)
     except KafkaError as error:
         return _refused(error.code)
     for (name, index), error_code in zip(existing, error_codes, strict=True):
-        _add(answers, name, index, error_code)
-    return groups.when_durable(OffsetDeleteResponse(topics=list(answers.values())), _refused)
+        _add(results, name, index, error_code)
+    return groups.when_durable(OffsetDeleteResponse(topics=list(results.values())), _refused)
 
 
 def _refused(error_code: ErrorCode) -> OffsetDeleteResponse:
     return OffsetDeleteResponse(error_code=error_code)
 
 
-def _add(answers: dict[str, OffsetDeleteResponseTopic], topic_name: str, index: int, error_code: ErrorCode) -> None:
-    topic = answers.setdefault(topic_name, OffsetDeleteResponseTopic(name=topic_name))
+def _add(results: dict[str, OffsetDeleteResponseTopic], topic_name: str, index: int, error_code: ErrorCode) -> None:
+    topic = results.setdefault(topic_name, OffsetDeleteResponseTopic(name=topic_name))
     topic.partitions.append(OffsetDeleteResponsePartition(partition_index=index, error_code=error_code))
 
 

@@ -1,8 +1,8 @@
 """OffsetFetch (9), versions 1-10.
 
 v1-7 one group; v2 all topics (null), and an error for the group; v3 throttle_time_ms; v5 committed_leader_epoch; v6
-flexible; v7 require_stable: what an open transaction may change is UNSTABLE_OFFSET_COMMIT; v8 several groups; v9
-members of the new consumer protocol; v10 topic ids.
+flexible; v7 require_stable: an offset with a pending transactional commit is UNSTABLE_OFFSET_COMMIT; v8 several groups;
+v9 members of the consumer protocol; v10 topic ids.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ NO_OFFSET = -1
 
 
 def handle(context: RequestContext, request: OffsetFetchRequest) -> OffsetFetchResponse:
-    """Answer with the groups' offsets; what was not committed, of whatever group and topic, is -1."""
+    """Return the committed offsets of the groups; -1 for a partition without one, also if it does not exist."""
     version = context.api_version
     if version < SEVERAL_GROUPS_SINCE:
-        return _single(_GroupFetch(context.node, request, by_id=False).answer(_as_group(request)))
-    fetch = _GroupFetch(context.node, request, by_id=version >= TOPIC_IDS_SINCE)
-    return OffsetFetchResponse(groups=[fetch.answer(group) for group in request.groups])
+        return _single(_GroupFetch(context.node, request, by_id=False).fetch(_as_group(request)))
+    group_fetch = _GroupFetch(context.node, request, by_id=version >= TOPIC_IDS_SINCE)
+    return OffsetFetchResponse(groups=[group_fetch.fetch(group) for group in request.groups])
 
 
 def _as_group(request: OffsetFetchRequest) -> OffsetFetchRequestGroup:
-    """Return the one group of an old version in the form of the new ones."""
+    """Convert a request before v8 to a group of the newer versions."""
     if request.topics is None:
         return OffsetFetchRequestGroup(group_id=request.group_id, topics=None)
     topics = [OffsetFetchRequestTopics(name=t.name, partition_indexes=t.partition_indexes) for t in request.topics]
@@ -46,7 +46,7 @@ def _as_group(request: OffsetFetchRequest) -> OffsetFetchRequestGroup:
 
 
 def _single(group: OffsetFetchResponseGroup) -> OffsetFetchResponse:
-    """Return the answer for one group in the form of the old versions."""
+    """Convert the result of a group to a response before v8."""
     return OffsetFetchResponse(
         error_code=group.error_code,
         topics=[
@@ -69,14 +69,14 @@ def _single(group: OffsetFetchResponseGroup) -> OffsetFetchResponse:
 
 
 class _GroupFetch:
-    """What one request asks of its groups' offsets."""
+    """Looks up the offsets of one request."""
 
     def __init__(self, node: NodeServices, request: OffsetFetchRequest, *, by_id: bool) -> None:
         self._node = node
         self._is_stable_required = request.require_stable
         self._by_id = by_id
 
-    def answer(self, group: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup:
+    def fetch(self, group: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup:
         try:
             self._node.coordinators.groups.offsets.check_fetch(group.group_id, group.member_id, group.member_epoch)
         except KafkaError as error:
@@ -93,7 +93,7 @@ class _GroupFetch:
         )
 
     def _all_topics(self, group_id: str) -> Iterable[OffsetFetchRequestTopics]:
-        """Return everything that the group has committed, as a request for it."""
+        """Return all partitions with a committed offset of the group, as requested topics."""
         for name, partitions in self._node.coordinators.groups.offsets.of_group(group_id).items():
             topic = self._node.image.find_topic(name)
             if topic is not None:
@@ -104,9 +104,9 @@ class _GroupFetch:
         if found is None:
             unknown = [_no_offset(index, ErrorCode.UNKNOWN_TOPIC_ID) for index in topic.partition_indexes]
             return OffsetFetchResponseTopics(topic_id=topic.topic_id, partitions=unknown)
-        answer = self._topic(group_id, found.name, topic.partition_indexes)
-        answer.topic_id = topic.topic_id
-        return answer
+        result = self._topic(group_id, found.name, topic.partition_indexes)
+        result.topic_id = topic.topic_id
+        return result
 
     def _topic(self, group_id: str, topic_name: str, partition_indexes: Sequence[int]) -> OffsetFetchResponseTopics:
         partitions = [self._partition(group_id, topic_name, index) for index in partition_indexes]
@@ -119,7 +119,7 @@ class _GroupFetch:
         committed = offsets.find(group_id, topic_name, index)
         topic = self._node.image.find_topic(topic_name)
         if committed is None or (topic is not None and not committed.is_of_topic(topic.topic_id)):
-            # Nothing, or an offset of a topic that had the name before.
+            # No offset, or one of a deleted topic of that name.
             return _no_offset(index, ErrorCode.NONE)
         return OffsetFetchResponsePartitions(
             partition_index=index,

@@ -1,4 +1,4 @@
-"""StreamsGroupDescribe (89), version 0: refused, as by a broker that does not serve the protocol of Kafka Streams."""
+"""StreamsGroupDescribe (89), version 0: refused, because the broker does not serve streams groups."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """SyncGroup (14), versions 0-5.
 
-v3 static members; v4 flexible; v5 protocol_type and protocol_name, which must be given.
+v3 static members; v4 flexible; v5 protocol_type and protocol_name, both required.
 """
 
 from __future__ import annotations
@@ -15,19 +15,15 @@ PROTOCOL_REQUIRED_SINCE = 5
 
 
 def handle(context: RequestContext, request: SyncGroupRequest) -> SyncGroupResponse | Deferred[SyncGroupResponse]:
-    """Answer with the member's assignment, when the leader has sent it."""
-    answer: Deferred[SyncGroupResponse] = Deferred()
+    """Return the member's assignment when the leader has sent it."""
+    response: Deferred[SyncGroupResponse] = Deferred()
     try:
-        _check_protocol_is_given(context.api_version, request)
-        context.node.coordinators.groups.sync(request, answer)
+        if context.api_version >= PROTOCOL_REQUIRED_SINCE and None in (request.protocol_type, request.protocol_name):
+            raise KafkaError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "protocol type or protocol name is null")
+        context.node.coordinators.groups.sync(request, response)
     except KafkaError as error:
         return sync_error(error.code)
-    return answer
-
-
-def _check_protocol_is_given(version: int, request: SyncGroupRequest) -> None:
-    if version >= PROTOCOL_REQUIRED_SINCE and (request.protocol_type is None or request.protocol_name is None):
-        raise KafkaError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "protocol type or protocol name is null")
+    return response
 
 
 HANDLER = ApiHandler(SyncGroupRequest.read, handle)

@@ -21,7 +21,7 @@ NO_LOW_WATERMARK = -1
 
 
 def handle(context: RequestContext, request: DeleteRecordsRequest) -> DeleteRecordsResponse:
-    """Move the log starts; of several offsets for a partition the last counts."""
+    """Delete the records before the offset of each partition; the last of several offsets counts."""
     offsets: dict[str, dict[int, int]] = {}
     for topic in request.topics:
         for partition in topic.partitions:
@@ -29,9 +29,10 @@ def handle(context: RequestContext, request: DeleteRecordsRequest) -> DeleteReco
     return DeleteRecordsResponse(
         topics=[
             DeleteRecordsTopicResult(
-                name=name, partitions=[_delete(context.node, name, index, offset) for index, offset in asked.items()]
+                name=name,
+                partitions=[_delete(context.node, name, index, offset) for index, offset in partitions.items()],
             )
-            for name, asked in offsets.items()
+            for name, partitions in offsets.items()
         ]
     )
 

@@ -24,7 +24,7 @@ NO_TRANSACTION = -1
 
 
 def handle(context: RequestContext, request: DescribeProducersRequest) -> DescribeProducersResponse:
-    """Tell which producers each partition knows."""
+    """Return the active producers of each partition."""
     return DescribeProducersResponse(topics=[_topic(context.node, asked) for asked in request.topics])
 
 

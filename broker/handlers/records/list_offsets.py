@@ -1,6 +1,6 @@
 """ListOffsets (2), versions 1-11.
 
-Left out: timeout_ms, which bounds questions to remote storage; there is none, so what only it knows has no offset.
+Left out: timeout_ms, which is for remote storage. Without remote storage, its special timestamps have no offset.
 v2 isolation level; v4 leader epochs; v6 flexible; v7 max timestamp; v8 earliest local; v9 latest tiered;
 v10 timeout_ms; v11 earliest pending upload.
 Source: ReplicaManager.fetchOffset and Partition.fetchOffsetForTimestamp, Kafka 4.3.0;
@@ -23,7 +23,7 @@ from ...replica.partition import Partition
 from ...requests.request_context import ApiHandler, RequestContext
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -1, -2, -3, -4, -5, -6
-# Timestamps that stand for something, and the version from which on they do.
+# The first version with each special timestamp.
 SPECIAL_SINCE = {
     LATEST: 1,
     EARLIEST: 1,
@@ -37,10 +37,10 @@ READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 
 
 def handle(context: RequestContext, request: ListOffsetsRequest) -> ListOffsetsResponse:
-    """Look up an offset for each partition; one that is asked twice is answered once, with an error."""
+    """Look up an offset for each partition. A partition that appears twice has one result, an error."""
     lookup = OffsetLookup(context, request)
     response = ListOffsetsResponse()
-    answered: dict[str, ListOffsetsTopicResponse] = {}
+    results: dict[str, ListOffsetsTopicResponse] = {}
     seen = set[tuple[str, int]]()
     for topic in request.topics:
         for asked in topic.partitions:
@@ -48,29 +48,29 @@ def handle(context: RequestContext, request: ListOffsetsRequest) -> ListOffsetsR
             if key in seen and lookup.is_valid:
                 continue
             seen.add(key)
-            if topic.name not in answered:
-                answered[topic.name] = ListOffsetsTopicResponse(name=topic.name)
-                response.topics.append(answered[topic.name])
-            answered[topic.name].partitions.append(lookup.answer(topic.name, asked))
+            if topic.name not in results:
+                results[topic.name] = ListOffsetsTopicResponse(name=topic.name)
+                response.topics.append(results[topic.name])
+            results[topic.name].partitions.append(lookup.find(topic.name, asked))
     return response
 
 
 class OffsetLookup:
-    """The questions of one request."""
+    """Looks up the offsets of one request."""
 
     def __init__(self, context: RequestContext, request: ListOffsetsRequest) -> None:
-        """Count which partitions are asked for more than once."""
+        """Count how often each partition appears."""
         self._replicas = context.node.replicas
         self._version = context.api_version
         self._request = request
-        # Kafka stumbles over an unknown isolation level, and answers all partitions with that.
+        # Kafka fails with an unknown isolation level: every partition gets UNKNOWN_SERVER_ERROR.
         self.is_valid = request.isolation_level in (READ_UNCOMMITTED, READ_COMMITTED)
         self._counts = Counter(
-            (topic.name, asked.partition_index) for topic in request.topics for asked in topic.partitions
+            (topic.name, partition.partition_index) for topic in request.topics for partition in topic.partitions
         )
 
-    def answer(self, name: str, asked: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
-        """Answer for one partition."""
+    def find(self, name: str, asked: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
+        """Return the offset of a partition, or its error."""
         try:
             if not self.is_valid:
                 raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"no isolation level {self._request.isolation_level}")
@@ -80,7 +80,7 @@ class OffsetLookup:
 
     def _look_up(self, name: str, asked: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
         if self._counts[name, asked.partition_index] > 1:
-            raise KafkaError(ErrorCode.INVALID_REQUEST, f"{name}-{asked.partition_index} is asked more than once")
+            raise KafkaError(ErrorCode.INVALID_REQUEST, f"{name}-{asked.partition_index} appears more than once")
         if asked.timestamp < 0 and self._version < SPECIAL_SINCE.get(asked.timestamp, self._version + 1):
             raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, f"no timestamp {asked.timestamp} in v{self._version}")
         partition = self._replicas.partition_of(name, asked.partition_index)

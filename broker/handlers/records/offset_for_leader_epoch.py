@@ -1,6 +1,6 @@
 """OffsetForLeaderEpoch (23), versions 2-4.
 
-v2 current leader epoch; v3 replica id, which makes no difference where nobody is authorized; v4 flexible.
+v2 current leader epoch; v3 replica id, which has no effect without an authorizer; v4 flexible.
 Source: ReplicaManager.lastOffsetForLeaderEpoch and LeaderEpochFileCache.endOffsetFor, Kafka 4.3.0;
 tests/golden/list_offsets-4.3.0.jsonl.
 """
@@ -19,7 +19,7 @@ from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 
 
 def handle(context: RequestContext, request: OffsetForLeaderEpochRequest) -> OffsetForLeaderEpochResponse:
-    """Tell where an epoch ended in each partition."""
+    """Return the end offset of an epoch in each partition."""
     return OffsetForLeaderEpochResponse(
         topics=[
             OffsetForLeaderTopicResult(

@@ -11,8 +11,8 @@ from ....protocol.messages.alter_share_group_offsets import (
     AlterShareGroupOffsetsRequestPartition,
     AlterShareGroupOffsetsResponse,
 )
-from ....protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsResponsePartition as PartitionResponse
-from ....protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsResponseTopic as TopicAnswer
+from ....protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsResponsePartition as PartitionResult
+from ....protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsResponseTopic as TopicResult
 from ...coordinators.share.share_groups import UNKNOWN_MESSAGE
 from ...metadata.metadata_image import TopicImage
 from ...requests.request_context import ApiHandler, RequestContext
@@ -22,7 +22,7 @@ from ...runtime.deferred import Deferred
 def handle(
     context: RequestContext, request: AlterShareGroupOffsetsRequest
 ) -> AlterShareGroupOffsetsResponse | Deferred[AlterShareGroupOffsetsResponse]:
-    """Have a group without members go on elsewhere."""
+    """Set the start offsets of a group without members."""
     groups = context.node.coordinators.groups
     try:
         groups.share_groups.check_empty(request.group_id)
@@ -31,8 +31,8 @@ def handle(
     response = AlterShareGroupOffsetsResponse()
     for asked in request.topics:
         topic = context.node.image.find_topic(asked.topic_name)
-        answers = [_alter(context, request.group_id, topic, each) for each in asked.partitions]
-        entry = TopicAnswer(topic_name=asked.topic_name, partitions=answers)
+        results = [_alter(context, request.group_id, topic, each) for each in asked.partitions]
+        entry = TopicResult(topic_name=asked.topic_name, partitions=results)
         if topic is not None:
             entry.topic_id = topic.topic_id
         response.responses.append(entry)
@@ -41,18 +41,18 @@ def handle(
 
 def _alter(
     context: RequestContext, group_id: str, topic: TopicImage | None, asked: AlterShareGroupOffsetsRequestPartition
-) -> PartitionResponse:
-    answer = PartitionResponse(partition_index=asked.partition_index)
+) -> PartitionResult:
+    result = PartitionResult(partition_index=asked.partition_index)
     if topic is None or not topic.has_partition(asked.partition_index):
-        answer.error_code, answer.error_message = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_MESSAGE
-        return answer
+        result.error_code, result.error_message = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_MESSAGE
+        return result
     try:
         context.node.coordinators.groups.share_groups.alter_start(
             group_id, topic.topic_id, asked.partition_index, asked.start_offset
         )
     except KafkaError as error:
-        answer.error_code, answer.error_message = error.code, error.message
-    return answer
+        result.error_code, result.error_message = error.code, error.message
+    return result
 
 
 def _refused(error_code: ErrorCode, message: str | None = None) -> AlterShareGroupOffsetsResponse:

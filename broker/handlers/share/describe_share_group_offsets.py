@@ -14,36 +14,36 @@ from ....protocol.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsRequestGroup,
     DescribeShareGroupOffsetsResponse,
 )
-from ....protocol.messages.describe_share_group_offsets import DescribeShareGroupOffsetsResponseGroup as GroupAnswer
+from ....protocol.messages.describe_share_group_offsets import DescribeShareGroupOffsetsResponseGroup as GroupResult
 from ....protocol.messages.describe_share_group_offsets import (
-    DescribeShareGroupOffsetsResponsePartition as PartitionResponse,
+    DescribeShareGroupOffsetsResponsePartition as PartitionResult,
 )
-from ....protocol.messages.describe_share_group_offsets import DescribeShareGroupOffsetsResponseTopic as TopicAnswer
+from ....protocol.messages.describe_share_group_offsets import DescribeShareGroupOffsetsResponseTopic as TopicResult
 from ....protocol.stored_records.share_state_records import ShareKey
 from ...coordinators.share.share_state import NO_OFFSET
 from ...requests.request_context import ApiHandler, RequestContext
 
 
 def handle(context: RequestContext, request: DescribeShareGroupOffsetsRequest) -> DescribeShareGroupOffsetsResponse:
-    """Tell how far the groups are; of all partitions that they consume where none is named."""
+    """Return the start offsets of the groups. Without topics in the request: of all consumed partitions."""
     return DescribeShareGroupOffsetsResponse(groups=[_describe(context, group) for group in request.groups])
 
 
-def _describe(context: RequestContext, group: DescribeShareGroupOffsetsRequestGroup) -> GroupAnswer:
-    answer = GroupAnswer(group_id=group.group_id)
+def _describe(context: RequestContext, group: DescribeShareGroupOffsetsRequestGroup) -> GroupResult:
+    result = GroupResult(group_id=group.group_id)
     for name, indexes in _asked(context, group):
         topic = context.node.image.find_topic(name)
         partitions = [
-            PartitionResponse(partition_index=index, start_offset=NO_OFFSET)
+            PartitionResult(partition_index=index, start_offset=NO_OFFSET)
             if topic is None
             else _partition(context, group.group_id, topic.topic_id, index)
             for index in indexes
         ]
-        entry = TopicAnswer(topic_name=name, partitions=partitions)
+        entry = TopicResult(topic_name=name, partitions=partitions)
         if topic is not None:
             entry.topic_id = topic.topic_id
-        answer.topics.append(entry)
-    return answer
+        result.topics.append(entry)
+    return result
 
 
 def _asked(
@@ -59,12 +59,12 @@ def _asked(
     return [(name, sorted(indexes)) for name, indexes in sorted(found.items())]
 
 
-def _partition(context: RequestContext, group_id: str, topic_id: bytes, index: int) -> PartitionResponse:
+def _partition(context: RequestContext, group_id: str, topic_id: bytes, index: int) -> PartitionResult:
     found = context.node.coordinators.groups.share_groups.offset_of(ShareKey(group_id, topic_id, index))
     if found is None:
-        return PartitionResponse(partition_index=index, start_offset=NO_OFFSET)
+        return PartitionResult(partition_index=index, start_offset=NO_OFFSET)
     start_offset, leader_epoch, lag = found
-    return PartitionResponse(partition_index=index, start_offset=start_offset, leader_epoch=leader_epoch, lag=lag)
+    return PartitionResult(partition_index=index, start_offset=start_offset, leader_epoch=leader_epoch, lag=lag)
 
 
 HANDLER = ApiHandler(DescribeShareGroupOffsetsRequest.read, handle)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.share_acknowledge import PartitionData, ShareAcknowledgeRequest, ShareAcknowledgeResponse
-from ....protocol.messages.share_acknowledge import ShareAcknowledgeTopicResponse as TopicAnswer
+from ....protocol.messages.share_acknowledge import ShareAcknowledgeTopicResponse as TopicResult
 from ...coordinators.share.acknowledgements import Refusals, acknowledge
 from ...coordinators.share.share_sessions import FINAL_EPOCH, FIRST_EPOCH
 from ...requests.request_context import ApiHandler, RequestContext
@@ -18,7 +18,7 @@ from ...runtime.deferred import Deferred
 def handle(
     context: RequestContext, request: ShareAcknowledgeRequest
 ) -> ShareAcknowledgeResponse | Deferred[ShareAcknowledgeResponse]:
-    """Take what a member says of records that it has."""
+    """Apply a member's acknowledgements of acquired records."""
     group_id, member_id = request.group_id, request.member_id
     if group_id is None or not member_id:
         return _refused(ErrorCode.INVALID_REQUEST)
@@ -35,23 +35,23 @@ def handle(
         for topic in request.topics
         for partition in topic.partitions
     }
-    refusals = acknowledge(node.replicas, groups, (group_id, member_id), acknowledged, may_renew=request.is_renew_ack)
+    errors = acknowledge(node.replicas, groups, (group_id, member_id), acknowledged, may_renew=request.is_renew_ack)
     if request.share_session_epoch == FINAL_EPOCH:
         groups.end_session(session)
     response = ShareAcknowledgeResponse(
-        acquisition_lock_timeout_ms=groups.settings.lock_ms(group_id), responses=_answers(refusals)
+        acquisition_lock_timeout_ms=groups.settings.lock_ms(group_id), responses=_topic_results(errors)
     )
     return groups.when_durable(response, _refused)
 
 
-def _answers(refusals: Refusals) -> list[TopicAnswer]:
-    topics: dict[bytes, TopicAnswer] = {}
-    for (topic_id, index), refusal in refusals.items():
-        answer = PartitionData(partition_index=index)
-        if refusal is not None:
-            answer.error_code = refusal.code
-            answer.error_message = refusal.message or None
-        topics.setdefault(topic_id, TopicAnswer(topic_id=topic_id)).partitions.append(answer)
+def _topic_results(errors: Refusals) -> list[TopicResult]:
+    topics: dict[bytes, TopicResult] = {}
+    for (topic_id, index), error in errors.items():
+        result = PartitionData(partition_index=index)
+        if error is not None:
+            result.error_code = error.code
+            result.error_message = error.message or None
+        topics.setdefault(topic_id, TopicResult(topic_id=topic_id)).partitions.append(result)
     return list(topics.values())
 
 

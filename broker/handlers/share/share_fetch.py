@@ -11,20 +11,20 @@ from functools import partial
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.share_fetch import AcknowledgementBatch, PartitionData, ShareFetchRequest, ShareFetchResponse
-from ....protocol.messages.share_fetch import AcquiredRecords as AcquiredAnswer
-from ....protocol.messages.share_fetch import ShareFetchableTopicResponse as TopicAnswer
+from ....protocol.messages.share_fetch import AcquiredRecords as AcquiredResult
+from ....protocol.messages.share_fetch import ShareFetchableTopicResponse as TopicResult
 from ...coordinators.share.acknowledgements import Refusals, acknowledge
 from ...coordinators.share.share_fetching import DelayedShareFetch, Fetched, ShareFetching, ShareFetchLimits, is_enough
 from ...coordinators.share.share_sessions import FINAL_EPOCH, FIRST_EPOCH, PartitionKey, ShareSession
 from ...requests.request_context import ApiHandler, RequestContext
 from ...runtime.deferred import Deferred
 
-# The acquire mode in which no more records are acquired than were asked for.
+# The share_acquire_mode that acquires at most max_records records.
 RECORD_LIMIT = 1
 
 
 def handle(context: RequestContext, request: ShareFetchRequest) -> ShareFetchResponse | Deferred[ShareFetchResponse]:
-    """Take what is acknowledged, and acquire records; wait up to max_wait_ms for the first."""
+    """Apply acknowledgements and acquire records. Wait up to max_wait_ms for the first record."""
     group_id, member_id = request.group_id, request.member_id
     if group_id is None or not member_id or _is_contradictory(request):
         return ShareFetchResponse(error_code=ErrorCode.INVALID_REQUEST)
@@ -40,7 +40,7 @@ def handle(context: RequestContext, request: ShareFetchRequest) -> ShareFetchRes
     except KafkaError as error:
         return ShareFetchResponse(error_code=error.code)
     member = (group_id, member_id)
-    refusals = acknowledge(node.replicas, groups, member, acknowledged, may_renew=request.is_renew_ack)
+    errors = acknowledge(node.replicas, groups, member, acknowledged, may_renew=request.is_renew_ack)
     if request.share_session_epoch == FINAL_EPOCH:
         groups.end_session(session)
     keys = [] if _wants_nothing(request) else list(session.partitions)
@@ -53,18 +53,18 @@ def handle(context: RequestContext, request: ShareFetchRequest) -> ShareFetchRes
     fetching = ShareFetching(node.replicas, groups, member, keys, limits)
     fetched = fetching.fetch()
 
-    def answer(fetched: Fetched) -> ShareFetchResponse:
+    def respond(fetched: Fetched) -> ShareFetchResponse:
         return ShareFetchResponse(
-            acquisition_lock_timeout_ms=groups.settings.lock_ms(group_id), responses=_answers(refusals, fetched)
+            acquisition_lock_timeout_ms=groups.settings.lock_ms(group_id), responses=_topic_results(errors, fetched)
         )
 
-    if not keys or refusals or request.max_wait_ms <= 0 or is_enough(fetched):
-        return groups.when_durable(answer(fetched), _refused)
-    return DelayedShareFetch(fetching, request.max_wait_ms).answer.encoded_by(answer)
+    if not keys or errors or request.max_wait_ms <= 0 or is_enough(fetched):
+        return groups.when_durable(respond(fetched), _refused)
+    return DelayedShareFetch(fetching, request.max_wait_ms).answer.encoded_by(respond)
 
 
 def _is_contradictory(request: ShareFetchRequest) -> bool:
-    """Whether the request renews locks, and asks for records too."""
+    """Return whether the request both renews locks and fetches records."""
     return request.is_renew_ack and any(
         (request.max_wait_ms, request.min_bytes, request.max_bytes, request.max_records)
     )
@@ -84,7 +84,7 @@ def _acknowledged(request: ShareFetchRequest) -> dict[PartitionKey, Sequence[Ack
 
 
 def _session(context: RequestContext, request: ShareFetchRequest, member: tuple[str, str]) -> ShareSession:
-    """Return the session as it is after the request; raises KafkaError, see ShareSessions."""
+    """Create or update the member's share session. Raises KafkaError as ShareSessions does."""
     groups = context.node.coordinators.groups.share_groups
     sessions = groups.sessions
     epoch = request.share_session_epoch
@@ -102,27 +102,27 @@ def _session(context: RequestContext, request: ShareFetchRequest, member: tuple[
     return session
 
 
-def _answers(refusals: Refusals, fetched: Fetched) -> list[TopicAnswer]:
-    """Return an entry for each partition of which anything was acknowledged, acquired or refused."""
+def _topic_results(errors: Refusals, fetched: Fetched) -> list[TopicResult]:
+    """Return the results of all partitions with an acknowledgement, acquired records or an error."""
     partitions: dict[PartitionKey, PartitionData] = {}
-    for key, refusal in refusals.items():
-        answer = partitions.setdefault(key, PartitionData(partition_index=key[1]))
-        if refusal is not None:
-            answer.acknowledge_error_code = refusal.code
-            answer.acknowledge_error_message = refusal.message or None
+    for key, error in errors.items():
+        result = partitions.setdefault(key, PartitionData(partition_index=key[1]))
+        if error is not None:
+            result.acknowledge_error_code = error.code
+            result.acknowledge_error_message = error.message or None
     for key, got in fetched.items():
         if isinstance(got, KafkaError):
             partitions.setdefault(key, PartitionData(partition_index=key[1])).error_code = got.code
         elif got.acquired:
-            answer = partitions.setdefault(key, PartitionData(partition_index=key[1]))
-            answer.records = got.records
-            answer.acquired_records = [
-                AcquiredAnswer(first_offset=first, last_offset=last, delivery_count=count)
+            result = partitions.setdefault(key, PartitionData(partition_index=key[1]))
+            result.records = got.records
+            result.acquired_records = [
+                AcquiredResult(first_offset=first, last_offset=last, delivery_count=count)
                 for first, last, count in got.acquired
             ]
-    topics: dict[bytes, TopicAnswer] = {}
-    for (topic_id, _), answer in partitions.items():
-        topics.setdefault(topic_id, TopicAnswer(topic_id=topic_id)).partitions.append(answer)
+    topics: dict[bytes, TopicResult] = {}
+    for (topic_id, _), result in partitions.items():
+        topics.setdefault(topic_id, TopicResult(topic_id=topic_id)).partitions.append(result)
     return list(topics.values())
 
 

@@ -12,7 +12,7 @@ from ...runtime.deferred import Deferred
 def handle(
     context: RequestContext, request: ShareGroupHeartbeatRequest
 ) -> ShareGroupHeartbeatResponse | Deferred[ShareGroupHeartbeatResponse]:
-    """Answer with the member's epoch, and with its assignment where that has changed."""
+    """Return the member's epoch, and its assignment if that has changed."""
     groups = context.node.coordinators.groups
     client = Client(context.client_id or "", f"/{context.connection.client_host}")
     try:

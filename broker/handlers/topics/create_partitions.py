@@ -17,7 +17,7 @@ from ....protocol.messages.create_partitions import (
     CreatePartitionsTopicResult,
 )
 from ...metadata.metadata_image import TopicImage
-from ...metadata.replica_assignment import PARTITIONS_PER_REQUEST_MAX, check_assignment, refusal
+from ...metadata.replica_assignment import PARTITIONS_PER_REQUEST_MAX, assignment_error, check_assignment
 from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 from ...runtime.deferred import Deferred
 
@@ -25,9 +25,9 @@ from ...runtime.deferred import Deferred
 def handle(
     context: RequestContext, request: CreatePartitionsRequest
 ) -> CreatePartitionsResponse | Deferred[CreatePartitionsResponse]:
-    """Give each topic the partitions it is to have more."""
+    """Add partitions to each topic."""
     if request.timeout_ms <= 0:
-        # Kafka's controller finds the time to be over before it begins.
+        # Kafka's controller checks the timeout before it starts.
         timed_out = KafkaError(ErrorCode.REQUEST_TIMED_OUT)
         return CreatePartitionsResponse(results=[_result(topic.name, timed_out) for topic in request.topics])
     counts = Counter(topic.name for topic in request.topics)
@@ -35,18 +35,19 @@ def handle(
     results = [_result(name, duplicate) for name, count in counts.items() if count > 1]
     for asked in request.topics:
         if counts[asked.name] == 1:
-            results.append(_result(asked.name, _grow(context.node, asked, validate_only=request.validate_only)))
-    return context.node.controller.when_saved(lambda error: _answer(results, error))
+            error = _add_partitions(context.node, asked, validate_only=request.validate_only)
+            results.append(_result(asked.name, error))
+    return context.node.controller.when_saved(lambda error: _response(results, error))
 
 
-def _answer(results: list[CreatePartitionsTopicResult], error: KafkaError | None) -> CreatePartitionsResponse:
-    """Return the answer, with error for each topic that has grown and could not be written down."""
+def _response(results: list[CreatePartitionsTopicResult], error: KafkaError | None) -> CreatePartitionsResponse:
+    """Return the response. error: why the metadata could not be saved; it replaces every success."""
     if error is not None:
         results = [each if each.error_code else _result(each.name, error) for each in results]
     return CreatePartitionsResponse(results=results)
 
 
-def _grow(node: NodeServices, asked: CreatePartitionsTopic, *, validate_only: bool) -> KafkaError | None:
+def _add_partitions(node: NodeServices, asked: CreatePartitionsTopic, *, validate_only: bool) -> KafkaError | None:
     try:
         topic = _checked_topic(node, asked)
         if not validate_only:
@@ -72,7 +73,7 @@ def _checked_topic(node: NodeServices, asked: CreatePartitionsTopic) -> TopicIma
     if asked.assignments is not None:
         _check_assignments(node, asked, additional)
     if additional > PARTITIONS_PER_REQUEST_MAX:
-        # More records than the controller's list of them takes, for which it has no better answer.
+        # Kafka's controller fails, because the records exceed its limit for one batch.
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
     return topic
 
@@ -80,7 +81,7 @@ def _checked_topic(node: NodeServices, asked: CreatePartitionsTopic) -> TopicIma
 def _check_assignments(node: NodeServices, asked: CreatePartitionsTopic, additional: int) -> None:
     assignments = asked.assignments or []
     if len(assignments) != additional:
-        raise refusal(
+        raise assignment_error(
             f"Attempted to add {additional} additional partition(s), but only {len(assignments)} assignment(s) "
             "were specified."
         )

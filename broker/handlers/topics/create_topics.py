@@ -1,7 +1,7 @@
 """CreateTopics (19), versions 2-7.
 
 Left out: topic_config_error_code, which only an authorizer sets.
-v5 answers with what was created and its configs; v5 flexible; v7 topic ids.
+v5 flexible, and the response has the topic's partition count and configs; v7 topic ids.
 Source: ControllerApis.createTopics and ReplicationControlManager.createTopics, Kafka 4.3.0;
 tests/golden/topics-4.3.0.jsonl.
 """
@@ -22,47 +22,47 @@ from ....protocol.messages.create_topics import (
 )
 from ...config.config_types import ConfigError
 from ...metadata.config_entries import effective_topic_configs
-from ...metadata.replica_assignment import PARTITIONS_PER_REQUEST_MAX, check_assignment, refusal
+from ...metadata.replica_assignment import PARTITIONS_PER_REQUEST_MAX, assignment_error, check_assignment
 from ...metadata.topic_config import validate_topic_configs
 from ...metadata.topic_names import collision_key_of, find_topic_name_error
 from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 from ...runtime.deferred import Deferred
 
-# What a client sends for "as the broker is configured", and where it assigns the replicas itself.
+# Means the broker's default. Required with manual replica assignments.
 NOT_GIVEN = -1
-# The topic of the controllers, which clients do not see.
+# The topic of Kafka's controllers.
 CLUSTER_METADATA_TOPIC = "__cluster_metadata"
 
 
 def handle(
     context: RequestContext, request: CreateTopicsRequest
 ) -> CreateTopicsResponse | Deferred[CreateTopicsResponse]:
-    """Create each topic that may be created."""
+    """Create each valid topic."""
     counts = Counter(topic.name for topic in request.topics)
     wanted = [topic for topic in request.topics if counts[topic.name] == 1 and topic.name != CLUSTER_METADATA_TOPIC]
-    refusal_of_all = _refusal_of_all(context.node, request, wanted)
-    if refusal_of_all is not None:
-        return CreateTopicsResponse(topics=[_refused(topic.name, refusal_of_all) for topic in request.topics])
+    request_error = _find_request_error(context.node, request, wanted)
+    if request_error is not None:
+        return CreateTopicsResponse(topics=[_refused(topic.name, request_error) for topic in request.topics])
     results = [_refused(name, error) for name, error in _refused_names(counts)]
     results += _create_all(context.node, wanted, validate_only=request.validate_only)
-    return context.node.controller.when_saved(lambda error: _answer(results, error))
+    return context.node.controller.when_saved(lambda error: _response(results, error))
 
 
-def _answer(results: list[CreatableTopicResult], error: KafkaError | None) -> CreateTopicsResponse:
-    """Return the answer, with error for each topic that was created and could not be written down."""
+def _response(results: list[CreatableTopicResult], error: KafkaError | None) -> CreateTopicsResponse:
+    """Return the response. error: why the metadata could not be saved; it replaces every success."""
     if error is not None:
         results = [each if each.error_code else _refused(each.name, error) for each in results]
     return CreateTopicsResponse(topics=results)
 
 
-def _refusal_of_all(
+def _find_request_error(
     node: NodeServices, request: CreateTopicsRequest, wanted: list[CreatableTopic]
 ) -> KafkaError | None:
-    """Return what is wrong with the request as a whole."""
+    """Return the error of the whole request, or None."""
     if not wanted:
         return None
     if request.timeout_ms <= 0:
-        # Kafka's controller finds the time to be over before it begins.
+        # Kafka's controller checks the timeout before it starts.
         return KafkaError(ErrorCode.REQUEST_TIMED_OUT)
     default = node.config.num_partitions
     total = sum(
@@ -85,7 +85,7 @@ def _refused_names(counts: Counter[str]) -> Iterable[tuple[str, KafkaError]]:
 def _create_all(
     node: NodeServices, wanted: Iterable[CreatableTopic], *, validate_only: bool
 ) -> Iterable[CreatableTopicResult]:
-    # Two new names of one request may collide: Kafka looks only at what was there before.
+    # Kafka checks collisions with existing topics only, not among the new names of a request.
     existing = {collision_key_of(name): name for name in sorted(node.image.topics, reverse=True)}
     for topic in wanted:
         try:
@@ -105,7 +105,7 @@ def _create_all(
             error_message=None,
             num_partitions=partition_count,
             replication_factor=1,
-            configs=_described(node, configs),
+            configs=_effective_configs(node, configs),
         )
 
 
@@ -121,7 +121,7 @@ def _check_name(node: NodeServices, name: str, existing: dict[str, str]) -> None
 
 
 def _checked_configs(node: NodeServices, topic: CreatableTopic) -> dict[str, str]:
-    """Return what is set for the topic; the last of two values of a key counts."""
+    """Return the validated configs of the topic; the last of several values of a key counts."""
     asked = {config.name: config.value for config in topic.configs}
     try:
         validate_topic_configs(node.config, asked)
@@ -165,15 +165,15 @@ def _checked_assignments(node: NodeServices, topic: CreatableTopic) -> int:
     for assignment in topic.assignments:
         index = assignment.partition_index
         if index in seen:
-            raise refusal(f"Found multiple manual partition assignments for partition {index}")
+            raise assignment_error(f"Found multiple manual partition assignments for partition {index}")
         check_assignment(assignment.broker_ids, brokers)
         seen.add(index)
     if seen != set(range(len(seen))):
-        raise refusal("partitions should be a consecutive 0-based integer sequence")
+        raise assignment_error("partitions should be a consecutive 0-based integer sequence")
     return len(seen)
 
 
-def _described(node: NodeServices, configs: dict[str, str]) -> list[CreatableTopicConfigs]:
+def _effective_configs(node: NodeServices, configs: dict[str, str]) -> list[CreatableTopicConfigs]:
     return [
         CreatableTopicConfigs(name=name, value=text, config_source=source)
         for name, text, source in effective_topic_configs(node.image.configs, configs)

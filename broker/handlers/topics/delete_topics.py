@@ -27,26 +27,26 @@ DELETION_DISABLED_SINCE = 3
 def handle(
     context: RequestContext, request: DeleteTopicsRequest
 ) -> DeleteTopicsResponse | Deferred[DeleteTopicsResponse]:
-    """Delete each topic that is named once, by name or by id."""
+    """Delete each topic that appears once, by name or by id."""
     if context.api_version >= BY_ID_SINCE:
         states = request.topics
     else:
         states = [DeleteTopicState(name=name) for name in request.topic_names]
     if not context.node.config.delete_topic_enable:
-        old = context.api_version < DELETION_DISABLED_SINCE
-        code = ErrorCode.INVALID_REQUEST if old else ErrorCode.TOPIC_DELETION_DISABLED
+        has_code = context.api_version >= DELETION_DISABLED_SINCE
+        code = ErrorCode.TOPIC_DELETION_DISABLED if has_code else ErrorCode.INVALID_REQUEST
         return DeleteTopicsResponse(responses=[_refused(state, KafkaError(code)) for state in states])
     if request.timeout_ms <= 0 and states:
-        # Kafka's controller finds the time to be over before it begins.
+        # Kafka's controller checks the timeout before it starts.
         return DeleteTopicsResponse(
             responses=[_refused(state, KafkaError(ErrorCode.REQUEST_TIMED_OUT)) for state in states]
         )
     results = Deletion(context.node, states).results()
-    return context.node.controller.when_saved(lambda error: _answer(results, error))
+    return context.node.controller.when_saved(lambda error: _response(results, error))
 
 
-def _answer(results: list[DeletableTopicResult], error: KafkaError | None) -> DeleteTopicsResponse:
-    """Return the answer, with error for each topic that is gone, which could not be written down."""
+def _response(results: list[DeletableTopicResult], error: KafkaError | None) -> DeleteTopicsResponse:
+    """Return the response. error: why the metadata could not be saved; it replaces every success."""
     for result in results:
         if error is not None and not result.error_code:
             result.error_code, result.error_message = error.code, error.message
@@ -54,10 +54,10 @@ def _answer(results: list[DeletableTopicResult], error: KafkaError | None) -> De
 
 
 class Deletion:
-    """One request: sorts out what is named wrongly or more than once, and deletes the rest."""
+    """Deletes the topics of one request; refuses invalid and duplicate names and ids."""
 
     def __init__(self, node: NodeServices, states: Sequence[DeleteTopicState]) -> None:
-        """Sort out; nothing is deleted yet."""
+        """Refuse invalid and duplicate states. Nothing is deleted yet."""
         self._node = node
         self._results: list[DeletableTopicResult] = []
         self._accepted: list[DeleteTopicState] = []
@@ -65,7 +65,7 @@ class Deletion:
             self._accepted.append(DeleteTopicState(name=name, topic_id=topic_id))
 
     def results(self) -> list[DeletableTopicResult]:
-        """Delete, and return an answer for each name and id."""
+        """Delete the accepted topics. Return a result for each name and id."""
         self._refuse_names_of_ids()
         return self._results + [self._delete(state) for state in self._accepted]
 

@@ -1,8 +1,8 @@
 """DescribeLogDirs (35), versions 1-5.
 
-There is one log directory: the data folder, with the bytes of its file system. Without one the logs are in memory, and
-the bytes are those of the machine's memory.
-v2 flexible; v3 an error of its own; v4 total and usable bytes; v5 cordoned directories, which there are none of.
+There is one log directory: the data folder, with the bytes of its file system. Without a data folder the bytes are
+those of the machine's memory.
+v2 flexible; v3 top-level error code; v4 total and usable bytes; v5 cordoned directories (none here).
 Source: KafkaApis.handleDescribeLogDirsRequest and ReplicaManager.describeLogDirs, Kafka 4.3.0;
 tests/golden/cluster-4.3.0.jsonl.
 """
@@ -22,15 +22,15 @@ from ....protocol.messages.describe_log_dirs import (
 from ...replica.partition import Partition
 from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 
-# What Kafka answers where it cannot find out.
+# Kafka's value for an unknown size.
 UNKNOWN_BYTES = -1
 
 
 def handle(context: RequestContext, request: DescribeLogDirsRequest) -> DescribeLogDirsResponse:
-    """Tell how large the partitions asked for are; null asks for all; what is not there is left out."""
+    """Return the sizes of the requested partitions, or of all for null. Unknown partitions are left out."""
     node = context.node
     total_bytes, usable_bytes = (
-        _memory_bytes() if not node.replicas.is_on_disk else _disk_bytes(node.replicas.log_directory)
+        _disk_bytes(node.replicas.log_directory) if node.replicas.is_on_disk else _memory_bytes()
     )
     result = DescribeLogDirsResult(
         log_dir=node.replicas.log_directory,
@@ -43,16 +43,16 @@ def handle(context: RequestContext, request: DescribeLogDirsRequest) -> Describe
 
 def _topics(node: NodeServices, request: DescribeLogDirsRequest) -> list[DescribeLogDirsTopic]:
     wanted: dict[str, set[int]] = defaultdict(set)
-    for asked in request.topics or ():
-        wanted[asked.topic].update(asked.partitions)
-    answers: list[DescribeLogDirsTopic] = []
+    for requested in request.topics or ():
+        wanted[requested.topic].update(requested.partitions)
+    results: list[DescribeLogDirsTopic] = []
     for name in node.image.topics if request.topics is None else wanted:
         topic = node.image.find_topic(name)
         partitions = [] if topic is None else node.replicas.partitions_of(topic)
         described = [_partition(each) for each in partitions if request.topics is None or each.index in wanted[name]]
         if described:
-            answers.append(DescribeLogDirsTopic(name=name, partitions=described))
-    return answers
+            results.append(DescribeLogDirsTopic(name=name, partitions=described))
+    return results
 
 
 def _partition(partition: Partition) -> DescribeLogDirsPartition:
@@ -60,6 +60,7 @@ def _partition(partition: Partition) -> DescribeLogDirsPartition:
 
 
 def _memory_bytes() -> tuple[int, int]:
+    """Return the total and available bytes of the machine's memory."""
     try:
         page_bytes = os.sysconf("SC_PAGE_SIZE")
         return os.sysconf("SC_PHYS_PAGES") * page_bytes, os.sysconf("SC_AVPHYS_PAGES") * page_bytes
@@ -68,7 +69,7 @@ def _memory_bytes() -> tuple[int, int]:
 
 
 def _disk_bytes(folder: str) -> tuple[int, int]:
-    """Return the total and usable bytes of the file system that folder is on."""
+    """Return the total and usable bytes of the folder's file system."""
     try:
         status = os.statvfs(folder)
     except OSError:

@@ -1,4 +1,4 @@
-"""DescribeTopicPartitions (75), version 0: topics in the order of their names, a page at a time.
+"""DescribeTopicPartitions (75), version 0: topics sorted by name, in pages.
 
 Source: DescribeTopicPartitionsRequestHandler and KRaftMetadataCache.describeTopicResponse, Kafka 4.3.0;
 tests/golden/cluster-4.3.0.jsonl.
@@ -23,8 +23,8 @@ START = Cursor(topic_name="", partition_index=0)
 
 
 def handle(context: RequestContext, request: DescribeTopicPartitionsRequest) -> DescribeTopicPartitionsResponse:
-    """Describe the topics from the cursor on, until there are as many partitions as a page holds."""
-    error = _refusal(request)
+    """Describe the topics from the cursor on, up to the partition limit of a page."""
+    error = _request_error(request)
     if error is not ErrorCode.NONE:
         refused = [DescribeTopicPartitionsResponseTopic(error_code=error, name=topic.name) for topic in request.topics]
         return DescribeTopicPartitionsResponse(topics=refused)
@@ -35,12 +35,12 @@ def handle(context: RequestContext, request: DescribeTopicPartitionsRequest) -> 
     return _page(node, sorted(name for name in names if name >= cursor.topic_name), cursor, limit)
 
 
-def _refusal(request: DescribeTopicPartitionsRequest) -> ErrorCode:
+def _request_error(request: DescribeTopicPartitionsRequest) -> ErrorCode:
     names = {topic.name for topic in request.topics}
     cursor = request.cursor
     if cursor is not None and ((names and cursor.topic_name not in names) or cursor.partition_index < 0):
         return ErrorCode.INVALID_REQUEST
-    # Kafka stumbles over an empty name when it asks its authorizer.
+    # Kafka's authorizer fails with an empty name.
     return ErrorCode.UNKNOWN_SERVER_ERROR if "" in names else ErrorCode.NONE
 
 

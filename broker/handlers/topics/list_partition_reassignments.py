@@ -1,4 +1,4 @@
-"""ListPartitionReassignments (46), version 0: there never are any, as one node leads all.
+"""ListPartitionReassignments (46), version 0: always empty, because one node leads all partitions.
 
 Source: ReplicationControlManager.listPartitionReassignments, Kafka 4.3.0; tests/golden/cluster-4.3.0.jsonl.
 """
@@ -13,7 +13,7 @@ from ...requests.request_context import ApiHandler, RequestContext
 
 
 def handle(context: RequestContext, request: ListPartitionReassignmentsRequest) -> ListPartitionReassignmentsResponse:
-    """Answer that nothing is being moved, whatever is asked for."""
+    """Return no reassignment."""
     return ListPartitionReassignmentsResponse(error_message=None)
 
 

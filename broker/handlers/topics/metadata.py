@@ -1,9 +1,9 @@
 """Metadata (3), versions 0-13.
 
-v0 an empty list means all topics, and v0-3 have no flag: an unknown topic is created; v1 null means all topics, rack,
-controller, internal topics; v2 cluster id; v4 allow_auto_topic_creation; v5 offline replicas; v7 leader epoch;
-v8 authorized operations (v8-10 of the cluster too); v9 flexible; v10 topic ids in the answer; v12 topic ids in the
-request; v13 an error of its own.
+v0 an empty list means all topics; v0-3 always create an unknown topic; v1 null means all topics, rack, controller,
+internal topics; v2 cluster id; v4 allow_auto_topic_creation; v5 offline replicas; v7 leader epoch; v8 authorized
+operations (v8-10 of the cluster too); v9 flexible; v10 topic ids in the response; v12 topic ids in the request; v13
+top-level error code.
 Source: KafkaApis.handleTopicMetadataRequest and DefaultAutoTopicCreationManager, Kafka 4.3.0; tests/golden.
 """
 
@@ -36,11 +36,11 @@ TOPIC_IDS_SINCE = 12
 
 
 def handle(context: RequestContext, request: MetadataRequest) -> MetadataResponse | Deferred[MetadataResponse]:
-    """Tell the brokers, and the topics asked for."""
+    """Return the brokers and the requested topics; create unknown topics if that is enabled."""
     node = context.node
-    refusal = _refusal(context.api_version, request.topics or [])
-    if refusal is not ErrorCode.NONE:
-        return _refuse(request.topics or [], refusal)
+    error = _request_error(context.api_version, request.topics or [])
+    if error is not ErrorCode.NONE:
+        return _error_response(request.topics or [], error)
     response = MetadataResponse(
         cluster_id=node.image.cluster_id,
         controller_id=node.node_id,
@@ -60,12 +60,12 @@ def handle(context: RequestContext, request: MetadataRequest) -> MetadataRespons
     if request.include_topic_authorized_operations:
         for topic in response.topics:
             topic.topic_authorized_operations = TOPIC_OPERATIONS
-    # A topic is not told before it is written down: what a client then writes to it would outlive it.
+    # A topic is returned only after it is saved: otherwise records could outlive their topic.
     return node.controller.when_saved(lambda _: response)
 
 
-def _refusal(version: int, asked: list[MetadataRequestTopic]) -> ErrorCode:
-    """Return why the whole request is refused, NONE where it is not."""
+def _request_error(version: int, asked: list[MetadataRequestTopic]) -> ErrorCode:
+    """Return the error of the whole request, or NONE."""
     uses_ids = any(topic.topic_id != ZERO_UUID for topic in asked)
     has_no_name = any(topic.name is None for topic in asked)
     if version < TOPIC_IDS_SINCE:
@@ -73,7 +73,7 @@ def _refusal(version: int, asked: list[MetadataRequestTopic]) -> ErrorCode:
     return ErrorCode.UNKNOWN_SERVER_ERROR if has_no_name and not uses_ids else ErrorCode.NONE
 
 
-def _refuse(asked: list[MetadataRequestTopic], error: ErrorCode) -> MetadataResponse:
+def _error_response(asked: list[MetadataRequestTopic], error: ErrorCode) -> MetadataResponse:
     return MetadataResponse(
         error_code=error,
         topics=[
@@ -86,28 +86,28 @@ def _topics(context: RequestContext, request: MetadataRequest) -> list[MetadataR
     asked = request.topics
     if asked is None or (not asked and context.api_version < NULL_MEANS_ALL_SINCE):
         return [_describe(topic) for topic in context.node.image.topics.values()]
-    # A topic that is asked for twice is answered once; with one id in the request, names are not looked at.
+    # A topic that appears twice has one result. If any topic has an id, names are ignored.
     topic_ids = dict.fromkeys(topic.topic_id for topic in asked if topic.topic_id != ZERO_UUID)
     if topic_ids:
-        return [_find_id(context, topic_id) for topic_id in topic_ids]
+        return [_describe_id(context, topic_id) for topic_id in topic_ids]
     may_create = context.api_version < AUTO_CREATION_FLAG_SINCE or request.allow_auto_topic_creation
     names = dict.fromkeys(topic.name or "" for topic in asked)
-    answers = [_find_name(context, name) for name in names]
+    results = [_describe_name(context, name) for name in names]
     if may_create and context.node.config.auto_create_topics_enable:
-        # The answer to this request does not show the topics yet, as Kafka's does not.
+        # As in Kafka, this response does not have the new topics.
         unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        _create(context, [topic.name or "" for topic in answers if topic.error_code == unknown])
-    return answers
+        _create(context, [topic.name or "" for topic in results if topic.error_code == unknown])
+    return results
 
 
-def _find_id(context: RequestContext, topic_id: bytes) -> MetadataResponseTopic:
+def _describe_id(context: RequestContext, topic_id: bytes) -> MetadataResponseTopic:
     topic = context.node.image.find_topic_by_id(topic_id)
     if topic is not None:
         return _describe(topic)
     return MetadataResponseTopic(error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=topic_id)
 
 
-def _find_name(context: RequestContext, name: str) -> MetadataResponseTopic:
+def _describe_name(context: RequestContext, name: str) -> MetadataResponseTopic:
     topic = context.node.image.find_topic(name)
     if topic is not None:
         return _describe(topic)
@@ -117,10 +117,10 @@ def _find_name(context: RequestContext, name: str) -> MetadataResponseTopic:
 
 
 def _create(context: RequestContext, names: list[str]) -> None:
-    """Create topics on demand, those of coordinators as these would have them.
+    """Create topics on demand; internal topics with the configs of their coordinator.
 
-    A name that collides with that of a topic is passed over; two new ones that collide with each other are not. Where
-    the files of one cannot be made, it is as if nobody had asked: the client does so again.
+    A name that collides with an existing topic is skipped, but not one that collides with another new name. If the
+    files of a topic cannot be created, the error is logged, and the client retries.
     """
     node = context.node
     taken = {collision_key_of(name) for name in node.image.topics} if names else set[str]()

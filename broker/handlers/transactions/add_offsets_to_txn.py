@@ -1,4 +1,4 @@
-"""AddOffsetsToTxn (25), versions 0-4: the partition that keeps a group's offsets joins a transaction.
+"""AddOffsetsToTxn (25), versions 0-4: adds a group's partition of __consumer_offsets to a transaction.
 
 v2 PRODUCER_FENCED; v3 flexible; v4 TRANSACTION_ABORTABLE.
 Source: KafkaApis.handleAddOffsetsToTxnRequest, Kafka 4.3.0.
@@ -14,14 +14,14 @@ from ...requests.request_context import ApiHandler, RequestContext
 from ...runtime.deferred import Deferred
 
 FENCED_SINCE = 2
-# The clients of this request know of no transaction version.
+# Clients of this API have transaction version 0.
 OLD_CLIENT = 0
 
 
 def handle(
     context: RequestContext, request: AddOffsetsToTxnRequest
 ) -> AddOffsetsToTxnResponse | Deferred[AddOffsetsToTxnResponse]:
-    """Have the partition of the group join the transaction."""
+    """Add the group's partition to the transaction."""
     node = context.node
     index = find_index_of_key(node.image, CoordinatorType.GROUP, request.group_id)
     partition = (INTERNAL_TOPICS[CoordinatorType.GROUP].name, index)

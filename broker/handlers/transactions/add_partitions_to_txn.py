@@ -1,8 +1,8 @@
 """AddPartitionsToTxn (24), versions 0-5.
 
-Partitions join a transaction all together or not at all.
-v2 PRODUCER_FENCED; v3 flexible; v4 several transactions, and partitions that are only to be verified, of transaction
-version 2; meant for brokers and allowed to anybody, as there is no authorizer; v5 TRANSACTION_ABORTABLE.
+All partitions of a transaction are added, or none.
+v2 PRODUCER_FENCED; v3 flexible; v4 several transactions, verify_only, transaction version 2; v5 TRANSACTION_ABORTABLE.
+Versions from 4 on are for brokers. Without an authorizer any client may send them.
 Source: KafkaApis.handleAddPartitionsToTxnRequest, Kafka 4.3.0.
 """
 
@@ -26,19 +26,19 @@ from ...runtime.deferred import Deferred
 
 FENCED_SINCE = 2
 SEVERAL_TRANSACTIONS_SINCE = 4
-# From this version on the client counts as one of transaction version 2; before, as one that knows of none.
+# From this version on clients have transaction version 2, before it 0.
 NEW_CLIENT_SINCE = 4
 NEW_CLIENT = 2
 OLD_CLIENT = 0
 
-# What one partition is answered.
+# Returns the error of a partition, by topic and index.
 ErrorOf = Callable[[str, int], ErrorCode]
 
 
 def handle(
     context: RequestContext, request: AddPartitionsToTxnRequest
 ) -> AddPartitionsToTxnResponse | Deferred[AddPartitionsToTxnResponse]:
-    """Have the partitions of each transaction join it, or verify that they have."""
+    """Add the partitions to each transaction, or verify that they were added."""
     node, api_version = context.node, context.api_version
     if api_version >= SEVERAL_TRANSACTIONS_SINCE:
         asked = request.transactions
@@ -51,13 +51,13 @@ def handle(
                 topics=request.v3_and_below_topics,
             )
         ]
-    answer = _response(api_version, [_result(node, each, api_version) for each in asked])
+    response = _response(api_version, [_result(node, each, api_version) for each in asked])
 
     def refused(code: ErrorCode) -> AddPartitionsToTxnResponse:
         results = [_with_error(each, lambda _topic, _index: code) for each in asked]
         return _response(api_version, results)
 
-    return node.coordinators.transactions.when_durable(answer, refused)
+    return node.coordinators.transactions.when_durable(response, refused)
 
 
 def _response(api_version: int, results: list[AddPartitionsToTxnResult]) -> AddPartitionsToTxnResponse:
@@ -77,13 +77,13 @@ def _result(node: NodeServices, asked: AddPartitionsToTxnTransaction, api_versio
             ),
         )
     if asked.verify_only:
-        return _with_error(asked, lambda topic, index: _verified(node, asked, topic, index))
-    code = _added(node, asked, NEW_CLIENT if api_version >= NEW_CLIENT_SINCE else OLD_CLIENT)
+        return _with_error(asked, lambda topic, index: _verify_partition(node, asked, topic, index))
+    code = _add_partitions(node, asked, NEW_CLIENT if api_version >= NEW_CLIENT_SINCE else OLD_CLIENT)
     code = error_for(code, api_version, fenced_since=FENCED_SINCE)
     return _with_error(asked, lambda _topic, _index: code)
 
 
-def _added(node: NodeServices, asked: AddPartitionsToTxnTransaction, client_version: int) -> ErrorCode:
+def _add_partitions(node: NodeServices, asked: AddPartitionsToTxnTransaction, client_version: int) -> ErrorCode:
     partitions = [(topic.name, index) for topic in asked.topics for index in topic.partitions]
     try:
         node.coordinators.transactions.add(
@@ -94,7 +94,7 @@ def _added(node: NodeServices, asked: AddPartitionsToTxnTransaction, client_vers
     return ErrorCode.NONE
 
 
-def _verified(node: NodeServices, asked: AddPartitionsToTxnTransaction, topic: str, index: int) -> ErrorCode:
+def _verify_partition(node: NodeServices, asked: AddPartitionsToTxnTransaction, topic: str, index: int) -> ErrorCode:
     try:
         node.coordinators.transactions.verify(
             asked.transactional_id, asked.producer_id, asked.producer_epoch, [(topic, index)]

@@ -16,26 +16,26 @@ from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 
 
 def handle(context: RequestContext, request: DescribeTransactionsRequest) -> DescribeTransactionsResponse:
-    """Tell what is known of each transactional id."""
+    """Return the state of each transactional id."""
     states = [_describe(context.node, transactional_id) for transactional_id in request.transactional_ids]
     return DescribeTransactionsResponse(transaction_states=states)
 
 
 def _describe(node: NodeServices, transactional_id: str) -> TransactionState:
     try:
-        known = node.coordinators.transactions.describe(transactional_id)
+        metadata = node.coordinators.transactions.describe(transactional_id)
     except KafkaError as error:
         return TransactionState(transactional_id=transactional_id, error_code=error.code)
     topics: dict[str, TopicData] = {}
-    for topic, index in known.partitions:
+    for topic, index in metadata.partitions:
         topics.setdefault(topic, TopicData(topic=topic)).partitions.append(index)
     return TransactionState(
         transactional_id=transactional_id,
-        transaction_state=known.state_name,
-        transaction_timeout_ms=known.timeout_ms,
-        transaction_start_time_ms=known.start_ms,
-        producer_id=known.producer_id,
-        producer_epoch=known.producer_epoch,
+        transaction_state=metadata.state_name,
+        transaction_timeout_ms=metadata.timeout_ms,
+        transaction_start_time_ms=metadata.start_ms,
+        producer_id=metadata.producer_id,
+        producer_epoch=metadata.producer_epoch,
         topics=list(topics.values()),
     )
 

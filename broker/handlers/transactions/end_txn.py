@@ -1,7 +1,7 @@
 """EndTxn (26), versions 0-5.
 
-v2 PRODUCER_FENCED; v3 flexible; v4 TRANSACTION_ABORTABLE; v5 the epoch is raised with each transaction (KIP-890), and
-the answer tells the producer id and epoch to go on with.
+v2 PRODUCER_FENCED; v3 flexible; v4 TRANSACTION_ABORTABLE; v5 each transaction increments the epoch (KIP-890), and the
+response has the producer id and epoch for the next one.
 Source: KafkaApis.handleEndTxnRequest and TransactionCoordinator.handleEndTransaction, Kafka 4.3.0.
 """
 
@@ -16,7 +16,7 @@ from ...runtime.deferred import Deferred
 
 FENCED_SINCE = 2
 NEW_EPOCH_SINCE = 5
-# The transaction versions of clients; the broker's own level does not matter here.
+# The transaction versions of clients. The broker's own level has no effect here.
 NEW_CLIENT = 2
 OLD_CLIENT = 0
 
@@ -30,8 +30,8 @@ def handle(context: RequestContext, request: EndTxnRequest) -> EndTxnResponse | 
         after = transactions.end(request.transactional_id, producer, client_version, is_commit=request.committed)
     except KafkaError as error:
         return _refused(error_for(error.code, context.api_version, fenced_since=FENCED_SINCE))
-    answer = EndTxnResponse(producer_id=after.producer_id, producer_epoch=after.producer_epoch)
-    return transactions.when_durable(answer, _refused)
+    response = EndTxnResponse(producer_id=after.producer_id, producer_epoch=after.producer_epoch)
+    return transactions.when_durable(response, _refused)
 
 
 def _refused(code: ErrorCode) -> EndTxnResponse:

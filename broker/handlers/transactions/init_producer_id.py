@@ -1,8 +1,8 @@
 """InitProducerId (22), versions 0-5.
 
 Left out: version 6 (two-phase commit), which Kafka serves with unstable.api.versions.enable only.
-With a data folder each block of ids is written down before the first of it is given; where that fails, the answer is
-COORDINATOR_LOAD_IN_PROGRESS, as it is in Kafka while a broker has no block, and clients ask again.
+With a data folder each block of ids is saved before its first id is allocated. If that fails, the error is
+COORDINATOR_LOAD_IN_PROGRESS, as in a Kafka broker without a block, and clients retry.
 v2 flexible; v3 producer id and epoch (KIP-360); v4 PRODUCER_FENCED; v5 TRANSACTION_ABORTABLE.
 Source: KafkaApis.handleInitProducerIdRequest and TransactionCoordinator.handleInitProducerId, Kafka 4.3.0.
 """
@@ -22,31 +22,31 @@ NO_PRODUCER_ID = -1
 NO_PRODUCER_EPOCH = -1
 FENCED_SINCE = 4
 
-Answer = InitProducerIdResponse | Deferred[InitProducerIdResponse]
+Response = InitProducerIdResponse | Deferred[InitProducerIdResponse]
 
 
-def handle(context: RequestContext, request: InitProducerIdRequest) -> Answer:
-    """Give a producer id that was never given before, or the next epoch of a transactional id."""
+def handle(context: RequestContext, request: InitProducerIdRequest) -> Response:
+    """Allocate a new producer id, or increment the epoch of a transactional id."""
     if (request.producer_id == NO_PRODUCER_ID) != (request.producer_epoch == NO_PRODUCER_EPOCH):
         return _refused(ErrorCode.INVALID_REQUEST)
     if request.transactional_id == "":
         return _refused(ErrorCode.INVALID_REQUEST)
     node, api_version = context.node, context.api_version
     if request.transactional_id is None:
-        return _with_ids(node, lambda: _given(node))
-    return _with_ids(node, lambda: _initialized(node, request, api_version))
+        return _respond_with_ids(node, lambda: _allocate(node))
+    return _respond_with_ids(node, lambda: _init_transactional(node, request, api_version))
 
 
-def _with_ids(node: NodeServices, answer: Callable[[], Answer]) -> Answer:
-    """Answer now, or, where it takes a new block of ids, when that is saved, which may fail."""
-    first = answer()
+def _respond_with_ids(node: NodeServices, respond: Callable[[], Response]) -> Response:
+    """Call respond. If it needs a new block of ids, call it again when the block is saved or could not be saved."""
+    first = respond()
     if isinstance(first, Deferred) or first.error_code != ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
         return first
     node.controller.claim_producer_ids()
     later: Deferred[InitProducerIdResponse] = Deferred()
 
     def saved(_: KafkaError | None) -> None:
-        second = answer()
+        second = respond()
         if isinstance(second, Deferred):
             second.deliver_to(later.complete)
         else:
@@ -56,27 +56,27 @@ def _with_ids(node: NodeServices, answer: Callable[[], Answer]) -> Answer:
     return later.response() or later
 
 
-def _given(node: NodeServices) -> InitProducerIdResponse:
-    """Answer a producer without transactions."""
+def _allocate(node: NodeServices) -> InitProducerIdResponse:
+    """Respond to a producer without a transactional id."""
     producer_id = node.controller.producer_ids.generate()
     if producer_id is None:
         return _refused(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
     return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
 
 
-def _initialized(node: NodeServices, request: InitProducerIdRequest, api_version: int) -> Answer:
-    """Answer a producer with a transactional id."""
+def _init_transactional(node: NodeServices, request: InitProducerIdRequest, api_version: int) -> Response:
+    """Respond to a producer with a transactional id."""
     transactions = node.coordinators.transactions
     expected = None
     if request.producer_id != NO_PRODUCER_ID:
         expected = TransactionalProducer(request.producer_id, request.producer_epoch)
     try:
-        begun = transactions.init_producer(request.transactional_id or "", request.transaction_timeout_ms, expected)
+        producer = transactions.init_producer(request.transactional_id or "", request.transaction_timeout_ms, expected)
     except KafkaError as error:
-        answer = _refused(error_for(error.code, api_version, fenced_since=FENCED_SINCE))
+        response = _refused(error_for(error.code, api_version, fenced_since=FENCED_SINCE))
     else:
-        answer = InitProducerIdResponse(producer_id=begun.producer_id, producer_epoch=begun.producer_epoch)
-    return transactions.when_durable(answer, _refused)
+        response = InitProducerIdResponse(producer_id=producer.producer_id, producer_epoch=producer.producer_epoch)
+    return transactions.when_durable(response, _refused)
 
 
 def _refused(error: ErrorCode) -> InitProducerIdResponse:

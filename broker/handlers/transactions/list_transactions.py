@@ -1,6 +1,6 @@
 """ListTransactions (66), versions 0-2.
 
-v1 duration filter; v2 pattern of transactional ids, an expression of RE2 that the whole id matches.
+v1 duration filter; v2 pattern of transactional ids (RE2), which must match the whole id.
 Source: KafkaApis.handleListTransactionsRequest, TransactionStateManager.listTransactionStates, Kafka 4.3.0.
 """
 
@@ -37,16 +37,16 @@ def handle(context: RequestContext, request: ListTransactionsRequest) -> ListTra
 
 
 def _passes(
-    known: TransactionMetadata, request: ListTransactionsRequest, pattern: TopicRegex | None, now_ms: int
+    metadata: TransactionMetadata, request: ListTransactionsRequest, pattern: TopicRegex | None, now_ms: int
 ) -> bool:
-    if request.producer_id_filters and known.producer_id not in request.producer_id_filters:
+    if request.producer_id_filters and metadata.producer_id not in request.producer_id_filters:
         return False
-    if request.state_filters and known.state_name not in request.state_filters:
+    if request.state_filters and metadata.state_name not in request.state_filters:
         return False
-    # Without a transaction the start is -1, so that it passes every duration.
-    if request.duration_filter >= 0 and now_ms - known.start_ms <= request.duration_filter:
+    # Without a transaction start_ms is -1, so that the id passes every duration filter.
+    if request.duration_filter >= 0 and now_ms - metadata.start_ms <= request.duration_filter:
         return False
-    return pattern is None or pattern.matches(known.transactional_id)
+    return pattern is None or pattern.matches(metadata.transactional_id)
 
 
 HANDLER = ApiHandler(ListTransactionsRequest.read, handle)

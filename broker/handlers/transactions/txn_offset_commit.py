@@ -1,7 +1,7 @@
 """TxnOffsetCommit (28), versions 0-5.
 
-v2 committed_leader_epoch; v3 flexible, generation and member; v4 TRANSACTION_ABORTABLE; v5 the group's partition of
-__consumer_offsets joins the transaction by itself (KIP-890).
+v2 committed_leader_epoch; v3 flexible, generation and member; v4 TRANSACTION_ABORTABLE; v5 the broker adds the group's
+partition of __consumer_offsets to the transaction (KIP-890).
 Source: KafkaApis.handleTxnOffsetCommitRequest and GroupCoordinatorService.commitTransactionalOffsets, Kafka 4.3.0;
 tests/golden/golden-4.3.0.jsonl (O01 to O15, U40 to U43).
 """
@@ -30,15 +30,15 @@ ABORTABLE_SINCE = 4
 JOINS_SINCE = 5
 
 
-class _Answers:
-    """The answer as it grows: one entry a topic."""
+class _Results:
+    """Builds the response: one entry per topic."""
 
     def __init__(self) -> None:
         self._topics: dict[str, TxnOffsetCommitResponseTopic] = {}
 
     def add(self, topic_name: str, partition_index: int, error_code: int) -> None:
-        answer = self._topics.setdefault(topic_name, TxnOffsetCommitResponseTopic(name=topic_name))
-        answer.partitions.append(
+        result = self._topics.setdefault(topic_name, TxnOffsetCommitResponseTopic(name=topic_name))
+        result.partitions.append(
             TxnOffsetCommitResponsePartition(partition_index=partition_index, error_code=error_code)
         )
 
@@ -46,7 +46,7 @@ class _Answers:
         return TxnOffsetCommitResponse(topics=list(self._topics.values()))
 
     def refused(self, error_code: ErrorCode) -> TxnOffsetCommitResponse:
-        """Return the answer where what was accepted could not be made safe."""
+        """Return the response with this error for every accepted offset, because the group's log was not flushed."""
         fail_accepted((topic.partitions for topic in self._topics.values()), error_code)
         return self.response()
 
@@ -54,20 +54,20 @@ class _Answers:
 def handle(
     context: RequestContext, request: TxnOffsetCommitRequest
 ) -> TxnOffsetCommitResponse | Deferred[TxnOffsetCommitResponse]:
-    """Keep the offsets of the partitions that there are until the producer's transaction ends."""
-    answers, node = _Answers(), context.node
+    """Store the offsets of existing partitions as pending until the producer's transaction ends."""
+    results, node = _Results(), context.node
     commits = [
         commit
         for topic in request.topics
         for commit in existing_partitions(
             node.image.find_topic(topic.name),
             topic.partitions,
-            partial(answers.add, topic.name),
+            partial(results.add, topic.name),
             ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
         )
     ]
     if not commits:
-        return answers.response()
+        return results.response()
     offsets = [offset_to_commit(topic, partition) for topic, partition in commits]
     try:
         _check_transaction(context, request)
@@ -75,17 +75,17 @@ def handle(
             _committer_of(context, request), offsets, TransactionalProducer(request.producer_id, request.producer_epoch)
         )
     except KafkaError as error:
-        error_codes = [_known_to(context.api_version, ErrorCode(error.code))] * len(commits)
+        error_codes = [_code_for_version(context.api_version, ErrorCode(error.code))] * len(commits)
     for (topic, partition), error_code in zip(commits, error_codes, strict=True):
-        answers.add(topic.name, partition.partition_index, error_code)
-    settled = node.coordinators.groups.when_durable(answers.response(), answers.refused)
-    return when_joined(node.coordinators.transactions, settled, lambda: answers.refused(ErrorCode.NOT_COORDINATOR))
+        results.add(topic.name, partition.partition_index, error_code)
+    response = node.coordinators.groups.when_durable(results.response(), results.refused)
+    return when_joined(node.coordinators.transactions, response, lambda: results.refused(ErrorCode.NOT_COORDINATOR))
 
 
 def _check_transaction(context: RequestContext, request: TxnOffsetCommitRequest) -> None:
-    """Have the group's partition be in the transaction; raises KafkaError where it is not, and cannot join.
+    """Verify that the group's partition is in the transaction, or add it. Raises KafkaError.
 
-    A partition that has the producer's open transaction is not asked about again.
+    A partition with the producer's open transaction is not verified again.
     """
     if not request.group_id:
         raise KafkaError(ErrorCode.INVALID_GROUP_ID, "the group id is empty")
@@ -119,8 +119,8 @@ def _committer_of(context: RequestContext, request: TxnOffsetCommitRequest) -> O
     )
 
 
-def _known_to(version: int, code: ErrorCode) -> ErrorCode:
-    """Return the code, or what clients of the version know instead."""
+def _code_for_version(version: int, code: ErrorCode) -> ErrorCode:
+    """Return the code that clients of this version understand."""
     if version < LOAD_IN_PROGRESS_SINCE and code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
         return ErrorCode.COORDINATOR_NOT_AVAILABLE
     return code

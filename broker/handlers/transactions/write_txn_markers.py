@@ -1,7 +1,7 @@
 """WriteTxnMarkers (27), versions 1-2.
 
-Meant for brokers, and allowed to anybody, as there is no authorizer: it is also how an administrator ends a transaction
-that hangs.
+Brokers send this request, and administrators, to end a hanging transaction. Without an authorizer any client may send
+it.
 v1 flexible; v2 transaction_version, by which the epoch is checked (KIP-1228).
 Source: KafkaApis.handleWriteTxnMarkersRequest, Kafka 4.3.0; tests/golden/golden-4.3.0.jsonl (W01 to W13).
 """
@@ -24,7 +24,7 @@ from ...replica.partition_flusher import PartitionFlusher
 from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 from ...runtime.deferred import Deferred
 
-# Up to which offset a partition is to be flushed before its result is given.
+# The result that waits for a flush of its partition up to the offset.
 Unflushed = tuple[WritableTxnMarkerPartitionResult, PartitionFlusher, int]
 
 
@@ -33,63 +33,63 @@ def handle(
 ) -> WriteTxnMarkersResponse | Deferred[WriteTxnMarkersResponse]:
     """Append each marker to each of its partitions."""
     unflushed: list[Unflushed] = []
-    markers = [_write(context.node, asked, unflushed) for asked in request.markers]
+    markers = [_write(context.node, requested, unflushed) for requested in request.markers]
     response = WriteTxnMarkersResponse(markers=markers)
     return _when_flushed(response, unflushed) if unflushed else response
 
 
-def _write(node: NodeServices, asked: WritableTxnMarker, unflushed: list[Unflushed]) -> WritableTxnMarkerResult:
+def _write(node: NodeServices, requested: WritableTxnMarker, unflushed: list[Unflushed]) -> WritableTxnMarkerResult:
     marker = TransactionMarker(
-        producer_id=asked.producer_id,
-        producer_epoch=asked.producer_epoch,
-        is_commit=asked.transaction_result,
-        coordinator_epoch=asked.coordinator_epoch,
-        transaction_version=asked.transaction_version,
+        producer_id=requested.producer_id,
+        producer_epoch=requested.producer_epoch,
+        is_commit=requested.transaction_result,
+        coordinator_epoch=requested.coordinator_epoch,
+        transaction_version=requested.transaction_version,
     )
     topics = [
         WritableTxnMarkerTopicResult(
             name=topic.name,
             partitions=[_write_one(node, marker, topic.name, index, unflushed) for index in topic.partition_indexes],
         )
-        for topic in asked.topics
+        for topic in requested.topics
     ]
-    return WritableTxnMarkerResult(producer_id=asked.producer_id, topics=topics)
+    return WritableTxnMarkerResult(producer_id=requested.producer_id, topics=topics)
 
 
 def _write_one(
     node: NodeServices, marker: TransactionMarker, topic_name: str, index: int, unflushed: list[Unflushed]
 ) -> WritableTxnMarkerPartitionResult:
-    answer = WritableTxnMarkerPartitionResult(partition_index=index)
+    result = WritableTxnMarkerPartitionResult(partition_index=index)
     partition = node.replicas.find_partition_by_name(topic_name, index)
     if partition is None:
-        answer.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        return answer
+        result.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return result
     try:
-        result = node.coordinators.write_marker(partition, marker)
+        appended = node.coordinators.write_marker(partition, marker)
     except KafkaError as error:
-        answer.error_code = error.code
-        return answer
+        result.error_code = error.code
+        return result
     flusher = partition.flusher
     if flusher is not None and flusher.must_wait():
-        unflushed.append((answer, flusher, result.last_offset + 1))
-    return answer
+        unflushed.append((result, flusher, appended.last_offset + 1))
+    return result
 
 
 def _when_flushed(response: WriteTxnMarkersResponse, unflushed: list[Unflushed]) -> Deferred[WriteTxnMarkersResponse]:
-    """Return the answer that comes when each marker is flushed, or could not be (flush.messages)."""
+    """Complete the response when each marker is flushed or its flush has failed (flush.messages)."""
     deferred: Deferred[WriteTxnMarkersResponse] = Deferred(is_applied=True)
     left = len(unflushed)
 
-    def flushed(answer: WritableTxnMarkerPartitionResult, error: OSError | None) -> None:
+    def flushed(result: WritableTxnMarkerPartitionResult, error: OSError | None) -> None:
         nonlocal left
         if error is not None:
-            answer.error_code = ErrorCode.KAFKA_STORAGE_ERROR
+            result.error_code = ErrorCode.KAFKA_STORAGE_ERROR
         left -= 1
         if not left:
             deferred.complete(response)
 
-    for answer, flusher, end_offset in unflushed:
-        flusher.when_flushed(end_offset, partial(flushed, answer))
+    for result, flusher, end_offset in unflushed:
+        flusher.when_flushed(end_offset, partial(flushed, result))
     return deferred
 
 

@@ -27,7 +27,7 @@ from ....storage.log_files import partition_folder as folder_name_of
 from ....storage.producers.producer_snapshot import decode_snapshot
 from ...metadata.cluster_metadata import METADATA_FILE, TopicMetadata, decode_metadata
 from ...metadata.metadata_image import is_internal_topic
-from ..log_import import locked_as_reader
+from ..log_import import lock_shared
 from .kafka_folder import ExportedCluster, ExportedPartition, ExportedTopic, ExportError, KafkaFolder
 
 # A .swap file is a compacted segment that was about to take the place of others: Kafka ends what was begun.
@@ -35,16 +35,16 @@ COPIED_SUFFIXES = (LOG_SUFFIX, SNAPSHOT_SUFFIX, SWAP_SUFFIX)
 
 
 @dataclass(frozen=True, slots=True)
-class HighestOf:
+class SegmentTotals:
     """The highest numbers in the batches of some segments."""
 
     producer_id: int = NO_PRODUCER_ID
     leader_epoch: int = NO_PARTITION_LEADER_EPOCH
     total_bytes: int = 0
 
-    def with_more(self, other: HighestOf) -> HighestOf:
+    def combined_with(self, other: SegmentTotals) -> SegmentTotals:
         """Return what is highest in both together."""
-        return HighestOf(
+        return SegmentTotals(
             max(self.producer_id, other.producer_id),
             max(self.leader_epoch, other.leader_epoch),
             self.total_bytes + other.total_bytes,
@@ -59,7 +59,7 @@ def export_data_folder(data_folder: Path, folder: KafkaFolder, say: Callable[[st
     """
     if not (data_folder / METADATA_FILE).is_file():
         raise ExportError(f"{data_folder} has no {METADATA_FILE}: it is no data folder of fauxka")
-    lock = locked_as_reader(str(data_folder))
+    lock = lock_shared(str(data_folder))
     try:
         return _export_all(data_folder, folder, say)
     finally:
@@ -84,20 +84,20 @@ def _export_all(data_folder: Path, folder: KafkaFolder, say: Callable[[str], Non
         topics.append(exported)
         producer_id_end = max(producer_id_end, highest.producer_id + 1)
     configs = metadata.configs
-    settings = {} if configs is None else {**configs.of_all_brokers, **configs.of_broker}
+    settings = {} if configs is None else {**configs.default_broker_configs, **configs.broker_configs}
     return ExportedCluster(metadata.cluster_id, topics, producer_id_end, settings)
 
 
 def _export_topic(
     data_folder: Path, topic: TopicMetadata, folder: KafkaFolder, starts: dict[PartitionName, int]
-) -> tuple[ExportedTopic, HighestOf]:
+) -> tuple[ExportedTopic, SegmentTotals]:
     exported = ExportedTopic(topic.name, topic.topic_id, topic.configs)
-    highest = HighestOf()
+    highest = SegmentTotals()
     for index in range(topic.partition_count):
         source = data_folder / folder_name_of(topic.name, index)
         place = folder.create_partition(topic.name, topic.topic_id, index)
         found = _copied(source, place)
-        highest = highest.with_more(found)
+        highest = highest.combined_with(found)
         bases = [
             base
             for file in source.glob(f"*{LOG_SUFFIX}")
@@ -113,20 +113,20 @@ def _export_topic(
     return exported, highest
 
 
-def _copied(source: Path, place: Path) -> HighestOf:
+def _copied(source: Path, place: Path) -> SegmentTotals:
     """Copy the files of a partition's folder that Kafka needs, and return what is highest in them."""
-    highest = HighestOf()
+    highest = SegmentTotals()
     for file in sorted(source.iterdir()) if source.is_dir() else []:
         if file.name.endswith(COPIED_SUFFIXES):
             shutil.copyfile(file, place / file.name)
         if file.name.endswith((LOG_SUFFIX, LOG_SUFFIX + SWAP_SUFFIX)):
-            highest = highest.with_more(_highest_in(file))
+            highest = highest.combined_with(_highest_in(file))
         if file.name.endswith(SNAPSHOT_SUFFIX):
-            highest = highest.with_more(_highest_in_snapshot(file))
+            highest = highest.combined_with(_highest_in_snapshot(file))
     return highest
 
 
-def _highest_in(segment: Path) -> HighestOf:
+def _highest_in(segment: Path) -> SegmentTotals:
     """Go through the headers of a segment, up to the first that is none."""
     producer_id, leader_epoch, position = NO_PRODUCER_ID, NO_PARTITION_LEADER_EPOCH, 0
     with segment.open("rb") as file:
@@ -137,13 +137,13 @@ def _highest_in(segment: Path) -> HighestOf:
             producer_id = max(producer_id, header.producer_id)
             leader_epoch = max(leader_epoch, header.partition_leader_epoch)
             position = file.seek(position + header.size)
-    return HighestOf(producer_id, leader_epoch, position)
+    return SegmentTotals(producer_id, leader_epoch, position)
 
 
-def _highest_in_snapshot(snapshot: Path) -> HighestOf:
+def _highest_in_snapshot(snapshot: Path) -> SegmentTotals:
     try:
         entries = decode_snapshot(snapshot.read_bytes())
     except CorruptFileError:
         # Kafka deletes it.
-        return HighestOf()
-    return HighestOf(producer_id=max((entry.producer_id for entry in entries), default=NO_PRODUCER_ID))
+        return SegmentTotals()
+    return SegmentTotals(producer_id=max((entry.producer_id for entry in entries), default=NO_PRODUCER_ID))

@@ -41,7 +41,7 @@ from .segments_writer import SegmentsWriter
 TIMEOUT_SECONDS = 30.0
 # What a fetch asks for; one batch may be larger, up to what a broker takes in one request (socket.request.max.bytes).
 FETCH_BYTES = 16 * 1024 * 1024
-ANSWER_BYTES_MAX = 128 * 1024 * 1024
+RESPONSE_BYTES_MAX = 128 * 1024 * 1024
 
 # The last versions that name topics by their names, and all brokers since Kafka 2.8 know.
 METADATA_VERSION = 10
@@ -54,7 +54,7 @@ LIST_OFFSETS_VERSION = 6
 EARLIEST = -2
 LATEST = -1
 
-SET_FOR_BROKER = frozenset({ConfigSource.BROKER, ConfigSource.ALL_BROKERS, ConfigSource.STATIC_BROKER})
+SET_FOR_BROKER = frozenset({ConfigSource.BROKER, ConfigSource.DEFAULT_BROKER, ConfigSource.STATIC_BROKER})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class RunningBroker:
         """Connect and learn which topics there are; raises ConnectionFailed."""
         self._bootstrap = self._connect(host, port)
         self._connections: dict[int, BlockingConnection] = {}
-        self._metadata = self._bootstrap.ask(
+        self._metadata = self._bootstrap.send_request(
             ApiKey.METADATA,
             METADATA_VERSION,
             MetadataRequest(topics=None, allow_auto_topic_creation=False),
@@ -83,7 +83,7 @@ class RunningBroker:
             self._connections[self._metadata.brokers[0].node_id] = self._bootstrap
 
     def _connect(self, host: str, port: int) -> BlockingConnection:
-        return BlockingConnection(host, port, timeout_seconds=TIMEOUT_SECONDS, answer_bytes_max=ANSWER_BYTES_MAX)
+        return BlockingConnection(host, port, timeout_seconds=TIMEOUT_SECONDS, response_bytes_max=RESPONSE_BYTES_MAX)
 
     def close(self) -> None:
         """Close the connections."""
@@ -163,7 +163,7 @@ class RunningBroker:
             partition=partition.partition_index, fetch_offset=offset, partition_max_bytes=FETCH_BYTES
         )
         request = FetchRequest(max_bytes=FETCH_BYTES, topics=[FetchTopic(topic=topic.name or "", partitions=[wanted])])
-        answer = self._leader_of(partition).ask(ApiKey.FETCH, FETCH_VERSION, request, FetchResponse.read)
+        answer = self._leader_of(partition).send_request(ApiKey.FETCH, FETCH_VERSION, request, FetchResponse.read)
         _check(answer.error_code, f"Fetch of {topic.name}-{partition.partition_index}")
         found = answer.responses[0].partitions[0]
         _check(found.error_code, f"Fetch of {topic.name}-{partition.partition_index} at offset {offset}")
@@ -178,7 +178,7 @@ class RunningBroker:
             replica_id=-1, topics=[ListOffsetsTopic(name=topic.name or "", partitions=[wanted])]
         )
         leader = self._leader_of(partition)
-        answer = leader.ask(ApiKey.LIST_OFFSETS, LIST_OFFSETS_VERSION, request, ListOffsetsResponse.read)
+        answer = leader.send_request(ApiKey.LIST_OFFSETS, LIST_OFFSETS_VERSION, request, ListOffsetsResponse.read)
         found = answer.topics[0].partitions[0]
         _check(found.error_code, f"ListOffsets of {topic.name}-{partition.partition_index}")
         return found.offset
@@ -197,11 +197,11 @@ class RunningBroker:
 
         It is not known of a Kafka before 3.0.
         """
-        served = self._bootstrap.ask(ApiKey.API_VERSIONS, 0, ApiVersionsRequest(), ApiVersionsResponse.read)
+        served = self._bootstrap.send_request(ApiKey.API_VERSIONS, 0, ApiVersionsRequest(), ApiVersionsResponse.read)
         if all(each.api_key != ApiKey.LIST_TRANSACTIONS for each in served.api_keys):
             return -1
         request = ListTransactionsRequest()
-        answer = self._bootstrap.ask(
+        answer = self._bootstrap.send_request(
             ApiKey.LIST_TRANSACTIONS, LIST_TRANSACTIONS_VERSION, request, ListTransactionsResponse.read
         )
         return max((each.producer_id for each in answer.transaction_states), default=-1)
@@ -212,7 +212,7 @@ class RunningBroker:
 
     def _configs_of(self, resource_type: ResourceType, name: str) -> list[DescribeConfigsResourceResult]:
         resource = DescribeConfigsResource(resource_type=resource_type, resource_name=name, configuration_keys=None)
-        answer = self._bootstrap.ask(
+        answer = self._bootstrap.send_request(
             ApiKey.DESCRIBE_CONFIGS,
             DESCRIBE_CONFIGS_VERSION,
             DescribeConfigsRequest(resources=[resource]),

@@ -13,7 +13,7 @@ from fauxka.broker.coordinators.internal_topics import CoordinatorType, internal
 from fauxka.broker.coordinators.transaction.transaction_coordinator import TransactionCoordinator
 from fauxka.broker.coordinators.transaction.transaction_metadata import TransactionMetadata
 from fauxka.broker.lifecycle.cluster_loader import recover_cluster
-from fauxka.broker.lifecycle.crash_restart import kill
+from fauxka.broker.lifecycle.crash_restart import crash_node
 from fauxka.broker.replica.partition import Partition
 from fauxka.broker.runtime.clock import ManualClock
 from fauxka.protocol.batches.control_records import decode_marker
@@ -130,7 +130,7 @@ class TransactionScene:
 
     def restart(self) -> None:
         """Die and be started again."""
-        dead = kill(self.cluster, None)
+        dead = crash_node(self.cluster, None)
         self.cluster.drop_memory()
         recover_cluster(self.cluster, dead.metadata, dead.directory)
 

@@ -28,7 +28,7 @@ from fauxka.protocol.messages.incremental_alter_configs import (
 from ...golden.capture_batches import batch
 
 TOPIC, BROKER = 2, 4
-THIS_BROKER, ALL_BROKERS = "1", ""
+THIS_BROKER, DEFAULT_BROKER = "1", ""
 SET, DELETE = 0, 1
 
 

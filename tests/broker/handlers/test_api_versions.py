@@ -11,7 +11,7 @@ from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.handlers import HANDLERS
 from fauxka.broker.handlers.cluster import api_versions
-from fauxka.broker.metadata.features import features_of
+from fauxka.broker.handlers.cluster.api_versions import features_of
 from fauxka.broker.network.listeners import Listener
 from fauxka.broker.requests.request_context import ConnectionInfo, RequestContext
 from fauxka.protocol.api_keys import ApiKey

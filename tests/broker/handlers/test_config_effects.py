@@ -5,7 +5,7 @@ import pytest
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.storage.append_refused import AppendRefused
 
-from .admin_scene import ALL_BROKERS, BROKER, DELETE, THIS_BROKER, TOPIC, AdminScene
+from .admin_scene import BROKER, DEFAULT_BROKER, DELETE, THIS_BROKER, TOPIC, AdminScene
 
 
 def test_topics_own_limit_refuses_the_next_larger_batch() -> None:
@@ -24,7 +24,7 @@ def test_limit_of_all_brokers_holds_for_a_topic_without_its_own() -> None:
     scene = AdminScene()
     topic = scene.topic("plain")
 
-    scene.change(BROKER, ALL_BROKERS, "message.max.bytes", "200")
+    scene.change(BROKER, DEFAULT_BROKER, "message.max.bytes", "200")
 
     with pytest.raises(AppendRefused):
         scene.append(topic, b"x" * 500)
@@ -34,7 +34,7 @@ def test_topics_own_limit_goes_before_that_of_all_brokers() -> None:
     scene = AdminScene()
     topic = scene.topic("own", max_message_bytes="1000")
 
-    scene.change(BROKER, ALL_BROKERS, "message.max.bytes", "200")
+    scene.change(BROKER, DEFAULT_BROKER, "message.max.bytes", "200")
 
     scene.append(topic, b"x" * 500)
     assert scene.partition_of(topic, 0).log.log_end_offset == 1
@@ -43,7 +43,7 @@ def test_topics_own_limit_goes_before_that_of_all_brokers() -> None:
 def test_deleted_limit_of_this_broker_gives_way_to_that_of_all() -> None:
     scene = AdminScene()
     topic = scene.topic("plain")
-    scene.change(BROKER, ALL_BROKERS, "message.max.bytes", "3000")
+    scene.change(BROKER, DEFAULT_BROKER, "message.max.bytes", "3000")
     scene.change(BROKER, THIS_BROKER, "message.max.bytes", "200")
 
     scene.change(BROKER, THIS_BROKER, "message.max.bytes", None, operation=DELETE)
@@ -67,7 +67,7 @@ def test_shorter_retention_drops_old_segments() -> None:
 def test_broker_keys_in_force_are_those_of_the_next_request() -> None:
     scene = AdminScene()
 
-    scene.change(BROKER, ALL_BROKERS, "message.max.bytes", "4000")
+    scene.change(BROKER, DEFAULT_BROKER, "message.max.bytes", "4000")
 
     assert scene.cluster.node.config.value_of("message.max.bytes") == 4000
 
@@ -77,7 +77,7 @@ def test_validate_only_changes_nothing() -> None:
     topic = scene.topic("plain")
 
     error = scene.change(TOPIC, "plain", "max.message.bytes", "200", validate_only=True)
-    broker_error = scene.change(BROKER, ALL_BROKERS, "message.max.bytes", "200", validate_only=True)
+    broker_error = scene.change(BROKER, DEFAULT_BROKER, "message.max.bytes", "200", validate_only=True)
 
     assert (error, broker_error) == (ErrorCode.NONE, ErrorCode.NONE)
     assert scene.partition_of(topic, 0).log.config.max_message_bytes == 1_048_588

@@ -10,7 +10,7 @@ import pytest
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.lifecycle.cluster_loader import StorageOptions, load_cluster
-from fauxka.broker.lifecycle.metadata_store import ClusterStorage
+from fauxka.broker.lifecycle.metadata_store import MetadataFileStore
 from fauxka.broker.metadata.cluster_metadata import METADATA_FILE, ClusterMetadata, decode_metadata
 from fauxka.broker.runtime.clock import ManualClock
 from fauxka.broker.runtime.deferred import Deferred
@@ -74,7 +74,7 @@ class Scene:
         self.cluster: Cluster = load_cluster(BrokerConfig.from_entries(config or {}), options, clock=self.clock)
         self.disk = FullDisk(folder)
         vars(self.cluster.node.replicas)["disk_executor"] = self.steps
-        assert isinstance(self.cluster.controller.store, ClusterStorage)
+        assert isinstance(self.cluster.controller.store, MetadataFileStore)
         self.cluster.controller.store.directory.file_system = self.disk
 
     def written(self) -> ClusterMetadata:

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from fauxka.broker.lifecycle.blocking_connection import ConnectionFailed
-from fauxka.broker.lifecycle.crash_restart import LogEnds, SnapshotFault
+from fauxka.broker.lifecycle.crash_restart import LogEndOffsets, SnapshotFault
 from fauxka.broker.runtime.clock import ManualClock
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
@@ -148,7 +148,7 @@ def test_log_ends_before_and_after_are_told_for_every_partition(node: Node) -> N
 
     revived(node)
 
-    assert node.ends == [LogEnds("events", 0, 1, 1), LogEnds("events", 1, 2, 2)]
+    assert node.ends == [LogEndOffsets("events", 0, 1, 1), LogEndOffsets("events", 1, 2, 2)]
 
 
 def test_batch_that_was_damaged_on_the_disk_is_told_as_lost(node: Node) -> None:
@@ -160,7 +160,7 @@ def test_batch_that_was_damaged_on_the_disk_is_told_as_lost(node: Node) -> None:
 
     node.restart()
 
-    assert node.ends[0] == LogEnds("events", 0, 2, 1)
+    assert node.ends[0] == LogEndOffsets("events", 0, 2, 1)
     with node.client() as client:
         assert values(client) == [b"1"]
 
@@ -255,7 +255,7 @@ def test_requests_that_came_with_the_one_that_kills_are_neither_answered_nor_app
     node.restart()
 
     assert len(appended) == 3
-    assert node.ends[0] == LogEnds("events", 0, 2, 2)
+    assert node.ends[0] == LogEndOffsets("events", 0, 2, 2)
 
 
 def test_who_waits_for_a_flush_gets_no_answer_and_what_was_written_is_there() -> None:
@@ -275,7 +275,7 @@ def test_who_waits_for_a_flush_gets_no_answer_and_what_was_written_is_there() ->
 
         node.restart()
 
-        assert node.ends == [LogEnds("events", 0, 1, 1)]
+        assert node.ends == [LogEndOffsets("events", 0, 1, 1)]
         with RawClient(node.address) as client:
             assert client.fetch().high_watermark == 1
 
