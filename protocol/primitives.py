@@ -22,9 +22,7 @@ from .wire_writer import (
     INT64,
     STRING_BYTES_MAX,
     UINT16,
-    UINT32,
     UINT32_MAX,
-    UINT64_MAX,
     UUID_BYTES,
     ZERO_UUID,
     Buffer,
@@ -39,7 +37,6 @@ __all__ = [
     "INT64",
     "TAGGED_FIELD_BYTES_MIN",
     "UINT16",
-    "UINT32",
     "ZERO_UUID",
     "Buffer",
     "Reader",
@@ -47,9 +44,8 @@ __all__ = [
     "required",
 ]
 
-# Seven bits of the value a byte: 5 bytes hold 32 bits, 10 hold 64. A sixth or eleventh byte is refused.
+# Seven bits of the value a byte: 5 bytes hold 32 bits. A sixth byte is refused.
 VARINT_BYTES_MAX = 5
-VARLONG_BYTES_MAX = 10
 
 # The tag and the size of a tagged field take a byte each at least.
 TAGGED_FIELD_BYTES_MIN = 2
@@ -119,10 +115,6 @@ class Reader:
         """Read two bytes, unsigned."""
         return self._integer(UINT16)
 
-    def uint32(self) -> int:
-        """Read four bytes, unsigned."""
-        return self._integer(UINT32)
-
     def float64(self) -> float:
         """Read an IEEE 754 double."""
         try:
@@ -171,30 +163,25 @@ class Reader:
         if value < 0x80:
             self.position += 1
             return value
-        return self._long_varint(VARINT_BYTES_MAX, UINT32_MAX)
+        return self._long_varint()
 
-    def _long_varint(self, bytes_max: int, value_max: int) -> int:
+    def _long_varint(self) -> int:
         value = 0
         start = self.position
-        for index, byte in enumerate(self.buffer[start : start + bytes_max]):
+        for index, byte in enumerate(self.buffer[start : start + VARINT_BYTES_MAX]):
             value |= (byte & 0x7F) << (7 * index)
             if byte < 0x80:
-                if value > value_max:
-                    raise FrameError(f"varint at position {start} is {value}, more than {value_max}")
+                if value > UINT32_MAX:
+                    raise FrameError(f"varint at position {start} is {value}, more than {UINT32_MAX}")
                 self.position = start + index + 1
                 return value
-        if self.end - start < bytes_max:
+        if self.end - start < VARINT_BYTES_MAX:
             self._ended(self.end - start + 1)
-        raise FrameError(f"varint at position {start} does not end after {bytes_max} bytes")
+        raise FrameError(f"varint at position {start} does not end after {VARINT_BYTES_MAX} bytes")
 
     def varint(self) -> int:
         """Read a signed number of 32 bits, zigzag encoded, in one to five bytes."""
         value = self.unsigned_varint()
-        return (value >> 1) ^ -(value & 1)
-
-    def varlong(self) -> int:
-        """Read a signed number of 64 bits, zigzag encoded, in one to ten bytes."""
-        value = self._long_varint(VARLONG_BYTES_MAX, UINT64_MAX)
         return (value >> 1) ^ -(value & 1)
 
     def string(self) -> str:

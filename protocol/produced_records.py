@@ -174,20 +174,6 @@ def base_sequence_of(batch: memoryview) -> int:
     return sequence
 
 
-def find_transaction(records: memoryview) -> TransactionalProducer | None:
-    """Return whose transaction the records belong to, if they are one whole batch of magic 2 with a producer id.
-
-    Such a batch passes every check of this module (from version 7 on), as a plain one does.
-    """
-    if len(records) < HEADER_SIZE:
-        return None
-    length, magic, attributes = _PLAIN.unpack_from(records)
-    if magic != MAGIC_V2 or length + LOG_OVERHEAD != len(records) or not attributes & TRANSACTIONAL_BIT:
-        return None
-    producer = TransactionalProducer(*_PRODUCER.unpack_from(records, _PRODUCER_POSITION))
-    return producer if producer.producer_id >= 0 else None
-
-
 def check_produced_records(records: memoryview | None, version: int) -> memoryview:
     """Return the one batch that the records of a partition are, without the torn bytes that may follow it.
 

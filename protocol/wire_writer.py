@@ -20,18 +20,16 @@ INT16 = Struct(">h")
 INT32 = Struct(">i")
 INT64 = Struct(">q")
 UINT16 = Struct(">H")
-UINT32 = Struct(">I")
 FLOAT64 = Struct(">d")
 
 UINT32_MAX = 2**32 - 1
-UINT64_MAX = 2**64 - 1
 
 # Kafka allows no longer string in any encoding, also where the length would have room.
 STRING_BYTES_MAX = 2**15 - 1
 # Lengths are an int32 or an unsigned varint that Kafka keeps in one, and the compact ones are sent plus 1.
 DATA_BYTES_MAX = 2**31 - 2
 
-NAMES = {"b": "int8", "h": "int16", "i": "int32", "q": "int64", "H": "uint16", "I": "uint32", "d": "float64"}
+NAMES = {"b": "int8", "h": "int16", "i": "int32", "q": "int64", "H": "uint16", "d": "float64"}
 
 
 def required(value: T | None, name: str) -> T:
@@ -93,10 +91,6 @@ class Writer:
         """Write two bytes, unsigned."""
         self._number(UINT16, value)
 
-    def uint32(self, value: int) -> None:
-        """Write four bytes, unsigned."""
-        self._number(UINT32, value)
-
     def float64(self, value: float) -> None:
         """Write an IEEE 754 double."""
         self._number(FLOAT64, value)
@@ -116,11 +110,11 @@ class Writer:
         if 0 <= value < 0x80:
             self.buffer.append(value)
         else:
-            self._long_varint(value, UINT32_MAX)
+            self._long_varint(value)
 
-    def _long_varint(self, value: int, value_max: int) -> None:
-        if not 0 <= value <= value_max:
-            raise ValueError(f"{value} cannot be written as a varint of up to {value_max}")
+    def _long_varint(self, value: int) -> None:
+        if not 0 <= value <= UINT32_MAX:
+            raise ValueError(f"{value} cannot be written as a varint of up to {UINT32_MAX}")
         while value >= 0x80:
             self.buffer.append(value & 0x7F | 0x80)
             value >>= 7
@@ -128,11 +122,7 @@ class Writer:
 
     def varint(self, value: int) -> None:
         """Write a signed number of 32 bits, zigzag encoded."""
-        self._long_varint(value << 1 if value >= 0 else (~value << 1) + 1, UINT32_MAX)
-
-    def varlong(self, value: int) -> None:
-        """Write a signed number of 64 bits, zigzag encoded."""
-        self._long_varint(value << 1 if value >= 0 else (~value << 1) + 1, UINT64_MAX)
+        self._long_varint(value << 1 if value >= 0 else (~value << 1) + 1)
 
     def string(self, value: str) -> None:
         """Write text behind an int16 length."""

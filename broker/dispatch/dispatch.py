@@ -7,7 +7,6 @@ here. Handlers are imported when the first request for them comes: a broker that
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable
 from functools import cached_property
 from importlib import import_module
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from ..requests.response_writer import ResponseWriter
     from .fault_injector import FaultInjector
 
-logger = logging.getLogger(__name__)
 
 # api key and version together, which find the route; correlation id; length of the client id (-1: null).
 _HEADER = Struct(">Iih")

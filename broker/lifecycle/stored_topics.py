@@ -6,7 +6,6 @@ is not in the folders, so its records are kept for as long as nobody says otherw
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,6 @@ from ..metadata.metadata_image import is_internal_topic
 if TYPE_CHECKING:
     from ...storage.log_manager import StoredPartition
 
-logger = logging.getLogger(__name__)
 
 # Whatever retention there was: what is not known must not cost records.
 KEEP_ALL = {"retention.ms": "-1", "retention.bytes": "-1"}

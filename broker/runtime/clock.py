@@ -298,13 +298,3 @@ def _next_due_ns(due_ns: int, interval_ms: int, stride_ms: int, until_ns: int) -
     if following_ns <= until_ns:
         return following_ns
     return due_ns + max(1, (until_ns - due_ns) // interval_ns) * interval_ns
-
-
-class ManualClock(AdjustableClock):
-    """A clock that stands still from the beginning, for tests."""
-
-    __slots__ = ()
-
-    def __init__(self, now_ms: int = 1_700_000_000_000) -> None:
-        """Stand at now_ms."""
-        super().__init__(now_ms)

@@ -129,8 +129,3 @@ class ConsumerGroupRecord:
         writer.int16(_VALUE_VERSION)
         self.value.write(writer)
         return writer.getvalue()
-
-
-def is_consumer_record_type(record_type: int) -> bool:
-    """Return whether keys of that type are read here."""
-    return record_type in list(ConsumerRecordType)

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from fauxka.broker.replica.partition_flusher import PartitionFlusher
-from fauxka.broker.runtime.clock import ManualClock
 from fauxka.broker.runtime.disk_executor import Step, StepDone
+
+from ..manual_clock import ManualClock
 
 
 @dataclass

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from fauxka.broker.runtime.clock import ManualClock
 from fauxka.protocol.batches.records import Record, build_batch
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.partition_log import PartitionLog
 from fauxka.testing import Broker
 
+from ..manual_clock import ManualClock
 from .steered_file_system import SteeredFileSystem
 
 SECONDS_MAX = 10.0

@@ -7,7 +7,9 @@ import time
 
 import pytest
 
-from fauxka.broker.runtime.clock import ADVANCE_MS_MAX, RUNS_PER_ADVANCE_MAX, AdjustableClock, ClockMode, ManualClock
+from fauxka.broker.runtime.clock import ADVANCE_MS_MAX, RUNS_PER_ADVANCE_MAX, AdjustableClock, ClockMode
+
+from ..manual_clock import ManualClock
 
 MINUTE_MS = 60_000
 DAY_MS = 24 * 60 * MINUTE_MS

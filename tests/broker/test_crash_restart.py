@@ -11,12 +11,12 @@ import pytest
 
 from fauxka.broker.lifecycle.blocking_connection import ConnectionFailed
 from fauxka.broker.lifecycle.crash_restart import LogEndOffsets, SnapshotFault
-from fauxka.broker.runtime.clock import ManualClock
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.log_config import LogConfig
 from fauxka.storage.partition_log import PartitionLog
 
+from ..manual_clock import ManualClock
 from ..storage.logs import records_in
 from .asking_client import TOPIC, AskingClient, batch
 from .life_scene import Node, wait_until

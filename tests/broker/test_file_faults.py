@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.runtime.clock import ManualClock
 from fauxka.protocol.batches.record_batch import is_crc_right, is_whole, parse_header
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.testing import Broker
 
+from ..manual_clock import ManualClock
 from ..storage.logs import records_in
 from .raw_client import TIMESTAMP_MS, TOPIC, RawClient
 from .wire_connection import still_serves

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from fauxka.broker.replica.partition_flusher import RETRY_MS
-from fauxka.broker.runtime.clock import ManualClock
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.partition_log import PartitionLog
 from fauxka.testing import Broker
 
+from ..manual_clock import ManualClock
 from .raw_client import TOPIC, RawClient
 from .steered_file_system import HELD_SECONDS_MAX, SteeredFileSystem, os_error
 from .wire_connection import still_serves

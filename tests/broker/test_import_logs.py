@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.runtime.clock import ManualClock
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.testing import Broker
 
+from ..manual_clock import ManualClock
 from ..serving_process import run, serving
 from ..storage.logs import records_in
 from .asking_client import AskingClient

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from fauxka.broker.lifecycle.log_scheduler import DELETION_INTERVAL_MS
-from fauxka.broker.runtime.clock import ManualClock
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.testing import Broker
 
+from ..manual_clock import ManualClock
 from .raw_client import TOPIC, RawClient
 from .steered_file_system import SteeredFileSystem
 

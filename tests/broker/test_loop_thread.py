@@ -5,8 +5,9 @@ import threading
 
 import pytest
 
-from fauxka.broker.runtime.clock import ManualClock
 from fauxka.broker.runtime.event_loop_bridge import EventLoopBridge
+
+from ..manual_clock import ManualClock
 
 SECONDS_MAX = 20.0
 

@@ -12,11 +12,12 @@ from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.lifecycle.cluster_loader import StorageOptions, load_cluster
 from fauxka.broker.lifecycle.metadata_store import MetadataFileStore
 from fauxka.broker.metadata.cluster_metadata import METADATA_FILE, ClusterMetadata, decode_metadata
-from fauxka.broker.runtime.clock import ManualClock
 from fauxka.broker.runtime.deferred import Deferred
 from fauxka.broker.runtime.disk_executor import Step, StepDone
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.storage.file_systems.os_file_system import OsFileSystem
+
+from ..manual_clock import ManualClock
 
 FLUSHED = {"log.flush.interval.messages": "1"}
 

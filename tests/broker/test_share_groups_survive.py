@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.runtime.clock import ManualClock
 from fauxka.protocol.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -27,6 +26,7 @@ from fauxka.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRe
 
 from ..golden.capture_batches import FIRST_TIMESTAMP, batch
 from ..golden.capture_connection import Connection
+from ..manual_clock import ManualClock
 from .life_scene import Node
 
 GROUP, MEMBER, TOPIC = "group", "AQEBAQEBAQEBAQEBAQEBAQ", "events"

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.runtime.clock import ManualClock
-
+from ..manual_clock import ManualClock
 from .life_scene import Node
 from .transacting_client import TIMEOUT_MS, TransactingClient
 

@@ -27,7 +27,6 @@ from fauxka.protocol.messages.incremental_alter_configs import (
 from fauxka.protocol.stored_records.consumer_group_records import (
     ConsumerGroupRecord,
     ConsumerRecordType,
-    is_consumer_record_type,
 )
 from fauxka.protocol.stored_records.consumer_group_values import (
     CurrentAssignment,
@@ -139,7 +138,7 @@ class ConsumerGroupRecorder(GroupRecorder):
         """Record what __consumer_offsets has about groups of the consumer protocol, in the order of its records."""
         lines: list[Json] = []
         for key, value in self._records_of_topic():
-            if is_consumer_record_type(int.from_bytes(key[:2])):
+            if int.from_bytes(key[:2]) in list(ConsumerRecordType):
                 record = ConsumerGroupRecord.read(key, value)
                 if record.key.group_id in group_ids:
                     lines.append(self._record(record))

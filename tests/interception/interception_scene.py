@@ -13,7 +13,6 @@ from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.lifecycle.server import Server
 from fauxka.broker.network.listeners import ListenerConfig
-from fauxka.broker.runtime.clock import ManualClock
 from fauxka.faults.actions import Action
 from fauxka.faults.rules.armed_rule import ArmedRule
 from fauxka.faults.rules.fault_rules import FaultRule, Point, When
@@ -30,6 +29,8 @@ from fauxka.protocol.messages.produce import (
     TopicProduceData,
 )
 from fauxka.storage.partition_log import PartitionLog
+
+from ..manual_clock import ManualClock
 
 # Generous: what has to come comes within a millisecond.
 COMES_SECONDS_MAX = 5.0

@@ -21,10 +21,10 @@ from fauxka.broker.coordinators.share.share_partition import (
     Wanted,
 )
 from fauxka.broker.coordinators.share.share_state import ShareStates
-from fauxka.broker.runtime.clock import ManualClock
 from fauxka.protocol.error_codes import KafkaError
 from fauxka.protocol.stored_records.share_state_records import ShareKey
 
+from ..manual_clock import ManualClock
 from .share_partition_model import ACQUIRED, ShareModel
 
 LOCK_MS, BATCH = 1000, 3

@@ -137,11 +137,6 @@ class ConsumerGroup:
             self._subscriptions = Subscriptions.of(self.members.values(), self.resolved_regexes)
         return self._subscriptions
 
-    @property
-    def classic_member_count(self) -> int:
-        """How many members speak the classic protocol."""
-        return sum(member.uses_classic_protocol for member in self.members.values())
-
     def is_subscribed_to(self, topic_name: str) -> bool:
         """Whether a member consumes the topic."""
         return topic_name in self.subscriptions.topic_names

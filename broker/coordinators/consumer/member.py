@@ -83,10 +83,6 @@ class ConsumerMember:
         """Whether it has what was assigned in that epoch."""
         return self.state is MemberState.STABLE and self.member_epoch == assignment_epoch
 
-    def owns(self, topic_id: bytes, partition: int) -> bool:
-        """Whether the partition is the member's, be it only to be given up."""
-        return partition in self.assigned.get(topic_id, ()) or partition in self.pending_revocation.get(topic_id, ())
-
     def moved(
         self,
         state: MemberState,

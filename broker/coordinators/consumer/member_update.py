@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from ....protocol.stored_records.consumer_group_records import ConsumerRecordType
 from ....protocol.stored_records.consumer_group_values import NO_PARTITIONS, Partitions
-from .member import MemberState
 from .reconciliation import Reconciliation
 from .records import current_assignment_record, group_record, member_record, tombstone
 from .subscriptions import topics_of
@@ -111,8 +110,3 @@ class MemberUpdate:
         if updated != member:
             change.add(current_assignment_record(group.group_id, updated))
         return updated
-
-
-def must_revoke(member: ConsumerMember) -> bool:
-    """Whether the member has to give partitions up within its rebalance timeout."""
-    return member.state is MemberState.UNREVOKED_PARTITIONS

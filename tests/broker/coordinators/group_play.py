@@ -15,7 +15,6 @@ from fauxka.broker.coordinators.group.group_join import JoinAttempt
 from fauxka.broker.coordinators.group.group_offsets import OffsetToCommit
 from fauxka.broker.coordinators.group.group_settings import GroupSettings
 from fauxka.broker.coordinators.internal_topics import CoordinatorType, partition_of_key
-from fauxka.broker.runtime.clock import ManualClock
 from fauxka.broker.runtime.deferred import Deferred
 from fauxka.protocol.batches.records import BatchOptions
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
@@ -25,6 +24,8 @@ from fauxka.protocol.messages.leave_group import MemberIdentity
 from fauxka.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
 from fauxka.protocol.produced_records import TransactionalProducer
 from fauxka.storage.coordinator_batch import TransactionMarker
+
+from ...manual_clock import ManualClock
 
 GROUP = "group"
 SESSION_TIMEOUT_MS = 10_000

@@ -12,12 +12,13 @@ from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.coordinators.coordinator_log import CoordinatorLog, CoordinatorRecord, ReplayedRecord
 from fauxka.broker.coordinators.internal_topics import CoordinatorType, partition_index_of_key
-from fauxka.broker.runtime.clock import ManualClock
 from fauxka.broker.runtime.deferred import Deferred
 from fauxka.protocol.batches.record_batch import parse_header
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.file_systems.os_file_system import OsFileSystem
+
+from ...manual_clock import ManualClock
 
 NOW_MS = 1_700_000_000_000
 PARTITIONS = 50

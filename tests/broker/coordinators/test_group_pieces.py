@@ -11,8 +11,8 @@ from fauxka.broker.coordinators.group.group_member import GroupMember, MemberPro
 from fauxka.broker.coordinators.group.group_timers import GroupTimers
 from fauxka.broker.coordinators.internal_topics import is_share_key, partition_index_of_key
 from fauxka.broker.coordinators.java_strings import java_hash_order, java_string_hash, java_string_length
-from fauxka.broker.runtime.clock import ManualClock
 
+from ...manual_clock import ManualClock
 from .group_play import SUBSCRIPTION
 
 

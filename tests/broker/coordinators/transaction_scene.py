@@ -15,7 +15,6 @@ from fauxka.broker.coordinators.transaction.transaction_metadata import Transact
 from fauxka.broker.lifecycle.cluster_loader import recover_cluster
 from fauxka.broker.lifecycle.crash_restart import crash_node
 from fauxka.broker.replica.partition import Partition
-from fauxka.broker.runtime.clock import ManualClock
 from fauxka.protocol.batches.control_records import decode_marker
 from fauxka.protocol.batches.record_batch import parse_header
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
@@ -23,6 +22,8 @@ from fauxka.protocol.error_codes import KafkaError
 from fauxka.protocol.produced_records import TransactionalProducer
 from fauxka.protocol.stored_records.transaction_log_records import TransactionLogValue
 from fauxka.storage.file_systems.file_system import FileSystem
+
+from ...manual_clock import ManualClock
 
 NOW_MS = 1_700_000_000_000
 TOPIC = "t"

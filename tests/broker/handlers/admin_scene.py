@@ -10,7 +10,6 @@ from fauxka.broker.metadata.metadata_image import TopicImage
 from fauxka.broker.network.listeners import Listener
 from fauxka.broker.replica.partition import Partition
 from fauxka.broker.requests.request_context import ConnectionInfo, RequestContext
-from fauxka.broker.runtime.clock import ManualClock
 from fauxka.broker.runtime.deferred import Deferred
 from fauxka.protocol.messages.create_topics import (
     CreatableTopic,
@@ -26,6 +25,7 @@ from fauxka.protocol.messages.incremental_alter_configs import (
 )
 
 from ...golden.capture_batches import batch
+from ...manual_clock import ManualClock
 
 TOPIC, BROKER = 2, 4
 THIS_BROKER, DEFAULT_BROKER = "1", ""

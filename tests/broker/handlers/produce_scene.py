@@ -9,7 +9,6 @@ from fauxka.broker.metadata.metadata_image import TopicImage
 from fauxka.broker.network.listeners import Listener
 from fauxka.broker.replica.partition import Partition
 from fauxka.broker.requests.request_context import ConnectionInfo, RequestContext
-from fauxka.broker.runtime.clock import ManualClock
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.messages.produce import (
     PartitionProduceData,
@@ -20,6 +19,8 @@ from fauxka.protocol.messages.produce import (
 )
 from fauxka.protocol.primitives import Reader, Writer
 from fauxka.storage.producers.emulated_version import EmulatedVersion
+
+from ...manual_clock import ManualClock
 
 PRODUCE = 0
 FLEXIBLE_SINCE = 9

@@ -13,13 +13,14 @@ from fauxka.broker.coordinators.transaction.transaction_coordinator import Trans
 from fauxka.broker.handlers.records import produce
 from fauxka.broker.network.listeners import Listener
 from fauxka.broker.requests.request_context import ConnectionInfo, RequestContext
-from fauxka.broker.runtime.clock import ManualClock
 from fauxka.broker.runtime.deferred import Deferred
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
 from fauxka.protocol.primitives import Reader, Writer
 from fauxka.protocol.produced_records import TransactionalProducer
+
+from ...manual_clock import ManualClock
 
 TOPIC, TRANSACTIONAL_ID = "events", "transfers"
 JOINS, VERIFIED = 12, 11

@@ -10,7 +10,6 @@ from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.coordinators.consumer.heartbeats import Client
 from fauxka.broker.coordinators.group.group_coordinator import GroupCoordinator
 from fauxka.broker.coordinators.group.group_settings import GroupSettings
-from fauxka.broker.runtime.clock import ManualClock
 from fauxka.protocol.messages.consumer_group_describe import DescribedGroup
 from fauxka.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
@@ -18,6 +17,7 @@ from fauxka.protocol.messages.consumer_group_heartbeat import (
     TopicPartitions,
 )
 
+from ....manual_clock import ManualClock
 from ..group_play import BreakableLog
 
 GROUP = "group"

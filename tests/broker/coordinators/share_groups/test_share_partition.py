@@ -16,9 +16,10 @@ from fauxka.broker.coordinators.share.share_partition import (
     SharePartition,
     Wanted,
 )
-from fauxka.broker.runtime.clock import ManualClock
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.protocol.stored_records.share_state_records import DeliveryState, StateBatch
+
+from ....manual_clock import ManualClock
 
 LOCK_MS = 1000
 MANY = Wanted(500, 500)
