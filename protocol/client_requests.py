@@ -42,7 +42,7 @@ def request_frame(api: Api, version: int, correlation_id: int, message: RequestM
     return frame.getvalue() + body.getvalue()
 
 
-def read_answer(
+def read_response(
     api: Api, version: int, correlation_id: int, frame: bytes, read: Callable[[Reader, int], Answer]
 ) -> Answer:
     """Return the answer that a frame (without its size) holds.

@@ -12,8 +12,7 @@ from struct import Struct
 from struct import error as StructError
 from typing import NamedTuple
 
-from .frames import FRAME_SIZE_BYTES, FrameError
-from .hand_decoding import (
+from .buffer_codec import (
     decode_compact_count,
     decode_compact_string,
     decode_count,
@@ -21,6 +20,7 @@ from .hand_decoding import (
     encode_unsigned_varint,
     skip_tagged_fields,
 )
+from .frames import FRAME_SIZE_BYTES, FrameError
 
 FLEXIBLE_SINCE = 12
 TOPIC_IDS_SINCE = 13

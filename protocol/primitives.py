@@ -316,7 +316,7 @@ class Reader:
         """Raise for a tag that other versions of the message have: Kafka passes over unknown tags, but not over it."""
         raise FrameError(f"tag {tag} before position {self.position} is not one of version {version}")
 
-    def leave_tagged_field(self, end: int) -> None:
+    def end_tagged_field(self, end: int) -> None:
         """Check that a tagged field that was read filled its size exactly."""
         if self.position != end:
             raise FrameError(f"tagged field read up to position {self.position}, its size says {end}")

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from struct import Struct
 from struct import error as StructError
 
-from .frames import FRAME_SIZE_BYTES, FrameError
-from .hand_decoding import (
+from .buffer_codec import (
     decode_compact_count,
     decode_compact_string,
     decode_count,
@@ -20,6 +19,7 @@ from .hand_decoding import (
     encode_unsigned_varint,
     skip_tagged_fields,
 )
+from .frames import FRAME_SIZE_BYTES, FrameError
 from .produced_records import NO_TAGGED_FIELDS
 
 FLEXIBLE_SINCE = 9

@@ -22,8 +22,8 @@ from .batches.record_batch import (
     TRANSACTIONAL_BIT,
     Compression,
 )
+from .buffer_codec import decode_unsigned_varint
 from .error_codes import ErrorCode, KafkaError
-from .hand_decoding import decode_unsigned_varint
 from .sequences import MAX_SEQUENCE
 
 # Bytes after the length field in the shortest message there ever was: one of magic 0 without key and value.

@@ -168,7 +168,7 @@ _RESOURCE_ANSWER = _topic_answers("responses", "resource_name", resource_type="r
 _DELETED_TOPICS = _topic_answers("responses", topic_id="topic_id")
 
 # For each list of a request the one of its answer, for all APIs whose answers name topics as the requests do.
-ANSWER_LISTS: dict[ApiKey, tuple[TopicList, ...]] = {
+RESPONSE_LISTS: dict[ApiKey, tuple[TopicList, ...]] = {
     ApiKey.PRODUCE: (TopicList("responses", "name", "topic_id", "partition_responses", "index", error="error_code"),),
     ApiKey.FETCH: (TopicList("responses", "topic", "topic_id", "partitions", "partition_index", error="error_code"),),
     ApiKey.LIST_OFFSETS: (_answers(),),
@@ -261,6 +261,6 @@ ANSWER_LISTS: dict[ApiKey, tuple[TopicList, ...]] = {
 }
 
 
-def answer_lists(api: Api) -> tuple[TopicList, ...]:
+def response_lists(api: Api) -> tuple[TopicList, ...]:
     """Return where the API's answers name topics, in the order of request_lists; () where they name none."""
-    return ANSWER_LISTS.get(api.key, ())
+    return RESPONSE_LISTS.get(api.key, ())

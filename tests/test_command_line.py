@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fauxka.protocol.api_keys import APIS, ApiKey
-from fauxka.protocol.client_requests import read_answer, request_frame
+from fauxka.protocol.client_requests import read_response, request_frame
 from fauxka.protocol.messages.metadata import MetadataRequest, MetadataResponse
 
 from .serving_process import COMMAND, environment, run, serving, stop
@@ -37,7 +37,7 @@ def metadata(port: int) -> MetadataResponse:
         connection.sendall(request_frame(api, METADATA_VERSION, 1, request))
         with connection.makefile("rb") as answers:
             (size,) = struct.unpack(">i", answers.read(4))
-            return read_answer(api, METADATA_VERSION, 1, answers.read(size), MetadataResponse.read)
+            return read_response(api, METADATA_VERSION, 1, answers.read(size), MetadataResponse.read)
 
 
 def test_ready_file_says_where_clients_can_connect(tmp_path: Path) -> None:

@@ -153,19 +153,19 @@ class FaultInjector:
         """Answer an error to what the fault chooses of the request, and have the rest of it handled."""
         self._not_applied(request, fault)
         api, version, body = request.api, request.api_version, request.body
-        if not error_responses.owes_answer(api, version, body):
+        if not error_responses.expects_response(api, version, body):
             # With acks=0 the closed connection is all that tells of an error.
             return ResponsePlan(ending=Ending.CLOSE, is_whole=False)
         if fault.scope == "request":
-            return [error_responses.error_answer(api, version, request.correlation_id, body, fault.error_code)]
+            return [error_responses.error_response(api, version, request.correlation_id, body, fault.error_code)]
 
         def with_errors(buffers: Buffers) -> Buffers:
             chosen = (fault.chooses, fault.error_code, self._topic_name_of)
-            return [error_responses.with_errors_added(api, version, joined(buffers), body, *chosen)]
+            return [error_responses.add_errors(api, version, joined(buffers), body, *chosen)]
 
-        rest = error_responses.without_chosen(api, version, body, fault.chooses, self._topic_name_of)
+        rest = error_responses.remove_selected(api, version, body, fault.chooses, self._topic_name_of)
         if rest is None:
-            return with_errors([error_responses.empty_answer(api, version, request.correlation_id)])
+            return with_errors([error_responses.empty_response(api, version, request.correlation_id)])
         request_of_rest = request.with_body(rest)
         request_of_rest.context.request_id = request.context.request_id
         outcome = self._go_on(request_of_rest, change=with_errors)
@@ -235,7 +235,7 @@ class FaultInjector:
 
     def _lie(self, request: OwnedRequest, buffers: Buffers, fault: Fault) -> Buffers:
         chosen = None if fault.scope == "request" else fault.chooses
-        answer = error_responses.with_errors_set(
+        answer = error_responses.overwrite_errors(
             request.api, request.api_version, joined(buffers), chosen, fault.error_code, self._topic_name_of
         )
         if self._observer is not None:
@@ -245,7 +245,7 @@ class FaultInjector:
 
     def _throttled(self, request: OwnedRequest, buffers: Buffers, fault: Fault) -> Buffers:
         assert isinstance(fault.action, Throttle), "only a Throttle sets throttle_time_ms"
-        return [error_responses.with_throttle(request.api, request.api_version, joined(buffers), fault.action.ms)]
+        return [error_responses.set_throttle_time(request.api, request.api_version, joined(buffers), fault.action.ms)]
 
     # -- answering
 

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from ...protocol.api_keys import APIS, ApiKey
-from ...protocol.client_requests import RequestMessage, read_answer, request_frame
+from ...protocol.client_requests import RequestMessage, read_response, request_frame
 from ...protocol.frames import FRAME_SIZE_BYTES, FrameError
 from ...protocol.primitives import Reader
 
@@ -47,7 +47,7 @@ class BlockingConnection:
         except OSError as error:
             raise ConnectionFailed(f"{self._address}: {error}") from error
         try:
-            return read_answer(api, version, self._correlation_id, frame, read)
+            return read_response(api, version, self._correlation_id, frame, read)
         except FrameError as error:
             raise ConnectionFailed(f"{self._address} answers, but not as a Kafka broker: {error}") from error
 

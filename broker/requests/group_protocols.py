@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ...protocol.api_keys import APIS
 from ...protocol.error_codes import ErrorCode
-from ...protocol.errors.error_responses import error_answer
+from ...protocol.errors.error_responses import error_response
 
 if TYPE_CHECKING:
     from ..config.broker_config import BrokerConfig
@@ -36,7 +36,7 @@ class DisabledApi:
         body = memoryview(frame)[position:end]
         context.error_code = ErrorCode.UNSUPPORTED_VERSION
         api = APIS[context.api_key]
-        return [error_answer(api, context.api_version, context.correlation_id, body, ErrorCode.UNSUPPORTED_VERSION)]
+        return [error_response(api, context.api_version, context.correlation_id, body, ErrorCode.UNSUPPORTED_VERSION)]
 
 
 class GroupProtocolApi:

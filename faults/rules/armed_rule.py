@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ...protocol.api_keys import APIS
-from ...protocol.errors.partial_errors import can_answer_error
+from ...protocol.errors.partial_errors import can_report_error
 from ..actions import Error, Observe, Scope
 from ..fault import Fault
 from .fault_rules import FaultRule
@@ -71,4 +71,4 @@ class ArmedRule(RuleCounts):
             default = "partition"
         scope = action.scope or default
         # A rule for any API also hits requests whose responses have errors only for the request as a whole.
-        return scope if can_answer_error(_APIS_BY_NAME[api_name], scope) else "request"
+        return scope if can_report_error(_APIS_BY_NAME[api_name], scope) else "request"

@@ -9,8 +9,8 @@ import msgspec
 
 from ...protocol.api_keys import Api
 from ...protocol.error_codes import ErrorCode
-from ...protocol.errors.partial_errors import can_answer_error
-from ...protocol.errors.response_frames import has_throttle
+from ...protocol.errors.partial_errors import can_report_error
+from ...protocol.errors.response_frames import has_throttle_time
 from ..actions import Action, Delay, Error, Hang, Scope, Throttle, kind_of
 from ..rule_error import RuleError
 from ..strict_json import convert
@@ -98,13 +98,13 @@ def _check_action(action: Action, apis: list[Api]) -> None:
         if isinstance(action.error, str) and action.error not in ErrorCode.__members__:
             raise _unknown_error(action.error)
         for api in apis:
-            if action.scope is not None and not can_answer_error(api, action.scope):
-                allowed = ", ".join(scope for scope in _SCOPES if can_answer_error(api, scope))
+            if action.scope is not None and not can_report_error(api, action.scope):
+                allowed = ", ".join(scope for scope in _SCOPES if can_report_error(api, scope))
                 message = f"action.scope: the answers of {api.name} have no place for the error of a {action.scope}"
                 raise RuleError("action.scope", action.scope, allowed, message)
     elif isinstance(action, Throttle):
         for api in apis:
-            if not has_throttle(api):
+            if not has_throttle_time(api):
                 message = f"action.kind: the answers of {api.name} have no throttle_time_ms"
                 raise RuleError("action.kind", "throttle", "an API whose answers have a throttle_time_ms", message)
 

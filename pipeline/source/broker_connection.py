@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from ...protocol.api_keys import APIS, ApiKey
-from ...protocol.client_requests import RequestMessage, read_answer, request_frame
+from ...protocol.client_requests import RequestMessage, read_response, request_frame
 from ...protocol.error_codes import ErrorCode
 from ...protocol.frames import FrameError
 from ...protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
@@ -78,7 +78,7 @@ class BrokerConnection:
             size: int = _SIZE.unpack(self._receive(_SIZE.size))[0]
             if not 0 < size <= RESPONSE_BYTES_MAX:
                 raise FrameError(f"a response of {size} bytes")
-            return read_answer(APIS[key], version, self._correlation_id, self._receive(size), read)
+            return read_response(APIS[key], version, self._correlation_id, self._receive(size), read)
         except TimeoutError:
             raise BrokerError(f"broker {self.address}: no response to {key.name} in time") from None
         except (OSError, FrameError) as error:

@@ -1,6 +1,6 @@
 """The answer to a request that failed, for any API and version: what an injected error says to the client.
 
-A whole request fails as Kafka lets it fail when it cannot even look at it: error_answer. What part of a request can
+A whole request fails as Kafka lets it fail when it cannot even look at it: error_response. What part of a request can
 fail on its own stands in partial_errors, what all answers have in common in answer_frames; all three are had from here.
 Source: AbstractRequest.getErrorResponse of each request, Kafka 4.3.0; every API and version is held against it byte for
 byte (tests/golden/error_answers-4.3.0.jsonl).
@@ -16,23 +16,23 @@ from ..message import Message
 from ..message_types import element_type, elements, number_in, request_type, response_type, text_in, topic_id_in
 from ..primitives import Reader
 from ..produce_codec import FLEXIBLE_SINCE
-from ..topic_lists import TopicList, answer_lists, request_lists
+from ..topic_lists import TopicList, request_lists, response_lists
 from .error_entries import NO_NODE, add_entries, new_entry, new_owner, new_partition, new_topic, set_error, set_values
-from .partial_errors import Chosen, can_answer_error, with_errors_added, with_errors_set, without_chosen
-from .response_frames import encode_answer, error_codes_in, has_throttle, with_throttle
+from .partial_errors import PartSelector, add_errors, can_report_error, overwrite_errors, remove_selected
+from .response_frames import encode_response_frame, first_error_code, has_throttle_time, set_throttle_time
 
 __all__ = [
-    "Chosen",
-    "can_answer_error",
-    "empty_answer",
-    "error_answer",
-    "error_codes_in",
-    "has_throttle",
-    "owes_answer",
-    "with_errors_added",
-    "with_errors_set",
-    "with_throttle",
-    "without_chosen",
+    "PartSelector",
+    "add_errors",
+    "can_report_error",
+    "empty_response",
+    "error_response",
+    "expects_response",
+    "first_error_code",
+    "has_throttle_time",
+    "overwrite_errors",
+    "remove_selected",
+    "set_throttle_time",
 ]
 
 # The last version in which a failed request is answered topic by topic, where it is not all of them: later ones say it
@@ -74,7 +74,7 @@ _ANSWER_VALUES: dict[ApiKey, dict[str, object]] = {
 _NULL_PROTOCOL_SINCE = 7
 
 
-def owes_answer(api: Api, version: int, body: memoryview) -> bool:
+def expects_response(api: Api, version: int, body: memoryview) -> bool:
     """Whether the client waits for an answer: a Produce with acks=0 gets none, whatever becomes of it.
 
     body: what follows the request's header. Raises FrameError where it ends too early.
@@ -89,17 +89,17 @@ def owes_answer(api: Api, version: int, body: memoryview) -> bool:
     return reader.int16() != 0
 
 
-def empty_answer(api: Api, version: int, correlation_id: int) -> bytearray:
-    """Return the whole answer to a request of which nothing was left (without_chosen gave None): it names nothing."""
-    return encode_answer(api, version, correlation_id, response_type(api)())
+def empty_response(api: Api, version: int, correlation_id: int) -> bytearray:
+    """Return the whole answer to a request of which nothing was left (remove_selected gave None): it names nothing."""
+    return encode_response_frame(api, version, correlation_id, response_type(api)())
 
 
-def error_answer(api: Api, version: int, correlation_id: int, body: memoryview, code: int) -> bytearray:
+def error_response(api: Api, version: int, correlation_id: int, body: memoryview, code: int) -> bytearray:
     """Return the whole answer, size and response header included, to a request that failed with code as a whole.
 
     body: what follows the request's header. Code 0 gives the answer that all went well, of which nothing is true.
     Raises FrameError where the body does not decode.
-    A Produce with acks=0 is owed none (owes_answer); the one it would get is returned.
+    A Produce with acks=0 is owed none (expects_response); the one it would get is returned.
     """
     response = response_type(api)()
     if hasattr(response, "error_code"):
@@ -110,7 +110,7 @@ def error_answer(api: Api, version: int, correlation_id: int, body: memoryview, 
     else:
         request = request_type(api).read(Reader(body), version)
         _add_parts(api, version, request, response, code)
-    return encode_answer(api, version, correlation_id, response)
+    return encode_response_frame(api, version, correlation_id, response)
 
 
 def _tell_served_versions(api: Api, response: Message, code: int) -> None:
@@ -124,7 +124,7 @@ def _tell_served_versions(api: Api, response: Message, code: int) -> None:
 
 def _add_parts(api: Api, version: int, request: Message, response: Message, code: int) -> None:
     if version <= _TOPICS_UNTIL.get(api.key, version):
-        for asked, given in zip(request_lists(api), answer_lists(api), strict=False):
+        for asked, given in zip(request_lists(api), response_lists(api), strict=False):
             _add_topics(api, request, response, (asked, given), code)
             if api.key in _MERGED:
                 _merge_topics(response, given)

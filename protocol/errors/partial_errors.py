@@ -1,8 +1,8 @@
 """Errors for some topics and partitions of a request, while the others are served or were served.
 
-Before a request is applied it is cut: without_chosen leaves out what shall fail, the rest is handled, and
-with_errors_added puts what was left out into the answer. After it was applied, with_errors_set makes the answer lie.
-Which parts are meant is told by a Chosen. It is asked with a topic's name and a partition's index for what fails
+Before a request is applied it is cut: remove_selected leaves out what shall fail, the rest is handled, and
+add_errors puts what was left out into the answer. After it was applied, overwrite_errors makes the answer lie.
+Which parts are meant is told by a PartSelector. It is asked with a topic's name and a partition's index for what fails
 partition by partition, and with the name and None for what fails topic by topic (CreateTopics; a topic of Metadata).
 An error for all of a topic is one for each of its partitions in most APIs: say yes to both.
 """
@@ -16,26 +16,26 @@ from ..api_keys import Api, ApiKey
 from ..message import Message
 from ..message_types import elements, request_type
 from ..primitives import Reader, Writer
-from ..topic_lists import TopicList, TopicNameOf, answer_lists, request_lists
+from ..topic_lists import TopicList, TopicNameOf, request_lists, response_lists
 from .error_entries import new_owner, new_partition, new_topic, set_error, set_values
-from .response_frames import decode_answer, encode_answer, error_holders
+from .response_frames import decode_response_frame, encode_response_frame, error_holders
 
 # Whether the partition of the topic shall fail; None: the topic as a whole.
-Chosen = Callable[[str, "int | None"], bool]
+PartSelector = Callable[[str, "int | None"], bool]
 
 # From this version on, Metadata that names no topic asks for none; before, for all.
 _METADATA_OF_NONE_SINCE = 1
 
 
-def can_answer_error(api: Api, scope: str) -> bool:
+def can_report_error(api: Api, scope: str) -> bool:
     """Whether the API's answers have a place for an error of this scope: "partition", "topic" or "request".
 
     A topic without an error of its own fails by its partitions.
     """
     if scope == "partition":
-        return any(each.error for each in answer_lists(api))
+        return any(each.error for each in response_lists(api))
     if scope == "topic":
-        return any(each.error or each.topic_error for each in answer_lists(api))
+        return any(each.error or each.topic_error for each in response_lists(api))
     if scope == "request":
         return True
     raise ValueError(f"scope {scope!r}; allowed: partition, topic, request")
@@ -48,7 +48,7 @@ class _Parts:
     api: Api
     asked: TopicList
     given: TopicList
-    chosen: Chosen
+    chosen: PartSelector
     topic_name_of: TopicNameOf
 
     def is_topic_chosen(self, name: str) -> bool:
@@ -68,16 +68,16 @@ class _Parts:
         return self.given.topics_of(owner, self.topic_name_of)
 
 
-def _all_parts(api: Api, chosen: Chosen, topic_name_of: TopicNameOf) -> list[_Parts]:
+def _all_parts(api: Api, chosen: PartSelector, topic_name_of: TopicNameOf) -> list[_Parts]:
     """Return one for each list of topics; raises ValueError where answers have no place for the error of one."""
-    if not can_answer_error(api, "topic"):
+    if not can_report_error(api, "topic"):
         raise ValueError(f"an answer to {api.name} has no place for the error of a topic or partition")
-    lists = zip(request_lists(api), answer_lists(api), strict=True)
+    lists = zip(request_lists(api), response_lists(api), strict=True)
     return [_Parts(api, asked, given, chosen, topic_name_of) for asked, given in lists]
 
 
-def without_chosen(
-    api: Api, version: int, body: memoryview, chosen: Chosen, topic_name_of: TopicNameOf
+def remove_selected(
+    api: Api, version: int, body: memoryview, chosen: PartSelector, topic_name_of: TopicNameOf
 ) -> bytes | None:
     """Return the body of the request without what is chosen, as it was if that is nothing; None if nothing is left.
 
@@ -158,30 +158,30 @@ class _Cut:
         return bool(kept)
 
 
-def with_errors_added(
+def add_errors(
     api: Api,
     version: int,
     answer: bytes | bytearray,
     body: memoryview,
-    chosen: Chosen,
+    chosen: PartSelector,
     code: int,
     topic_name_of: TopicNameOf,
 ) -> bytearray:
     """Return the answer with an error entry for each chosen part.
 
-    answer: whole, of the request as without_chosen left it. body: of the request as it came. What the answer says of a
+    answer: whole, of the request as remove_selected left it. body: of the request as it came. What the answer says of a
     chosen part by itself (of all topics, of a fetch session) gives way to the error.
     Raises FrameError where one of them does not decode, ValueError where answers have no errors by topic.
     """
     parts = _all_parts(api, chosen, topic_name_of)
     request = request_type(api).read(Reader(body), version)
-    correlation_id, response = decode_answer(api, version, answer)
+    correlation_id, response = decode_response_frame(api, version, answer)
     for each in parts:
         _replace_chosen(each, response, code)
         for owner in each.asked.owner_messages(request):
             for name, topic in each.asked_topics(owner):
                 _add_chosen(each, (owner, name, topic), response, code)
-    return encode_answer(api, version, correlation_id, response)
+    return encode_response_frame(api, version, correlation_id, response)
 
 
 def _replace_chosen(parts: _Parts, response: Message, code: int) -> None:
@@ -246,11 +246,11 @@ def _given_owner(parts: _Parts, owner: object, response: Message) -> object:
     return new_owner(parts.asked, parts.given, owner, response)
 
 
-def with_errors_set(
+def overwrite_errors(
     api: Api,
     version: int,
     answer: bytes | bytearray,
-    chosen: Chosen | None,
+    chosen: PartSelector | None,
     code: int,
     topic_name_of: TopicNameOf,
 ) -> bytearray:
@@ -259,11 +259,11 @@ def with_errors_set(
     chosen: None for every error code there is in it, the answer's own too.
     Raises FrameError where the answer does not decode, ValueError where answers have no errors by topic.
     """
-    correlation_id, response = decode_answer(api, version, answer)
+    correlation_id, response = decode_response_frame(api, version, answer)
     if chosen is None:
         for holder, name in error_holders(response):
             setattr(holder, name, code)
-        return encode_answer(api, version, correlation_id, response)
+        return encode_response_frame(api, version, correlation_id, response)
     for parts in _all_parts(api, chosen, topic_name_of):
         given = parts.given
         for name, topic in given.named_topics(response, topic_name_of):
@@ -272,4 +272,4 @@ def with_errors_set(
             for partition in elements(topic, given.partitions) if given.partitions else ():
                 if parts.is_partition_chosen(name, given.partition_index(partition)):
                     setattr(partition, given.error, code)
-    return encode_answer(api, version, correlation_id, response)
+    return encode_response_frame(api, version, correlation_id, response)

@@ -23,16 +23,16 @@ THROTTLE_FIELD = "throttle_time_ms"
 ERROR_FIELDS = frozenset({"error_code", "partition_error_code", "acknowledge_error_code"})
 
 
-def answer_version(api: Api, version: int) -> int:
+def response_version(api: Api, version: int) -> int:
     """Return the version that a request of this version is answered in."""
     if api.key is ApiKey.API_VERSIONS and not api.first_version <= version <= api.last_version:
         return 0
     return version
 
 
-def encode_answer(api: Api, version: int, correlation_id: int, response: Message) -> bytearray:
+def encode_response_frame(api: Api, version: int, correlation_id: int, response: Message) -> bytearray:
     """Return the whole answer; raises ValueError for what the version cannot carry."""
-    version = answer_version(api, version)
+    version = response_version(api, version)
     writer = Writer()
     writer.int32(0)
     writer.int32(correlation_id)
@@ -44,9 +44,9 @@ def encode_answer(api: Api, version: int, correlation_id: int, response: Message
     return buffer
 
 
-def decode_answer(api: Api, version: int, answer: bytes | bytearray) -> tuple[int, Message]:
+def decode_response_frame(api: Api, version: int, answer: bytes | bytearray) -> tuple[int, Message]:
     """Return correlation id and message of a whole answer; raises FrameError where it does not decode."""
-    version = answer_version(api, version)
+    version = response_version(api, version)
     reader = Reader(answer, FRAME_SIZE_BYTES)
     correlation_id = reader.int32()
     if _is_header_flexible(api, version):
@@ -58,23 +58,23 @@ def _is_header_flexible(api: Api, version: int) -> bool:
     return version >= api.flexible_since and api.key is not ApiKey.API_VERSIONS
 
 
-def has_throttle(api: Api) -> bool:
+def has_throttle_time(api: Api) -> bool:
     """Whether the API's answers can tell the client to wait, at least in their later versions."""
     return THROTTLE_FIELD in response_type(api).__slots__
 
 
-def with_throttle(api: Api, version: int, answer: bytes | bytearray, throttle_time_ms: int) -> bytearray:
+def set_throttle_time(api: Api, version: int, answer: bytes | bytearray, throttle_time_ms: int) -> bytearray:
     """Return the answer with this throttle time; as it was where the version has no place for one."""
-    correlation_id, response = decode_answer(api, version, answer)
-    if not has_throttle(api):
+    correlation_id, response = decode_response_frame(api, version, answer)
+    if not has_throttle_time(api):
         return bytearray(answer)
     setattr(response, THROTTLE_FIELD, throttle_time_ms)
-    return encode_answer(api, version, correlation_id, response)
+    return encode_response_frame(api, version, correlation_id, response)
 
 
-def error_codes_in(api: Api, version: int, answer: bytes | bytearray) -> int:
+def first_error_code(api: Api, version: int, answer: bytes | bytearray) -> int:
     """Return the first error code of the answer that is not 0, its own before those of its parts; else 0."""
-    _, response = decode_answer(api, version, answer)
+    _, response = decode_response_frame(api, version, answer)
     codes = (cast(int, getattr(holder, name)) for holder, name in error_holders(response))
     return next((code for code in codes if code), 0)
 

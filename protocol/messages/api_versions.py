@@ -221,7 +221,7 @@ class ApiVersionsResponse(Message):
                     message.zk_migration_ready = reader.boolean()
                 else:
                     reader.position = end
-                reader.leave_tagged_field(end)
+                reader.end_tagged_field(end)
         return message
 
     def write(self, writer: Writer, version: int) -> None:

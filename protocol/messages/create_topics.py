@@ -325,7 +325,7 @@ class CreatableTopicResult(Message):
                     message.topic_config_error_code = reader.int16()
                 else:
                     reader.position = end
-                reader.leave_tagged_field(end)
+                reader.end_tagged_field(end)
         return message
 
     def write(self, writer: Writer, version: int) -> None:

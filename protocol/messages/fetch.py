@@ -118,7 +118,7 @@ class FetchPartition(Message):
                     message.high_watermark = reader.int64()
                 else:
                     reader.position = end
-                reader.leave_tagged_field(end)
+                reader.end_tagged_field(end)
         return message
 
     def write(self, writer: Writer, version: int) -> None:
@@ -344,7 +344,7 @@ class FetchRequest(Message):
                     message.replica_state = ReplicaState.read(reader, version)
                 else:
                     reader.position = end
-                reader.leave_tagged_field(end)
+                reader.end_tagged_field(end)
         return message
 
     def write(self, writer: Writer, version: int) -> None:
@@ -589,7 +589,7 @@ class PartitionData(Message):
                     message.snapshot_id = SnapshotId.read(reader, version)
                 else:
                     reader.position = end
-                reader.leave_tagged_field(end)
+                reader.end_tagged_field(end)
         return message
 
     def write(self, writer: Writer, version: int) -> None:
@@ -769,7 +769,7 @@ class FetchResponse(Message):
                     message.node_endpoints = [NodeEndpoint.read(reader, version) for _ in range(node_endpoints_count)]
                 else:
                     reader.position = end
-                reader.leave_tagged_field(end)
+                reader.end_tagged_field(end)
         return message
 
     def write(self, writer: Writer, version: int) -> None:

@@ -297,7 +297,7 @@ class PartitionProduceResponse(Message):
                     message.current_leader = LeaderIdAndEpoch.read(reader, version)
                 else:
                     reader.position = end
-                reader.leave_tagged_field(end)
+                reader.end_tagged_field(end)
         return message
 
     def write(self, writer: Writer, version: int) -> None:
@@ -460,7 +460,7 @@ class ProduceResponse(Message):
                     message.node_endpoints = [NodeEndpoint.read(reader, version) for _ in range(node_endpoints_count)]
                 else:
                     reader.position = end
-                reader.leave_tagged_field(end)
+                reader.end_tagged_field(end)
         return message
 
     def write(self, writer: Writer, version: int) -> None:

@@ -283,7 +283,7 @@ def _read_tagged(reader: Reader, read: Callable[[Reader], T], default: T) -> T:
         end = reader.tagged_field_end()
         if tag == _TAG:
             value = read(reader)
-            reader.leave_tagged_field(end)
+            reader.end_tagged_field(end)
         else:
             reader.position = end
     return value

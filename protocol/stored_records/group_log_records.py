@@ -268,7 +268,7 @@ def _read_topic_id(reader: Reader) -> bytes:
         end = reader.tagged_field_end()
         if tag == _TOPIC_ID_TAG:
             topic_id = reader.uuid()
-            reader.leave_tagged_field(end)
+            reader.end_tagged_field(end)
         else:
             reader.position = end
     return topic_id

@@ -158,7 +158,7 @@ def _read_count(reader: Reader) -> int:
         end = reader.tagged_field_end()
         if tag == _TAG:
             count = reader.int32()
-            reader.leave_tagged_field(end)
+            reader.end_tagged_field(end)
         else:
             reader.position = end
     return count

@@ -195,5 +195,5 @@ def _read_tagged(reader: Reader) -> dict[int, int]:
             tagged[tag] = reader.int16()
         else:
             reader.position = end
-        reader.leave_tagged_field(end)
+        reader.end_tagged_field(end)
     return tagged

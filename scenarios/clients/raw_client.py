@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from ...protocol.api_keys import APIS, ApiKey
 from ...protocol.batches.record_batch import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
 from ...protocol.batches.records import BatchOptions, Record, build_batch
-from ...protocol.client_requests import read_answer
+from ...protocol.client_requests import read_response
 from ...protocol.error_codes import ErrorCode
 from ...protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from ...protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
@@ -259,7 +259,7 @@ class RawClient:
 def take_answer(attempt: Attempt, frame: bytes) -> None:
     """Fill in what an answer to a produce says."""
     api = APIS[ApiKey.PRODUCE]
-    response = read_answer(api, PRODUCE_VERSION, attempt.correlation_id, frame, ProduceResponse.read)
+    response = read_response(api, PRODUCE_VERSION, attempt.correlation_id, frame, ProduceResponse.read)
     partition = response.responses[0].partition_responses[0]
     attempt.is_answered = True
     attempt.error = ErrorCode(partition.error_code)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from ...protocol.api_keys import APIS, ApiKey
-from ...protocol.client_requests import RequestMessage, read_answer, request_frame
+from ...protocol.client_requests import RequestMessage, read_response, request_frame
 from ...protocol.frames import FRAME_SIZE_BYTES
 from ...protocol.primitives import Reader
 
@@ -70,7 +70,7 @@ class RawConnection:
         """Send a request on a connection without others, and return its answer. Raises NoAnswer and ConnectionLost."""
         correlation_id = self.send(api_key, version, request)
         _, frame = self.receive(ANSWER_SECONDS_MAX)
-        return read_answer(APIS[api_key], version, correlation_id, frame, read)
+        return read_response(APIS[api_key], version, correlation_id, frame, read)
 
     def _take(self, count: int, deadline: float, *, peek: bool = False) -> bytes:
         while len(self._received) < count:

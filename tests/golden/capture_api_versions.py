@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from fauxka.protocol.api_keys import APIS, ApiKey
-from fauxka.protocol.client_requests import read_answer, request_frame
+from fauxka.protocol.client_requests import read_response, request_frame
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 
 from ..reference.kafka_process import running_kafka
@@ -31,7 +31,7 @@ def ask(bootstrap: str) -> ApiVersionsResponse:
         connection.sendall(request_frame(API, VERSION, CORRELATION_ID, request))
         with connection.makefile("rb") as stream:
             (size,) = struct.unpack(">i", stream.read(4))
-            return read_answer(API, VERSION, CORRELATION_ID, stream.read(size), ApiVersionsResponse.read)
+            return read_response(API, VERSION, CORRELATION_ID, stream.read(size), ApiVersionsResponse.read)
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ from fauxka.faults.rules.fault_rules import FaultRule, Point, When
 from fauxka.faults.rules.match import Match
 from fauxka.protocol.api_keys import APIS, Api, ApiKey
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
-from fauxka.protocol.client_requests import RequestMessage, read_answer, request_frame
+from fauxka.protocol.client_requests import RequestMessage, read_response, request_frame
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest
 from fauxka.protocol.messages.produce import (
     PartitionProduceData,
@@ -113,7 +113,7 @@ class RawClient:
         """Return the next answer, which is to a Produce."""
         frame = await self.frame()
         (correlation_id,) = unpack(">i", frame[:4])
-        return read_answer(PRODUCE, PRODUCE_VERSION, correlation_id, frame, ProduceResponse.read)
+        return read_response(PRODUCE, PRODUCE_VERSION, correlation_id, frame, ProduceResponse.read)
 
     async def ended(self) -> bytes:
         """Return what comes before the end (FIN)."""

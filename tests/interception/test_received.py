@@ -8,7 +8,7 @@ from fauxka.faults.actions import Close, Delay, DeliverTwice, Drop, Error, Hang,
 from fauxka.faults.rules.fault_rules import When
 from fauxka.faults.rules.match import Match
 from fauxka.protocol.api_keys import APIS, ApiKey
-from fauxka.protocol.client_requests import read_answer
+from fauxka.protocol.client_requests import read_response
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest
 from fauxka.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
@@ -350,7 +350,7 @@ async def test_error_for_one_partition_of_a_fetch_lets_the_other_be_read() -> No
             max_wait_ms=0, max_bytes=1000, topics=[FetchTopic(topic_id=scene.topic.topic_id, partitions=asked)]
         )
         await client.send(FETCH, 13, request)
-        (topic,) = read_answer(FETCH, 13, 2, await client.frame(), FetchResponse.read).responses
+        (topic,) = read_response(FETCH, 13, 2, await client.frame(), FetchResponse.read).responses
 
         told = {each.partition_index: (each.error_code, bool(each.records)) for each in topic.partitions}
         assert told == {0: (ErrorCode.NOT_LEADER_OR_FOLLOWER, False), 1: (ErrorCode.NONE, True)}
@@ -363,7 +363,7 @@ async def test_a_rule_for_a_topic_finds_a_fetch_that_names_it_by_its_session_onl
         topics = [FetchTopic(topic_id=scene.topic.topic_id, partitions=asked)]
 
         await client.send(FETCH, 13, FetchRequest(max_wait_ms=0, session_id=0, session_epoch=0, topics=topics))
-        session_id = read_answer(FETCH, 13, 1, await client.frame(), FetchResponse.read).session_id
+        session_id = read_response(FETCH, 13, 1, await client.frame(), FetchResponse.read).session_id
         scene.arm("received", Close(), match=Match(api="Fetch", topic=TOPIC, partition=0))
         await client.send(FETCH, 13, FetchRequest(max_wait_ms=0, session_id=session_id, session_epoch=1))
 

@@ -3,7 +3,7 @@
 import pytest
 
 from fauxka.protocol.api_keys import APIS, ApiKey
-from fauxka.protocol.client_requests import read_answer, request_frame
+from fauxka.protocol.client_requests import read_response, request_frame
 from fauxka.protocol.frames import FrameError
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from fauxka.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
@@ -26,7 +26,7 @@ def test_header_of_a_flexible_version_ends_with_tagged_fields() -> None:
 def test_answer_of_a_flexible_version_has_tagged_fields_in_its_header() -> None:
     frame = b"\x00\x00\x00\x07" + b"\x00" + b"\x00\x00\x00\x05" + b"\x00\x1b" + b"\x00"
 
-    answer = read_answer(HEARTBEAT, 4, 7, frame, HeartbeatResponse.read)
+    answer = read_response(HEARTBEAT, 4, 7, frame, HeartbeatResponse.read)
 
     assert answer == HeartbeatResponse(throttle_time_ms=5, error_code=27)
 
@@ -34,7 +34,7 @@ def test_answer_of_a_flexible_version_has_tagged_fields_in_its_header() -> None:
 def test_answer_of_api_versions_has_none_in_any_version() -> None:
     frame = b"\x00\x00\x00\x07" + b"\x00\x00" + b"\x01" + b"\x00\x00\x00\x00" + b"\x00"
 
-    answer = read_answer(API_VERSIONS, 3, 7, frame, ApiVersionsResponse.read)
+    answer = read_response(API_VERSIONS, 3, 7, frame, ApiVersionsResponse.read)
 
     assert answer == ApiVersionsResponse()
 
@@ -51,4 +51,4 @@ def test_answer_of_api_versions_has_none_in_any_version() -> None:
 )
 def test_answer_that_is_not_one_is_refused(frame: bytes, reason: str) -> None:
     with pytest.raises(FrameError, match=reason):
-        read_answer(API_VERSIONS, 0, 7, frame, ApiVersionsResponse.read)
+        read_response(API_VERSIONS, 0, 7, frame, ApiVersionsResponse.read)

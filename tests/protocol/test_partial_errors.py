@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from fauxka.protocol.api_keys import APIS, Api, ApiKey
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.errors import error_responses
-from fauxka.protocol.errors.response_frames import decode_answer, encode_answer
+from fauxka.protocol.errors.response_frames import decode_response_frame, encode_response_frame
 from fauxka.protocol.frames import FrameError
 from fauxka.protocol.message_types import elements, number_in, request_type, text_in
 from fauxka.protocol.primitives import Reader, Writer
 from fauxka.protocol.request_facts import read_request_facts
-from fauxka.protocol.topic_lists import TOPIC_RESOURCE, answer_lists
+from fauxka.protocol.topic_lists import TOPIC_RESOURCE, response_lists
 
-from .test_error_answers import CASES, CORRELATION_ID, Case, changed_bodies
+from .test_error_responses import CASES, CORRELATION_ID, Case, changed_bodies
 
 CODE = ErrorCode.LEADER_NOT_AVAILABLE
 ORDERS_ID = bytes(range(16))
@@ -92,7 +92,7 @@ def sample_topic_name_of(topic_id: bytes) -> str | None:
     return f"topic-{topic_id[0] - 1}"
 
 
-def chooser(parts: set[Part]) -> error_responses.Chosen:
+def chooser(parts: set[Part]) -> error_responses.PartSelector:
     return lambda topic, partition: (ord(topic[-1]) - ord("0"), partition) in parts
 
 
@@ -118,20 +118,20 @@ def encoded(request: Any, version: int) -> memoryview:
 
 def good_answer(case: Case, body: bytes | memoryview | None) -> bytearray:
     """Return an answer that names all of the body's topics and partitions, without an error."""
-    empty = error_responses.empty_answer(case.api, case.version, CORRELATION_ID)
+    empty = error_responses.empty_response(case.api, case.version, CORRELATION_ID)
     if body is None:
         return empty
-    return error_responses.with_errors_added(
+    return error_responses.add_errors(
         case.api, case.version, empty, memoryview(body), all_chosen, 0, sample_topic_name_of
     )
 
 
 def codes_by_part(case: Case, answer: bytes | bytearray) -> dict[tuple[str, Part], int]:
     """Return the error code of every topic and partition, by its owner (a group, a transaction) and itself."""
-    correlation_id, response = decode_answer(case.api, case.version, answer)
+    correlation_id, response = decode_response_frame(case.api, case.version, answer)
     assert correlation_id == CORRELATION_ID
     codes: dict[tuple[str, Part], int] = {}
-    for topic_list in answer_lists(case.api):
+    for topic_list in response_lists(case.api):
         for owner in topic_list.owner_messages(response):
             key = str(getattr(owner, topic_list.owner_key)) if topic_list.owner_key else ""
             for topic in elements(owner, topic_list.topics):
@@ -155,8 +155,8 @@ def test_chosen_parts_are_left_out_and_answered_with_the_error(case: Case, parts
     body = body_of(case)
     whole = codes_by_part(case, good_answer(case, body))
 
-    rest = error_responses.without_chosen(case.api, case.version, body, chosen, sample_topic_name_of)
-    answer = error_responses.with_errors_added(
+    rest = error_responses.remove_selected(case.api, case.version, body, chosen, sample_topic_name_of)
+    answer = error_responses.add_errors(
         case.api, case.version, good_answer(case, rest), body, chosen, CODE, sample_topic_name_of
     )
 
@@ -181,22 +181,22 @@ def test_answer_that_lies_has_the_code_at_the_chosen_parts_and_is_else_the_same(
     chosen = chooser(parts)
     honest = good_answer(case, body_of(case))
 
-    lying = error_responses.with_errors_set(case.api, case.version, honest, chosen, CODE, sample_topic_name_of)
+    lying = error_responses.overwrite_errors(case.api, case.version, honest, chosen, CODE, sample_topic_name_of)
 
     codes = codes_by_part(case, honest)
     assert codes_by_part(case, lying) == {key: CODE if key[1] in parts else 0 for key in codes}
-    assert error_responses.with_errors_set(case.api, case.version, lying, chosen, 0, sample_topic_name_of) == honest
+    assert error_responses.overwrite_errors(case.api, case.version, lying, chosen, 0, sample_topic_name_of) == honest
 
 
 @pytest.mark.parametrize("case", TOPIC_CASES, ids=str)
 def test_every_code_of_an_answer_can_be_set(case: Case) -> None:
     honest = good_answer(case, body_of(case))
 
-    lying = error_responses.with_errors_set(case.api, case.version, honest, None, CODE, sample_topic_name_of)
+    lying = error_responses.overwrite_errors(case.api, case.version, honest, None, CODE, sample_topic_name_of)
 
     assert set(codes_by_part(case, lying).values()) == {CODE}
-    assert error_responses.error_codes_in(case.api, case.version, lying) == CODE
-    assert error_responses.with_errors_set(case.api, case.version, lying, None, 0, sample_topic_name_of) == honest
+    assert error_responses.first_error_code(case.api, case.version, lying) == CODE
+    assert error_responses.overwrite_errors(case.api, case.version, lying, None, 0, sample_topic_name_of) == honest
 
 
 @pytest.mark.parametrize("case", TOPIC_CASES, ids=str)
@@ -205,33 +205,31 @@ def test_changed_body_is_cut_and_answered_or_the_declared_error(case: Case) -> N
     honest = good_answer(case, body_of(case))
     for broken in changed_bodies(case):
         with contextlib.suppress(FrameError):
-            error_responses.without_chosen(case.api, case.version, broken, chosen, lambda _: "topic-0")
+            error_responses.remove_selected(case.api, case.version, broken, chosen, lambda _: "topic-0")
         with contextlib.suppress(FrameError):
-            error_responses.with_errors_added(
-                case.api, case.version, honest, broken, all_chosen, CODE, lambda _: "topic-0"
-            )
+            error_responses.add_errors(case.api, case.version, honest, broken, all_chosen, CODE, lambda _: "topic-0")
 
 
 def test_places_for_errors_are_told() -> None:
-    without = {api.name for api in APIS.values() if not error_responses.can_answer_error(api, "topic")}
-    topics_only = {api.name for api in APIS.values() if not error_responses.can_answer_error(api, "partition")}
+    without = {api.name for api in APIS.values() if not error_responses.can_report_error(api, "topic")}
+    topics_only = {api.name for api in APIS.values() if not error_responses.can_report_error(api, "partition")}
 
     assert without == WITHOUT_TOPIC_ERRORS
     assert topics_only == WITHOUT_TOPIC_ERRORS | WITH_TOPICS_ONLY
-    assert all(error_responses.can_answer_error(api, "request") for api in APIS.values())
+    assert all(error_responses.can_report_error(api, "request") for api in APIS.values())
     with pytest.raises(ValueError, match="partition, topic, request"):
-        error_responses.can_answer_error(APIS[ApiKey.FETCH], "broker")
+        error_responses.can_report_error(APIS[ApiKey.FETCH], "broker")
 
 
 def test_api_without_topics_in_its_answers_refuses_errors_for_some() -> None:
     api = APIS[ApiKey.HEARTBEAT]
-    answer = error_responses.empty_answer(api, 4, CORRELATION_ID)
+    answer = error_responses.empty_response(api, 4, CORRELATION_ID)
     body = memoryview(b"")
 
     for refused in (
-        lambda: error_responses.without_chosen(api, 4, body, all_chosen, sample_topic_name_of),
-        lambda: error_responses.with_errors_added(api, 4, answer, body, all_chosen, CODE, sample_topic_name_of),
-        lambda: error_responses.with_errors_set(api, 4, answer, all_chosen, CODE, sample_topic_name_of),
+        lambda: error_responses.remove_selected(api, 4, body, all_chosen, sample_topic_name_of),
+        lambda: error_responses.add_errors(api, 4, answer, body, all_chosen, CODE, sample_topic_name_of),
+        lambda: error_responses.overwrite_errors(api, 4, answer, all_chosen, CODE, sample_topic_name_of),
     ):
         assert raised_by(refused) == "an answer to Heartbeat has no place for the error of a topic or partition"
 
@@ -258,17 +256,17 @@ class Asked:
 
     def answer(self, **values: object) -> bytearray:
         response = self.part(f"{self.api.name}Response", **values)
-        return encode_answer(self.api, self.version, CORRELATION_ID, response)
+        return encode_response_frame(self.api, self.version, CORRELATION_ID, response)
 
-    def without(self, body: memoryview, chosen: error_responses.Chosen) -> Any:
+    def without(self, body: memoryview, chosen: error_responses.PartSelector) -> Any:
         """Return the request without what is chosen, read again; None where nothing is left."""
-        rest = error_responses.without_chosen(self.api, self.version, body, chosen, topic_name_of)
+        rest = error_responses.remove_selected(self.api, self.version, body, chosen, topic_name_of)
         return None if rest is None else request_type(self.api).read(Reader(rest), self.version)
 
-    def added(self, answer: bytearray, body: memoryview, chosen: error_responses.Chosen) -> Any:
+    def added(self, answer: bytearray, body: memoryview, chosen: error_responses.PartSelector) -> Any:
         """Return the answer with errors added, read again."""
-        added = error_responses.with_errors_added(self.api, self.version, answer, body, chosen, CODE, topic_name_of)
-        return decode_answer(self.api, self.version, added)[1]
+        added = error_responses.add_errors(self.api, self.version, answer, body, chosen, CODE, topic_name_of)
+        return decode_response_frame(self.api, self.version, added)[1]
 
 
 def topic_name_of(topic_id: bytes) -> str | None:
@@ -416,7 +414,7 @@ def test_group_that_asks_for_all_its_offsets_stays() -> None:
 def test_nothing_is_left_of_a_request_whose_topics_all_fail() -> None:
     asked = Asked(ApiKey.CREATE_TOPICS, 7)
     body = asked.request(topics=[asked.part("CreatableTopic", name="orders", num_partitions=1, replication_factor=1)])
-    empty = error_responses.empty_answer(asked.api, asked.version, CORRELATION_ID)
+    empty = error_responses.empty_response(asked.api, asked.version, CORRELATION_ID)
 
     (topic,) = asked.added(empty, body, orders_only).topics
 

@@ -127,4 +127,4 @@ def _tagged(tagged: list[MessageField], struct: MessageStruct) -> list[str]:
             _array(field, field.tagged, struct) if field.is_array else _scalar(field, field.tagged, struct, Versions())
         )
         lines += [f"    {'elif' if index else 'if'} tag == {field.tag}:", *indented(indented(body))]
-    return [*lines, "    else:", "        reader.position = end", "    reader.leave_tagged_field(end)"]
+    return [*lines, "    else:", "        reader.position = end", "    reader.end_tagged_field(end)"]

@@ -17,7 +17,7 @@ import pytest
 from fauxka.protocol.api_keys import APIS, Api, ApiKey
 from fauxka.protocol.error_messages import ERROR_MESSAGES
 from fauxka.protocol.errors import error_responses
-from fauxka.protocol.errors.response_frames import answer_version, decode_answer
+from fauxka.protocol.errors.response_frames import decode_response_frame, response_version
 from fauxka.protocol.frames import FrameError
 from fauxka.protocol.message import Message
 from fauxka.protocol.request_facts import read_request_facts
@@ -92,7 +92,7 @@ def in_order(value: object) -> object:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_request_that_failed_is_answered_as_kafka_answers_it(case: Case) -> None:
     for code, expected in case.answers.items():
-        answer = error_responses.error_answer(case.api, case.version, CORRELATION_ID, case.body, code)
+        answer = error_responses.error_response(case.api, case.version, CORRELATION_ID, case.body, code)
 
         if not isinstance(expected, bytes):
             continue
@@ -104,7 +104,7 @@ def test_request_that_failed_is_answered_as_kafka_answers_it(case: Case) -> None
 
 
 def decoded(case: Case, answer: bytes | bytearray) -> Any:
-    correlation_id, response = decode_answer(case.api, case.version, answer)
+    correlation_id, response = decode_response_frame(case.api, case.version, answer)
     assert correlation_id == CORRELATION_ID
     return response
 
@@ -131,7 +131,7 @@ def test_kafka_itself_fails_only_where_it_is_known_to() -> None:
 
 
 def test_no_answer_is_owed_exactly_where_kafka_gives_none() -> None:
-    owed = {str(case): error_responses.owes_answer(case.api, case.version, case.body) for case in CASES}
+    owed = {str(case): error_responses.expects_response(case.api, case.version, case.body) for case in CASES}
 
     given = {str(case): None not in case.answers.values() for case in CASES}
     assert owed == given
@@ -149,25 +149,25 @@ def test_texts_of_errors_are_kafkas() -> None:
 
 def test_unknown_version_of_api_versions_is_answered_in_version_0() -> None:
     api = APIS[ApiKey.API_VERSIONS]
-    answer = error_responses.error_answer(api, 99, 3, memoryview(b""), UNSUPPORTED_VERSION)
+    answer = error_responses.error_response(api, 99, 3, memoryview(b""), UNSUPPORTED_VERSION)
 
-    assert answer_version(api, 99) == 0
-    response: Any = decode_answer(api, 0, answer)[1]
+    assert response_version(api, 99) == 0
+    response: Any = decode_response_frame(api, 0, answer)[1]
     assert [each.api_key for each in response.api_keys] == [ApiKey.API_VERSIONS]
 
 
 def test_answer_begins_with_its_size_and_correlation_id() -> None:
     for case in CASES:
-        answer = error_responses.error_answer(case.api, case.version, 2**31 - 1, case.body, 0)
+        answer = error_responses.error_response(case.api, case.version, 2**31 - 1, case.body, 0)
 
         assert unpack_from(">ii", answer) == (len(answer) - 4, 2**31 - 1)
 
 
 def test_code_0_answers_without_any_error() -> None:
     for case in CASES:
-        answer = error_responses.error_answer(case.api, case.version, CORRELATION_ID, case.body, 0)
+        answer = error_responses.error_response(case.api, case.version, CORRELATION_ID, case.body, 0)
 
-        assert error_responses.error_codes_in(case.api, case.version, answer) == 0
+        assert error_responses.first_error_code(case.api, case.version, answer) == 0
 
 
 def test_code_is_found_in_the_answer_wherever_it_stands() -> None:
@@ -175,7 +175,7 @@ def test_code_is_found_in_the_answer_wherever_it_stands() -> None:
         str(case)
         for case in CASES
         if case.sample == "full"
-        and error_responses.error_codes_in(case.api, case.version, failed(case)) == LEADER_NOT_AVAILABLE
+        and error_responses.first_error_code(case.api, case.version, failed(case)) == LEADER_NOT_AVAILABLE
     }
 
     # Until version 2 the answers of DescribeLogDirs had no place for an error of the request.
@@ -184,21 +184,21 @@ def test_code_is_found_in_the_answer_wherever_it_stands() -> None:
 
 
 def failed(case: Case) -> bytearray:
-    return error_responses.error_answer(case.api, case.version, CORRELATION_ID, case.body, LEADER_NOT_AVAILABLE)
+    return error_responses.error_response(case.api, case.version, CORRELATION_ID, case.body, LEADER_NOT_AVAILABLE)
 
 
 def test_throttle_time_is_set_and_nothing_else() -> None:
     for case in CASES:
         plain = failed(case)
-        throttled = error_responses.with_throttle(case.api, case.version, plain, 1234)
+        throttled = error_responses.set_throttle_time(case.api, case.version, plain, 1234)
 
         assert len(throttled) == len(plain)
         response = decoded(case, throttled)
         if throttled == plain:
             continue
-        assert error_responses.has_throttle(case.api)
+        assert error_responses.has_throttle_time(case.api)
         assert response.throttle_time_ms == 1234
-        assert error_responses.with_throttle(case.api, case.version, throttled, 0) == plain
+        assert error_responses.set_throttle_time(case.api, case.version, throttled, 0) == plain
 
 
 def test_throttle_time_is_left_out_of_versions_that_have_no_place_for_it() -> None:
@@ -206,8 +206,8 @@ def test_throttle_time_is_left_out_of_versions_that_have_no_place_for_it() -> No
         (case.api.name, case.version)
         for case in CASES
         if case.sample == "full"
-        and error_responses.has_throttle(case.api)
-        and error_responses.with_throttle(case.api, case.version, failed(case), 1) == failed(case)
+        and error_responses.has_throttle_time(case.api)
+        and error_responses.set_throttle_time(case.api, case.version, failed(case), 1) == failed(case)
     ]
 
     without = {name: max(version for each, version in unchanged if each == name) for name, _ in unchanged}
@@ -234,6 +234,6 @@ def test_changed_body_gives_answers_or_the_declared_error(case: Case) -> None:
         with contextlib.suppress(FrameError):
             read_request_facts(case.api, case.version, broken, lambda _: "a")
         with contextlib.suppress(FrameError):
-            error_responses.owes_answer(case.api, case.version, broken)
+            error_responses.expects_response(case.api, case.version, broken)
         with contextlib.suppress(FrameError):
-            error_responses.error_answer(case.api, case.version, CORRELATION_ID, broken, LEADER_NOT_AVAILABLE)
+            error_responses.error_response(case.api, case.version, CORRELATION_ID, broken, LEADER_NOT_AVAILABLE)
