@@ -105,7 +105,7 @@ def _report(cast: Cast, performer: Performer, version: EmulatedVersion) -> Repor
     stored = read_log(stage.bootstrap_servers, TOPIC, scenario.partitions)
     requests = [request for request in stage.journal() if request.api in SHOWN_APIS]
     performer.names.learn_stored(stored, requests)
-    timeline = build_timeline(requests, cast.notes.items, performer.names, performer.rules, version.batches_remembered)
+    timeline = build_timeline(requests, cast.notes.items, performer.names, performer.rules, version.batches_retained)
     seen = Seen(
         client=cast.client_name,
         deliveries=performer.deliveries,

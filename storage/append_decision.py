@@ -1,4 +1,4 @@
-"""What a log decided about a batch, in one sentence with the numbers; made when it is read, not when it happens."""
+"""Text for what a log decided about a batch: appended, duplicate or refused. Built only when it is read."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from .append_result import AppendResult
 from .producers.producer_state_entry import CachedBatch
 
 
-def decision_in_words(decision: AppendResult | AppendRefused) -> str:
+def describe_decision(decision: AppendResult | AppendRefused) -> str:
     """Return the sentence for a batch that was appended, recognised as a duplicate, or refused."""
     if isinstance(decision, AppendRefused):
-        return refusal_in_words(decision.refusal) if decision.refusal else decision.message
+        return describe_refusal(decision.refusal) if decision.refusal else decision.message
     if decision.producer_id < 0:
         return f"appended at offsets {_range(decision.base_offset, decision.last_offset)}"
     sent = f"{_producer(decision.producer_id, decision.producer_epoch)}: sequences "
@@ -23,7 +23,7 @@ def decision_in_words(decision: AppendResult | AppendRefused) -> str:
     return f"{sent} appended at offsets {offsets}"
 
 
-def refusal_in_words(refusal: SequenceRefusal) -> str:
+def describe_refusal(refusal: SequenceRefusal) -> str:
     """Return the sentence for a batch that the producer's state refused."""
     producer = _producer(refusal.producer_id, refusal.producer_epoch)
     if refusal.rule is SequenceRule.OLD_EPOCH:

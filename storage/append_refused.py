@@ -1,4 +1,4 @@
-"""Why a log refused a batch: what goes to the client, and the numbers that say why."""
+"""The refusal of a batch: the error for the client and the producer state behind it."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from .producers.producer_state_entry import CachedBatch
 
 @dataclass(frozen=True, slots=True)
 class RecordError:
-    """A record of a refused batch that is itself at fault; batch_index counts the records of the batch."""
+    """An invalid record of a refused batch; batch_index is its index in the batch."""
 
     batch_index: int
     message: str | None
 
 
 class SequenceRule(Enum):
-    """The rule of the producer's state machine that a batch broke, in the words that explain it."""
+    """The rule of the producer state that a batch broke. The values end the message of the refusal."""
 
     OLD_EPOCH = "an older epoch is fenced"
     NEW_EPOCH_STARTS_AT_ZERO = "a new epoch starts with sequence 0"
     UNKNOWN_STARTS_AT_ZERO = "a producer unknown to the partition starts with sequence 0"
-    UNKNOWN_PRODUCER = "the producer is not known here, or no longer"
+    UNKNOWN_PRODUCER = "the partition has no state of the producer"
     GAP = "a gap is refused as a whole"
-    BEFORE_CACHE = "it lies before the batches that are remembered"
-    NOT_A_CACHED_BATCH = "it overlaps what was appended and is none of the remembered batches"
-    OVERTAKES = "a batch of the transaction that came before is not in the log"
+    BEFORE_CACHE = "it is older than the cached batches"
+    NOT_A_CACHED_BATCH = "it overlaps appended sequences and equals no cached batch"
+    OVERTAKES = "an earlier batch of the transaction is not in the log"
     OPEN_TRANSACTION = "a transaction is open and the batch is not part of it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SequenceRefusal:
-    """The numbers behind a refusal by producer state.
+    """The batch and the producer state behind a refusal.
 
-    expected_sequence: None where no sequence would have been accepted.
-    current_epoch: the partition's for the producer, None if it does not know it.
-    cached: the batches it remembers, oldest first.
+    expected_sequence: None if no sequence is accepted.
+    current_epoch: the producer's epoch in the partition; None if the partition has no state of the producer.
+    cached: the cached batches, oldest first.
     """
 
     rule: SequenceRule
@@ -53,13 +53,13 @@ class SequenceRefusal:
 
 
 class AppendRefused(KafkaError):
-    """A batch that was not appended; the log is as it was.
+    """A batch was not appended; the log is unchanged.
 
-    log_start_offset: for the answer; -1 for the errors that Kafka answers without it.
-    record_errors: the records at fault, for the errors that name them.
-    message_for_client: the error_message Kafka sends; None, for most errors, is none. message is ours, for the log.
-    refusal: the numbers, if the producer's state was the reason.
-    header: of the batch as it came, where it was given to those who keep a record of it.
+    log_start_offset: for the response; -1 for the errors that Kafka sends without it.
+    record_errors: the invalid records, for the errors that name them.
+    message_for_client: the error_message that Kafka sends; None for most errors. message is for fauxka's own log.
+    refusal: set if the producer state was the reason.
+    header: the header of the batch as received, set for the journal.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class AppendRefused(KafkaError):
         record_errors: tuple[RecordError, ...] = (),
         message_for_client: str | None = None,
     ) -> None:
-        """Keep what the answer and the journal need."""
+        """Set refusal and header to None; the caller fills them in."""
         super().__init__(code, message)
         self.log_start_offset = log_start_offset
         self.record_errors = record_errors

@@ -1,4 +1,4 @@
-"""Where an appended batch went, or where the batch it repeats had gone."""
+"""The result of an append: the offsets of the batch, or of the batch that it repeats."""
 
 from __future__ import annotations
 
@@ -12,19 +12,17 @@ if TYPE_CHECKING:
     from ..protocol.batches.record_batch import BatchHeader
     from .producers.producer_state_entry import CachedBatch
 
-# What the answer carries as log_start_offset when Kafka leaves the real one out.
+# Kafka sends this log_start_offset with most errors.
 NO_LOG_START_OFFSET = -1
 
 
 class AppendResult(NamedTuple):
-    """The answer of a log that has the batch; what the journal needs of it is worked out when it is asked for.
+    """The offsets of a batch. A tuple, because every append makes one; the properties are computed on demand.
 
-    A tuple, because one is made for every batch.
-
-    base_offset, last_offset: of the batch; of the original one for a duplicate.
+    base_offset, last_offset: of the batch, or of the original batch for a duplicate.
     log_append_time_ms: -1 on a CreateTime topic; for a duplicate the timestamp of the original, on any topic.
-    header: of the batch as it came.
-    cached: what was remembered of the producer when the batch came, oldest first.
+    header: the header of the batch as received.
+    cached: the producer's cached batches before the append, oldest first.
     """
 
     base_offset: int
@@ -37,12 +35,12 @@ class AppendResult(NamedTuple):
 
     @property
     def producer_id(self) -> int:
-        """Who wrote the batch; below 0 for none."""
+        """The producer id; -1 without a producer."""
         return self.header.producer_id
 
     @property
     def producer_epoch(self) -> int:
-        """The epoch it wrote in."""
+        """The producer epoch; -1 without a producer."""
         return self.header.producer_epoch
 
     @property
@@ -59,11 +57,11 @@ class AppendResult(NamedTuple):
 
     @property
     def records_count(self) -> int:
-        """The records in the batch."""
+        """The number of records in the batch."""
         return self.last_offset - self.base_offset + 1
 
 
-# Makes an AppendResult of the tuple of its fields, as with cached_batch.
+# Builds an AppendResult from the tuple of its fields, at half the cost of calling the class.
 append_result: Callable[
     [tuple[int, int, int, int, bool, BatchHeader, tuple[CachedBatch, ...]]],
     AppendResult,

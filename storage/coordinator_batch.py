@@ -1,7 +1,7 @@
-"""What coordinators write to a partition for a transaction: the marker that ends it, and records of their own in it.
+"""Batches that coordinators append for a transaction: the end marker, and transactional records of their own topics.
 
-Clients cannot write these. Transaction version 2 raises the producer's epoch with each transaction, so that a marker
-bears a greater epoch than the batches it ends; the versions before write both in the same epoch.
+Clients cannot write these. Transaction version 2 raises the producer epoch with each transaction, so a marker has a
+greater epoch than the batches it ends. Earlier versions write both in the same epoch.
 Source: ProducerAppendInfo.append with AppendOrigin.COORDINATOR, checkProducerEpoch, checkCoordinatorEpoch, Kafka 4.3.0.
 """
 
@@ -18,45 +18,42 @@ from .append_refused import AppendRefused
 from .producers.producer_append_info import entry_after, entry_after_marker
 from .producers.producer_state_entry import NO_COORDINATOR_EPOCH, ProducerStateEntry, cached_batch
 
-# From this version on a transaction ends in an epoch of its own.
+# The first transaction version whose markers have a greater epoch than the batches.
 EPOCH_BUMP_SINCE = 2
-# The greatest epoch there is; only markers bear it, and what ends in it cannot end in a greater one.
+# The greatest epoch. Only markers have it; a transaction of this epoch ends in the same epoch.
 LAST_EPOCH = 32767
 
 
 class CoordinatorBatch(Protocol):
-    """What a coordinator has a log append."""
+    """A batch that a coordinator appends for the transaction of producer_id."""
 
     @property
     def producer_id(self) -> int:
-        """Whose transaction it is for."""
+        """The producer of the transaction."""
         ...
 
     def as_batch(self, now_ms: int, /) -> bytes:
-        """Return the whole batch; its base offset and leader epoch are stamped by the log."""
+        """Return the whole batch; the log sets its base offset and leader epoch."""
         ...
 
     def check(self, entry: ProducerStateEntry | None, /) -> None:
-        """Check it against what the partition knows of the producer; raises AppendRefused."""
+        """Check the batch against the producer's entry; raises AppendRefused."""
         ...
 
     def aborts_from(self, entry: ProducerStateEntry | None, /) -> int | None:
-        """Return where the transaction begins that it aborts; None if there is none."""
+        """Return the first offset of the transaction that the batch aborts; None if it aborts none."""
         ...
 
     def entry_after(
-        self, entry: ProducerStateEntry | None, header: BatchHeader, batches_remembered: int, /
+        self, entry: ProducerStateEntry | None, header: BatchHeader, batches_retained: int, /
     ) -> ProducerStateEntry:
-        """Return the producer's entry once it is in the log; header: as the log has it, but for the leader epoch."""
+        """Return the producer's entry after the append; header: as stored, without the leader epoch."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionMarker:
-    """What ends a producer's transaction in a partition.
-
-    producer_epoch: of the marker. coordinator_epoch: of the coordinator that decided so. transaction_version: 0 to 2.
-    """
+    """The marker that ends a producer's transaction in a partition; transaction_version is 0, 1 or 2."""
 
     producer_id: int
     producer_epoch: int
@@ -65,7 +62,7 @@ class TransactionMarker:
     transaction_version: int = 0
 
     def as_batch(self, now_ms: int) -> bytes:
-        """Return the control batch; its base offset and leader epoch are stamped by the log."""
+        """Return the control batch; the log sets its base offset and leader epoch."""
         return build_marker_batch(
             EndTransactionMarker(self.is_commit, self.coordinator_epoch),
             producer_id=self.producer_id,
@@ -74,75 +71,75 @@ class TransactionMarker:
         )
 
     def check(self, entry: ProducerStateEntry | None) -> None:
-        """Check it against what the partition knows of the producer; a producer it does not know may end, too.
+        """Check the epochs of the marker; a producer without an entry is accepted.
 
         Raises AppendRefused: INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED.
         """
         epoch = NO_PRODUCER_EPOCH if entry is None else entry.producer_epoch
         is_fenced = self.producer_epoch < epoch
         if self.transaction_version >= EPOCH_BUMP_SINCE and self.producer_epoch == epoch:
-            # Without an open transaction its coordinator did not learn of its first success; it is written again.
+            # Without an open transaction, the coordinator repeats a marker whose response it did not receive.
             is_fenced = first_offset_of(entry) is not None and epoch != LAST_EPOCH
         if is_fenced:
             raise AppendRefused(
                 ErrorCode.INVALID_PRODUCER_EPOCH,
-                f"producer {self.producer_id}: a marker of epoch {self.producer_epoch} and transaction version "
-                f"{self.transaction_version}, and the current epoch is {epoch}",
+                f"producer {self.producer_id}: the marker has epoch {self.producer_epoch} and transaction version "
+                f"{self.transaction_version}, the current epoch is {epoch}",
             )
         coordinator_epoch = NO_COORDINATOR_EPOCH if entry is None else entry.coordinator_epoch
         if self.coordinator_epoch < coordinator_epoch:
             raise AppendRefused(
                 ErrorCode.TRANSACTION_COORDINATOR_FENCED,
-                f"producer {self.producer_id}: a marker of coordinator epoch {self.coordinator_epoch}, and one of "
-                f"epoch {coordinator_epoch} has written before",
+                f"producer {self.producer_id}: the marker has coordinator epoch {self.coordinator_epoch}, "
+                f"an earlier marker had {coordinator_epoch}",
             )
 
     def aborts_from(self, entry: ProducerStateEntry | None) -> int | None:
-        """Return where the transaction begins that it aborts; None if it aborts none that has records here."""
+        """Return the first offset of the transaction; None for a commit, or without records in the partition."""
         return None if self.is_commit else first_offset_of(entry)
 
     def entry_after(
-        self, entry: ProducerStateEntry | None, header: BatchHeader, _batches_remembered: int
+        self, entry: ProducerStateEntry | None, header: BatchHeader, _batches_retained: int
     ) -> ProducerStateEntry:
-        """Return the producer's entry once the marker is in the log; header: of its batch there."""
+        """Return the producer's entry after the marker: its transaction is closed."""
         return entry_after_marker(entry, header, self.coordinator_epoch)
 
 
 class TransactionalRecords:
-    """Records of a coordinator's own topic that belong to a producer's transaction; they have no sequence."""
+    """Records of a coordinator's own topic inside a producer's transaction; they have no sequence."""
 
     __slots__ = ("_batch", "producer_id")
 
     def __init__(self, batch: bytes) -> None:
-        """Take the batch, with the producer's id and epoch in its header."""
+        """batch: its header has the producer's id and epoch."""
         self._batch = batch
         self.producer_id = parse_header(batch).producer_id
 
     def as_batch(self, _now_ms: int) -> bytes:
-        """Return it as it came."""
+        """Return the batch unchanged."""
         return self._batch
 
     def check(self, entry: ProducerStateEntry | None) -> None:
-        """Check that no later epoch of the producer has written; raises AppendRefused INVALID_PRODUCER_EPOCH."""
+        """Raise AppendRefused INVALID_PRODUCER_EPOCH if the producer has a later epoch in the partition."""
         epoch = parse_header(self._batch).producer_epoch
         if entry is not None and epoch < entry.producer_epoch:
             raise AppendRefused(
                 ErrorCode.INVALID_PRODUCER_EPOCH,
-                f"producer {self.producer_id}: records of epoch {epoch}, and the current epoch is "
+                f"producer {self.producer_id}: the records have epoch {epoch}, the current epoch is "
                 f"{entry.producer_epoch}",
             )
 
     def aborts_from(self, _entry: ProducerStateEntry | None) -> None:
-        """Abort nothing."""
+        """Return None: records abort no transaction."""
 
     def entry_after(
-        self, entry: ProducerStateEntry | None, header: BatchHeader, batches_remembered: int
+        self, entry: ProducerStateEntry | None, header: BatchHeader, batches_retained: int
     ) -> ProducerStateEntry:
-        """Return the producer's entry once the records are in the log, in a transaction; header: as the log has it."""
+        """Return the producer's entry after the records, with an open transaction."""
         batch = (NO_SEQUENCE, NO_SEQUENCE, header.base_offset, header.last_offset, header.max_timestamp)
-        return entry_after(entry, header, cached_batch(batch), batches_remembered)
+        return entry_after(entry, header, cached_batch(batch), batches_retained)
 
 
 def first_offset_of(entry: ProducerStateEntry | None) -> int | None:
-    """Return where the producer's open transaction begins."""
+    """Return the first offset of the producer's open transaction."""
     return None if entry is None else entry.current_txn_first_offset

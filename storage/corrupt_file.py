@@ -1,5 +1,5 @@
-"""A file that is not what was once written to it."""
+"""The error for damaged files."""
 
 
 class CorruptFileError(Exception):
-    """The content of a file is damaged, cut, or of a version that is not known; the message says where and how."""
+    """A file is damaged, truncated or of an unsupported version; the message gives the place and the fault."""

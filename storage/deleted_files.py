@@ -1,6 +1,7 @@
-"""Files of a log that are given up: renamed at once, and deleted when file.delete.delay.ms is over.
+"""Delayed deletion of segment files: renamed at once, deleted after file.delete.delay.ms.
 
-Source: LocalLog.deleteSegmentFiles, Kafka 4.3.0. In memory nobody looks at the names, and the room is wanted back.
+In memory they are deleted at once, to free the memory.
+Source: LocalLog.deleteSegmentFiles, Kafka 4.3.0.
 """
 
 from __future__ import annotations
@@ -12,21 +13,21 @@ from .segments.log_segment import LogSegment
 
 
 class DeletedFiles:
-    """The files of one log that were renamed and wait to be deleted."""
+    """The renamed files of one log."""
 
-    __slots__ = ("_file_system", "_flushes", "_snapshots", "_waiting")
+    __slots__ = ("_file_system", "_flushes", "_pending", "_snapshots")
 
     def __init__(self, file_system: FileSystem, snapshots: ProducerSnapshots, flushes: FlushState) -> None:
-        """Start with none."""
+        """Start without files."""
         self._file_system = file_system
         self._snapshots = snapshots
         self._flushes = flushes
-        self._waiting: list[tuple[int, str]] = []
+        self._pending: list[tuple[int, str]] = []
 
     def add_segment(self, segment: LogSegment, due_ms: int, *, is_replaced: bool = False) -> None:
-        """Give up the files of a segment that is no longer read from, and the snapshot at its beginning.
+        """Rename the files of a segment that is no longer read, and the snapshot at its base offset.
 
-        due_ms: when they are to be deleted. is_replaced: another segment begins there now, and the snapshot stays.
+        due_ms: the time of their deletion. is_replaced: a cleaned segment has the same base offset, the snapshot stays.
         Raises OSError.
         """
         if not self._file_system.is_persistent:
@@ -37,13 +38,13 @@ class DeletedFiles:
         renamed = segment.rename_for_deletion()
         if not is_replaced:
             renamed += self._snapshots.rename_for_deletion(segment.base_offset)
-        self._waiting += [(due_ms, path) for path in renamed]
-        self._flushes.names_changed()
+        self._pending += [(due_ms, path) for path in renamed]
+        self._flushes.note_changed_names()
 
     def take_due(self, now_ms: int) -> list[str]:
-        """Return the paths of the files whose time has come, and forget them."""
-        if not self._waiting:
+        """Remove the files due at now_ms from the list and return their paths."""
+        if not self._pending:
             return []
-        due = [path for due_ms, path in self._waiting if due_ms <= now_ms]
-        self._waiting = [entry for entry in self._waiting if entry[0] > now_ms]
+        due = [path for due_ms, path in self._pending if due_ms <= now_ms]
+        self._pending = [entry for entry in self._pending if entry[0] > now_ms]
         return due

@@ -1,5 +1,10 @@
-"""Which leader epoch began at which offset, and where it ended.
+"""The leader epochs of a log and the offset at which each starts.
 
+* Epochs and start offsets grow strictly. An epoch without records is dropped when a later one starts at its offset.
+* An epoch ends where the next one starts; the latest ends at the log end offset.
+* When the log start moves, the epoch that contains it starts there; earlier epochs are dropped.
+* After truncation, an epoch that starts at the log end stays: its leader may not have written yet.
+* The cache lives in memory. PartitionLog writes it to leader-epoch-checkpoint before the first batch of a new epoch.
 Source: LeaderEpochFileCache, Kafka 4.3.0.
 """
 
@@ -15,19 +20,19 @@ NO_OFFSET = -1
 
 @dataclass(frozen=True, slots=True)
 class EpochEndOffset:
-    """The greatest known epoch up to the one asked for, and the offset after its last record; -1 and -1 for none."""
+    """The greatest epoch up to the requested one, and the offset after its last record; -1 and -1 for none."""
 
     leader_epoch: int
     end_offset: int
 
 
 class LeaderEpochCache:
-    """The epochs of one log with their first offsets; both only grow."""
+    """The epochs of one log."""
 
     __slots__ = ("_epochs", "_start_offsets", "latest_epoch")
 
     def __init__(self, entries: Sequence[tuple[int, int]] = ()) -> None:
-        """Start with these epochs and their first offsets, as entries() gives them."""
+        """entries: epochs with their start offsets, as entries() returns them."""
         self._epochs: list[int] = []
         self._start_offsets: list[int] = []
         self.latest_epoch = NO_LEADER_EPOCH
@@ -35,9 +40,8 @@ class LeaderEpochCache:
             self.assign(leader_epoch, start_offset)
 
     def assign(self, leader_epoch: int, start_offset: int) -> bool:
-        """Note that the epoch begins at start_offset, unless it or a later one is known; return whether it was noted.
+        """Start the epoch at start_offset and return True; return False if it is not above the latest epoch.
 
-        Epochs in which nothing was written, which began there as well, are forgotten.
         Source: LeaderEpochFileCache.maybeTruncateNonMonotonicEntries, Kafka 4.3.0.
         """
         if leader_epoch <= self.latest_epoch:
@@ -50,14 +54,13 @@ class LeaderEpochCache:
         return True
 
     def epoch_of(self, offset: int) -> int:
-        """Return the epoch that offset was written in; -1 if it lies before every known one."""
+        """Return the epoch of the record at offset; -1 before the first epoch."""
         index = bisect_right(self._start_offsets, offset) - 1
         return self._epochs[index] if index >= 0 else NO_LEADER_EPOCH
 
     def end_offset_for(self, leader_epoch: int, log_end_offset: int) -> EpochEndOffset:
-        """Return where the epoch ended.
+        """Return where the epoch ended; -1 and -1 for an epoch after the latest.
 
-        The latest epoch ends at log_end_offset; one after it is not known: -1.
         Source: LeaderEpochFileCache.endOffsetFor, Kafka 4.3.0.
         """
         if leader_epoch == NO_LEADER_EPOCH or leader_epoch > self.latest_epoch:
@@ -66,15 +69,12 @@ class LeaderEpochCache:
             return EpochEndOffset(leader_epoch, log_end_offset)
         after = bisect_right(self._epochs, leader_epoch)
         if not after:
-            # Kafka answers an epoch before the first with that epoch, ending where the first begins.
+            # For an epoch before the first, Kafka returns that epoch, ending where the first starts.
             return EpochEndOffset(leader_epoch, self._start_offsets[0])
         return EpochEndOffset(self._epochs[after - 1], self._start_offsets[after])
 
     def truncate_from_start(self, start_offset: int) -> bool:
-        """Forget the epochs that ended before start_offset; the one that holds it begins there.
-
-        Returns whether that changed anything.
-        """
+        """Drop the epochs that end at or before start_offset, and return whether anything changed."""
         index = bisect_right(self._start_offsets, start_offset) - 1
         if index < 0 or self._start_offsets[0] == start_offset:
             return False
@@ -83,14 +83,11 @@ class LeaderEpochCache:
         return True
 
     def truncate_from_end(self, end_offset: int) -> None:
-        """Forget the epochs that begin behind end_offset, where nothing is any more.
-
-        One that begins at end_offset is kept: its leader may have written nothing yet.
-        """
+        """Drop the epochs that start after end_offset."""
         index = bisect_left(self._start_offsets, end_offset + 1)
         del self._epochs[index:], self._start_offsets[index:]
         self.latest_epoch = self._epochs[-1] if self._epochs else NO_LEADER_EPOCH
 
     def entries(self) -> list[tuple[int, int]]:
-        """Return the epochs with their first offsets, as the checkpoint file has them."""
+        """Return the epochs with their start offsets, in the order of the checkpoint file."""
         return list(zip(self._epochs, self._start_offsets, strict=True))

@@ -1,8 +1,4 @@
-"""What a partition's log keeps to: the topic's configuration as typed values, with Kafka's defaults.
-
-Milliseconds and bytes, as Kafka's keys have them. The words of the keys are read elsewhere: nothing here knows a
-string from the user.
-"""
+"""The configuration of a partition's log as typed values with Kafka's defaults; broker/config parses the strings."""
 
 from __future__ import annotations
 
@@ -16,17 +12,16 @@ LONG_MAX = 2**63 - 1
 
 
 class CleanupPolicy(Enum):
-    """How old data goes (cleanup.policy); a topic may have both."""
+    """cleanup.policy; a topic may have both."""
 
     DELETE = "delete"
     COMPACT = "compact"
 
 
 class RecordValidation(Enum):
-    """How closely a produced batch is looked at (fauxka.record.validation).
+    """fauxka.record.validation: FULL checks each record, as Kafka does. BATCH trusts the header's count and timestamps.
 
-    FULL reads each record as Kafka does. BATCH trusts the header's count and timestamps; CRC, sizes and producer
-    state are checked all the same.
+    Both check CRC, sizes and producer state.
     """
 
     FULL = "full"
@@ -37,10 +32,10 @@ class RecordValidation(Enum):
 class LogConfig:
     """The configuration of one log; replaced as a whole when the topic is altered.
 
-    compression_type: None is "producer": what came is stored as it came.
-    retention_ms, retention_bytes: -1 is without limit.
-    compression_*_level: as the codec counts; they matter only where the broker compresses itself.
-    producer_id_expiration_ms, record_validation: the broker's, the same for all of its logs.
+    compression_type: None is "producer": the received batch is stored unchanged.
+    retention_ms, retention_bytes: -1 is no limit.
+    compression_*_level: used only where the broker itself compresses.
+    producer_id_expiration_ms, record_validation: broker settings, the same for all of its logs.
     Source: the defaults of LogConfig and TopicConfig, Kafka 4.3.0.
     """
 
@@ -75,10 +70,10 @@ class LogConfig:
 
     @property
     def is_compacted(self) -> bool:
-        """Whether the topic is compacted, so that every record needs a key."""
+        """Whether the topic is compacted; every record then needs a key."""
         return CleanupPolicy.COMPACT in self.cleanup_policies
 
     @property
     def is_deleting(self) -> bool:
-        """Whether segments go by retention_ms and retention_bytes."""
+        """Whether retention_ms and retention_bytes delete segments."""
         return CleanupPolicy.DELETE in self.cleanup_policies

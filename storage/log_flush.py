@@ -1,6 +1,15 @@
-"""Making a log safe from a crash of the machine: up to where it is, and what has to be synced, as a step that another
-thread can take.
+"""Flushing of a log: the recovery point, and the sync steps that move it.
 
+* A flush has three parts. begin collects the steps on the log's thread; run executes them on any thread, once; finish
+  moves the recovery point to the log end as it was at begin. Batches appended meanwhile belong to the next flush. So
+  one flush covers every append before its begin (group commit: the broker acknowledges them together).
+* A flush syncs the segments from the recovery point, the indexes of those that are not active, a deferred producer
+  snapshot and, if file names changed, the newest snapshot, the leader epochs and both folders.
+* The recovery point moves only after every step succeeded. It never moves back.
+* After a failed flush the log refuses appends, and the next flush writes the data again before it syncs: the system
+  may have dropped the dirty pages and marked them clean. The same applies after a crash, where a failed flush left no
+  trace, on topics that configure flushes.
+* With flush.messages=1, readers see only flushed records; records that they saw before that setting stay visible.
 Source: UnifiedLog.flush and LocalLog.flush, Kafka 4.3.0.
 """
 
@@ -20,7 +29,7 @@ from .segments.log_segments import LogSegments
 
 @dataclass(frozen=True, slots=True)
 class PendingSnapshot:
-    """The producers as they were at an offset, which have not been written yet."""
+    """A producer snapshot that is not written yet."""
 
     offset: int
     entries: list[ProducerStateEntry]
@@ -28,45 +37,44 @@ class PendingSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class Flush:
-    """One flush of a log, begun and finished on the log's own thread.
+    """One flush of a log.
 
-    end_offset: everything before it is safe once run has returned.
-    folder_changes: how many names in the folder had changed when it began.
-    snapshot: what it writes besides.
+    end_offset: after run, everything before it is on disk.
+    name_changes: the number of changes of file names before begin.
+    snapshot: a deferred producer snapshot that run writes.
     """
 
     end_offset: int
-    folder_changes: int
+    name_changes: int
     snapshot: PendingSnapshot | None
     steps: list[Callable[[], None]]
 
     def run(self) -> None:
-        """Sync; may take long, and may run in any thread, once. Raises OSError."""
+        """Execute the steps; any thread, once, may block for long. Raises OSError."""
         for step in self.steps:
             step()
 
 
 class FlushState:
-    """What of one log is safe, and what a flush of the rest has to do.
+    """The flush state of one log.
 
-    recovery_point: the first offset that is not known to be safe.
-    has_failed: whether the last flush failed, so that nothing is known of what it was to make safe.
-    seen_offset: where readers saw the log end when they began to see no more than what is flushed; None where they see
-        all of it.
+    recovery_point: the first offset that may be lost in a crash of the machine.
+    has_failed: whether the last flush failed.
+    visible_offset: the log end when flush.messages=1 was set; None if readers see unflushed records.
     """
 
     __slots__ = (
         "_file_system",
         "_folder",
-        "_folder_changes",
-        "_is_doubtful",
+        "_may_have_failed",
+        "_name_changes",
         "_pending_snapshot",
-        "_safe_folder_changes",
         "_segments",
         "_snapshots",
+        "_synced_name_changes",
         "has_failed",
         "recovery_point",
-        "seen_offset",
+        "visible_offset",
     )
 
     def __init__(
@@ -77,13 +85,13 @@ class FlushState:
         snapshots: ProducerSnapshots,
         *,
         recovery_point: int,
-        is_doubtful: bool,
-        is_folder_safe: bool,
+        may_have_failed: bool,
+        are_names_synced: bool,
     ) -> None:
-        """Begin with a log that was loaded.
+        """Start with a loaded log.
 
-        is_doubtful: whether a flush may have failed before, unknown to us.
-        is_folder_safe: whether the names of its files are known to be safe.
+        may_have_failed: whether a flush may have failed before the last crash.
+        are_names_synced: whether the file names in the folder are on disk.
         """
         self._file_system = file_system
         self._folder = folder
@@ -91,43 +99,38 @@ class FlushState:
         self._snapshots = snapshots
         self.recovery_point = recovery_point
         self.has_failed = False
-        self._is_doubtful = is_doubtful
-        self._folder_changes = 0 if is_folder_safe else 1
-        self._safe_folder_changes = 0
+        self._may_have_failed = may_have_failed
+        self._name_changes = 0 if are_names_synced else 1
+        self._synced_name_changes = 0
         self._pending_snapshot: PendingSnapshot | None = None
-        self.seen_offset: int | None = None
+        self.visible_offset: int | None = None
 
-    def follow(self, config: LogConfig, end_offset: int) -> None:
-        """Have readers see what is flushed, and no more, where every message is; what was seen is not hidden."""
-        is_following = config.flush_messages == 1 and self._file_system.is_persistent
-        if not is_following:
-            self.seen_offset = None
-        elif self.seen_offset is None:
-            self.seen_offset = end_offset
+    def apply_config(self, config: LogConfig, end_offset: int) -> None:
+        """Set visible_offset for flush.messages=1; end_offset: the log end, which readers may have seen."""
+        if config.flush_messages != 1 or not self._file_system.is_persistent:
+            self.visible_offset = None
+        elif self.visible_offset is None:
+            self.visible_offset = end_offset
 
-    def names_changed(self) -> None:
-        """Take note that files of the folder came, went or got another name."""
-        self._folder_changes += 1
+    def note_changed_names(self) -> None:
+        """Count a created, deleted or renamed file, so that the next flush syncs the folder."""
+        self._name_changes += 1
 
     @property
-    def has_changed_names(self) -> bool:
-        """Whether names of files are not known to be safe."""
-        return self._folder_changes > self._safe_folder_changes
+    def has_unsynced_names(self) -> bool:
+        """Whether file names changed since the last flush."""
+        return self._name_changes > self._synced_name_changes
 
-    def write_snapshot_later(self, offset: int, entries: list[ProducerStateEntry]) -> None:
-        """Have the next flush write the producers as they are at offset."""
+    def defer_snapshot(self, offset: int, entries: list[ProducerStateEntry]) -> None:
+        """Have the next flush write a producer snapshot."""
         self._pending_snapshot = PendingSnapshot(offset, entries)
 
     def begin(self, end_offset: int, config: LogConfig) -> Flush:
-        """Return what has to be done for all that is in the log now to be safe; then finish or fail it.
-
-        Where a flush failed, what it was to make safe is written once more: the system may have dropped it. So it is
-        where one may have failed before a crash, for topics that ask for flushes.
-        """
-        is_flushed = min(config.flush_messages, config.flush_ms) < LONG_MAX
-        is_written_again = self.has_failed or (self._is_doubtful and is_flushed)
+        """Return a flush of everything before end_offset, the current log end."""
+        is_flush_configured = min(config.flush_messages, config.flush_ms) < LONG_MAX
+        is_written_again = self.has_failed or (self._may_have_failed and is_flush_configured)
         steps: list[Callable[[], None]] = []
-        # With the segment before, where the active one begins there: it took its last index entries when it was left.
+        # Includes a segment that ends at the recovery point, because rolling wrote its last index entries.
         for segment in self._segments.from_offset(self.recovery_point - 1):
             steps += segment.sync_steps(is_written_again=is_written_again)
             if segment is not self._segments.active:
@@ -136,18 +139,18 @@ class FlushState:
         if snapshot is not None:
             write = partial(self._snapshots.write_file, snapshot.offset, snapshot.entries, is_synced=True)
             steps.append(write)
-        if self.has_changed_names:
+        if self.has_unsynced_names:
             steps += self._snapshots.sync_steps()
             steps += leader_epoch_sync_steps(self._file_system, self._folder)
             steps.append(partial(self._file_system.sync_folder, self._folder))
             steps.append(partial(self._file_system.sync_folder, ""))
-        return Flush(end_offset, self._folder_changes, snapshot, steps)
+        return Flush(end_offset, self._name_changes, snapshot, steps)
 
     def finish(self, flush: Flush) -> None:
-        """Take note that the flush was run: what it covers is safe."""
+        """Move the recovery point to the end of a flush that has run without an error."""
         self.recovery_point = max(self.recovery_point, flush.end_offset)
-        self._safe_folder_changes = max(self._safe_folder_changes, flush.folder_changes)
-        self.has_failed = self._is_doubtful = False
+        self._synced_name_changes = max(self._synced_name_changes, flush.name_changes)
+        self.has_failed = self._may_have_failed = False
         if flush.snapshot is not None and flush.snapshot is self._pending_snapshot:
             self._snapshots.add(flush.snapshot.offset)
             self._pending_snapshot = None

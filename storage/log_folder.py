@@ -1,4 +1,4 @@
-"""The files in a partition's folder: put in order before its segments are opened, and its leader epochs.
+"""The files of a partition's folder: clean-up before loading, and the leader epoch checkpoint.
 
 Source: LogLoader.load, Kafka 4.3.0.
 """
@@ -29,10 +29,10 @@ _INDEX_SUFFIXES = (INDEX_SUFFIX, TIME_INDEX_SUFFIX, TRANSACTION_INDEX_SUFFIX)
 _SEGMENT_SUFFIXES = (LOG_SUFFIX, *_INDEX_SUFFIXES)
 
 
-def finish_what_was_begun(file_system: FileSystem, folder: str) -> None:
-    """Undo or finish what a crash interrupted: deletions, files that were being written, and swaps.
+def finish_interrupted_changes(file_system: FileSystem, folder: str) -> None:
+    """Finish deletions and segment swaps that a crash interrupted, and delete unfinished files.
 
-    What a swapped-in segment replaces goes first, then it takes its name; so this can be interrupted as well.
+    The replaced segments are deleted before the .swap files are renamed, so a second crash here does no harm.
     """
     names = file_system.names_in(folder)
     for name in names:
@@ -49,10 +49,10 @@ def finish_what_was_begun(file_system: FileSystem, folder: str) -> None:
 
 
 def _drop_unfinished_swaps(file_system: FileSystem, folder: str, names: Sequence[str]) -> list[str]:
-    """Delete what was being cleaned, and return the names of the files that are to be swapped in.
+    """Delete unfinished cleaned segments, and return the names of the files to swap in.
 
-    A cleaned segment's files are renamed one by one to .swap: while one of them is still called .cleaned, nothing that
-    they replace is gone, and all of them are dropped.
+    The files of a cleaned segment are renamed to .swap one by one. If one is still named .cleaned, no replaced file has
+    been deleted yet, and all of them are dropped.
     Source: LogLoader.removeTempFilesAndCollectSwapFiles, Kafka 4.3.0.
     """
     cleaned = [base for suffix in _SEGMENT_SUFFIXES for base in _bases_of(names, suffix + CLEANED_SUFFIX)]
@@ -80,14 +80,14 @@ def _end_of_swap(file_system: FileSystem, folder: str, base_offset: int) -> int:
 
 
 def _delete_between(file_system: FileSystem, folder: str, suffix: str, start: int, end: int) -> None:
-    """Delete the files of one kind whose offset is at or behind start and before end."""
+    """Delete the files of one kind with start <= offset < end."""
     for base_offset in _bases_of(file_system.names_in(folder), suffix):
         if start <= base_offset < end:
             file_system.delete(segment_path(folder, base_offset, suffix))
 
 
 def segment_base_offsets(file_system: FileSystem, folder: str) -> list[int]:
-    """Return where the segments of the folder begin, in order; index files without a log are deleted."""
+    """Return the sorted base offsets of the segments in the folder; deletes index files without a log file."""
     names = file_system.names_in(folder)
     base_offsets = sorted(_bases_of(names, LOG_SUFFIX))
     for suffix in _INDEX_SUFFIXES:
@@ -102,7 +102,7 @@ def _bases_of(names: Sequence[str], suffix: str) -> list[int]:
 
 
 def load_leader_epochs(file_system: FileSystem, folder: str) -> LeaderEpochCache:
-    """Return the checkpointed epochs; none where the file cannot be read: recovery finds them in the batches."""
+    """Return the checkpointed epochs; none if the file is damaged, because recovery finds them in the batches."""
     path = f"{folder}/{LEADER_EPOCH_CHECKPOINT}"
     if not file_system.exists(path):
         return LeaderEpochCache()
@@ -113,9 +113,9 @@ def load_leader_epochs(file_system: FileSystem, folder: str) -> LeaderEpochCache
 
 
 def store_leader_epochs(file_system: FileSystem, folder: str, leader_epochs: LeaderEpochCache) -> None:
-    """Write the checkpoint of the epochs; raises OSError.
+    """Write the epochs to the checkpoint; raises OSError.
 
-    One that replaces another is safe at once: a loss of power leaves the epochs of what was flushed before.
+    A replaced file is synced at once: a power loss must not lose the epochs of batches that were flushed before.
     """
     path = f"{folder}/{LEADER_EPOCH_CHECKPOINT}"
     content = encode_leader_epochs(leader_epochs.entries())
@@ -123,6 +123,6 @@ def store_leader_epochs(file_system: FileSystem, folder: str, leader_epochs: Lea
 
 
 def leader_epoch_sync_steps(file_system: FileSystem, folder: str) -> list[Callable[[], None]]:
-    """Return what makes the checkpoint of the epochs safe; see File.begin_sync."""
+    """Return the steps that sync the leader epoch checkpoint."""
     path = f"{folder}/{LEADER_EPOCH_CHECKPOINT}"
     return [file_system.open(path).begin_sync(is_written_again=True)] if file_system.exists(path) else []

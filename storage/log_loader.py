@@ -1,9 +1,17 @@
-"""Loads a partition's log from its folder, and recovers it where it was not stopped cleanly (Kafka: LogLoader).
+"""Loading and recovery of a partition's log from its folder (Kafka: LogLoader).
 
-Every segment that may hold bytes that were not safe is read as a whole, cut at its first damaged batch, and its indexes
-are written anew; what lies behind a cut is dropped. The producers come from the newest snapshot that can be read and
-the batches behind it. Unlike Kafka, the end of the last segment is looked at after a clean stop as well: Kafka goes on
-behind what is torn there, and serves it.
+* Clean-up: interrupted deletions and segment swaps are finished first (log_folder).
+* Recovery, after an unclean shutdown: every segment from the recovery point on is read with its CRCs, truncated at its
+  first damaged batch, and its indexes are rebuilt. Later segments are deleted, newest first, before the damage is
+  truncated. A second crash then finds the damage again, so no old segment can return behind new batches.
+* A segment with a missing or damaged index is recovered too, and so is everything after it.
+* Unlike Kafka, the end of the last segment is checked after a clean shutdown as well. Kafka appends after torn bytes
+  there, and serves them.
+* Unlike Kafka, a gap between two recovered segments counts as damage on topics without compaction.
+* Producers: the newest readable snapshot at or before the log end, then the batches after it. Without any snapshot
+  after a clean shutdown there are no producers, as in Kafka.
+* The log end offset is at least the checkpointed log start: deleted offsets are never assigned again.
+* Leader epochs: the checkpoint, plus the epochs of recovered batches, limited to the log start and the log end.
 """
 
 from __future__ import annotations
@@ -16,7 +24,7 @@ from functools import partial
 from .file_systems.file_system import FileSystem
 from .leader_epoch_cache import LeaderEpochCache
 from .log_config import LogConfig
-from .log_folder import finish_what_was_begun, load_leader_epochs, segment_base_offsets, store_leader_epochs
+from .log_folder import finish_interrupted_changes, load_leader_epochs, segment_base_offsets, store_leader_epochs
 from .producers.emulated_version import EmulatedVersion
 from .producers.producer_replay import replay_batch
 from .producers.producer_snapshots import NO_OFFSET, ProducerSnapshots
@@ -27,8 +35,8 @@ from .segments.log_segments import LogSegments
 
 
 @dataclass(frozen=True, slots=True)
-class LogPlace:
-    """Where a log lives, and whose producer rules it follows."""
+class LogLocation:
+    """The file system and partition of a log, and the Kafka version whose producer rules it applies."""
 
     file_system: FileSystem
     topic_name: str
@@ -38,12 +46,12 @@ class LogPlace:
 
 @dataclass(frozen=True, slots=True)
 class LoadState:
-    """What is known of a log before its folder is read.
+    """The checkpoints of a log before its folder is read.
 
-    is_clean: whether the clean-shutdown mark was there.
-    recovery_point: the offset up to which everything was safe on disk.
-    log_start_offset: as checkpointed; the log may begin later, never earlier.
-    is_recovery_point_known: whether it was checkpointed; then no segment behind it was ever compacted.
+    is_clean: whether the clean-shutdown mark existed.
+    recovery_point: everything before this offset was on disk.
+    log_start_offset: the log may start later, never earlier.
+    is_recovery_point_known: whether it was checkpointed; then no segment after it was ever compacted.
     """
 
     is_clean: bool = False
@@ -52,16 +60,16 @@ class LoadState:
     is_recovery_point_known: bool = False
 
 
-# How a log is found that nobody has written to.
+# The state of a log that was never written to.
 NEW_LOG = LoadState(is_clean=True)
 
 
 @dataclass(slots=True)
 class LoadedLog:
-    """The parts of a log that was loaded.
+    """The parts of a loaded log.
 
-    cut_bytes: how much of it was damaged and is gone.
-    is_as_left: whether its files are those of a clean stop, and nothing had to be done to them.
+    truncated_bytes: the number of damaged bytes that were removed.
+    is_unchanged: whether loading changed no file after a clean shutdown.
     """
 
     segments: LogSegments
@@ -71,8 +79,8 @@ class LoadedLog:
     log_start_offset: int
     log_end_offset: int
     recovery_point: int
-    cut_bytes: int
-    is_as_left: bool
+    truncated_bytes: int
+    is_unchanged: bool
 
 
 class LogLoader:
@@ -81,12 +89,12 @@ class LogLoader:
     def __init__(
         self, file_system: FileSystem, folder: str, config: LogConfig, rules: EmulatedVersion, *, now_ms: int
     ) -> None:
-        """Put the files in order; now_ms is the time by which producers expire. Raises OSError."""
-        finish_what_was_begun(file_system, folder)
+        """Clean up the folder and open its segments; now_ms: for the expiry of producers. Raises OSError."""
+        finish_interrupted_changes(file_system, folder)
         self._file_system = file_system
         self._folder = folder
         self._config = config
-        self._batches_remembered = rules.batches_remembered
+        self._batches_retained = rules.batches_retained
         self._now_ms = now_ms
         self._producers = ProducerStateManager(config.producer_id_expiration_ms)
         self._snapshots = ProducerSnapshots(file_system, folder)
@@ -94,7 +102,7 @@ class LogLoader:
         base_offsets = segment_base_offsets(file_system, folder)
         self._is_new = not base_offsets
         self._segments = [self._open_segment(base) for base in base_offsets or [0]]
-        self._cut_bytes = 0
+        self._truncated_bytes = 0
 
     def load(self, state: LoadState) -> LoadedLog:
         """Return the log; raises OSError.
@@ -103,17 +111,17 @@ class LogLoader:
         """
         stored_epochs, stored_snapshot = self._leader_epochs.entries(), self._snapshots.latest_offset
         first = self._first_to_recover(state)
-        is_as_left = not self._is_new and first == len(self._segments)
+        is_unchanged = not self._is_new and first == len(self._segments)
         self._recover(first, state)
         log_end_offset = self._segments[-1].last_offset + 1
         if log_end_offset < state.log_start_offset:
-            # Records were deleted up to the checkpoint, so that there were offsets up to it: none is given twice.
+            # Records were deleted up to the checkpoint, so the offsets before it must not be assigned again.
             log_end_offset = state.log_start_offset
-            self._start_anew(log_end_offset)
+            self._replace_all_segments(log_end_offset)
         log_start_offset = max(state.log_start_offset, self._segments[0].base_offset)
         self._snapshots.remove_stray({segment.base_offset for segment in self._segments})
         if state.is_clean and self._snapshots.latest_offset == NO_OFFSET:
-            # Kafka will not read a whole log for its producers then: there are none.
+            # Kafka does not read the whole log for its producers in this case.
             for segment in self._segments[-2:]:
                 self._snapshots.write(segment.base_offset, ())
         else:
@@ -121,9 +129,9 @@ class LogLoader:
         self._snapshots.write(log_end_offset, self._producers.active_producers())
         self._leader_epochs.truncate_from_end(log_end_offset)
         self._leader_epochs.truncate_from_start(log_start_offset)
-        is_as_left = is_as_left and stored_snapshot == self._snapshots.latest_offset
+        is_unchanged = is_unchanged and stored_snapshot == self._snapshots.latest_offset
         if self._leader_epochs.entries() != stored_epochs:
-            is_as_left = False
+            is_unchanged = False
             store_leader_epochs(self._file_system, self._folder, self._leader_epochs)
         return LoadedLog(
             LogSegments(self._file_system, self._folder, self._segments),
@@ -133,14 +141,14 @@ class LogLoader:
             log_start_offset,
             log_end_offset,
             min(state.recovery_point, log_end_offset),
-            self._cut_bytes,
-            is_as_left,
+            self._truncated_bytes,
+            is_unchanged,
         )
 
     def _open_segment(self, base_offset: int) -> LogSegment:
         return LogSegment(self._file_system, self._folder, base_offset, self._config, self._now_ms)
 
-    def _start_anew(self, offset: int) -> None:
+    def _replace_all_segments(self, offset: int) -> None:
         self._drop_from(0)
         self._snapshots.remove(lambda _: True)
         self._segments = [self._open_segment(offset)]
@@ -148,7 +156,7 @@ class LogLoader:
     # -- segments
 
     def _first_to_recover(self, state: LoadState) -> int:
-        """Return from which segment on the log has to be recovered; their number if none has to."""
+        """Return the index of the first segment to recover; the number of segments if none."""
         segments = self._segments
         first = len(segments)
         if not state.is_clean:
@@ -160,16 +168,16 @@ class LogLoader:
                 segment.last_offset = segments[index + 1].base_offset - 1
             elif not segment.find_end():
                 return index
-        # Its indexes may have been finished when it was left, after the last flush, and not be safe.
+        # Rolling finished its indexes perhaps after the last flush, so they may not be on disk.
         if not state.is_clean and first > 0 and not segments[first - 1].has_newest_timestamp():
             return first - 1
         return first
 
     def _recover(self, first: int, state: LoadState) -> None:
-        """Recover the segments from first on; what is behind damage is deleted, and only then is the damage cut off.
+        """Recover the segments from index first on.
 
-        Unlike Kafka, which goes on behind a gap, a segment that does not begin where the one before ends is damage too
-        where compaction has not made the gap: the end of the one before was lost with the power, and its own was not.
+        A gap before a segment, which compaction cannot have made, means that a power loss took the end of the segment
+        before it.
         Source: LogLoader.recoverLog and recoverSegment, Kafka 4.3.0.
         """
         is_gap_damage = state.is_recovery_point_known and not self._config.is_compacted
@@ -179,41 +187,36 @@ class LogLoader:
                 self._drop_from(index)
                 break
             self._rebuild_producers(self._segments[:index], state.log_start_offset, segment.base_offset)
-            damaged_bytes = segment.recover(partial(self._take, segment))
+            damaged_bytes = segment.recover(partial(self._replay_recovered, segment))
             if damaged_bytes:
-                self._cut_bytes += damaged_bytes
+                self._truncated_bytes += damaged_bytes
                 self._drop_from(index + 1)
-                segment.cut_tail()
+                segment.truncate_tail()
             self._snapshots.write(segment.last_offset + 1, self._producers.active_producers())
             if damaged_bytes:
                 break
 
-    def _take(self, segment: LogSegment, scanned: ScannedBatch) -> None:
-        """Learn from a batch of a segment that is being recovered."""
+    def _replay_recovered(self, segment: LogSegment, scanned: ScannedBatch) -> None:
         header = scanned.header
         self._leader_epochs.assign(header.partition_leader_epoch, header.base_offset)
-        replay_batch(self._producers, scanned, self._batches_remembered, segment.transaction_index)
+        replay_batch(self._producers, scanned, self._batches_retained, segment.transaction_index)
 
     def _drop_from(self, first: int) -> None:
-        """Delete the segments from first on, the newest first, and safely.
-
-        Whatever a crash leaves of them lies right behind what the next start finds damaged, and goes then. One that
-        came back later would lie behind other batches, at offsets that have been given again.
-        """
-        lost = self._segments[first:]
-        for segment in reversed(lost):
-            self._cut_bytes += segment.size
+        """Delete the segments from index first on, newest first, and sync the folder."""
+        dropped = self._segments[first:]
+        for segment in reversed(dropped):
+            self._truncated_bytes += segment.size
             segment.delete()
         del self._segments[first:]
-        if lost:
+        if dropped:
             self._file_system.sync_folder(self._folder)
 
     # -- producers
 
     def _rebuild_producers(self, segments: Sequence[LogSegment], log_start_offset: int, end_offset: int) -> None:
-        """Know the producers up to end_offset: those of the newest snapshot, and what the batches behind it say.
+        """Rebuild the producers at end_offset from the newest snapshot and the batches after it.
 
-        segments: up to end_offset. Snapshots that are not between the two offsets are deleted.
+        segments: those before end_offset. Snapshots outside the two offsets are deleted.
         Source: UnifiedLog.rebuildProducerState and ProducerStateManager.truncateAndReload, Kafka 4.3.0.
         """
         self._producers = ProducerStateManager(self._config.producer_id_expiration_ms)
@@ -229,12 +232,7 @@ class LogLoader:
                 continue
             if segment.base_offset in newest_bases and segment.base_offset > start_offset:
                 self._snapshots.write(segment.base_offset, self._producers.active_producers())
-            self._replay(segment, start_offset)
-
-    def _replay(self, segment: LogSegment, offset: int) -> None:
-        """Learn from the batches of a segment, from the one that holds offset on."""
-        found = segment.find_position(offset)
-        if found is None:
-            return
-        for scanned in segment.scan(found.position, is_crc_checked=False):
-            replay_batch(self._producers, scanned, self._batches_remembered, None)
+            found = segment.find_position(start_offset)
+            if found is not None:
+                for scanned in segment.scan(found.position, is_crc_checked=False):
+                    replay_batch(self._producers, scanned, self._batches_retained, None)

@@ -1,4 +1,4 @@
-"""Which of a log's oldest segments are past their time, and which records DeleteRecords may delete.
+"""Retention: how many of the oldest segments may be deleted, and how far DeleteRecords may move the log start.
 
 Source: UnifiedLog.deleteOldSegments and Partition.deleteRecordsOnLeader, Kafka 4.3.0.
 """
@@ -12,37 +12,35 @@ from .log_config import LogConfig
 from .segments.log_segment import LogSegment
 from .segments.log_segments import LogSegments
 
-# In DeleteRecords this offset stands for the high watermark.
+# This offset in DeleteRecords means the high watermark.
 DELETE_UP_TO_HIGH_WATERMARK = -1
 
 
-def start_asked_for(offset: int, high_watermark: int, config: LogConfig, topic_partition: str) -> int:
-    """Return where DeleteRecords wants the log to start.
+def requested_log_start(offset: int, high_watermark: int, config: LogConfig, topic_partition: str) -> int:
+    """Return the log start offset that DeleteRecords requests.
 
-    Raises KafkaError: POLICY_VIOLATION on a topic that is not deleted from, OFFSET_OUT_OF_RANGE.
+    Raises KafkaError: POLICY_VIOLATION on a topic without cleanup.policy=delete, OFFSET_OUT_OF_RANGE.
     """
     if not config.is_deleting:
         raise KafkaError(
             ErrorCode.POLICY_VIOLATION,
             f"Records of partition {topic_partition} can not be deleted due to the configured policy",
         )
-    wanted = high_watermark if offset == DELETE_UP_TO_HIGH_WATERMARK else offset
-    if not 0 <= wanted <= high_watermark:
+    requested = high_watermark if offset == DELETE_UP_TO_HIGH_WATERMARK else offset
+    if not 0 <= requested <= high_watermark:
         raise KafkaError(
-            ErrorCode.OFFSET_OUT_OF_RANGE, f"offset {wanted} of {topic_partition} is not within 0..{high_watermark}"
+            ErrorCode.OFFSET_OUT_OF_RANGE, f"offset {requested} of {topic_partition} is not within 0..{high_watermark}"
         )
-    return wanted
+    return requested
 
 
 def count_before(segments: LogSegments, log_start_offset: int) -> int:
     """Return how many of the oldest segments end at or before the log start."""
-    all_segments = list(segments)
-    bounds = [segment.base_offset for segment in all_segments[1:]]
-    return sum(1 for bound in bounds if bound <= log_start_offset)
+    return sum(segment.base_offset <= log_start_offset for segment in list(segments)[1:])
 
 
 def count_too_many_bytes(segments: LogSegments, config: LogConfig) -> int:
-    """Return how many of the oldest segments can go while retention.bytes are left."""
+    """Return how many of the oldest segments can be deleted with at least retention.bytes left."""
     if config.retention_bytes < 0:
         return 0
     surplus = segments.size_bytes - config.retention_bytes
@@ -63,7 +61,7 @@ def count_too_old(segments: LogSegments, config: LogConfig, now_ms: int) -> int:
 
 
 def _count_while(segments: LogSegments, is_past: Callable[[LogSegment], bool]) -> int:
-    """Return how many segments in a row, from the oldest, are past; an empty active one never is."""
+    """Return how many segments, from the oldest, satisfy is_past in a row; an empty active segment never counts."""
     count = 0
     for segment in segments:
         if (segment is segments.active and not segment.size) or not is_past(segment):

@@ -1,4 +1,4 @@
-"""Which records of a batch are at fault, looked for one by one once it is known that some may be.
+"""Checks each record of a batch, after the check of the whole batch has found that one may be invalid.
 
 Source: LogValidator.validateRecord, validateKey, validateTimestamp and processRecordErrors, Kafka 4.3.0.
 """
@@ -14,7 +14,7 @@ from ..protocol.error_codes import ErrorCode
 from .append_refused import AppendRefused, RecordError
 from .log_config import LogConfig
 
-# Kafka names this many of the records at fault in the message.
+# Kafka names this many of the invalid records in the message.
 _RECORDS_SHOWN_MAX = 3
 
 _LONG_SIGN = 2**63
@@ -23,9 +23,9 @@ _LONG_RANGE = 2**64
 
 @dataclass(frozen=True, slots=True)
 class RecordRules:
-    """What the records of one batch are held against.
+    """The rules for the records of one batch.
 
-    is_type_set: whether the client set the timestamp type bit, which only the broker may.
+    is_type_set: whether the client set the timestamp type bit, which only the broker may set.
     """
 
     config: LogConfig
@@ -35,9 +35,9 @@ class RecordRules:
 
 
 def check_each_record(record_fields: Iterable[RecordFields], rules: RecordRules, log_start_offset: int) -> int:
-    """Return the greatest timestamp of the records, -1 if none has a greater one.
+    """Return the greatest timestamp of the records, at least -1.
 
-    Raises AppendRefused with every record at fault: INVALID_TIMESTAMP if that is the fault of any, INVALID_RECORD.
+    Raises AppendRefused with all invalid records: INVALID_TIMESTAMP if any timestamp is invalid, else INVALID_RECORD.
     """
     key_errors: list[RecordError] = []
     timestamp_errors: list[RecordError] = []
@@ -56,7 +56,7 @@ def check_each_record(record_fields: Iterable[RecordFields], rules: RecordRules,
 
 
 def _timestamp_error(record: RecordFields, rules: RecordRules) -> str:
-    """Return Kafka's words for a timestamp that is refused, "" for one that is not."""
+    """Return Kafka's message for an invalid timestamp, "" for a valid one."""
     config = rules.config
     is_create_time = config.message_timestamp_type is TimestampType.CREATE_TIME
     if is_create_time and record.timestamp != NO_TIMESTAMP:
@@ -79,7 +79,7 @@ def _timestamp_error(record: RecordFields, rules: RecordRules) -> str:
 
 
 def _as_long(value: int) -> int:
-    """Return value as Java's long arithmetic has it, which wraps; Kafka's comparison wraps with it."""
+    """Return value wrapped to Java's long, as in Kafka's comparison."""
     return (value + _LONG_SIGN) % _LONG_RANGE - _LONG_SIGN
 
 

@@ -15,7 +15,7 @@ from ...broker.replica.producer_faults import (
     known_producers,
 )
 from ...faults.rule_error import RuleError
-from ...storage.producers.producer_state_entry import recognised
+from ...storage.producers.producer_state_entry import without_evicted
 from ..control import Control
 from ..errors import CallError, conflict
 from ..operation import Operation
@@ -28,7 +28,7 @@ PartitionIndex = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
 class CachedBatch(Struct, kw_only=True):
-    """A batch that is recognised when it comes again."""
+    """A batch that is recognised when it is sent again."""
 
     base_sequence: int
     last_sequence: int
@@ -146,7 +146,7 @@ def producer_info(known: KnownProducer) -> ProducerInfo:
                 base_offset=batch.base_offset,
                 timestamp=batch.timestamp,
             )
-            for batch in recognised(entry.batches)
+            for batch in without_evicted(entry.batches)
         ],
         last_timestamp=entry.last_timestamp,
         current_txn_first_offset=entry.current_txn_first_offset,

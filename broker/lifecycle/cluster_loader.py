@@ -169,11 +169,11 @@ class TopicLoader:
     """Loads topics with all their logs, and makes the folders agree with them."""
 
     def __init__(self, cluster: Cluster) -> None:
-        """Load nothing yet, and read the checkpoints; see LogManager.begin."""
+        """Load nothing yet, and read the checkpoints; see LogManager.prepare_loading."""
         self._replicas = cluster.node.replicas
         self._controller = cluster.controller
         self._now_ms = cluster.clock.now_ms()
-        self._is_clean = cluster.node.replicas.logs.begin()
+        self._is_clean = cluster.node.replicas.logs.prepare_loading()
         self._log_configs: dict[tuple[tuple[str, str], ...], LogConfig] = {}
 
     def load(self, topics: Iterable[TopicMetadata]) -> None:
@@ -220,7 +220,7 @@ class TopicLoader:
         self._controller.image.add_topic(restored)
 
     def _set_aside(self, stored: StoredPartition) -> None:
-        folder = self._replicas.logs.set_aside(stored.topic_name, stored.partition, new_uuid())
+        folder = self._replicas.logs.rename_to_stray(stored.topic_name, stored.partition, new_uuid())
         logger.warning(
             "%s belongs to no topic that is known here, and is now %s",
             *(partition_folder(stored.topic_name, stored.partition), folder),

@@ -82,7 +82,7 @@ class DataDirectory:
 
         No file that was opened before may be used any more.
         """
-        self._files.forget_open_files()
+        self._files.discard_open_files()
         self.metadata = self._read_metadata()
 
     def close(self) -> None:

@@ -120,7 +120,7 @@ def _check(change: ProducerChange, known: KnownProducer) -> None:
 def _change(change: ProducerChange, producers: ProducerStateManager, entry: ProducerStateEntry) -> None:
     match change:
         case ProducerChange.FORGET | ProducerChange.EXPIRE:
-            producers.forget(entry.producer_id)
+            producers.remove(entry.producer_id)
         case ProducerChange.BUMP_EPOCH:
             # As after a marker of the next epoch (ProducerAppendInfo.appendEndTxnMarker, Kafka 4.3.0).
             producers.commit(entry._replace(producer_epoch=entry.producer_epoch + 1, batches=()))

@@ -200,9 +200,9 @@ class ReplicaManager:
 
     def log_decision(self, partition: Partition, decision: AppendResult | AppendRefused) -> None:
         """Log why a batch was refused, or recognised as a duplicate."""
-        from ...storage.append_decision import decision_in_words
+        from ...storage.append_decision import describe_decision
 
-        logger.info("%s-%d: %s", partition.topic_name, partition.index, decision_in_words(decision))
+        logger.info("%s-%d: %s", partition.topic_name, partition.index, describe_decision(decision))
 
     # -- logs
 

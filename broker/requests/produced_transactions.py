@@ -83,10 +83,10 @@ def _is_first(
     seen = UnverifiedProducer(
         producer_epoch=producer.producer_epoch,
         lowest_sequence=base_sequence_of(batch),
-        joins_by_itself=context.api_version >= JOINS_SINCE,
+        supports_epoch_bump=context.api_version >= JOINS_SINCE,
         created_ms=context.now_ms,
     )
-    known.unverified.begin(producer.producer_id, seen)
+    known.unverified.add(producer.producer_id, seen)
     return True
 
 

@@ -15,7 +15,7 @@ from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.frames import FrameError
 from ...protocol.request_facts import BatchFacts, RequestFacts, read_request_facts
 from ...protocol.sequences import MAX_SEQUENCE, increment_sequence
-from ...storage.append_decision import decision_in_words
+from ...storage.append_decision import describe_decision
 from ...storage.append_refused import AppendRefused
 from ...storage.append_result import AppendResult
 from ..rules.match_outcome import Matched
@@ -306,14 +306,14 @@ def _batch_in_words(
     if isinstance(decision, AppendResult):
         word = "duplicate" if decision.is_duplicate else "appended"
         base_offset = decision.base_offset
-        why = decision_in_words(decision)
+        why = describe_decision(decision)
     elif isinstance(decision, NotApplied):
         word = "not_applied"
         error = error_name_of(decision.error_code) if decision.error_code else None
         why = not_applied_in_words(decision, acts)
     else:
         error = decision.code.name
-        why = decision_in_words(decision) if isinstance(decision, AppendRefused) else decision.message
+        why = describe_decision(decision) if isinstance(decision, AppendRefused) else decision.message
     return JournalBatch(
         topic=topic,
         partition=partition,

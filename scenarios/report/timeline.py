@@ -77,11 +77,11 @@ def build_timeline(
     notes: Sequence[Note],
     names: BatchNames,
     rules: Mapping[int, RuleInWords],
-    batches_remembered: int,
+    batches_retained: int,
 ) -> list[Moment]:
     """Return the moments in order."""
     requests = list(requests)
-    builder = _Builder(names, rules, CachedWindows(batches_remembered))
+    builder = _Builder(names, rules, CachedWindows(batches_retained))
     builder.issued = issued_producers(requests)
     left = list(notes)
     for request in requests:

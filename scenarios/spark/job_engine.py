@@ -116,7 +116,7 @@ def _timeline(
     if topic in scenario.topics_of_application:
         # Spark makes batches of its own of the records that it copies.
         names.learn_stored(read_log(stage.bootstrap_servers, topic, scenario.topics[topic]), requests)
-    moments = build_timeline(requests, notes, names, performer.rules, version.batches_remembered)
+    moments = build_timeline(requests, notes, names, performer.rules, version.batches_retained)
     if len(scenario.topics) == 1:
         return moments
     return [Moment(kind="note", who="test", text=f"the topic {topic}"), *moments] if requests else []

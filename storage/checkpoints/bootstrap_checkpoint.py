@@ -1,7 +1,7 @@
-"""bootstrap.checkpoint: the metadata records with which Kafka starts on a folder for the first time.
+"""Codec of bootstrap.checkpoint: the metadata records that Kafka reads at its first start-up on a data folder.
 
-Three batches: a control batch that opens the snapshot, the records, a control batch that closes it. Kafka takes the
-records into its metadata log when it finds none; a folder with topics in it needs no more than this to be served.
+Three batches: a control batch that opens the snapshot, the records, a control batch that closes it. Kafka copies the
+records to its metadata log if that is empty. A folder with topics needs no other metadata file for Kafka to serve it.
 Source: BootstrapDirectory and RecordsSnapshotWriter, Kafka 4.3.0; the file in tests/golden/kafka-4.3.0-data-dir.
 """
 
@@ -30,7 +30,7 @@ from ..corrupt_file import CorruptFileError
 
 BOOTSTRAP_CHECKPOINT = "bootstrap.checkpoint"
 
-# The features that a fresh Kafka 4.3.0 finalizes, in the order in which it writes them.
+# The features that a new Kafka 4.3.0 cluster finalizes, in the order in which it writes them.
 FEATURES_OF_4_3 = (
     FeatureLevelRecord(name="metadata.version", feature_level=30),
     FeatureLevelRecord(name="eligible.leader.replicas.version", feature_level=1),
@@ -50,7 +50,7 @@ _LEADER_EPOCH = 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BootstrapCheckpoint:
-    """What the file holds: the records, and when each of its three batches was written (milliseconds)."""
+    """The records of the file and the timestamps of its three batches (milliseconds)."""
 
     records: Sequence[MetadataRecord]
     header_timestamp: int
@@ -79,7 +79,7 @@ def _control_batch(base_offset: int, record: Record) -> bytes:
 
 
 def decode_bootstrap_checkpoint(data: bytes) -> BootstrapCheckpoint:
-    """Return what the file holds; raises CorruptFileError."""
+    """Decode the file; raises CorruptFileError."""
     batches = _batches_of(data)
     try:
         header, *middle, footer = [(batch.header, decode_batch(batch.data)) for batch in batches]
@@ -101,11 +101,11 @@ def decode_bootstrap_checkpoint(data: bytes) -> BootstrapCheckpoint:
 
 
 def _batches_of(data: bytes) -> list[WholeBatch]:
-    """Return the batches of the file; raises CorruptFileError unless it is nothing but whole ones."""
+    """Return the batches of the file; raises CorruptFileError if anything else is in it."""
     batches = list(whole_batches(data))
     size = sum(batch.header.size for batch in batches)
     if size != len(data):
-        raise CorruptFileError(f"{BOOTSTRAP_CHECKPOINT}: no whole batch of a right CRC at position {size}")
+        raise CorruptFileError(f"{BOOTSTRAP_CHECKPOINT}: no whole batch with a correct CRC at position {size}")
     return batches
 
 

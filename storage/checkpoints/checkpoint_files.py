@@ -1,9 +1,9 @@
-"""The small text files beside the logs: offset checkpoints, leader epochs, a partition's and the folder's identity.
+"""Codecs of the small text files: offset checkpoints, leader epochs, partition.metadata, meta.properties, the mark.
 
-A checkpoint has a line with its version, 0, one with the number of its entries, and a line for each; no bytes at all
-are no entries. Each decode function raises CorruptFileError, which says on which line it found what.
-Stricter than Kafka, so that a file that was cut is not taken for a shorter one: a checkpoint is refused if its last
-line does not end, and if a version stands there without a count.
+A checkpoint has a line with its version, 0, a line with the number of entries, and a line per entry; an empty file has
+no entries. Each decode function raises CorruptFileError with the line and its content.
+Stricter than Kafka, so that a truncated file is not read as a shorter one: a checkpoint is refused if its last line has
+no line end, or if it has a version without a count.
 Source: CheckpointFile, OffsetCheckpointFile, LeaderEpochCheckpointFile, PartitionMetadataFile, MetaProperties and
 CleanShutdownFileHandler, Kafka 4.3.0.
 """
@@ -11,6 +11,7 @@ CleanShutdownFileHandler, Kafka 4.3.0.
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,10 +20,13 @@ from typing import cast
 from ...protocol.kafka_uuid import parse_uuid, uuid_text
 from ...protocol.primitives import ZERO_UUID
 from ..corrupt_file import CorruptFileError
+from ..file_systems.file_system import FileSystem, read_whole
 from ..log_files import PartitionName
 from .properties_file import PropertiesError, parse_properties
 
-# Files of the folder of all logs.
+logger = logging.getLogger(__name__)
+
+# Files of the top folder.
 RECOVERY_POINT_CHECKPOINT = "recovery-point-offset-checkpoint"
 LOG_START_OFFSET_CHECKPOINT = "log-start-offset-checkpoint"
 REPLICATION_OFFSET_CHECKPOINT = "replication-offset-checkpoint"
@@ -38,7 +42,7 @@ PARTITION_METADATA = "partition.metadata"
 _CHECKPOINT_VERSION = 0
 _META_PROPERTIES_VERSION = "1"
 
-# Digits are bounded before they are read as a number: reading takes time that grows with their square.
+# The number of digits is limited, because int() takes quadratic time.
 _COUNT = re.compile(rb"[0-9]{1,10}")
 _OFFSET_ENTRY = re.compile(rb"([a-zA-Z0-9._-]{1,249})\s+([0-9]{1,10})\s+([0-9]{1,19})")
 _EPOCH_ENTRY = re.compile(rb"([0-9]{1,10})\s+([0-9]{1,19})")
@@ -50,10 +54,7 @@ _INT64_MAX = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class MetaProperties:
-    """Whose folder it is.
-
-    directory_id: 16 bytes; None in a folder that an older Kafka made.
-    """
+    """The cluster and node that a data folder belongs to; directory_id is 16 bytes, None in folders of older Kafkas."""
 
     cluster_id: str
     node_id: int
@@ -61,14 +62,14 @@ class MetaProperties:
 
 
 def encode_offsets(offsets: Mapping[PartitionName, int] | Mapping[tuple[str, int], int]) -> bytes:
-    """Return an offset checkpoint that holds an offset for each partition."""
+    """Return an offset checkpoint."""
     return _encode_checkpoint(
         f"{topic_name} {partition} {offset}" for (topic_name, partition), offset in offsets.items()
     )
 
 
 def decode_offsets(data: bytes | memoryview) -> dict[PartitionName, int]:
-    """Return the offset of each partition; of a repeated one the last. Raises CorruptFileError."""
+    """Return the offset of each partition; the last entry of a repeated partition counts. Raises CorruptFileError."""
     offsets: dict[PartitionName, int] = {}
     for line, content in _checkpoint_entries(data):
         match = _OFFSET_ENTRY.fullmatch(content)
@@ -78,13 +79,27 @@ def decode_offsets(data: bytes | memoryview) -> dict[PartitionName, int]:
     return offsets
 
 
+def read_offsets(file_system: FileSystem, name: str) -> dict[PartitionName, int]:
+    """Return the offsets of a checkpoint file; none if it is missing or, with a warning, damaged. Raises OSError.
+
+    Source: LogManager.loadLogs, Kafka 4.3.0.
+    """
+    if not file_system.exists(name):
+        return {}
+    try:
+        return decode_offsets(read_whole(file_system, name))
+    except CorruptFileError as error:
+        logger.warning("%s is damaged and read as empty: %s", name, error)
+        return {}
+
+
 def encode_leader_epochs(epochs: Iterable[tuple[int, int]]) -> bytes:
-    """Return a leader epoch checkpoint of epochs, each with the offset it began at."""
+    """Return a leader epoch checkpoint; epochs: each with its start offset."""
     return _encode_checkpoint(f"{leader_epoch} {start_offset}" for leader_epoch, start_offset in epochs)
 
 
 def decode_leader_epochs(data: bytes | memoryview) -> list[tuple[int, int]]:
-    """Return the epochs with their first offsets, in the file's order; raises CorruptFileError."""
+    """Return the epochs with their start offsets, in the file's order; raises CorruptFileError."""
     epochs: list[tuple[int, int]] = []
     for line, content in _checkpoint_entries(data):
         match = _EPOCH_ENTRY.fullmatch(content)
@@ -100,19 +115,19 @@ def _encode_checkpoint(entries: Iterable[str]) -> bytes:
 
 
 def _checkpoint_entries(data: bytes | memoryview) -> Iterator[tuple[int, bytes]]:
-    """Yield the entries with the numbers of their lines, counted from 1, once the lines around them are right."""
+    """Yield (line number from 1, entry), after checking the version, the count and the last line end."""
     if not data:
         return
     lines = bytes(data).split(b"\n")
     if lines.pop():
-        raise CorruptFileError(f"line {len(lines) + 1}: the file ends within it")
+        raise CorruptFileError(f"line {len(lines) + 1}: the file ends inside the line")
     if _COUNT.fullmatch(lines[0]) is None or int(lines[0]) != _CHECKPOINT_VERSION:
         raise _malformed(1, f"version {_CHECKPOINT_VERSION}", lines[0])
     if len(lines) < 2 or _COUNT.fullmatch(lines[1]) is None:
         raise _malformed(2, "the number of entries", lines[1] if len(lines) > 1 else b"")
     count, found = int(lines[1]), len(lines) - 2
     if count != found:
-        raise CorruptFileError(f"line 2: {count} entries are announced, {found} follow")
+        raise CorruptFileError(f"line 2: expected {count} entries, found {found}")
     yield from enumerate(lines[2:], start=3)
 
 
@@ -121,12 +136,12 @@ def _malformed(line: int, expected: str, content: bytes) -> CorruptFileError:
 
 
 def encode_partition_metadata(topic_id: bytes) -> bytes:
-    """Return the file that says which topic a partition's folder belongs to."""
+    """Return the partition.metadata file of a topic id."""
     return f"version: 0\ntopic_id: {uuid_text(topic_id)}".encode()
 
 
 def decode_partition_metadata(data: bytes | memoryview) -> bytes:
-    """Return the topic id; raises CorruptFileError. Versions above 0 are taken, as Kafka does."""
+    """Return the topic id; raises CorruptFileError. Versions above 0 are accepted, as in Kafka."""
     content = bytes(data)
     match = _PARTITION_METADATA.fullmatch(content)
     if match is None:
@@ -136,12 +151,12 @@ def decode_partition_metadata(data: bytes | memoryview) -> bytes:
     except ValueError as error:
         raise CorruptFileError(f"line 2: {error}") from error
     if topic_id == ZERO_UUID:
-        raise CorruptFileError("line 2: the topic id is all zeros, which no topic has")
+        raise CorruptFileError("line 2: the topic id is all zeros")
     return topic_id
 
 
 def encode_meta_properties(properties: MetaProperties) -> bytes:
-    """Return the properties file that says whose folder it is."""
+    """Return the meta.properties file."""
     lines = [f"node.id={properties.node_id}"]
     if properties.directory_id is not None:
         lines.append(f"directory.id={uuid_text(properties.directory_id)}")
@@ -150,7 +165,7 @@ def encode_meta_properties(properties: MetaProperties) -> bytes:
 
 
 def _escaped(text: str) -> str:
-    """Return text as a value of a properties file: letters, digits, - and _ as they are, the rest by its numbers."""
+    """Return text as a properties value: ASCII letters, digits, -, _ and . unchanged, the rest as \\uXXXX."""
     units = memoryview(text.encode("utf-16-be", "surrogatepass"))
     characters = (int.from_bytes(units[position : position + 2], "big") for position in range(0, len(units), 2))
     return "".join(
@@ -160,7 +175,7 @@ def _escaped(text: str) -> str:
 
 
 def decode_meta_properties(data: bytes | memoryview) -> MetaProperties:
-    """Return whose folder it is; raises CorruptFileError."""
+    """Return the content of a meta.properties file; raises CorruptFileError."""
     try:
         entries = parse_properties(bytes(data).decode("latin-1"))
     except PropertiesError as error:
@@ -171,8 +186,8 @@ def decode_meta_properties(data: bytes | memoryview) -> MetaProperties:
     if _NODE_ID.fullmatch(node_id) is None or int(node_id) > _INT32_MAX:
         raise CorruptFileError(f"node.id: expected a number, found {node_id!r}")
     if not cluster_id:
-        raise CorruptFileError("cluster.id: there is none")
-    # Characters beyond 16 bits are written as two numbers.
+        raise CorruptFileError("cluster.id: missing")
+    # Characters above 16 bits are written as surrogate pairs.
     cluster_id = cluster_id.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return MetaProperties(cluster_id, int(node_id), _directory_id_in(entries))
 
@@ -188,12 +203,12 @@ def _directory_id_in(entries: Mapping[str, str]) -> bytes | None:
 
 
 def encode_clean_shutdown(broker_epoch: int) -> bytes:
-    """Return the mark that is written when every file is whole; that it is there is all that counts for the logs."""
+    """Return the content of the clean-shutdown mark; loading only checks that the file exists."""
     return f'{{"version":0,"brokerEpoch":{broker_epoch}}}'.encode()
 
 
 def decode_clean_shutdown(data: bytes | memoryview) -> int:
-    """Return the broker epoch in the mark; raises CorruptFileError."""
+    """Return the broker epoch of the mark; raises CorruptFileError."""
     content = bytes(data)
     try:
         parsed = json.loads(content)

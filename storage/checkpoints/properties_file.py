@@ -1,7 +1,7 @@
-"""Java's properties syntax, in which Kafka's server.properties is written.
+"""Parser of Java's properties syntax, the format of Kafka's server.properties.
 
-Comments with # or !, keys ended by = or : or white space, lines continued by an odd number of backslashes, escapes with
-a backslash (\\t \\n \\r \\f, four hexadecimal digits after \\u, any other character for itself).
+Comments start with # or !. A key ends at =, : or white space. An odd number of backslashes at the end continues a line.
+Escapes are \\t \\n \\r \\f and \\uXXXX; a backslash before any other character stands for that character.
 Source: java.util.Properties.load, Java 17.
 """
 
@@ -14,19 +14,19 @@ WHITE_SPACE = " \t\f"
 LINE_END = re.compile(r"\r\n|\r|\n")
 ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|u|[\s\S]|$)")
 ESCAPED = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
-# A key: characters up to the first separator that no backslash precedes.
+# A key: characters up to the first separator without a backslash before it.
 KEY = re.compile(r"(?:\\[\s\S]|[^\\=: \t\f])*")
 SEPARATOR = re.compile(r"[ \t\f]*[=:]?[ \t\f]*")
-# server.properties has some 150 lines; a file that is larger than this is not one.
+# server.properties has some 150 lines; a larger file is something else.
 PROPERTIES_BYTES_MAX = 1024 * 1024
 
 
 class PropertiesError(ValueError):
-    """A file that is not in properties syntax."""
+    """The file is not in properties syntax."""
 
 
 def parse_properties(text: str) -> dict[str, str]:
-    """Return the keys and values of text; of a repeated key the last. Raises PropertiesError."""
+    """Return the keys and values; the last value of a repeated key counts. Raises PropertiesError."""
     entries: dict[str, str] = {}
     for line in logical_lines(text):
         key = KEY.match(line)
@@ -38,7 +38,7 @@ def parse_properties(text: str) -> dict[str, str]:
 
 
 def logical_lines(text: str) -> Iterator[str]:
-    """Yield the lines that hold an entry, with continued ones joined."""
+    """Yield the lines with an entry, continuation lines joined."""
     pending = ""
     for natural in LINE_END.split(text):
         line = natural.lstrip(WHITE_SPACE)
@@ -47,7 +47,7 @@ def logical_lines(text: str) -> Iterator[str]:
         pending += line
         if ends_in_continuation(line):
             pending = pending[:-1]
-            # A continued line that is empty so far must not be taken for the start of a new one.
+            # A continued line that is empty so far must not count as a new line.
             pending = pending or " "
             continue
         yield pending.lstrip(WHITE_SPACE)
@@ -67,7 +67,7 @@ def unescape(text: str) -> str:
 
 
 def replacement(match: re.Match[str]) -> str:
-    """Return what one escape stands for."""
+    """Return the character of one escape."""
     escape = match.group(1)
     if escape == "u":
         raise PropertiesError("Malformed \\uxxxx encoding.")
@@ -77,7 +77,7 @@ def replacement(match: re.Match[str]) -> str:
 
 
 def escaped_value(text: str) -> str:
-    """Return text as it stands for a value: ASCII, with escapes where a reader would take a character for syntax."""
+    """Return text as a properties value in ASCII, with the characters of the syntax escaped."""
     units = memoryview(text.encode("utf-16-be", "surrogatepass"))
     characters = [int.from_bytes(units[position : position + 2], "big") for position in range(0, len(units), 2)]
     return "".join(

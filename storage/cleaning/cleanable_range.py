@@ -1,8 +1,8 @@
-"""Which part of a compacted log is due to be cleaned, and how dirty the log is.
+"""The range of a compacted log that can be cleaned, and the dirty ratio of the log.
 
-The clean part is what earlier cleanings have been through; the dirty part lies behind it. Never cleaned are the active
-segment, what lies at or behind the first offset of a transaction that is not decided, and segments with records younger
-than min.compaction.lag.ms. Only whole segments are.
+The clean part ends where the last cleaning ended; the dirty part follows. Not cleanable are the active segment, all
+segments from the first open transaction on, and segments with records younger than min.compaction.lag.ms. Only whole
+segments are cleaned.
 Source: LogCleanerManager.cleanableOffsets, calculateCleanableBytes and maxCompactionDelay and LogToClean, Kafka 4.3.0.
 """
 
@@ -16,12 +16,12 @@ from ..segments.log_segment import LogSegment
 
 @dataclass(frozen=True, slots=True)
 class CleanableRange:
-    """The offsets that a cleaning would go through, and what speaks for it.
+    """The offsets that a cleaning would read, and the numbers that decide whether it is due.
 
-    first_uncleanable_offset: where the first segment begins that stays as it is.
-    cleanable_bytes: of the dirty segments before it; clean_bytes of those before first_dirty_offset. A segment that is
-    clean up to its middle counts in both.
-    is_overdue: a record there is older than max.compaction.lag.ms.
+    first_uncleanable_offset: the base offset of the first segment that is not cleaned.
+    cleanable_bytes: of the dirty segments before it. clean_bytes: of the segments that start before
+        first_dirty_offset. A partly clean segment counts in both.
+    is_overdue: whether a dirty record is older than max.compaction.lag.ms.
     """
 
     first_dirty_offset: int
@@ -32,7 +32,7 @@ class CleanableRange:
 
     @property
     def dirty_ratio(self) -> float:
-        """The share of the dirty part in all that would be read; 0 where there is nothing to clean."""
+        """cleanable_bytes divided by all bytes that would be read; 0 without cleanable bytes."""
         return self.cleanable_bytes / (self.clean_bytes + self.cleanable_bytes) if self.cleanable_bytes else 0.0
 
     def is_due(self, min_cleanable_dirty_ratio: float) -> bool:
@@ -41,7 +41,7 @@ class CleanableRange:
 
 
 def segments_between(segments: list[LogSegment], start: int, end: int) -> list[LogSegment]:
-    """Return the segments that hold an offset from start on and begin before end."""
+    """Return the segments that overlap start <= offset < end."""
     if start >= end:
         return []
     following = [segment.base_offset for segment in segments[1:]]
@@ -53,10 +53,7 @@ def segments_between(segments: list[LogSegment], start: int, end: int) -> list[L
 
 
 def cleanable_range(log: PartitionLog, checkpointed_offset: int | None, now_ms: int) -> CleanableRange:
-    """Return the range of a log that can be cleaned.
-
-    checkpointed_offset: up to where the last cleaning came; None if there was none.
-    """
+    """Return the range of a log that can be cleaned; checkpointed_offset: the end of the last cleaning, or None."""
     segments = list(log.segments)
     active_base_offset = log.segments.active.base_offset
     first_dirty_offset = _first_dirty_offset(log, checkpointed_offset)
@@ -77,14 +74,14 @@ def cleanable_range(log: PartitionLog, checkpointed_offset: int | None, now_ms: 
 
 
 def _first_dirty_offset(log: PartitionLog, checkpointed_offset: int | None) -> int:
-    """Return where the dirty part begins: at the log's beginning if the checkpoint is of another time."""
+    """Return where the dirty part starts: at the log start if the checkpointed offset is outside the log."""
     if checkpointed_offset is None or not log.log_start_offset <= checkpointed_offset <= log.log_end_offset:
         return log.log_start_offset
     return checkpointed_offset
 
 
 def _bases_within_lag(log: PartitionLog, dirty: list[LogSegment], now_ms: int) -> list[int]:
-    """Return the beginnings of the segments that hold records too young to be cleaned."""
+    """Return the base offsets of the segments with records younger than min.compaction.lag.ms."""
     lag_ms = log.config.min_compaction_lag_ms
     if lag_ms <= 0:
         return []

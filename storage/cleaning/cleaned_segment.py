@@ -1,5 +1,7 @@
-"""A segment that a cleaning writes: a log segment whose files bear .cleaned behind their names, until it is swapped in.
+"""The segment that a cleaning writes, with .cleaned files, and the swap that puts it in place of the old segments.
 
+The swap: rename all files to .swap, rename the old files to .deleted, remove the .swap suffix. At loading, a remaining
+.cleaned file means that the old segments are complete; without one, the .swap files replace the old segments.
 Source: UnifiedLog.createNewCleanedSegment and LocalLog.replaceSegments, Kafka 4.3.0.
 """
 
@@ -22,20 +24,20 @@ from ..log_files import (
 from ..partition_log import PartitionLog
 from ..segments.log_segment import LogSegment
 
-# The order in which files are renamed: while one is called .cleaned, loading drops them all.
+# In the order of renaming.
 _SUFFIXES = (LOG_SUFFIX, INDEX_SUFFIX, TIME_INDEX_SUFFIX, TRANSACTION_INDEX_SUFFIX)
 
 
 class CleanedSegment(LogSegment):
-    """What is kept of some segments, in files of its own."""
+    """A log segment in .cleaned files."""
 
     __slots__ = ()
 
     def _path(self, suffix: str) -> str:
         return super()._path(suffix) + CLEANED_SUFFIX
 
-    def make_safe(self) -> None:
-        """Seal the segment, and return when it is safe from a crash of the machine; its files are not used after."""
+    def seal_and_sync(self) -> None:
+        """Finish the segment, sync its files and close them."""
         self.finish()
         for step in (*self.sync_steps(), *self.index_sync_steps()):
             step()
@@ -45,13 +47,13 @@ class CleanedSegment(LogSegment):
 def create_cleaned_segment(
     file_system: FileSystem, folder: str, base_offset: int, config: LogConfig, *, has_aborts: bool
 ) -> CleanedSegment:
-    """Create the files, all those that may be written to, so that another thread writes to files that are open.
+    """Create the segment with all files that a cleaning may write, so that its thread opens no files.
 
-    has_aborts: whether aborted transactions may be among what is kept.
+    has_aborts: whether a transaction index may be needed.
     """
     delete_cleaned_segment(file_system, folder, base_offset)
     suffixes = _SUFFIXES if has_aborts else _SUFFIXES[:-1]
-    # Held until the segment holds them.
+    # References keep the files open until the segment has its own.
     files = [file_system.open(_temporary_path(folder, base_offset, suffix, CLEANED_SUFFIX)) for suffix in suffixes]
     segment = CleanedSegment(file_system, folder, base_offset, config, 0)
     del files
@@ -59,21 +61,18 @@ def create_cleaned_segment(
 
 
 def delete_cleaned_segment(file_system: FileSystem, folder: str, base_offset: int) -> None:
-    """Delete what is there of a cleaned segment."""
+    """Delete the .cleaned files at base_offset, if they exist."""
     for suffix in _SUFFIXES:
         file_system.delete(_temporary_path(folder, base_offset, suffix, CLEANED_SUFFIX))
 
 
 class SegmentSwap:
-    """Puts a cleaned segment in the place of the old ones, whose files go.
-
-    A crash at any moment leaves what loading the log takes for the old segments or for the cleaned one.
-    """
+    """Replaces consecutive segments before the active one by a cleaned segment."""
 
     def __init__(
         self, file_system: FileSystem, log: PartitionLog, cleaned: CleanedSegment, old: Sequence[LogSegment]
     ) -> None:
-        """Change nothing yet; old lie in a row, before the active segment."""
+        """Prepare the swap; old: consecutive segments before the active one."""
         self._file_system = file_system
         self._log = log
         self._cleaned = cleaned
@@ -81,7 +80,7 @@ class SegmentSwap:
         self._old_left = deque(old)
 
     def finish(self, now_ms: int) -> None:
-        """Do it; after OSError it is to be called again until it succeeds: what was done is not done twice."""
+        """Swap the segments; after OSError it must be called again until it succeeds, and skips finished steps."""
         log, base_offset = self._log, self._cleaned.base_offset
         if not self._cleaned.transaction_index.count:
             self._cleaned.transaction_index.clear()

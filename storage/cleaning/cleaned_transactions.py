@@ -1,6 +1,6 @@
-"""What a walk through a log's batches, in order, has seen of its transactions: which are aborted, which markers may go.
+"""Transaction state during a cleaning's scan of a log: aborted batches, and markers that are no longer needed.
 
-A marker is needed while a record of its transaction is in the log: consumers tell aborted records from others by it.
+A marker must stay as long as a record of its transaction is in the log, because consumers need it.
 Source: CleanedTransactionMetadata, Kafka 4.3.0.
 """
 
@@ -22,17 +22,17 @@ class _OngoingAbort:
 
 
 class CleanedTransactions:
-    """The transactions that are open where the walk has come to.
+    """The open transactions at the current offset of the scan.
 
-    retained: the aborted transactions of which batches were met, in the order of their markers; whoever writes the
-    batches to a new segment writes these to its transaction index, and takes them from here.
+    retained: the aborted transactions with batches, in the order of their markers, for the transaction index of the
+    cleaned segment; the caller removes them.
     """
 
     __slots__ = ("_aborts", "_aborts_added", "_ongoing_aborts", "_ongoing_commits", "retained")
 
     def __init__(self) -> None:
         """Start before the first batch."""
-        # A heap by first offset; the second number is a different one for each, as transactions have no order.
+        # A heap of (first offset, unique number, transaction); the number avoids comparing transactions.
         self._aborts: list[tuple[int, int, AbortedTransaction]] = []
         self._aborts_added = 0
         self._ongoing_aborts: dict[int, _OngoingAbort] = {}
@@ -40,13 +40,13 @@ class CleanedTransactions:
         self.retained: list[AbortedTransaction] = []
 
     def add_aborts(self, aborts: Iterable[AbortedTransaction]) -> None:
-        """Take in the aborted transactions of the batches that come next; one may be given more than once."""
+        """Add aborted transactions of later batches; duplicates are allowed."""
         for abort in aborts:
             heappush(self._aborts, (abort.first_offset, self._aborts_added, abort))
             self._aborts_added += 1
 
-    def is_aborted(self, header: BatchHeader) -> bool:
-        """Take in a batch of records, and return whether its transaction is aborted, so that the records may go."""
+    def on_batch_read(self, header: BatchHeader) -> bool:
+        """Advance to a batch of records, and return whether its transaction is aborted."""
         self._begin_aborts_up_to(header.last_offset)
         if not header.is_transactional:
             return False
@@ -57,19 +57,19 @@ class CleanedTransactions:
         ongoing.has_batches = True
         return True
 
-    def is_marker_without_records(self, header: BatchHeader, batch: memoryview) -> bool:
-        """Take in a control batch, and return whether no batch of the transaction that it ends has been met."""
+    def on_control_batch_read(self, header: BatchHeader, batch: memoryview) -> bool:
+        """Advance to a control batch, and return whether it is a marker of a transaction without batches."""
         self._begin_aborts_up_to(header.last_offset)
         if not header.records_count:
-            # It was emptied by an earlier cleaning.
+            # An earlier cleaning emptied it.
             return True
         marker = decode_marker(header, batch)
         if marker is None:
             return False
         if marker.is_commit:
-            is_known = header.producer_id in self._ongoing_commits
+            has_batches = header.producer_id in self._ongoing_commits
             self._ongoing_commits.discard(header.producer_id)
-            return not is_known
+            return not has_batches
         ongoing = self._ongoing_aborts.pop(header.producer_id, None)
         if ongoing is None or not ongoing.has_batches:
             return True

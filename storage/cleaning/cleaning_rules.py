@@ -1,8 +1,9 @@
-"""What a cleaning keeps: of each key the record with the greatest offset, and what else has to stay.
+"""The rules of log compaction: which records and batches a cleaning keeps.
 
-Tombstones, and the markers of transactions without records, stay until their delete horizon has passed; a marker stays
-as long as its transaction has records. Each producer's newest batch stays, and the last batch of the part that is
-cleaned; these may become empty.
+* Of each key, the record with the greatest offset is kept. Records of aborted transactions are removed.
+* Tombstones stay until their delete horizon has passed.
+* A marker stays as long as its transaction has records, and then until its delete horizon has passed.
+* The newest batch of each producer and the last batch of the cleaned part stay, perhaps without records.
 Source: Cleaner.cleanInto and shouldRetainRecord, Kafka 4.3.0.
 """
 
@@ -17,25 +18,25 @@ from ..partition_log import PartitionLog
 from ..segments.transaction_index import AbortedTransaction
 from .cleaned_transactions import CleanedTransactions
 from .key_offset_map import KeyOffsetMap
-from .retained_batch import BatchRetention, BatchVerdict, RecordFilter, delete_horizon_of, retained_batch
+from .retained_batch import BatchRetention, BatchRetentionResult, RecordFilter, delete_horizon_of, retained_batch
 
 
 @dataclass(frozen=True, slots=True)
 class _ActiveProducer:
-    """Where a producer's state comes from: its newest batch, or, if last_offset is None, a marker of its epoch."""
+    """The source of a producer's state: its newest batch or, if last_offset is None, a marker of its epoch."""
 
     last_offset: int | None
     producer_epoch: int
 
     def needs(self, header: BatchHeader) -> bool:
-        """Whether a batch of the producer has to stay, so that loading the log finds the same producer again."""
+        """Whether loading the log needs this batch to restore the producer."""
         if self.last_offset is not None:
             return header.last_offset == self.last_offset
         return header.is_control and header.producer_epoch == self.producer_epoch
 
 
 class CleaningRules:
-    """The rules of one cleaning; asked once for each batch of the cleaned part, in order, from the log's first on."""
+    """The rules of one cleaning; filter_batch must be called once per batch, in log order from the first."""
 
     def __init__(
         self,
@@ -46,10 +47,10 @@ class CleaningRules:
         end_offset: int,
         now_ms: int,
     ) -> None:
-        """Take from the log what its producers are now.
+        """Copy the current producers of the log.
 
-        offsets: filled before the first batch; aborts: of all transactions with batches in the cleaned part.
-        end_offset: where that part ends; now_ms: what delete horizons are compared with, and counted from.
+        offsets: must be filled before the first batch. aborts: all aborted transactions with batches in the range.
+        end_offset: the end of the cleaned range. now_ms: for delete horizons.
         """
         self._offsets = offsets
         self._end_offset = end_offset
@@ -64,20 +65,20 @@ class CleaningRules:
             for entry in log.producers.active_producers()
         }
 
-    def retained(self, header: BatchHeader, batch: memoryview) -> memoryview | bytes | None:
-        """Return what is left of the next batch; see retained_batch."""
+    def filter_batch(self, header: BatchHeader, batch: memoryview) -> memoryview | bytes | None:
+        """Return the kept part of the next batch; None if nothing is kept."""
         if header.is_control:
-            is_discardable = self._transactions.is_marker_without_records(header, batch)
+            is_discardable = self._transactions.on_control_batch_read(header, batch)
             horizon = delete_horizon_of(header)
             is_discarded = is_discardable and horizon is not None and horizon <= self._now_ms
         else:
-            is_discardable = is_discarded = self._transactions.is_aborted(header)
-        # The last batch stays, so that the offsets up to the end of the cleaned part are not lost.
+            is_discardable = is_discarded = self._transactions.on_batch_read(header)
+        # The last batch stays, so that the log keeps the offsets up to the end of the cleaned part.
         if self._is_needed(header) or header.last_offset + 1 == self._end_offset:
             retention = BatchRetention.RETAIN_EMPTY
         else:
             retention = BatchRetention.DELETE if is_discarded else BatchRetention.DELETE_EMPTY
-        verdict = BatchVerdict(retention, is_discardable and header.is_control)
+        verdict = BatchRetentionResult(retention, is_discardable and header.is_control)
         is_kept = _drop_all if is_discarded else _keep_all if header.is_control else self._filter_of(header)
         return retained_batch(header, batch, verdict, is_kept, self._new_delete_horizon_ms)
 
@@ -86,7 +87,7 @@ class CleaningRules:
         return producer is not None and producer.needs(header)
 
     def _filter_of(self, header: BatchHeader) -> RecordFilter:
-        """Return what says of each record of a batch whether it is kept."""
+        """Return the filter for the records of a batch."""
         offsets, latest_offset = self._offsets, self._offsets.latest_offset
         horizon = delete_horizon_of(header)
         keeps_tombstones = horizon is None or self._now_ms < horizon
@@ -94,7 +95,7 @@ class CleaningRules:
         def is_kept(fields: RecordFields, key: bytes | None) -> bool:
             if fields.offset > latest_offset:
                 return True
-            # A record without a key is from before the topic was compacted, and cannot be.
+            # A record without a key was written before the topic was compacted, and is removed.
             if key is None or fields.offset < offsets.find(key):
                 return False
             return fields.value_size >= 0 or keeps_tombstones
@@ -102,7 +103,7 @@ class CleaningRules:
         return is_kept
 
     def take_retained_aborts(self) -> list[AbortedTransaction]:
-        """Return the aborted transactions whose marker was kept since the last call, for the transaction index."""
+        """Remove and return the aborted transactions whose markers were kept since the last call."""
         aborts = self._transactions.retained
         if aborts:
             self._transactions.retained = []

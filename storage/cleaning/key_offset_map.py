@@ -1,6 +1,6 @@
-"""The greatest offset of each key, in memory of a size that is set beforehand.
+"""A hash table of the greatest offset per key, with a fixed amount of memory.
 
-Keys are known by a 16-byte hash alone, as in Kafka: 24 bytes a key, whatever the key's size.
+Only a 16-byte hash of each key is stored, as in Kafka: 24 bytes per key.
 Source: SkimpyOffsetMap, Kafka 4.3.0.
 """
 
@@ -10,31 +10,30 @@ import mmap
 from hashlib import md5
 from struct import Struct
 
-# A hash of 16 bytes, an offset. MD5 as in Kafka, which needs a hash that spreads keys well and no secrecy.
+# A hash of 16 bytes, an offset. MD5 as in Kafka, for its distribution, not for security.
 _ENTRY = Struct(">16sq")
 _HASH_SIZE = 16
 _EMPTY = bytes(_HASH_SIZE)
 _OFFSET = Struct(">q")
 
-# How much of the map may be filled, so that look-ups stay short (log.cleaner.io.buffer.load.factor).
+# The maximum fill ratio, so that lookups stay short (log.cleaner.io.buffer.load.factor).
 LOAD_FACTOR_DEFAULT = 0.9
 
-# A map that holds not even one key would never let cleaning get ahead.
+# Without room for one key, a cleaning would make no progress.
 _SLOTS_MIN = 2
 
 NO_OFFSET = -1
 
 
 class KeyOffsetMap:
-    """Keys with their greatest offsets; entries are added and overwritten, never taken out."""
+    """Keys with their greatest offsets; entries are never removed."""
 
     __slots__ = ("_entries_max", "_memory", "_size", "_slots", "latest_offset")
 
     def __init__(self, bytes_max: int, keys_expected: int, load_factor: float = LOAD_FACTOR_DEFAULT) -> None:
-        """Reserve room for so many keys, but not more than bytes_max bytes.
+        """Reserve memory for keys_expected keys, at most bytes_max bytes; pages count only once they are written.
 
-        The memory costs nothing before it is written to.
-        latest_offset: set by the one who fills the map, up to which offset records have been looked at.
+        latest_offset: the offset up to which records were mapped; the caller may raise it.
         """
         slots = min(bytes_max // _ENTRY.size, int((keys_expected + 1) / load_factor) + _SLOTS_MIN)
         self._slots = max(slots, _SLOTS_MIN)
@@ -45,11 +44,11 @@ class KeyOffsetMap:
 
     @property
     def is_full(self) -> bool:
-        """Whether no further record may be put in, not even one of a key that is known."""
+        """Whether put is no longer allowed, even for an existing key."""
         return self._size >= self._entries_max
 
     def put(self, key: bytes, offset: int) -> None:
-        """Make offset the greatest of key; the map must not be full."""
+        """Set the greatest offset of key; the map must not be full."""
         assert not self.is_full, f"{self._size} keys in {self._slots} slots"
         digest = md5(key, usedforsecurity=False).digest()
         position = self._position_of(digest)
@@ -59,7 +58,7 @@ class KeyOffsetMap:
         self.latest_offset = offset
 
     def find(self, key: bytes) -> int:
-        """Return the greatest offset of key; NO_OFFSET if there is none."""
+        """Return the greatest offset of key, or NO_OFFSET."""
         digest = md5(key, usedforsecurity=False).digest()
         position = self._position_of(digest)
         if self._memory[position : position + _HASH_SIZE] != digest:
@@ -68,7 +67,7 @@ class KeyOffsetMap:
         return offset
 
     def _position_of(self, digest: bytes) -> int:
-        """Return where the entry of digest is or would go; some slot is free, so the search ends."""
+        """Return the position of the entry of digest, or of its free slot; the search ends because a slot is free."""
         memory, slots = self._memory, self._slots
         slot = int.from_bytes(digest[:8], "big") % slots
         while True:
@@ -79,5 +78,5 @@ class KeyOffsetMap:
             slot = slot + 1 if slot + 1 < slots else 0
 
     def close(self) -> None:
-        """Give the memory back; the map is not used any more."""
+        """Free the memory."""
         self._memory.close()

@@ -1,14 +1,14 @@
-"""Compaction of the logs whose topics ask for it: which log is cleaned next, and up to where each is clean.
+"""The log cleaner: selects the next log to compact and stores how far each log is clean.
 
-Whoever drives it calls begin and advance on the thread that owns the logs, and LogCleaning.run in any thread:
+The caller calls begin and advance on the thread that owns the logs, and LogCleaning.run on any thread:
 
     cleaning = cleaner.begin(now_ms)
     while cleaning is not None:
-        cleaning.run()                      (in another thread)
+        cleaning.run()                      (on another thread)
         if not cleaner.advance(cleaning):
             cleaning = cleaner.begin(now_ms)
 
-and begins again log.cleaner.backoff.ms after there was none.
+If begin returns None, the caller repeats it after log.cleaner.backoff.ms.
 Source: LogCleaner and LogCleanerManager, Kafka 4.3.0.
 """
 
@@ -16,8 +16,7 @@ from __future__ import annotations
 
 import logging
 
-from ..checkpoints.checkpoint_files import CLEANER_OFFSET_CHECKPOINT, encode_offsets
-from ..checkpoints.offset_checkpoint import read_offsets
+from ..checkpoints.checkpoint_files import CLEANER_OFFSET_CHECKPOINT, encode_offsets, read_offsets
 from ..file_systems.file_system import FileSystem
 from ..log_files import partition_of
 from ..log_manager import LogManager
@@ -28,18 +27,17 @@ from .log_cleaning import LogCleaning
 
 logger = logging.getLogger(__name__)
 
-# What Kafka's cleaner takes for the keys of one cleaning (log.cleaner.dedupe.buffer.size): some five million keys.
-# Where a log has more, it takes several cleanings.
+# Kafka's default of log.cleaner.dedupe.buffer.size: some five million keys. A log with more needs several cleanings.
 DEDUPE_BUFFER_BYTES_DEFAULT = 128 * 1024 * 1024
 
-# A log one of whose files refused is left alone for so long, as a full disk is not emptied by trying.
+# The wait before a log is cleaned again after OSError, for example on a full disk.
 _RETRY_MS = 15_000
 
 
 class LogCleaner:
     """Cleans one log at a time, the dirtiest first.
 
-    dedupe_buffer_bytes, load_factor: see KeyOffsetMap; may be set anew at any time.
+    dedupe_buffer_bytes, load_factor: the limits of KeyOffsetMap; may be changed at any time.
     """
 
     def __init__(
@@ -50,15 +48,15 @@ class LogCleaner:
         dedupe_buffer_bytes: int = DEDUPE_BUFFER_BYTES_DEFAULT,
         load_factor: float = LOAD_FACTOR_DEFAULT,
     ) -> None:
-        """Read the checkpoint of the logs, which have been loaded from file_system. Raises OSError."""
+        """Read the cleaner checkpoint; logs: already loaded from file_system. Raises OSError."""
         self.dedupe_buffer_bytes = dedupe_buffer_bytes
         self.load_factor = load_factor
         self._file_system = file_system
         self._logs = logs
-        # Up to where each log is clean. The logs themselves are the keys: another one of the same name is dirty.
+        # The end of the clean part, by log object: a new log of the same name is dirty.
         self._cleaned_offsets: dict[PartitionLog, int] = self._read_checkpoint()
         self._uncleanable: set[PartitionLog] = set()
-        self._refused_until_ms: dict[PartitionLog, int] = {}
+        self._retry_at_ms: dict[PartitionLog, int] = {}
         self._current: LogCleaning | None = None
 
     def _read_checkpoint(self) -> dict[PartitionLog, int]:
@@ -67,7 +65,7 @@ class LogCleaner:
         return {log: offsets[name] for name, log in logs.items() if log is not None}
 
     def begin(self, now_ms: int) -> LogCleaning | None:
-        """Return the cleaning of the log that needs it most, or None if no log is due or one is being cleaned."""
+        """Return a cleaning of the dirtiest log; None if no log is due or another is being cleaned."""
         if self._current is not None and not self._has_ended(self._current):
             return None
         dirtiest = self._find_dirtiest(now_ms)
@@ -80,7 +78,7 @@ class LogCleaner:
         return self._current
 
     def _find_dirtiest(self, now_ms: int) -> tuple[PartitionLog, CleanableRange] | None:
-        """Return the log that is due and has the greatest share of dirty bytes.
+        """Return the due log with the greatest dirty ratio.
 
         Source: LogCleanerManager.grabFilthiestCompactedLog, Kafka 4.3.0.
         """
@@ -93,36 +91,38 @@ class LogCleaner:
         return max(due, key=lambda candidate: candidate[1].dirty_ratio, default=None)
 
     def _is_cleanable(self, log: PartitionLog, now_ms: int) -> bool:
-        is_refused = now_ms < self._refused_until_ms.get(log, now_ms)
-        return not log.flushes.has_failed and not is_refused and log not in self._uncleanable
+        is_waiting = now_ms < self._retry_at_ms.get(log, now_ms)
+        return not log.flushes.has_failed and not is_waiting and log not in self._uncleanable
 
     def _has_ended(self, cleaning: LogCleaning) -> bool:
-        """Whether a cleaning that was left is over; one whose files could not be renamed is tried again."""
+        """Whether the last cleaning has ended; repeats an interrupted swap first."""
         if cleaning.is_swapping:
             self.advance(cleaning)
             if not cleaning.is_done and not cleaning.is_swapping:
-                # Nobody runs it any more.
+                # No caller runs it again.
                 self._abandon(cleaning)
         return cleaning.is_done
 
     def advance(self, cleaning: LogCleaning) -> bool:
-        """Take over what a run has made, and return whether there is another one; raises nothing a file can cause."""
+        """Commit the result of a run, and return whether the cleaning must run again; OSError is logged."""
         log = cleaning.log
-        if not self._is_there(log):
+        name = partition_of(log.topic_partition)
+        if name is None or self._logs.find(*name) is not log:
+            # The log was deleted during the run.
             self._abandon(cleaning)
         elif cleaning.error is not None:
-            self._note_error(cleaning, cleaning.error)
+            self._handle_error(cleaning, cleaning.error)
         else:
             try:
                 cleaning.commit()
             except OSError as error:
-                self._note_error(cleaning, error)
+                self._handle_error(cleaning, error)
         if cleaning.is_done and not cleaning.is_cancelled:
             self._cleaned_offsets[log] = cleaning.cleaned_offset
-            self._refused_until_ms.pop(log, None)
+            self._retry_at_ms.pop(log, None)
             self._write_checkpoint()
             logger.info(
-                "%s is clean up to offset %d: %d bytes of %d were kept",
+                "%s is clean up to offset %d: kept %d of %d bytes",
                 log.topic_partition,
                 cleaning.cleaned_offset,
                 cleaning.bytes_after,
@@ -130,14 +130,14 @@ class LogCleaner:
             )
         return not cleaning.is_done and not cleaning.is_swapping
 
-    def _note_error(self, cleaning: LogCleaning, error: Exception) -> None:
-        """Leave the log as it is. What a file refuses may pass; what is wrong in the log does not."""
+    def _handle_error(self, cleaning: LogCleaning, error: Exception) -> None:
+        """Schedule a retry after OSError; exclude the log after any other error, which a retry would repeat."""
         log = cleaning.log
         if isinstance(error, OSError):
-            logger.warning("%s could not be cleaned: %s", log.topic_partition, error)
-            self._refused_until_ms[log] = cleaning.now_ms + _RETRY_MS
+            logger.warning("cleaning %s failed, it is tried again: %s", log.topic_partition, error)
+            self._retry_at_ms[log] = cleaning.now_ms + _RETRY_MS
         else:
-            logger.error("%s is not cleaned any more", log.topic_partition, exc_info=error)
+            logger.error("cleaning %s failed, it is not tried again", log.topic_partition, exc_info=error)
             self._uncleanable.add(log)
         if not cleaning.is_swapping:
             self._abandon(cleaning)
@@ -146,23 +146,18 @@ class LogCleaner:
         try:
             cleaning.abandon()
         except OSError as error:
-            # Loading the log, and the next cleaning that begins there, delete what is left.
+            # The next loading or the next cleaning at this offset deletes the files.
             logger.warning("%s: %s", cleaning.log.topic_partition, error)
-
-    def _is_there(self, log: PartitionLog) -> bool:
-        """Whether the log was not deleted meanwhile."""
-        name = partition_of(log.topic_partition)
-        return name is not None and self._logs.find(*name) is log
 
     def _write_checkpoint(self) -> None:
         logs = set(self._logs)
         self._cleaned_offsets = {log: offset for log, offset in self._cleaned_offsets.items() if log in logs}
         self._uncleanable &= logs
-        self._refused_until_ms = {log: until for log, until in self._refused_until_ms.items() if log in logs}
+        self._retry_at_ms = {log: retry_at_ms for log, retry_at_ms in self._retry_at_ms.items() if log in logs}
         names = {partition_of(log.topic_partition): offset for log, offset in self._cleaned_offsets.items()}
         offsets = {name: offset for name, offset in names.items() if name is not None}
         try:
             self._file_system.replace(CLEANER_OFFSET_CHECKPOINT, encode_offsets(offsets))
         except OSError as error:
-            # More is cleaned again after a restart.
+            # After a restart, the part since the old checkpoint is cleaned again.
             logger.warning("%s: %s", CLEANER_OFFSET_CHECKPOINT, error)

@@ -1,10 +1,11 @@
-"""One cleaning of one log: of each key the record with the greatest offset is kept, in steps that leave the log usable.
+"""One cleaning of one log, in steps between which the log stays usable.
 
-Making one and commit belong to the thread that owns the log, and are short. run belongs to any other: it reads segments
-that take no more batches, and writes files that nobody else knows. The first run maps the keys of the dirty part to
-their greatest offsets; each further one cleans a group of segments, which the commit after it swaps in; the last one
-makes the new names of the files safe.
-Source: Cleaner, Kafka 4.3.0. Unlike there, the CRC of each batch is checked: damage is never given a new CRC.
+* The constructor, commit and abandon run on the thread that owns the log, and are short.
+* run runs on any thread. It reads only finished segments and writes only .cleaned files.
+* The first run maps the keys of the dirty part to their greatest offsets. Each following run writes one cleaned segment
+  for a group of segments, and the commit after it swaps it in. The last run syncs the folder.
+* Retention does not delete segments of the log until the cleaning is done.
+Source: Cleaner, Kafka 4.3.0. Unlike Kafka, the CRC of each batch is checked, so damage never gets a new CRC.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from ...protocol.batches.record_batch import parse_header
 from ...protocol.batches.records import iterate_fields, key_of, records_data
 from ..corrupt_file import CorruptFileError
 from ..file_systems.file_system import FileSystem
+from ..log_config import LogConfig
+from ..log_files import RELATIVE_OFFSET_MAX
 from ..partition_log import PartitionLog
 from ..segments.batch_scan import ScannedBatch
 from ..segments.log_segment import LogSegment
@@ -26,25 +29,21 @@ from .cleaned_segment import CleanedSegment, SegmentSwap, create_cleaned_segment
 from .cleaned_transactions import CleanedTransactions
 from .cleaning_rules import CleaningRules
 from .key_offset_map import KeyOffsetMap
-from .segment_groups import group_segments
 
 
 class _Stage(Enum):
     MAP_KEYS = "map the keys"
     CLEAN = "clean a group of segments"
-    SYNC = "make the names of the files safe"
+    SYNC = "sync the folder"
 
 
 class LogCleaning:
-    """A cleaning in progress: run and commit in turns until is_done; where run left an error, abandon."""
+    """A cleaning in progress: call run and commit in turns until is_done, or abandon after an error of run."""
 
     def __init__(
         self, file_system: FileSystem, log: PartitionLog, cleanable: CleanableRange, offsets: KeyOffsetMap, now_ms: int
     ) -> None:
-        """Plan it; the log lets nothing of itself be deleted until the cleaning is done or abandoned.
-
-        offsets: empty; now_ms: what delete horizons are compared with and, by delete.retention.ms, counted from.
-        """
+        """Plan the cleaning and stop retention of the log; offsets: empty; now_ms: for delete horizons."""
         self.log = log
         self.is_done = False
         self.is_cancelled = False
@@ -72,7 +71,7 @@ class LogCleaning:
         return 0 if found is None else found.position
 
     def _aborts_of_log(self) -> list[AbortedTransaction]:
-        """Return the aborted transactions that may have batches in what is read; their markers may lie behind it."""
+        """Return the aborted transactions that may have batches in the range; their markers may follow it."""
         return [
             abort
             for segment in self.log.segments
@@ -82,22 +81,22 @@ class LogCleaning:
 
     @property
     def cleaned_offset(self) -> int:
-        """Up to where the log is clean once the cleaning is done."""
+        """The end of the clean part of the log after the cleaning."""
         return self._offsets.latest_offset + 1
 
     @property
     def is_swapping(self) -> bool:
-        """Whether a commit was interrupted that has to be repeated: it is too late to abandon the cleaning."""
+        """Whether a commit was interrupted in its swap; it must be repeated and cannot be abandoned."""
         return self._swap is not None
 
     def cancel(self) -> None:
-        """Have the run that is under way, and the commit after it, end the cleaning; what was swapped in stays."""
+        """End the cleaning with the current run and the commit after it; swapped-in segments stay."""
         self.is_cancelled = True
 
-    # -- in any thread
+    # -- on any thread
 
     def run(self) -> None:
-        """Do the next piece of work; may take long. Raises nothing: error says what it failed by."""
+        """Execute the next step, which may take long; an exception is stored in error."""
         try:
             self._run()
         except Exception as error:
@@ -112,7 +111,7 @@ class LogCleaning:
             self._clean(self._groups[0], self._cleaned)
 
     def _fill_offsets(self) -> None:
-        """Map the keys of the dirty part to their offsets, as far as the map has room.
+        """Map the keys of the dirty part to their greatest offsets until the map is full.
 
         Source: Cleaner.buildOffsetMap, Kafka 4.3.0.
         """
@@ -126,16 +125,16 @@ class LogCleaning:
             for scanned in _scan(segment, position):
                 if self.is_cancelled or not self._map_batch(scanned, transactions):
                     return
-            # Offsets that no batch has count as looked at.
+            # Offsets without a batch count as mapped.
             self._offsets.latest_offset = next_base_offset - 1
             position = 0
 
     def _map_batch(self, scanned: ScannedBatch, transactions: CleanedTransactions) -> bool:
-        """Map the keys of a batch; return whether there was room for all of them."""
+        """Map the keys of a batch; return whether the map had room for all of them."""
         header, offsets, start = scanned.header, self._offsets, self.first_dirty_offset
         if header.is_control:
-            transactions.is_marker_without_records(header, scanned.batch)
-        elif not transactions.is_aborted(header):
+            transactions.on_control_batch_read(header, scanned.batch)
+        elif not transactions.on_batch_read(header):
             data, position = records_data(header, scanned.batch)
             for fields in iterate_fields(header, data, position):
                 key = key_of(fields, data)
@@ -148,7 +147,7 @@ class LogCleaning:
         return True
 
     def _clean(self, group: Sequence[LogSegment], cleaned: CleanedSegment) -> None:
-        """Write what is kept of the group's segments.
+        """Write the kept batches of a group of segments.
 
         Source: Cleaner.cleanSegments and cleanInto, Kafka 4.3.0.
         """
@@ -156,7 +155,7 @@ class LogCleaning:
             for header, _, batch in _scan(segment, 0):
                 if self.is_cancelled:
                     return
-                kept = self._rules.retained(header, batch)
+                kept = self._rules.filter_batch(header, batch)
                 if kept is not None:
                     kept_header = parse_header(kept)
                     cleaned.append(b"", kept, kept_header.last_offset, kept_header.max_timestamp)
@@ -164,14 +163,14 @@ class LogCleaning:
                     cleaned.transaction_index.append(abort)
             self.bytes_before += segment.size
         self.bytes_after += cleaned.size
-        cleaned.make_safe()
+        cleaned.seal_and_sync()
 
-    # -- on the thread of the log's owner
+    # -- on the thread that owns the log
 
     def commit(self) -> None:
-        """Put in place what the run before has made, and prepare the next; is_done says whether there is one.
+        """Apply the result of the last run, and prepare the next one unless is_done.
 
-        Raises OSError; it may be called again then, and if is_swapping it must be, until it succeeds.
+        After OSError it may be called again; if is_swapping, it must be called until it succeeds.
         """
         if self.is_cancelled and not self.is_swapping:
             self.abandon()
@@ -203,7 +202,7 @@ class LogCleaning:
         )
 
     def abandon(self) -> None:
-        """End the cleaning where it is: what was swapped in stays, the log is whole. Raises OSError."""
+        """End the cleaning; swapped-in segments stay and the log is complete. Raises OSError."""
         cleaned, self._cleaned, self._swap = self._cleaned, None, None
         self.is_cancelled = True
         self._finish()
@@ -217,8 +216,38 @@ class LogCleaning:
         self._offsets.close()
 
 
+def group_segments(
+    segments: Sequence[LogSegment], config: LogConfig, first_uncleanable_offset: int
+) -> list[list[LogSegment]]:
+    """Return consecutive segments in groups that fit into one segment each, even if no record is removed.
+
+    first_uncleanable_offset: the base offset of the segment after the last one.
+    Source: Cleaner.groupSegmentsBySize, Kafka 4.3.0.
+    """
+    groups: list[list[LogSegment]] = []
+    following = [*(segment.base_offset for segment in segments[1:]), first_uncleanable_offset]
+    for segment, next_base_offset in zip(segments, following, strict=True):
+        if groups and _has_room(groups[-1], segment, next_base_offset - 1, config):
+            groups[-1].append(segment)
+        else:
+            groups.append([segment])
+    return groups
+
+
+def _has_room(group: Sequence[LogSegment], segment: LogSegment, last_offset: int, config: LogConfig) -> bool:
+    together = [*group, segment]
+    # An empty segment adds no offsets.
+    is_in_range = not segment.size or last_offset - group[0].base_offset <= RELATIVE_OFFSET_MAX
+    return (
+        is_in_range
+        and sum(each.size for each in together) <= config.segment_bytes
+        and sum(each.offset_index_bytes for each in together) <= config.segment_index_bytes
+        and sum(each.time_index_bytes for each in together) <= config.segment_index_bytes
+    )
+
+
 def _scan(segment: LogSegment, position: int) -> Iterator[ScannedBatch]:
-    """Yield the batches of a segment; raises CorruptFileError if they do not reach up to its end."""
+    """Yield the batches of a segment; raises CorruptFileError if they do not end at its size."""
     for scanned in segment.scan(position, is_crc_checked=True):
         position = scanned.position + scanned.header.size
         yield scanned

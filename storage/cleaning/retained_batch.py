@@ -1,9 +1,9 @@
-"""What cleaning leaves of a stored batch: its bytes as they are, a batch of the records kept, an empty one, or nothing.
+"""The result of cleaning one batch: the same bytes, a batch with fewer records, an empty batch, or nothing.
 
-A batch that is written anew keeps its base offset, its last offset, producer, epoch, sequences, leader epoch, codec and
-attributes, so that offsets stay what they are and a producer's newest batch is still recognised.
-The first time that a tombstone or the marker of a transaction without records is cleaned, its batch gets a delete
-horizon: bit 6 of the attributes, and the time of the horizon in place of the base timestamp.
+* A rebuilt batch keeps its base offset, last offset, producer, epoch, sequences, leader epoch, codec and attributes.
+  Offsets stay the same, and the newest batch of a producer is still recognised as a duplicate.
+* The first cleaning that keeps a tombstone, or a marker of a transaction without records, sets a delete horizon: bit 6
+  of the attributes, and the time of the horizon in place of the base timestamp.
 Source: MemoryRecords.filterTo and DefaultRecordBatch.writeEmptyHeader, Kafka 4.3.0.
 """
 
@@ -28,26 +28,26 @@ from ...protocol.batches.record_batch import (
 )
 from ...protocol.batches.records import RecordFields, iterate_fields, key_of, records_data, rewrite_records
 
-# What is known of the records whatever their codec; a batch written anew has no other attributes.
+# The attributes that a rebuilt batch keeps, besides the codec.
 _KEPT_ATTRIBUTES = TIMESTAMP_TYPE_BIT | TRANSACTIONAL_BIT | CONTROL_BIT
 
-# Whether a record stays: its numbers, and its key (None for null).
+# Returns whether a record is kept, from its fields and its key (None for null).
 RecordFilter = Callable[[RecordFields, bytes | None], bool]
 
 
 class BatchRetention(Enum):
-    """What becomes of a batch as a whole."""
+    """Whether a batch is kept, independent of its records."""
 
-    DELETE = "delete without a look at the records"
-    RETAIN_EMPTY = "keep even if no record is kept"
-    DELETE_EMPTY = "delete if no record is kept"
+    DELETE = "delete, whatever its records"
+    RETAIN_EMPTY = "keep, even without records"
+    DELETE_EMPTY = "delete, if no record is kept"
 
 
 @dataclass(frozen=True, slots=True)
-class BatchVerdict:
-    """What was decided of a batch before its records are looked at.
+class BatchRetentionResult:
+    """The decision about a batch before its records are read.
 
-    is_marker_without_records: a transaction marker whose transaction has no records left, so that it may go in time.
+    is_marker_without_records: whether it is a transaction marker whose transaction has no records left.
     """
 
     retention: BatchRetention
@@ -55,18 +55,21 @@ class BatchVerdict:
 
 
 def delete_horizon_of(header: BatchHeader) -> int | None:
-    """Return from when on the batch's tombstones, or the marker that it is, may go; None if that was not yet set."""
+    """Return the time from which the tombstones or the marker in the batch may be removed; None if not set."""
     return header.base_timestamp if header.attributes & DELETE_HORIZON_BIT else None
 
 
 def retained_batch(
-    header: BatchHeader, batch: memoryview, verdict: BatchVerdict, is_kept: RecordFilter, new_delete_horizon_ms: int
+    header: BatchHeader,
+    batch: memoryview,
+    verdict: BatchRetentionResult,
+    is_kept: RecordFilter,
+    new_delete_horizon_ms: int,
 ) -> memoryview | bytes | None:
-    """Return what is left of the batch; None for nothing.
+    """Return batch itself if it is unchanged, a rebuilt batch, or None.
 
-    batch: the whole batch; returned itself if it stays as it is.
-    new_delete_horizon_ms: set where there is none yet and a tombstone or a marker without records is kept.
-    Raises compression.BrokenPayload, compression.PayloadTooLarge, InvalidRecords or IndexError for a broken batch.
+    new_delete_horizon_ms: the horizon for a batch without one that keeps a tombstone or a marker without records.
+    Raises compression.BrokenPayload, compression.PayloadTooLarge, InvalidRecords or IndexError for a damaged batch.
     """
     if verdict.retention is BatchRetention.DELETE:
         return None
@@ -84,11 +87,11 @@ def retained_batch(
 
 
 def _batch_of(header: BatchHeader, data: bytes, kept: Sequence[RecordFields], horizon: int | None) -> bytes:
-    """Return a batch of the records kept."""
+    """Return the batch rebuilt with the kept records."""
     codec = Compression(header.attributes & COMPRESSION_MASK)
     attributes = header.attributes & _KEPT_ATTRIBUTES | codec
     base_timestamp = kept[0].timestamp
-    # A horizon before 1970 is none, for Kafka.
+    # Kafka treats a horizon before 1970 as unset.
     if horizon is not None and horizon >= 0:
         attributes |= DELETE_HORIZON_BIT
         base_timestamp = horizon
@@ -104,7 +107,7 @@ def _batch_of(header: BatchHeader, data: bytes, kept: Sequence[RecordFields], ho
 
 
 def _empty_batch(header: BatchHeader) -> bytes:
-    """Return the batch without records: a header that keeps its offsets, its producer and its sequences."""
+    """Return the header of the batch, with its offsets, producer and sequences, and without records."""
     attributes = header.attributes & _KEPT_ATTRIBUTES
     return sealed_header(
         header._replace(attributes=attributes, base_timestamp=NO_TIMESTAMP, records_count=0),

@@ -1,9 +1,11 @@
-"""The files that logs are made of: what storage needs of them, wherever they are kept.
+"""The file system interface of storage.
 
-A log appends, reads and cuts; it never asks what is behind. Received bytes are appended as two parts, a few bytes
-stamped by the broker and the rest as it came, so that no kind of file needs a joined copy of them. All of it is for
-one thread, the owner's, but for what says otherwise. Another thread may read what was in a file before, as long as the
-file is not cut or deleted. What can fail raises OSError.
+* Append takes two parts, the rewritten start of a batch and the rest as received, so that they are never joined.
+* Methods are for the owner's thread unless they say "any thread". Another thread may read bytes that were already in a
+  file, as long as the file is not truncated or deleted.
+* Every method may raise OSError.
+* After a file is replaced, renamed over or deleted, a File of it must not be used. Steps of begin_sync and views that
+  were read stay valid.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-# What replace adds to a path until the content is whole.
+# The suffix of the file that replace writes before it renames it.
 TEMPORARY_SUFFIX = ".tmp"
 
 
@@ -20,58 +22,51 @@ class File(Protocol):
 
     @property
     def size(self) -> int:
-        """The bytes in the file; room that was preallocated does not count."""
+        """The bytes in the file, without preallocated space."""
         ...
 
     def append(self, head: bytes, body: memoryview | bytes) -> int:
-        """Write head and, right behind it, body to the end, and return the position of head.
-
-        All or nothing: on OSError the file is as it was, and whoever tries again continues there.
-        """
+        """Write head and body to the end, and return the position of head; after OSError the file is unchanged."""
         ...
 
     def read(self, position: int, size: int) -> memoryview:
-        """Return size bytes from position as one piece; they must be in the file."""
+        """Return size bytes from position as one view; they must be in the file."""
         ...
 
     def views(self, position: int, size: int) -> list[memoryview]:
-        """Return size bytes from position in as many pieces as saves copying them; they must be in the file.
+        """Return size bytes from position, which must be in the file, as views that avoid a copy.
 
-        The pieces stay what they are while the file grows, is truncated or deleted.
+        The views keep their content when the file grows, is truncated or is deleted.
         """
         ...
 
     def preallocate(self, size: int) -> None:
-        """Make the file on disk at least size bytes large, by a hole; what it holds, and so its size here, stays.
+        """Extend the file on disk to at least size bytes with a hole; its content and size stay the same.
 
-        Who opens it after a crash finds the hole as zero bytes, until truncate has taken it away.
+        Opened after a crash, the file has the hole as zero bytes, until it is truncated.
         """
         ...
 
     def truncate(self, size: int) -> None:
-        """Cut the file to its first size bytes, and with it the room that was preallocated."""
+        """Truncate the file to size bytes, and remove preallocated space."""
         ...
 
     def begin_sync(self, *, is_written_again: bool = False) -> Callable[[], None]:
-        """Return a step that makes all that is written up to now safe from a crash of the machine.
+        """Return a step that syncs everything written so far to disk.
 
-        is_written_again: write it all once more first. A sync that failed may have left it in memory alone, and marked
-        as if it were on disk. The file must not be cut until the step is done.
-        The step may take long. It may run once, in any thread, whatever has become of the file; it raises OSError.
+        is_written_again: whether the step writes all of it again first. After a failed sync, the system may have marked
+        lost pages as clean. The file must not be truncated before the step has run.
+        The step runs once, on any thread, may block for long, works after a deletion of the file, and raises OSError.
         """
         ...
 
     def close(self) -> None:
-        """Give back what an open file costs; it is opened again by its next use."""
+        """Close the file; the next use opens it again."""
         ...
 
 
 class FileSystem(Protocol):
-    """Files in folders; a path is "folder/name", or "name" for a file in the top folder, which is "".
-
-    Who replaces, renames over or deletes a file must not use a File of it any more; steps of begin_sync and pieces
-    that were read stay good.
-    """
+    """Files in folders; a path is "folder/name", or "name" for a file in the top folder, which is ""."""
 
     @property
     def is_persistent(self) -> bool:
@@ -79,66 +74,65 @@ class FileSystem(Protocol):
         ...
 
     def open(self, path: str) -> File:
-        """Return the file at path, created empty, with its folder, if it is not there; the same one while it is used.
+        """Return the file at path; creates it and its folder if necessary.
 
-        A file that is there is opened for writing by its first write only.
+        All callers get the same File while one of them holds it. The first write opens an existing file for writing.
         """
         ...
 
     def exists(self, path: str) -> bool:
-        """Whether there is a file at path."""
+        """Whether a file exists at path."""
         ...
 
     def names_in(self, folder: str) -> list[str]:
-        """Return the names of the files in folder, sorted; none if there is no such folder."""
+        """Return the sorted names of the files in folder; an empty list if the folder does not exist."""
         ...
 
     def folders(self) -> list[str]:
-        """Return the names of the folders, sorted, without the top folder."""
+        """Return the sorted names of the folders, without the top folder."""
         ...
 
     def rename(self, path: str, new_path: str) -> None:
-        """Give the file at path another path, replacing what is there; its File stays usable.
+        """Rename a file, replacing a file at new_path; its File stays usable.
 
-        Raises FileNotFoundError where the file or the new folder is not there.
+        Raises FileNotFoundError if the file or the new folder does not exist.
         """
         ...
 
     def rename_folder(self, folder: str, new_folder: str) -> None:
-        """Give a folder another name; the Files in it stay usable.
+        """Rename a folder; the Files in it stay usable.
 
-        Raises FileNotFoundError if there is no such folder, another OSError if the new one has files.
+        Raises FileNotFoundError if the folder does not exist, another OSError if the new one has files.
         """
         ...
 
     def delete(self, path: str) -> None:
-        """Delete the file at path, if it is there. Any thread, where nobody else uses the path."""
+        """Delete the file at path, if it exists. Any thread, if no other thread uses the path."""
         ...
 
     def delete_folder(self, folder: str) -> None:
-        """Delete a folder with all its files, if it is there. Any thread, where nobody else uses the folder."""
+        """Delete a folder with its files, if it exists. Any thread, if no other thread uses the folder."""
         ...
 
     def replace(self, path: str, content: bytes, *, is_synced: bool = False) -> None:
-        """Make content all that the file at path holds, at once: after a crash it is there or what was before is.
+        """Replace the content of the file at path atomically; creates the file and its folder. Any thread.
 
-        is_synced: return when it is safe from a crash of the machine, by syncing the file and its folder.
-        It is written to path + TEMPORARY_SUFFIX, which a crash may leave behind. On OSError either content is there,
-        whole. Any thread.
+        is_synced: whether to sync the file and its folder before returning.
+        A crash may leave path + TEMPORARY_SUFFIX behind. After OSError the file has the old or the new content.
         """
         ...
 
     def modified_ms(self, path: str) -> int:
-        """Return when the file was last written to, in milliseconds since the epoch; 0 in memory."""
+        """Return the time of the last write, in milliseconds since the epoch; 0 in memory."""
         ...
 
     def sync_folder(self, folder: str) -> None:
-        """Return when the names in the folder are safe from a crash of the machine. Any thread."""
+        """Sync the file names of the folder to disk. Any thread."""
         ...
 
 
 def read_whole(file_system: FileSystem, path: str) -> memoryview:
-    """Return all of a small file, and leave it closed. Raises OSError."""
+    """Return the content of a small file and close it. Raises OSError."""
     file = file_system.open(path)
     try:
         return file.read(0, file.size)

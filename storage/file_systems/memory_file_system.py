@@ -1,4 +1,4 @@
-"""Files that live in memory: the default of a broker, and what most tests run on."""
+"""Files in memory, the default of a broker and of most tests."""
 
 from __future__ import annotations
 
@@ -8,32 +8,31 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from errno import ENOENT, ENOTEMPTY
 
-# Memory comes in blocks that grow by this factor from the first to the last size: an idle partition takes little, a
-# loaded one is a few large blocks, and what is reserved and unused is one block a file.
+# Block sizes grow by this factor: an idle partition uses little memory, a loaded one has few blocks. At most one block
+# per file is partly unused.
 _BLOCK_BYTES_FIRST = 4 * 1024
 _BLOCK_GROWTH = 4
 _BLOCK_BYTES_MAX = 1024 * 1024
 
-# From this size on a block is memory of its own from the operating system, given back at once when it is dropped. The
-# largest blocks are filled with pages in one step, which costs half of what a fault for each page does. They are not
-# huge pages: a virtual machine that reports its free memory to the host gets each of those from there in 512 faults
-# (measured on one: 1,500 us a MB, against 280 us in this way and 450 us a page at a time).
+# Larger blocks are anonymous mappings, which return to the system when they are dropped. The largest are populated in
+# one step: 280 us a MB, against 450 us with a fault per page. Huge pages take 1,500 us on a virtual machine that
+# reports free memory to its host.
 _MAPPED_BYTES_MIN = 256 * 1024
 _POPULATE = getattr(mmap, "MAP_POPULATE", 0)
 
 
 class MemoryFile:
-    """A file that is a list of blocks of memory.
+    """A file as a list of memory blocks.
 
-    Blocks are never moved, so that pieces can be handed out as views; what was written stays where it is, and a piece
-    may begin in one block and end in the next.
+    Blocks are never moved and written bytes never change, so reads return views. A view may need two blocks; then it is
+    a copy.
     """
 
-    # _last_start: where the last block begins in the file; _used: how much of it is written.
+    # _last_start: the position of the last block in the file. _used: the written bytes of the last block.
     __slots__ = ("_blocks", "_last", "_last_bytes", "_last_start", "_readable", "_starts", "_used")
 
     def __init__(self) -> None:
-        """Start empty, without any block."""
+        """Create an empty file without blocks."""
         self._blocks: list[memoryview] = []
         self._readable: list[memoryview] = []
         self._starts: list[int] = []
@@ -44,11 +43,11 @@ class MemoryFile:
 
     @property
     def size(self) -> int:
-        """See File."""
+        """The bytes in the file."""
         return self._last_start + self._used
 
     def append(self, head: bytes, body: memoryview | bytes) -> int:
-        """See File."""
+        """Write head and body to the end, and return the position of head."""
         used = self._used
         position = self._last_start + used
         middle = used + len(head)
@@ -64,7 +63,7 @@ class MemoryFile:
         return position
 
     def _append_across(self, data: memoryview) -> None:
-        """Fill the last block, and as many new ones as data needs."""
+        """Write data to the last block and to new blocks."""
         while len(data):
             if self._used == self._last_bytes:
                 self._add_block()
@@ -85,14 +84,14 @@ class MemoryFile:
         self._readable.append(self._last.toreadonly())
 
     def read(self, position: int, size: int) -> memoryview:
-        """See File."""
+        """Return size bytes from position as one view."""
         index = bisect_right(self._starts, position) - 1
         start = position - self._starts[index] if index >= 0 else 0
         view = self._readable[index][start : start + size] if index >= 0 else memoryview(b"")
         return view if len(view) == size else memoryview(b"".join(self.views(position, size)))
 
     def views(self, position: int, size: int) -> list[memoryview]:
-        """See File."""
+        """Return size bytes from position as views."""
         assert position >= 0 and position + size <= self.size, f"{size} bytes at {position} of {self.size}"
         pieces: list[memoryview] = []
         index = bisect_right(self._starts, position) - 1
@@ -106,14 +105,11 @@ class MemoryFile:
         return pieces
 
     def preallocate(self, size: int) -> None:
-        """Do nothing: memory is reserved when it is written to."""
+        """Do nothing: blocks are allocated by append."""
 
     def truncate(self, size: int) -> None:
-        """See File.
-
-        The last block that is kept is copied, so that pieces handed out before keep what they were.
-        """
-        assert size <= self.size, f"cut to {size} of {self.size}"
+        """Truncate the file; the last kept block is copied, so that existing views keep their content."""
+        assert size <= self.size, f"truncate to {size} of {self.size} bytes"
         if size == self.size:
             return
         kept = bisect_left(self._starts, size)
@@ -124,10 +120,7 @@ class MemoryFile:
         self._copy_last_block(size - self._starts[-1])
 
     def copy(self) -> MemoryFile:
-        """Return a file with the same content, which goes its own way from here on.
-
-        Full blocks are never written to again, and are shared; the last one is copied.
-        """
+        """Return an independent file with the same content; full blocks are shared, the last one is copied."""
         other = MemoryFile()
         other._blocks = list(self._blocks)
         other._readable = list(self._readable)
@@ -137,7 +130,7 @@ class MemoryFile:
         return other
 
     def _copy_last_block(self, used: int) -> None:
-        """Write to a copy of the last block from now on, of which so many bytes are used."""
+        """Replace the last block by a copy of its first used bytes."""
         before = self._blocks[-1]
         self._last = _new_block(len(before))
         self._last[:used] = before[:used]
@@ -148,15 +141,15 @@ class MemoryFile:
         self._readable[-1] = self._last.toreadonly()
 
     def begin_sync(self, *, is_written_again: bool = False) -> Callable[[], None]:
-        """Return a step that does nothing: there is nothing safer than memory here."""
-        return _do_nothing
+        """Return a step that does nothing."""
+        return do_nothing
 
     def close(self) -> None:
-        """Do nothing: the memory is the file."""
+        """Do nothing."""
 
 
-def _do_nothing() -> None:
-    """Be the step of a sync in memory."""
+def do_nothing() -> None:
+    """Do nothing, as the sync step of files without unsynced data."""
 
 
 def _new_block(size: int) -> memoryview:
@@ -168,19 +161,19 @@ def _new_block(size: int) -> memoryview:
 
 
 class MemoryFileSystem:
-    """Files in memory, gone with the process; as strict about what is not there as the operating system is."""
+    """Files in memory; missing files and folders raise the same errors as on disk."""
 
     def __init__(self) -> None:
-        """Start without any file; the top folder is there."""
+        """Start with an empty top folder."""
         self._folders: dict[str, dict[str, MemoryFile]] = {"": {}}
 
     @property
     def is_persistent(self) -> bool:
-        """See FileSystem."""
+        """Whether the files outlive the process."""
         return False
 
     def open(self, path: str) -> MemoryFile:
-        """See FileSystem."""
+        """Return the file at path; creates it if necessary."""
         folder, _, name = path.rpartition("/")
         files = self._folders.setdefault(folder, {})
         file = files.get(name)
@@ -189,7 +182,7 @@ class MemoryFileSystem:
         return file
 
     def copy(self) -> MemoryFileSystem:
-        """Return the same files, which go their own way from here on; it costs little more than their number."""
+        """Return an independent copy of all files; full blocks are shared."""
         other = MemoryFileSystem()
         other._folders = {
             folder: {name: file.copy() for name, file in files.items()} for folder, files in self._folders.items()
@@ -197,20 +190,20 @@ class MemoryFileSystem:
         return other
 
     def exists(self, path: str) -> bool:
-        """See FileSystem."""
+        """Whether a file exists at path."""
         folder, _, name = path.rpartition("/")
         return name in self._folders.get(folder, {})
 
     def names_in(self, folder: str) -> list[str]:
-        """See FileSystem."""
+        """Return the sorted names of the files in folder."""
         return sorted(self._folders.get(folder, {}))
 
     def folders(self) -> list[str]:
-        """See FileSystem."""
+        """Return the sorted names of the folders."""
         return sorted(folder for folder in self._folders if folder)
 
     def rename(self, path: str, new_path: str) -> None:
-        """See FileSystem."""
+        """Rename a file, replacing a file at new_path."""
         folder, _, name = path.rpartition("/")
         new_folder, _, new_name = new_path.rpartition("/")
         self._check_is_there(path)
@@ -219,7 +212,7 @@ class MemoryFileSystem:
         self._folders[new_folder][new_name] = self._folders[folder].pop(name)
 
     def rename_folder(self, folder: str, new_folder: str) -> None:
-        """See FileSystem."""
+        """Rename a folder."""
         if folder not in self._folders:
             raise FileNotFoundError(ENOENT, "no such folder", folder)
         if self._folders.get(new_folder):
@@ -227,29 +220,29 @@ class MemoryFileSystem:
         self._folders[new_folder] = self._folders.pop(folder)
 
     def delete(self, path: str) -> None:
-        """See FileSystem."""
+        """Delete the file at path, if it exists."""
         folder, _, name = path.rpartition("/")
         self._folders.get(folder, {}).pop(name, None)
 
     def delete_folder(self, folder: str) -> None:
-        """See FileSystem."""
+        """Delete a folder with its files, if it exists."""
         assert folder, "the top folder stays"
         self._folders.pop(folder, None)
 
     def replace(self, path: str, content: bytes, *, is_synced: bool = False) -> None:
-        """See FileSystem."""
+        """Replace the content of the file at path atomically."""
         folder, _, name = path.rpartition("/")
         file = MemoryFile()
         file.append(content, b"")
         self._folders.setdefault(folder, {})[name] = file
 
     def modified_ms(self, path: str) -> int:
-        """Return 0: storage knows no clock."""
+        """Return 0: memory files have no modification time."""
         self._check_is_there(path)
         return 0
 
     def sync_folder(self, folder: str) -> None:
-        """Do nothing: there is nothing safer than memory here."""
+        """Do nothing."""
 
     def _check_is_there(self, path: str) -> None:
         if not self.exists(path):

@@ -1,6 +1,6 @@
-"""The files of the operating system that are open: as many as are allowed, those used last.
+"""A cache of open file descriptors that closes the least recently used ones.
 
-A broker with 10,000 partitions has ten times as many files as a process may have open, and uses a few at a time.
+A broker with 10,000 partitions has ten times as many files as a process may open, and uses few at a time.
 """
 
 from __future__ import annotations
@@ -9,66 +9,59 @@ import os
 import resource
 from errno import EMFILE, ENFILE
 
-# A third of what the process may have open: as much again for a second folder of logs, and for the connections.
+# The cache uses a third of the process limit. The rest is for a second data folder and for connections.
 _SHARE_OF_PROCESS = 3
 
-# More than any test writes to at a time; a descriptor that is open costs the kernel about a kilobyte.
+# More files than any test writes at a time; an open descriptor costs the kernel about a kilobyte.
 _OPEN_MAX = 1000
 
-# Fewer would only open and close; a process that is allowed less than this altogether fails with a clear error.
+# With fewer descriptors every access would reopen a file.
 _OPEN_MIN = 8
 
-# Sorting by age is worth it for this part of them.
+# A full cache closes a quarter of its descriptors, to sort by age less often.
 _CLOSED_AT_ONCE = 4
 
-# What the umask leaves of it, as for any program.
+# File permissions before the umask.
 _MODE = 0o666
 
 
 class Descriptor:
-    """One open file, closed when nobody holds it any more.
+    """An open file descriptor, closed with its last reference.
 
-    So neither a read nor a sync in another thread can meet a number that was closed, or given to another file, when
-    its file falls out of the cache.
+    A read or sync on another thread holds a reference, so eviction from the cache cannot close its descriptor.
     """
 
     __slots__ = ("is_writable", "last_use", "number")
 
     def __init__(self, path: str, flags: int) -> None:
         """Open the file at path; raises OSError."""
-        # The error of an open that fails must not be followed by one of __del__.
+        # __del__ also runs after a failed open.
         self.number = -1
         self.number = os.open(path, flags, _MODE)
         self.is_writable = bool(flags & os.O_RDWR)
         self.last_use = 0
 
     def __del__(self) -> None:
-        """Close it."""
+        """Close the descriptor."""
         if self.number >= 0:
             os.close(self.number)
 
 
 class OpenDescriptors:
-    """The descriptors of many owners, of which those unused for longest go when there are too many.
-
-    Threads may race here: at worst a file is opened twice, or one more is closed.
-    """
+    """The cached descriptors, one per owner. Races between threads at worst open a file twice or close one more."""
 
     def __init__(self, open_max: int | None = None) -> None:
-        """Start with none.
-
-        open_max: how many are kept; by default a share of what the process may have open.
-        """
+        """open_max: the size of the cache; by default a third of the process limit."""
         self._open_max = _allowed_descriptors() if open_max is None else open_max
         self._open: dict[object, Descriptor] = {}
         self._uses = 0
 
     def __len__(self) -> int:
-        """Return how many are kept open."""
+        """Return the number of cached descriptors."""
         return len(self._open)
 
     def find(self, owner: object) -> Descriptor | None:
-        """Return the descriptor of owner, if it is open; it stays open as long as the caller holds it."""
+        """Return the descriptor of owner, if it is cached; it stays open while the caller holds it."""
         descriptor = self._open.get(owner)
         if descriptor is not None:
             self._uses += 1
@@ -76,13 +69,13 @@ class OpenDescriptors:
         return descriptor
 
     def open(self, owner: object, path: str, flags: int) -> Descriptor:
-        """Open the file at path for owner, in place of what owner had open; raises OSError."""
+        """Open the file at path for owner, replacing its cached descriptor; raises OSError."""
         try:
             descriptor = Descriptor(path, flags)
         except OSError as error:
             if error.errno not in (EMFILE, ENFILE) or not self._open:
                 raise
-            # Connections have taken more than was left for them; files can be opened again.
+            # Connections use more descriptors than planned. The cached files can be opened again.
             self._open.clear()
             descriptor = Descriptor(path, flags)
         self._uses += 1
@@ -98,7 +91,7 @@ class OpenDescriptors:
             self._open.pop(owner, None)
 
     def close(self, owner: object) -> None:
-        """Close what owner has open, if anything."""
+        """Drop the descriptor of owner."""
         self._open.pop(owner, None)
 
 

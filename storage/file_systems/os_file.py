@@ -1,4 +1,8 @@
-"""One file of the operating system: written at its logical end, read in pieces of bounded size, never mapped."""
+"""A file on disk: written at its logical end, read in pieces of limited size, never memory-mapped.
+
+On disk it may be longer than its size, by preallocated space or the torn tail of a failed write. The tail is truncated
+at once or, if that fails too, before the next write.
+"""
 
 from __future__ import annotations
 
@@ -10,50 +14,42 @@ from functools import partial
 
 from .open_descriptors import Descriptor, OpenDescriptors
 
-# What is read at a time: large enough that the calls do not count, small enough that no fetch needs more memory in
-# one piece than the blocks of a file in memory have.
+# The size of one read: large enough to make calls cheap, and no larger than a block of a memory file.
 _READ_BYTES_MAX = 1024 * 1024
 
-# Sizes and data, not the times of the file; where the system has no such call, everything.
+# Syncs data and size without timestamps, if the system has such a call.
 _sync_data: Callable[[int], None] = getattr(os, "fdatasync", os.fsync)
 
 
 class OsFile:
-    """A file whose size is known without asking, opened when it is used and closed when others need the descriptor.
-
-    On disk it may be larger than it is: by room that was preallocated, or by the torn tail of a write that failed,
-    which is cut at once or, if that fails too, before the next write.
-    """
+    """A file on disk, opened when it is used and closed when the cache needs the descriptor."""
 
     __slots__ = ("__weakref__", "_descriptors", "_is_torn", "_key", "_path", "_physical_size", "_size")
 
     def __init__(self, path: str, size: int, descriptors: OpenDescriptors) -> None:
-        """Stand for the file at path, which is there with size bytes.
-
-        descriptors: where it is kept open.
-        """
+        """path: an existing file of size bytes."""
         self._path: str | None = path
         self._size = size
         self._physical_size = size
         self._is_torn = False
         self._descriptors = descriptors
-        # Not the file itself: with the descriptors it would be a circle, and nobody would close what is left open.
+        # Not the file itself as key: the reference from the cache would keep it alive.
         self._key = object()
 
     @classmethod
     def create(cls, path: str, descriptors: OpenDescriptors) -> OsFile:
-        """Make an empty file at path, where none is, and return it; raises OSError."""
+        """Create an empty file at path, which must not exist; raises OSError."""
         file = cls(path, 0, descriptors)
         descriptors.open(file._key, path, os.O_RDWR | os.O_CREAT)
         return file
 
     @property
     def size(self) -> int:
-        """See File."""
+        """The bytes in the file."""
         return self._size
 
     def append(self, head: bytes, body: memoryview | bytes) -> int:
-        """See File."""
+        """Write head and body to the end, and return the position of head."""
         position = self._size
         end = position + len(head) + len(body)
         descriptor = self._descriptors.find(self._key)
@@ -74,7 +70,7 @@ class OsFile:
         return position
 
     def _open_for_writing(self) -> Descriptor:
-        """Return a descriptor that can be written to, of a file without a torn tail."""
+        """Return a writable descriptor, after truncating a torn tail."""
         descriptor = self._descriptors.find(self._key)
         if descriptor is None or not descriptor.is_writable:
             descriptor = self._descriptors.open(self._key, self._require_path(), os.O_RDWR)
@@ -83,24 +79,24 @@ class OsFile:
         return descriptor
 
     def _cut_torn_tail(self, descriptor: Descriptor) -> None:
-        """Take away what a failed write has left, and give the room that was preallocated back as zeros."""
-        room = self._physical_size
+        """Remove the bytes of a failed write, and restore preallocated space as zeros."""
+        preallocated_size = self._physical_size
         os.ftruncate(descriptor.number, self._size)
         self._physical_size = self._size
         self._is_torn = False
-        if room > self._size:
-            os.ftruncate(descriptor.number, room)
-            self._physical_size = room
+        if preallocated_size > self._size:
+            os.ftruncate(descriptor.number, preallocated_size)
+            self._physical_size = preallocated_size
 
     def read(self, position: int, size: int) -> memoryview:
-        """See File."""
+        """Return size bytes from position as one view."""
         assert position >= 0 and position + size <= self._size, f"{size} bytes at {position} of {self._size}"
         descriptor = self._descriptors.find(self._key) or self._open_for_reading()
         data = os.pread(descriptor.number, size, position)
         return memoryview(data if len(data) == size else _read_on(descriptor, data, position, size))
 
     def views(self, position: int, size: int) -> list[memoryview]:
-        """See File: as many pieces as it takes at 1 MiB each."""
+        """Return size bytes from position as views of at most 1 MiB."""
         end = position + size
         return [self.read(start, min(end - start, _READ_BYTES_MAX)) for start in range(position, end, _READ_BYTES_MAX)]
 
@@ -108,38 +104,35 @@ class OsFile:
         return self._descriptors.open(self._key, self._require_path(), os.O_RDONLY)
 
     def preallocate(self, size: int) -> None:
-        """See File."""
+        """Extend the file on disk to at least size bytes."""
         if size > self._physical_size:
             os.ftruncate(self._open_for_writing().number, size)
             self._physical_size = size
 
     def truncate(self, size: int) -> None:
-        """See File."""
-        assert 0 <= size <= self._size, f"cut to {size} of {self._size}"
+        """Truncate the file to size bytes."""
+        assert 0 <= size <= self._size, f"truncate to {size} of {self._size} bytes"
         if size == self._physical_size and not self._is_torn:
             return
         os.ftruncate(self._open_for_writing().number, size)
         self._size = self._physical_size = size
 
     def begin_sync(self, *, is_written_again: bool = False) -> Callable[[], None]:
-        """See File: the step holds the descriptor, so that nobody closes it before.
-
-        Raises FileNotFoundError if the file was deleted.
-        """
+        """Return a sync step that keeps its descriptor open; raises FileNotFoundError if the file was deleted."""
         if is_written_again:
             return partial(_write_again_and_sync, self._open_for_writing(), self._size)
         return partial(_sync, self._descriptors.find(self._key) or self._open_for_reading())
 
     def close(self) -> None:
-        """See File."""
+        """Close the file; the next use opens it again."""
         self._descriptors.close(self._key)
 
-    def moved(self, path: str) -> None:
-        """Learn that the file has another path now; what is open stays open."""
+    def set_path(self, path: str) -> None:
+        """Set the path after a rename; an open descriptor stays open."""
         self._path = path
 
-    def detached(self) -> None:
-        """Learn that the file has no path any more: its room on disk is given back, it cannot be used again."""
+    def detach(self) -> None:
+        """Close the file after its deletion or replacement; later uses raise FileNotFoundError."""
         self._path = None
         self.close()
 
@@ -162,7 +155,7 @@ def _write_again_and_sync(descriptor: Descriptor, size: int) -> None:
 
 
 def _write_all(descriptor: Descriptor, data: memoryview, position: int) -> None:
-    """Write data at position in as many calls as the system wants; the last of them says why it wants no more."""
+    """Write all data at position, in several calls if necessary; raises OSError."""
     while len(data):
         size = os.pwrite(descriptor.number, data, position)
         if not size:
@@ -172,13 +165,13 @@ def _write_all(descriptor: Descriptor, data: memoryview, position: int) -> None:
 
 
 def _read_on(descriptor: Descriptor, data: bytes, position: int, size: int) -> bytes:
-    """Return size bytes from position, of which data are the first; the system gives no more than 2 GB at a time."""
+    """Return size bytes from position, of which data are the first; one call returns at most 2 GB."""
     pieces = [data]
     missing = size - len(data)
     while missing:
         piece = os.pread(descriptor.number, missing, position + size - missing)
         if not piece:
-            raise OSError(EIO, f"the file ends {missing} bytes before the {size} at {position} do")
+            raise OSError(EIO, f"{missing} of {size} bytes at {position} are missing at the end of the file")
         pieces.append(piece)
         missing -= len(piece)
     return b"".join(pieces)

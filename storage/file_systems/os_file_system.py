@@ -1,4 +1,4 @@
-"""Files in a folder of the operating system."""
+"""Files on disk, in one folder and its subfolders."""
 
 from __future__ import annotations
 
@@ -16,28 +16,25 @@ _NS_PER_MS = 1_000_000
 
 
 class OsFileSystem:
-    """The files of one folder and of the folders in it; nothing is made before the first file is.
+    """The files of one folder and its subfolders, which are created with the first file.
 
-    A path has one OsFile while anybody holds it, so that all agree on its size. Threads may work at the same time where
-    each has folders of its own.
+    A path has one OsFile while a reference to it exists, so that all holders see the same size. Several threads may
+    work at the same time in different subfolders.
     """
 
     def __init__(self, root: str | os.PathLike[str], descriptors: OpenDescriptors | None = None) -> None:
-        """Take the files under root, which need not be there.
-
-        descriptors: where files are kept open, if others are kept open there too.
-        """
+        """root: need not exist. descriptors: a shared cache; by default a new one."""
         self._root = os.path.abspath(root)
         self._descriptors = OpenDescriptors() if descriptors is None else descriptors
         self._files: dict[str, dict[str, ref[OsFile]]] = {}
 
     @property
     def is_persistent(self) -> bool:
-        """See FileSystem."""
+        """Whether the files outlive the process."""
         return True
 
     def open(self, path: str) -> OsFile:
-        """See FileSystem."""
+        """Return the file at path; creates it if necessary."""
         folder, _, name = path.rpartition("/")
         files = self._files.setdefault(folder, {})
         file = files[name]() if name in files else None
@@ -62,19 +59,19 @@ class OsFileSystem:
             os.makedirs(os.path.dirname(full_path), exist_ok=True)
             return OsFile.create(full_path, self._descriptors)
 
-    def forget_open_files(self) -> None:
-        """Look anew at every file that is opened from now on, whoever still holds it: none of them is used any more."""
+    def discard_open_files(self) -> None:
+        """Drop all OsFiles, so that each path is opened anew; existing ones must not be used."""
         self._files.clear()
 
     def exists(self, path: str) -> bool:
-        """See FileSystem."""
+        """Whether a file exists at path."""
         try:
             return S_ISREG(os.stat(self._full(path)).st_mode)
         except FileNotFoundError:
             return False
 
     def names_in(self, folder: str) -> list[str]:
-        """See FileSystem; what is neither a file nor a link to one is left out."""
+        """Return the sorted names of the files, and links to files, in folder."""
         try:
             with os.scandir(self._full(folder)) as entries:
                 return sorted(entry.name for entry in entries if entry.is_file())
@@ -82,7 +79,7 @@ class OsFileSystem:
             return []
 
     def folders(self) -> list[str]:
-        """See FileSystem."""
+        """Return the sorted names of the folders."""
         try:
             with os.scandir(self._root) as entries:
                 return sorted(entry.name for entry in entries if entry.is_dir())
@@ -90,7 +87,7 @@ class OsFileSystem:
             return []
 
     def rename(self, path: str, new_path: str) -> None:
-        """See FileSystem."""
+        """Rename a file, replacing a file at new_path."""
         new_full_path = self._full(new_path)
         os.rename(self._full(path), new_full_path)
         if path == new_path:
@@ -98,13 +95,13 @@ class OsFileSystem:
         self._detach(new_path)
         file = self._take(path)
         if file is not None:
-            file.moved(new_full_path)
+            file.set_path(new_full_path)
             new_folder, _, new_name = new_path.rpartition("/")
             self._files.setdefault(new_folder, {})[new_name] = ref(file)
 
     def rename_folder(self, folder: str, new_folder: str) -> None:
-        """See FileSystem."""
-        assert folder and new_folder, "the top folder stays"
+        """Rename a folder."""
+        assert folder and new_folder, "the top folder cannot be renamed"
         new_full_path = self._full(new_folder)
         os.rename(self._full(folder), new_full_path)
         files = self._files.pop(folder, {})
@@ -112,17 +109,17 @@ class OsFileSystem:
         for name, reference in files.items():
             file = reference()
             if file is not None:
-                file.moved(f"{new_full_path}/{name}")
+                file.set_path(f"{new_full_path}/{name}")
 
     def delete(self, path: str) -> None:
-        """See FileSystem."""
+        """Delete the file at path, if it exists."""
         with suppress(FileNotFoundError):
             os.unlink(self._full(path))
         self._detach(path)
 
     def delete_folder(self, folder: str) -> None:
-        """See FileSystem; a folder with folders in it is not one of ours and raises OSError."""
-        assert folder, "the top folder stays"
+        """Delete a folder with its files, if it exists; raises OSError if it has subfolders."""
+        assert folder, "the top folder cannot be deleted"
         full_path = self._full(folder)
         try:
             with os.scandir(full_path) as entries:
@@ -136,7 +133,7 @@ class OsFileSystem:
         self._files.pop(folder, None)
 
     def replace(self, path: str, content: bytes, *, is_synced: bool = False) -> None:
-        """See FileSystem."""
+        """Replace the content of the file at path atomically."""
         full_path = self._full(path)
         temporary_path = full_path + TEMPORARY_SUFFIX
         os.makedirs(os.path.dirname(full_path), exist_ok=True)
@@ -156,11 +153,11 @@ class OsFileSystem:
             self.sync_folder(path.rpartition("/")[0])
 
     def modified_ms(self, path: str) -> int:
-        """See FileSystem."""
+        """Return the time of the last write, in milliseconds since the epoch."""
         return os.stat(self._full(path)).st_mtime_ns // _NS_PER_MS
 
     def sync_folder(self, folder: str) -> None:
-        """See FileSystem."""
+        """Sync the file names of the folder to disk."""
         descriptor = os.open(self._full(folder), os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.fsync(descriptor)
@@ -168,15 +165,15 @@ class OsFileSystem:
             os.close(descriptor)
 
     def _full(self, path: str) -> str:
-        """Return the path for the operating system; "" is the top folder, and nothing leads out of it."""
+        """Return the absolute path; path must stay inside the root."""
         if not path:
             return self._root
         names = path.split("/")
-        assert len(names) <= 2 and not {"", ".", ".."}.intersection(names), f"{path!r} is no path of ours"
+        assert len(names) <= 2 and not {"", ".", ".."}.intersection(names), f"{path!r} is not folder/name or name"
         return f"{self._root}/{path}"
 
     def _take(self, path: str) -> OsFile | None:
-        """Forget the path; return its file, if anybody holds it."""
+        """Remove the path from the open files, and return its file, if it is held."""
         folder, _, name = path.rpartition("/")
         reference = self._files.get(folder, {}).pop(name, None)
         return None if reference is None else reference()
@@ -184,4 +181,4 @@ class OsFileSystem:
     def _detach(self, path: str) -> None:
         file = self._take(path)
         if file is not None:
-            file.detached()
+            file.detach()

@@ -1,7 +1,7 @@
-"""A folder of files that is never written to, and over it another file system that takes what is written.
+"""A read-only lower file system with a writable upper one on top.
 
-Files of the lower system are found as long as nobody deletes, replaces or renames them here: all of that is
-remembered in memory only, so what is in the upper system means nothing without this object.
+Lower files are visible until they are deleted, replaced or renamed here. These changes are kept in memory only, so the
+upper file system cannot be used without this object.
 """
 
 from __future__ import annotations
@@ -14,21 +14,18 @@ from .overlay_file import OverlayFile
 
 
 class OverlayFileSystem:
-    """What is in either of two file systems, whose upper one alone is written to.
+    """The files of two file systems; only the upper one is written to.
 
-    An upper file hides the lower one of its path, unless it is what was appended to that.
+    An upper file hides the lower file of the same path, unless it contains the bytes appended to it.
     """
 
     def __init__(self, lower: FileSystem, upper: FileSystem) -> None:
-        """Show all of lower, and what is in upper over it.
-
-        lower: not written to by anybody while this is used.
-        """
+        """lower: must not be changed while this object is used."""
         self._lower = lower
         self._upper = upper
-        # By folder and name as they are here: where the lower file is. What was deleted is not in it any more.
+        # The paths of the visible lower files, by current folder and current name.
         self._lower_paths = {folder: self._listed(folder) for folder in ["", *lower.folders()]}
-        # By where the lower file is.
+        # By lower path.
         self._opened: dict[str, OverlayFile] = {}
 
     def _listed(self, folder: str) -> dict[str, str]:
@@ -37,36 +34,36 @@ class OverlayFileSystem:
 
     @property
     def is_persistent(self) -> bool:
-        """See FileSystem."""
+        """Whether the files outlive the process."""
         return self._upper.is_persistent
 
     def open(self, path: str) -> File:
-        """See FileSystem."""
+        """Return the file at path; creates it if necessary."""
         lower_path = self._find_lower(path)
         if lower_path is None:
             return self._upper.open(path)
         file = self._opened.get(lower_path)
         if file is None:
-            # Opening a file that somebody took away would make a new one there.
+            # Opening a missing file would create it in the lower file system.
             if not self._lower.exists(lower_path):
-                raise FileNotFoundError(ENOENT, "the file below was taken away", lower_path)
+                raise FileNotFoundError(ENOENT, "the lower file was deleted", lower_path)
             file = self._opened[lower_path] = OverlayFile(self._lower.open(lower_path), self._upper, path)
         return file
 
     def exists(self, path: str) -> bool:
-        """See FileSystem."""
+        """Whether a file exists at path."""
         return self._find_lower(path) is not None or self._upper.exists(path)
 
     def names_in(self, folder: str) -> list[str]:
-        """See FileSystem."""
+        """Return the sorted names of the files in folder."""
         return sorted({*self._lower_paths.get(folder, ()), *self._upper.names_in(folder)})
 
     def folders(self) -> list[str]:
-        """See FileSystem."""
+        """Return the sorted names of the folders."""
         return sorted({*filter(None, self._lower_paths), *self._upper.folders()})
 
     def rename(self, path: str, new_path: str) -> None:
-        """See FileSystem."""
+        """Rename a file, replacing a file at new_path."""
         new_folder = new_path.rpartition("/")[0]
         if not self.exists(path):
             raise FileNotFoundError(ENOENT, "no such file", path)
@@ -75,7 +72,7 @@ class OverlayFileSystem:
         if path == new_path:
             return
         if self._upper.exists(path):
-            # The new folder may be a lower one only; opening the file that is replaced makes it above too.
+            # The new folder may exist only below. Opening the target file creates the folder in the upper file system.
             self._upper.open(new_path).close()
             self._upper.rename(path, new_path)
         else:
@@ -84,7 +81,7 @@ class OverlayFileSystem:
         self._move_lower(path, new_path)
 
     def rename_folder(self, folder: str, new_folder: str) -> None:
-        """See FileSystem."""
+        """Rename a folder."""
         if folder not in self.folders():
             raise FileNotFoundError(ENOENT, "no such folder", folder)
         if self.names_in(new_folder):
@@ -96,33 +93,33 @@ class OverlayFileSystem:
             self._lower_paths[new_folder] = names
             for name, lower_path in names.items():
                 if lower_path in self._opened:
-                    self._opened[lower_path].moved(_joined(new_folder, name))
+                    self._opened[lower_path].set_path(_joined(new_folder, name))
 
     def delete(self, path: str) -> None:
-        """See FileSystem."""
+        """Delete the file at path, if it exists."""
         self._upper.delete(path)
         self._hide_lower(path)
 
     def delete_folder(self, folder: str) -> None:
-        """See FileSystem."""
+        """Delete a folder with its files, if it exists."""
         self._upper.delete_folder(folder)
         for lower_path in self._lower_paths.pop(folder, {}).values():
             self._opened.pop(lower_path, None)
 
     def replace(self, path: str, content: bytes, *, is_synced: bool = False) -> None:
-        """See FileSystem."""
+        """Replace the content of the file at path atomically."""
         self._upper.replace(path, content, is_synced=is_synced)
         self._hide_lower(path)
 
     def modified_ms(self, path: str) -> int:
-        """See FileSystem."""
+        """Return the time of the last write, in milliseconds since the epoch."""
         lower_path = self._find_lower(path)
         if lower_path is None or self._upper.exists(path):
             return self._upper.modified_ms(path)
         return self._lower.modified_ms(lower_path)
 
     def sync_folder(self, folder: str) -> None:
-        """See FileSystem; the lower folder is not ours to sync."""
+        """Sync the upper folder, if it exists."""
         with suppress(FileNotFoundError):
             self._upper.sync_folder(folder)
 
@@ -143,7 +140,7 @@ class OverlayFileSystem:
         if lower_path is not None:
             self._lower_paths.setdefault(new_folder, {})[new_name] = lower_path
             if lower_path in self._opened:
-                self._opened[lower_path].moved(new_path)
+                self._opened[lower_path].set_path(new_path)
 
 
 def _joined(folder: str, name: str) -> str:

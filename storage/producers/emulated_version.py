@@ -1,6 +1,5 @@
-"""Whose rules a producer is judged by: what changed about them from Kafka to Kafka.
+"""The producer state rules of Kafka versions 0.11 to 4.5; they do not change the advertised APIs.
 
-Only the rules for sequences change with it, not the APIs that are advertised.
 Source: ProducerStateManager and Log of the tags 0.11.0.0 to 4.3.0; KAFKA-5494, KAFKA-5793, KAFKA-6683, KAFKA-7298,
 KIP-360; KAFKA-15591 for 4.5.
 """
@@ -12,13 +11,13 @@ from typing import NamedTuple
 
 from ...protocol.error_codes import ErrorCode
 
-# The newest version whose rules are known.
+# The newest supported version.
 _NEWEST = (4, 5)
 _DEFAULT = "4.3"
 
 
 class UnknownProducerRule(Enum):
-    """What a partition does with the first batch of a producer it does not know."""
+    """Which first sequence a partition accepts from a producer without an entry."""
 
     OUT_OF_ORDER_UNLESS_ZERO = "sequence 0, or OUT_OF_ORDER_SEQUENCE_NUMBER"
     UNKNOWN_UNLESS_ZERO = "sequence 0, or UNKNOWN_PRODUCER_ID"
@@ -29,34 +28,34 @@ class UnknownProducerRule(Enum):
 class EmulatedVersion(NamedTuple):
     """The producer rules of one Kafka version.
 
-    batches_remembered: how many of a producer's newest batches are recognised when they come again.
-    older_than_remembered: the answer to a batch that lies before all of them.
-    sequence_after_marker: the answer to a sequence other than 0 of a producer of whom only a marker is left.
+    batches_retained: the number of batches per producer that are recognised as duplicates.
+    older_than_retained: the error for a batch before all of them.
+    sequence_after_marker: the error for a sequence other than 0 if only a marker of the producer is left.
     """
 
     name: str
-    batches_remembered: int
+    batches_retained: int
     unknown_producer: UnknownProducerRule
-    older_than_remembered: ErrorCode
+    older_than_retained: ErrorCode
     sequence_after_marker: ErrorCode
 
     @classmethod
     def parse(cls, text: str) -> EmulatedVersion:
-        """Return the rules of the version that text names, "major.minor" and perhaps more.
+        """Return the rules of version text, "major.minor" or longer.
 
-        Raises ValueError for a text that is no version, and for one before 0.11 or after 4.5.
+        Raises ValueError if text is not a version, or is below 0.11 or above 4.5.
         """
         parts = text.split(".")
         if len(parts) < 2 or not all(part.isascii() and part.isdigit() for part in parts):
-            raise ValueError(f"not a Kafka version: {text!r}; one is written like {_DEFAULT}")
+            raise ValueError(f"not a Kafka version: {text!r}; expected a version like {_DEFAULT}")
         version = (int(parts[0]), int(parts[1]))
         if not (0, 11) <= version <= _NEWEST:
-            raise ValueError(f"no producer rules are known of Kafka {text}; those of 0.11 to 4.5 are")
+            raise ValueError(f"the producer rules of Kafka {text} are not supported; supported are 0.11 to 4.5")
         return cls(
             name=text,
-            batches_remembered=1 if version < (1, 0) else 5,
+            batches_retained=1 if version < (1, 0) else 5,
             unknown_producer=_unknown_producer_rule(version),
-            older_than_remembered=(
+            older_than_retained=(
                 ErrorCode.DUPLICATE_SEQUENCE_NUMBER if version == (1, 0) else ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
             ),
             sequence_after_marker=(
@@ -66,7 +65,7 @@ class EmulatedVersion(NamedTuple):
 
     @classmethod
     def latest(cls) -> EmulatedVersion:
-        """Return the rules of the Kafka that everything else here follows."""
+        """Return the rules of Kafka 4.3, the version that fauxka follows by default."""
         return cls.parse(_DEFAULT)
 
 

@@ -1,7 +1,7 @@
-"""Checks a batch against what a partition knows of its producer; changes nothing.
+"""Checks of a batch against the producer's entry, and the entry after the append.
 
-In Kafka's order: a repeated batch is recognised before anything can refuse it; then the epoch, then the sequence, then
-the transaction. The caller commits what entry_after returns once the bytes are in the log.
+Order, as in Kafka: duplicates are recognised first and never refused; then epoch, sequence and transaction are checked.
+The checks change nothing. The caller commits the result of entry_after once the bytes are in the log.
 Source: UnifiedLog.analyzeAndValidateProducerState and ProducerAppendInfo, Kafka 4.3.0; older rules: EmulatedVersion.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from ...protocol.batches.record_batch import NO_PRODUCER_EPOCH, TRANSACTIONAL_BIT, BatchHeader
 from ...protocol.error_codes import ErrorCode
 from ...protocol.sequences import MAX_SEQUENCE, increment_sequence
-from ..append_decision import refusal_in_words
+from ..append_decision import describe_refusal
 from ..append_refused import AppendRefused, SequenceRefusal, SequenceRule
 from ..append_result import AppendResult
 from .emulated_version import EmulatedVersion, UnknownProducerRule
@@ -19,17 +19,17 @@ from .producer_state_entry import (
     CachedBatch,
     ProducerStateEntry,
     producer_state_entry,
-    recognised,
+    without_evicted,
 )
 from .unverified_producers import UnverifiedProducer
 
 
 def is_next_in_order(entry: ProducerStateEntry, header: BatchHeader) -> bool:
-    """Whether the batch is plainly the next one, so that no other check can find anything.
+    """Whether the batch directly follows the newest cached one, so that all other checks would pass.
 
-    Next in order and a duplicate at once is possible only with epoch -1, whose order is never checked.
+    With epoch -1, whose order is never checked, such a batch may be a duplicate; then it is False.
     """
-    # Taken apart: half the price of the fields by their names.
+    # Unpacking costs half of reading the fields by name.
     _, epoch, batches, _, _, txn_first_offset = entry
     if header.producer_epoch != epoch or epoch < 0 or not batches:
         return False
@@ -47,9 +47,9 @@ def check_producer(
     *,
     is_log_empty: bool,
 ) -> CachedBatch | None:
-    """Return the remembered batch that this one repeats, or None for one that may be appended; raises AppendRefused.
+    """Return the cached batch that this one repeats, or None if it may be appended; raises AppendRefused.
 
-    unverified: what was seen of the producer's transaction and is not in the log yet.
+    unverified: the start of the producer's transaction, if no batch of it is in the log yet.
     """
     if entry is None:
         _check_unverified(unverified, entry, header)
@@ -67,12 +67,12 @@ def _check_unverified(
     unverified: UnverifiedProducer | None, entry: ProducerStateEntry | None, header: BatchHeader
 ) -> None:
     if unverified is not None and unverified.refuses(entry, header):
-        lowest = 0 if entry is None and unverified.joins_by_itself else unverified.lowest_sequence
+        lowest = 0 if entry is None and unverified.supports_epoch_bump else unverified.lowest_sequence
         raise _refused(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, SequenceRule.OVERTAKES, header, entry, lowest)
 
 
 def find_duplicate(entry: ProducerStateEntry, header: BatchHeader, last_sequence: int) -> CachedBatch | None:
-    """Return the remembered batch of the same epoch with exactly these first and last sequences."""
+    """Return the cached batch of the same epoch with the same first and last sequence."""
     if entry.producer_epoch != header.producer_epoch:
         return None
     base_sequence = header.base_sequence
@@ -83,11 +83,10 @@ def find_duplicate(entry: ProducerStateEntry, header: BatchHeader, last_sequence
 
 
 def check_unknown_producer(header: BatchHeader, rules: EmulatedVersion, *, is_log_empty: bool) -> None:
-    """Check the first batch of a producer that the partition does not know.
+    """Check the first batch of a producer without an entry.
 
-    is_log_empty: whether nothing was ever written to the partition.
-    Raises AppendRefused: INVALID_PRODUCER_EPOCH, and by the rules of the version OUT_OF_ORDER_SEQUENCE_NUMBER or
-    UNKNOWN_PRODUCER_ID.
+    is_log_empty: whether the partition was never written to.
+    Raises AppendRefused: INVALID_PRODUCER_EPOCH; by version OUT_OF_ORDER_SEQUENCE_NUMBER or UNKNOWN_PRODUCER_ID.
     """
     if header.producer_epoch < NO_PRODUCER_EPOCH:
         raise _refused(ErrorCode.INVALID_PRODUCER_EPOCH, SequenceRule.OLD_EPOCH, header, None, None)
@@ -103,8 +102,8 @@ def check_unknown_producer(header: BatchHeader, rules: EmulatedVersion, *, is_lo
 def check_known_producer(entry: ProducerStateEntry, header: BatchHeader, rules: EmulatedVersion) -> None:
     """Check a batch that is not a duplicate against the producer's entry.
 
-    Raises AppendRefused: INVALID_PRODUCER_EPOCH, OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_TXN_STATE, and by the rules of
-    the version DUPLICATE_SEQUENCE_NUMBER or UNKNOWN_PRODUCER_ID.
+    Raises AppendRefused: INVALID_PRODUCER_EPOCH, OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_TXN_STATE; by version
+    DUPLICATE_SEQUENCE_NUMBER or UNKNOWN_PRODUCER_ID.
     """
     epoch = entry.producer_epoch
     if header.producer_epoch != epoch:
@@ -127,15 +126,15 @@ def _check_other_epoch(entry: ProducerStateEntry, header: BatchHeader) -> None:
 
 
 def _refuse_sequence(entry: ProducerStateEntry, header: BatchHeader, expected: int, rules: EmulatedVersion) -> None:
-    """Raise for a batch of the current epoch that is neither the next nor a repeated one."""
+    """Raise AppendRefused for a batch of the current epoch that is neither next nor a duplicate."""
     if not entry.batches:
         code = rules.sequence_after_marker
         rule = SequenceRule.UNKNOWN_PRODUCER if code is ErrorCode.UNKNOWN_PRODUCER_ID else SequenceRule.GAP
         raise _refused(code, rule, header, entry, expected)
     last_sequence = increment_sequence(header.base_sequence, header.last_offset_delta)
     oldest = entry.batches[0].base_sequence
-    # Kafka 1.0, which has an answer of its own for old batches, compared the bare numbers and took 0 for a wrap.
-    code = ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER if last_sequence >= oldest else rules.older_than_remembered
+    # Kafka 1.0, which has its own error for old batches, compares without wrapping and treats 0 as wrapped.
+    code = ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER if last_sequence >= oldest else rules.older_than_retained
     if last_sequence == 0:
         code = ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
     if _is_before(last_sequence, oldest):
@@ -148,7 +147,7 @@ def _refuse_sequence(entry: ProducerStateEntry, header: BatchHeader, expected: i
 
 
 def _is_before(sequence: int, other: int) -> bool:
-    """Whether sequence comes before other on the circle of sequences, by the shorter way round."""
+    """Whether sequence precedes other, with wrapping, by at most half of the sequence range."""
     return 0 < (other - sequence) & MAX_SEQUENCE <= MAX_SEQUENCE // 2
 
 
@@ -167,20 +166,19 @@ def _refused(
         last_sequence=increment_sequence(header.base_sequence, header.last_offset_delta),
         expected_sequence=expected_sequence,
         current_epoch=entry.producer_epoch if entry else None,
-        cached=recognised(entry.batches) if entry else (),
+        cached=without_evicted(entry.batches) if entry else (),
     )
-    error = AppendRefused(code, refusal_in_words(refusal))
+    error = AppendRefused(code, describe_refusal(refusal))
     error.refusal = refusal
     return error
 
 
 def entry_after(
-    entry: ProducerStateEntry | None, header: BatchHeader, batch: CachedBatch, batches_remembered: int
+    entry: ProducerStateEntry | None, header: BatchHeader, batch: CachedBatch, batches_retained: int
 ) -> ProducerStateEntry:
-    """Return the producer's entry once the batch is in the log.
+    """Return the producer's entry after the append.
 
-    entry: the one it was checked against; left as it is.
-    header: as the batch came, for its producer; batch: as the log has it.
+    entry: the one that the batch was checked against. header: as received; batch: as stored.
     """
     producer_epoch = header.producer_epoch
     if entry is None:
@@ -190,11 +188,11 @@ def entry_after(
         _, epoch, batches, _, coordinator_epoch, txn_first_offset = entry
         if epoch != producer_epoch:
             batches = (batch,)
-        elif len(batches) < batches_remembered:
-            # What is left of evicted batches takes none of the places.
-            batches = (*recognised(batches), batch)
+        elif len(batches) < batches_retained:
+            # The placeholder of evicted batches does not count.
+            batches = (*without_evicted(batches), batch)
         else:
-            batches = batches[1:] + (batch,)  # noqa: RUF005 - unpacking costs twice as much, on the path of every batch
+            batches = batches[1:] + (batch,)  # noqa: RUF005 - unpacking costs twice as much, for every batch
     if txn_first_offset is None and header.attributes & TRANSACTIONAL_BIT:
         txn_first_offset = batch.base_offset
     return producer_state_entry(
@@ -205,9 +203,9 @@ def entry_after(
 def entry_after_marker(
     entry: ProducerStateEntry | None, header: BatchHeader, coordinator_epoch: int
 ) -> ProducerStateEntry:
-    """Return the producer's entry once a transaction marker is in the log: its transaction is over.
+    """Return the producer's entry after a transaction marker, without an open transaction.
 
-    header: of the marker's batch. A marker of another epoch takes the remembered batches with it.
+    header: of the marker's batch. A marker of another epoch drops the cached batches.
     Source: ProducerAppendInfo.appendEndTxnMarker, Kafka 4.3.0.
     """
     batches = entry.batches if entry is not None and entry.producer_epoch == header.producer_epoch else ()
@@ -216,13 +214,10 @@ def entry_after_marker(
     )
 
 
-def repeated_result(
+def duplicate_result(
     header: BatchHeader, duplicate: CachedBatch, entry: ProducerStateEntry | None, log_start_offset: int
 ) -> AppendResult:
-    """Return the answer to a batch that repeats another one.
-
-    header: of the batch as it came; entry: of its producer.
-    """
-    cached = recognised(entry.batches) if entry is not None else ()
+    """Return the result of a batch that repeats a cached one; header: as received."""
+    cached = without_evicted(entry.batches) if entry is not None else ()
     offsets = (duplicate.base_offset, duplicate.last_offset, duplicate.timestamp)
     return AppendResult(*offsets, log_start_offset, True, header, cached)

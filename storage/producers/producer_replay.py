@@ -1,4 +1,4 @@
-"""What batches that are in the log already say of their producers: nothing is checked again, all of it is taken.
+"""Replay of stored batches into the producer state, without checks.
 
 Source: UnifiedLog.updateProducers with AppendOrigin.REPLICATION, and ProducerStateManager.completeTxn, Kafka 4.3.0.
 """
@@ -17,12 +17,12 @@ from .producer_state_manager import ProducerStateManager
 def replay_batch(
     producers: ProducerStateManager,
     scanned: ScannedBatch,
-    batches_remembered: int,
+    batches_retained: int,
     transaction_index: TransactionIndex | None,
 ) -> None:
-    """Have producers know the batch.
+    """Update producers with a stored batch.
 
-    transaction_index: of the batch's segment, where it is being written anew; None where it is there already.
+    transaction_index: the index of the batch's segment if it is being rebuilt, else None.
     """
     header = scanned.header
     if header.producer_id < 0:
@@ -34,7 +34,7 @@ def replay_batch(
         header.base_sequence, header.last_sequence, header.base_offset, header.last_offset, header.max_timestamp
     )
     entry = producers.find(header.producer_id)
-    producers.commit(entry_after(entry, header, batch, batches_remembered))
+    producers.commit(entry_after(entry, header, batch, batches_retained))
 
 
 def _replay_marker(
@@ -55,9 +55,9 @@ def _replay_marker(
 def aborted_transaction(
     producers: ProducerStateManager, first_offset: int | None, marker: BatchHeader
 ) -> AbortedTransaction | None:
-    """Return the index entry of the transaction that the marker's batch aborts; None where first_offset is."""
+    """Return the index entry of the transaction that the marker aborts; None if first_offset is None."""
     if first_offset is None:
         return None
-    first_unstable = producers.first_unstable_without(marker.producer_id)
+    first_unstable = producers.first_unstable_offset_of_others(marker.producer_id)
     last_stable = marker.last_offset + 1 if first_unstable is None else first_unstable
     return AbortedTransaction(marker.producer_id, first_offset, marker.last_offset, last_stable)

@@ -1,8 +1,8 @@
-"""Producer snapshots: the producers of a partition as a file, taken before the offset that names it.
+"""Codec of a producer snapshot file: the producers of a partition before the offset in the file name.
 
-version int16 (1), CRC-32C of all that follows it, count int32, and for each producer 46 bytes. Of its batches only the
-newest is in there, so that after a restart a producer's older ones are not recognised any more. A producer without
-batches, known by a transaction marker alone, has -1, -1 and 0 in their place.
+version int16 (1), CRC-32C of everything after it, count int32, and 46 bytes per producer. Only the newest batch of a
+producer is stored, so after a restart older ones are not recognised as duplicates. A producer with only a transaction
+marker has last_sequence -1, last_offset -1 and offset_delta 0.
 Source: ProducerStateManager.writeSnapshot and readSnapshot, Kafka 4.3.0.
 """
 
@@ -33,7 +33,7 @@ _ENTRY = Struct(">qhiqiqiq")
 
 
 def encode_snapshot(entries: Iterable[ProducerStateEntry]) -> bytes:
-    """Return the file that holds the entries, in their order."""
+    """Return the snapshot file of the entries."""
     listed = list(entries)
     data = bytearray(_HEADER.size + len(listed) * _ENTRY.size)
     _HEADER.pack_into(data, 0, VERSION, 0, len(listed))
@@ -63,9 +63,9 @@ def encode_snapshot(entries: Iterable[ProducerStateEntry]) -> bytes:
 
 
 def decode_snapshot(data: bytes | bytearray | memoryview) -> list[ProducerStateEntry]:
-    """Return the producers in the file, in its order; raises CorruptFileError.
+    """Return the producers of the file, in its order; raises CorruptFileError.
 
-    The newest batch of each is given the time of the producer's newest batch or marker, which is all that is stored.
+    The timestamp of a batch is that of the producer's newest batch or marker, the only one stored.
     """
     _check(data)
     entries: list[ProducerStateEntry] = []
@@ -100,13 +100,13 @@ def decode_snapshot(data: bytes | bytearray | memoryview) -> list[ProducerStateE
 
 def _check(data: bytes | bytearray | memoryview) -> None:
     if len(data) < _HEADER.size:
-        raise CorruptFileError(f"a producer snapshot has at least {_HEADER.size} bytes, this one {len(data)}")
+        raise CorruptFileError(f"producer snapshot: expected at least {_HEADER.size} bytes, found {len(data)}")
     version, crc, count = _HEADER.unpack_from(data)
     if version != VERSION:
-        raise CorruptFileError(f"producer snapshots have version {VERSION}, this one {version}")
+        raise CorruptFileError(f"producer snapshot: expected version {VERSION}, found {version}")
     size = _HEADER.size + count * _ENTRY.size
     if count < 0 or len(data) != size:
-        raise CorruptFileError(f"a producer snapshot of {count} producers has {size} bytes, this one {len(data)}")
+        raise CorruptFileError(f"producer snapshot: {len(data)} bytes do not match {count} producers")
     computed = crc32c(memoryview(data)[_CHECKED_FROM:])
     if computed != crc:
-        raise CorruptFileError(f"a producer snapshot with CRC {crc:08x}, but its bytes have {computed:08x}")
+        raise CorruptFileError(f"producer snapshot: the CRC is {crc:08x}, its bytes have {computed:08x}")

@@ -1,7 +1,11 @@
-"""The snapshots of a partition's producers, one file for each offset they were taken at.
+"""The producer snapshot files of a partition.
 
-A snapshot at an offset holds what the batches before that offset say of every producer, so that only those from there
-on have to be read again. One that cannot be read is deleted, and the one before it is taken.
+* The snapshot at an offset has the producer state after all batches before that offset. Loading reads the newest
+  snapshot and replays only the batches from its offset on.
+* Snapshots are written when a segment is rolled, at its base offset, and when the log is closed, at the log end.
+* A snapshot is never overwritten, and none is written before an existing one.
+* A damaged snapshot is deleted, and the one before it is used. One after the log end is deleted at loading.
+* The snapshot at the base offset of a deleted segment is deleted with it.
 Source: ProducerStateManager.takeSnapshot, loadFromSnapshot and removeStraySnapshots, Kafka 4.3.0.
 """
 
@@ -22,19 +26,19 @@ NO_OFFSET = -1
 
 @dataclass(frozen=True, slots=True)
 class LoadedSnapshot:
-    """The producers as they were at an offset."""
+    """The producer entries at an offset."""
 
     offset: int
     entries: list[ProducerStateEntry]
 
 
 class ProducerSnapshots:
-    """The snapshot files in the folder of a partition."""
+    """The snapshot files in one partition folder."""
 
     __slots__ = ("_file_system", "_folder", "_offsets")
 
     def __init__(self, file_system: FileSystem, folder: str) -> None:
-        """Look which snapshots there are."""
+        """List the snapshots in folder."""
         self._file_system = file_system
         self._folder = folder
         found = (base_offset_of(name, SNAPSHOT_SUFFIX) for name in file_system.names_in(folder))
@@ -42,7 +46,7 @@ class ProducerSnapshots:
 
     @property
     def latest_offset(self) -> int:
-        """The offset of the newest snapshot; NO_OFFSET if there is none."""
+        """The offset of the newest snapshot; NO_OFFSET without one."""
         return self._offsets[-1] if self._offsets else NO_OFFSET
 
     def path(self, offset: int) -> str:
@@ -50,10 +54,10 @@ class ProducerSnapshots:
         return segment_path(self._folder, offset, SNAPSHOT_SUFFIX)
 
     def write(self, offset: int, entries: Iterable[ProducerStateEntry], *, log_start_offset: int = 0) -> None:
-        """Write the snapshot at offset; without effect if there is one there or later.
+        """Write the snapshot at offset, unless one exists there or later.
 
-        Without effect too where there is none and the log begins at offset: a log whose records are all deleted
-        forgets its producers when it is closed, as Kafka's does.
+        Without any snapshot, none is written at the log start: a log whose records are all deleted loses its producers
+        when it is closed, as in Kafka.
         Source: ProducerStateManager.onLogStartOffsetIncremented and takeSnapshot, Kafka 4.3.0.
         """
         if offset > (self.latest_offset if self._offsets else log_start_offset):
@@ -61,15 +65,15 @@ class ProducerSnapshots:
             self.add(offset)
 
     def write_file(self, offset: int, entries: Iterable[ProducerStateEntry], *, is_synced: bool = False) -> None:
-        """Write the file of a snapshot that is added later. Any thread."""
+        """Write a snapshot file without adding it to the list. Any thread."""
         self._file_system.replace(self.path(offset), encode_snapshot(entries), is_synced=is_synced)
 
     def add(self, offset: int) -> None:
-        """Know the snapshot whose file was written."""
+        """Add a written snapshot file to the list."""
         insort(self._offsets, offset)
 
     def load_newest(self, offset_max: int) -> LoadedSnapshot | None:
-        """Return the newest snapshot up to offset_max that can be read; those that cannot are deleted."""
+        """Return the newest undamaged snapshot up to offset_max; deletes the damaged ones it meets."""
         for offset in [offset for offset in reversed(self._offsets) if offset <= offset_max]:
             try:
                 return LoadedSnapshot(offset, decode_snapshot(read_whole(self._file_system, self.path(offset))))
@@ -78,24 +82,24 @@ class ProducerSnapshots:
         return None
 
     def remove(self, is_removed: Callable[[int], bool]) -> None:
-        """Delete the snapshots at offsets for which is_removed says so."""
+        """Delete the snapshots whose offset satisfies is_removed."""
         for offset in [offset for offset in self._offsets if is_removed(offset)]:
             self.delete(offset)
 
     def delete(self, offset: int) -> None:
-        """Delete the snapshot at offset, if there is one."""
+        """Delete the snapshot at offset, if it exists."""
         if offset in self._offsets:
             self._file_system.delete(self.path(offset))
             self._offsets.remove(offset)
 
     def remove_stray(self, base_offsets: Collection[int]) -> None:
-        """Delete the snapshots that belong to no segment, except the newest where it is behind all segments."""
+        """Delete the snapshots at no segment's base offset, except the newest if it is after all segments."""
         newest_base = max(base_offsets, default=NO_OFFSET)
         latest = self.latest_offset
         self.remove(lambda offset: offset not in base_offsets and not (offset == latest and offset > newest_base))
 
     def rename_for_deletion(self, offset: int) -> list[str]:
-        """Give the snapshot at offset its name for the time until it is deleted, and return the new path, if any."""
+        """Add .deleted to the name of the snapshot at offset, and return the new path, if it existed."""
         if offset not in self._offsets:
             return []
         path = self.path(offset)
@@ -104,7 +108,7 @@ class ProducerSnapshots:
         return [path + DELETED_SUFFIX]
 
     def sync_steps(self) -> list[Callable[[], None]]:
-        """Return what makes the newest snapshot safe; see File.begin_sync."""
+        """Return the steps that sync the newest snapshot."""
         if not self._offsets:
             return []
         return [self._file_system.open(self.path(self.latest_offset)).begin_sync()]

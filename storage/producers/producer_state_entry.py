@@ -1,4 +1,4 @@
-"""One producer in one partition: its epoch and its newest batches. Entries are never changed, only replaced.
+"""The state of one producer in one partition: its epoch and its newest batches. Entries are immutable.
 
 Source: ProducerStateEntry and BatchMetadata, Kafka 4.3.0.
 """
@@ -16,10 +16,10 @@ NO_COORDINATOR_EPOCH = -1
 
 
 class CachedBatch(NamedTuple):
-    """A batch that is recognised when it comes again; a tuple, because one is made for every idempotent batch.
+    """A batch that is recognised as a duplicate when it is sent again; a tuple, because every batch makes one.
 
-    timestamp: the greatest of its records, as the log has it.
-    Where all were evicted on purpose, one without records is left at their end: none that comes is like it.
+    timestamp: the greatest of its records, as stored.
+    After an eviction, one placeholder without records remains, which no batch can equal.
     """
 
     base_sequence: int
@@ -30,11 +30,11 @@ class CachedBatch(NamedTuple):
 
     @property
     def is_evicted(self) -> bool:
-        """Whether it only says where the batches ended that were evicted."""
+        """Whether this is the placeholder of evicted batches."""
         return self.base_offset > self.last_offset
 
 
-# Makes a CachedBatch of the tuple of its fields: half the price of calling the class, on the path of every batch.
+# Builds a CachedBatch from the tuple of its fields, at half the cost of calling the class.
 cached_batch: Callable[[tuple[int, int, int, int, int]], CachedBatch] = partial(
     tuple.__new__,  # pyright: ignore[reportUnknownMemberType]
     CachedBatch,
@@ -42,11 +42,11 @@ cached_batch: Callable[[tuple[int, int, int, int, int]], CachedBatch] = partial(
 
 
 class ProducerStateEntry(NamedTuple):
-    """What a partition knows of a producer; a tuple, because one is made for every idempotent batch.
+    """The state of a producer in a partition; a tuple, because every batch makes one.
 
-    batches: the newest, oldest first; none if only a transaction marker was seen.
-    last_timestamp: of the newest batch or marker; the producer expires by it.
-    current_txn_first_offset: where its open transaction begins, None if there is none.
+    batches: the newest batches, oldest first; empty if only a transaction marker was written.
+    last_timestamp: of the newest batch or marker, for expiry.
+    current_txn_first_offset: the first offset of its open transaction, or None.
     """
 
     producer_id: int
@@ -58,20 +58,20 @@ class ProducerStateEntry(NamedTuple):
 
     @property
     def last_sequence(self) -> int:
-        """The sequence of the newest record; -1 if no batch is known."""
+        """The sequence of the newest record; -1 without batches."""
         return self.batches[-1].last_sequence if self.batches else NO_SEQUENCE
 
     @property
     def next_sequence(self) -> int:
-        """The sequence that is accepted next; 0 if no batch is known."""
+        """The next accepted sequence; 0 without batches."""
         return (self.last_sequence + 1) & MAX_SEQUENCE
 
     def has_open_transaction(self, producer_epoch: int) -> bool:
-        """Whether its producer has a transaction open in that epoch."""
+        """Whether the producer has an open transaction in that epoch."""
         return self.current_txn_first_offset is not None and self.producer_epoch == producer_epoch
 
 
-# Makes an entry of the tuple of its fields, as cached_batch does.
+# Builds an entry from the tuple of its fields, like cached_batch.
 producer_state_entry: Callable[[tuple[int, int, tuple[CachedBatch, ...], int, int, int | None]], ProducerStateEntry] = (
     partial(
         tuple.__new__,  # pyright: ignore[reportUnknownMemberType]
@@ -80,13 +80,13 @@ producer_state_entry: Callable[[tuple[int, int, tuple[CachedBatch, ...], int, in
 )
 
 
-def recognised(batches: tuple[CachedBatch, ...]) -> tuple[CachedBatch, ...]:
-    """Return the remembered batches without what is left of evicted ones, which is always the oldest."""
+def without_evicted(batches: tuple[CachedBatch, ...]) -> tuple[CachedBatch, ...]:
+    """Return the batches without the placeholder of evicted ones, which is always the first."""
     return batches[1:] if batches and batches[0].is_evicted else batches
 
 
 def without_batches(entry: ProducerStateEntry) -> ProducerStateEntry:
-    """Return the entry with all its batches evicted: their retry is refused, and the next sequence is what it was."""
+    """Return the entry with all batches evicted: retries are refused, the next sequence is unchanged."""
     if not entry.batches:
         return entry
     newest = entry.batches[-1]

@@ -1,7 +1,7 @@
-"""Producers whose first batch of a transaction came, and was not appended yet: with what it began.
+"""Transactions whose first batch was received but is not in the log yet (Kafka: transaction verification).
 
-A batch that was sent before and comes after may not overtake it: while the producer is known here, none is taken that
-begins behind the lowest sequence that was seen.
+A later batch of the transaction must not be appended before the first one. While the producer is listed, a batch above
+the lowest received sequence is refused.
 Source: VerificationStateEntry and ProducerAppendInfo.checkSequence, Kafka 4.3.0.
 """
 
@@ -15,66 +15,68 @@ from .producer_state_entry import ProducerStateEntry
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnverifiedProducer:
-    """One producer's beginning of a transaction.
+    """The start of one producer's transaction.
 
-    joins_by_itself: whether the request made the partition join the transaction (Produce from version 12 on).
+    supports_epoch_bump: whether the request added the partition to the transaction (Produce from version 12 on).
     """
 
     producer_epoch: int
     lowest_sequence: int
-    joins_by_itself: bool
+    supports_epoch_bump: bool
     created_ms: int
 
     def refuses(self, entry: ProducerStateEntry | None, header: BatchHeader) -> bool:
-        """Whether the batch is out of order for it; entry: what the partition knows of the producer."""
+        """Whether the batch is out of order; entry: the producer's entry in the partition."""
         sequence = header.base_sequence
-        return (self.joins_by_itself and entry is None and sequence != 0) or sequence > self.lowest_sequence
+        return (self.supports_epoch_bump and entry is None and sequence != 0) or sequence > self.lowest_sequence
 
 
 class UnverifiedProducers:
-    """The producers by their ids; there are some only between a first batch and its append."""
+    """The unverified producers of a partition, by producer id."""
 
-    __slots__ = ("_seen", "is_any")
+    __slots__ = ("_producers", "is_any")
 
     def __init__(self) -> None:
-        """Start without any."""
-        self._seen: dict[int, UnverifiedProducer] = {}
-        # Whether there is one; an attribute, because every batch asks.
+        """Start without producers."""
+        self._producers: dict[int, UnverifiedProducer] = {}
+        # Whether the dictionary has entries; an attribute, because every batch reads it.
         self.is_any = False
 
     def find(self, producer_id: int) -> UnverifiedProducer | None:
-        """Return what was seen of the producer."""
-        return self._seen.get(producer_id)
+        """Return the entry of a producer."""
+        return self._producers.get(producer_id)
 
-    def begin(self, producer_id: int, seen: UnverifiedProducer) -> None:
-        """Take note of a first batch; one of an older epoch than was seen before changes nothing."""
-        before = self._seen.setdefault(producer_id, seen)
+    def add(self, producer_id: int, received: UnverifiedProducer) -> None:
+        """Add a received first batch, or update the entry to a later epoch or a lower sequence."""
+        before = self._producers.setdefault(producer_id, received)
         self.is_any = True
-        if seen.producer_epoch > before.producer_epoch or (
-            seen.producer_epoch == before.producer_epoch and seen.lowest_sequence < before.lowest_sequence
+        if received.producer_epoch > before.producer_epoch or (
+            received.producer_epoch == before.producer_epoch and received.lowest_sequence < before.lowest_sequence
         ):
-            # Kafka sets epoch and sequence alone.
-            self._seen[producer_id] = replace(
-                before, producer_epoch=seen.producer_epoch, lowest_sequence=seen.lowest_sequence
+            # Kafka updates only epoch and sequence.
+            self._producers[producer_id] = replace(
+                before, producer_epoch=received.producer_epoch, lowest_sequence=received.lowest_sequence
             )
 
-    def forget(self, producer_id: int) -> None:
-        """Forget the producer: a batch of its transaction is in the log now."""
-        self._seen.pop(producer_id, None)
-        self.is_any = bool(self._seen)
+    def discard(self, producer_id: int) -> None:
+        """Remove the producer, because a batch of its transaction is in the log."""
+        self._producers.pop(producer_id, None)
+        self.is_any = bool(self._producers)
 
-    def ended(self, marker: BatchHeader) -> None:
-        """Forget the producer whose transaction the marker ends.
+    def discard_ended(self, marker: BatchHeader) -> None:
+        """Remove the producer whose transaction the marker ends.
 
-        One of the epoch that was seen ended the transaction before, where markers raise the epoch.
+        With epoch bumps, a marker of the same epoch ended an earlier transaction; the producer then stays.
         """
-        seen = self._seen.get(marker.producer_id)
-        if seen is not None and not (seen.joins_by_itself and seen.producer_epoch == marker.producer_epoch):
-            self.forget(marker.producer_id)
+        found = self._producers.get(marker.producer_id)
+        if found is not None and not (found.supports_epoch_bump and found.producer_epoch == marker.producer_epoch):
+            self.discard(marker.producer_id)
 
     def remove_expired(self, now_ms: int, expiration_ms: int) -> None:
-        """Forget those that came expiration_ms ago or more."""
-        self._seen = {
-            producer_id: seen for producer_id, seen in self._seen.items() if now_ms - seen.created_ms < expiration_ms
+        """Remove the producers that were added at least expiration_ms ago."""
+        self._producers = {
+            producer_id: producer
+            for producer_id, producer in self._producers.items()
+            if now_ms - producer.created_ms < expiration_ms
         }
-        self.is_any = bool(self._seen)
+        self.is_any = bool(self._producers)

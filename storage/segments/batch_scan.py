@@ -1,4 +1,4 @@
-"""Batches of a log file, one after the other, read in blocks: what recovery and loading go through a segment with."""
+"""Sequential scan over the batches of a log file, for recovery, loading and lookups."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import NamedTuple
 from ...protocol.batches.record_batch import HEADER_SIZE, BatchHeader, is_crc_right, is_whole, parse_header
 from ..file_systems.file_system import File
 
-# Read at a time: enough that the reads cost little beside the checksums, and little beside a broker's memory.
+# The size of one read: large enough that reads cost little next to the checksums, small next to a broker's memory.
 SCAN_BLOCK_BYTES = 1024 * 1024
 
 
 class ScannedBatch(NamedTuple):
-    """A batch and where it is; batch is valid until the next one is asked for."""
+    """A stored batch: its header, its position in the file and its bytes."""
 
     header: BatchHeader
     position: int
@@ -21,10 +21,10 @@ class ScannedBatch(NamedTuple):
 
 
 def scan_batches(file: File, position: int, end: int, *, is_crc_checked: bool) -> Iterator[ScannedBatch]:
-    """Yield the batches of file[position:end], up to the first that is not whole.
+    """Yield the batches of file[position:end], up to the first incomplete one.
 
-    is_crc_checked: a batch whose CRC is wrong ends the scan too; it is not yielded.
-    Reads no more at a time than SCAN_BLOCK_BYTES, or one batch where that is larger.
+    is_crc_checked: whether a batch with a wrong CRC ends the scan too.
+    Reads SCAN_BLOCK_BYTES at a time, or one larger batch.
     """
     block = memoryview(b"")
     block_start = position

@@ -1,8 +1,7 @@
-"""The entries of a segment's sparse index: pairs of numbers that both grow, in a file of fixed-size entries.
+"""The file of a sparse index: entries of fixed size, each a pair of increasing numbers.
 
-With the first entry that is appended the file becomes as large as it may ever be, with a hole for what is not written
-yet; it is cut to its entries when the segment takes no more. Until then the entries are kept in memory as well; those
-of any other segment are looked up in the file, so that memory does not grow with the log.
+The first append preallocates the maximum size; sealing truncates the file to its entries. Entries of the active
+segment are also kept in memory. Those of other segments are read from the file, so memory does not grow with the log.
 Source: AbstractIndex, Kafka 4.3.0.
 """
 
@@ -17,15 +16,15 @@ from ..file_systems.file_system import File, FileSystem
 
 
 class IndexFile:
-    """The entries of one index, first number and second."""
+    """The entries of one index: (first, second)."""
 
     __slots__ = (
         "_entry",
         "_file",
         "_file_system",
         "_firsts",
-        "_has_room",
         "_is_in_memory",
+        "_is_preallocated",
         "_path",
         "_seconds",
         "count",
@@ -33,9 +32,9 @@ class IndexFile:
     )
 
     def __init__(self, file_system: FileSystem, path: str, entry: Struct, index_bytes_max: int) -> None:
-        """Open the index at path; the file is made with the first entry.
+        """Open the index at path; the first entry creates the file.
 
-        entry: how two whole numbers are packed; index_bytes_max: segment.index.bytes.
+        entry: the format of two integers; index_bytes_max: segment.index.bytes.
         """
         self._file_system = file_system
         self._path = path
@@ -44,7 +43,7 @@ class IndexFile:
         self._file: File | None = file_system.open(path) if file_system.exists(path) else None
         self.count = self._file.size // entry.size if self._file is not None else 0
         self._is_in_memory = not self.count
-        self._has_room = False
+        self._is_preallocated = False
         self._firsts = array("q")
         self._seconds = array("q")
 
@@ -54,7 +53,7 @@ class IndexFile:
         return self.count * self._entry.size
 
     def entry(self, index: int) -> tuple[int, int]:
-        """Return an entry that is there; index -1 is the last."""
+        """Return an existing entry; index -1 is the last."""
         if self._is_in_memory:
             return self._firsts[index], self._seconds[index]
         assert self._file is not None, f"{self._path} has entries and no file"
@@ -63,7 +62,7 @@ class IndexFile:
         return first, second
 
     def find_last(self, first: int) -> tuple[int, int] | None:
-        """Return the last entry whose first number is not above first."""
+        """Return the last entry whose first number is at most first."""
         if self._is_in_memory:
             index = bisect_right(self._firsts, first) - 1
         else:
@@ -71,11 +70,11 @@ class IndexFile:
         return self.entry(index) if index >= 0 else None
 
     def append(self, first: int, second: int) -> None:
-        """Add an entry; first is not below that of the entry before."""
+        """Add an entry; first must be at least that of the previous entry."""
         file = self._file or self._opened()
-        if not self._has_room:
+        if not self._is_preallocated:
             file.preallocate(self.count_max * self._entry.size)
-            self._has_room = True
+            self._is_preallocated = True
         file.append(self._entry.pack(first, second), b"")
         self.count += 1
         if self._is_in_memory:
@@ -88,32 +87,26 @@ class IndexFile:
         return self._file
 
     def clear(self) -> None:
-        """Drop all entries, which are to be written anew; there is a file from now on."""
-        self._opened().truncate(0)
-        self._has_room = False
-        self._forget_entries()
+        """Delete all entries, and create the file if it does not exist."""
         self.count = 0
-        self._is_in_memory = True
+        self.seal()
 
     def seal(self) -> None:
-        """Cut the file to its entries, none of which is kept in memory any more; there is a file from now on."""
+        """Truncate the file to its entries and free their memory; creates the file if it does not exist."""
         self._opened().truncate(self.size)
-        self._has_room = False
-        self._forget_entries()
-        self._is_in_memory = not self.count
-
-    def _forget_entries(self) -> None:
+        self._is_preallocated = False
         self._firsts = array("q")
         self._seconds = array("q")
+        self._is_in_memory = not self.count
 
     def sync_steps(self) -> list[Callable[[], None]]:
-        """Return what makes the file safe; see File.begin_sync.
+        """Return the steps that sync the file.
 
-        It is written once more: little beside the log, and a sync that failed before may have lost it.
+        The file is small and is always written again, because an earlier failed sync may have lost its content.
         """
         return [] if self._file is None else [self._file.begin_sync(is_written_again=True)]
 
     def close(self) -> None:
-        """Give back what the open file costs."""
+        """Close the file; the next use opens it again."""
         if self._file is not None:
             self._file.close()

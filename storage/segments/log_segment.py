@@ -1,11 +1,18 @@
-"""A piece of a log: batches back to back in one file, and two sparse indexes over them.
+"""A log segment: consecutive batches in one .log file, with an offset, a time and a transaction index.
 
+* The .log file is authoritative. Indexes have no checksum; an offset index entry counts only if the batch at its
+  position has the last offset that the entry names.
+* The file may be longer than `size`: a failed write can leave a torn tail. It is truncated before the segment is left.
+* A batch gets index entries when more than index.interval.bytes were appended since the last ones. If the entries
+  cannot be written, the batch stays in the log and a later batch gets them.
+* A segment is finished once, when it is rolled or the log is closed: a last time index entry, indexes truncated.
 Source: LogSegment, Kafka 4.3.0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from struct import Struct
 
@@ -34,39 +41,31 @@ from .offset_index import IndexedBatch, OffsetIndex
 from .time_index import TimeIndex
 from .transaction_index import TransactionIndex
 
-# base_offset, length and last_offset_delta of a batch header: all that a search by offset looks at.
+# base_offset, length and last_offset_delta of a batch header, for the search by offset.
 _SEARCHED = Struct(">qi11xi")
-# Read at a time by such a search: about what lies between two index entries.
+# One read of this search: about the distance between two index entries.
 _SEARCH_BYTES = 8 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class BatchPosition:
-    """Where a batch is in its segment, and how large it is."""
+    """The position of a batch in its segment, and its size."""
 
     position: int
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class StoredBatch:
-    """A batch of a segment: its header and where it begins."""
-
-    header: BatchHeader
-    position: int
-
-
 class LogSegment:
-    """One segment; its files are made when the first batch comes."""
+    """One segment; the index files are created when they are first written."""
 
     __slots__ = (
         "_bytes_since_index_entry",
         "_file",
         "_file_system",
         "_folder",
-        "_hint",
         "_index_interval_bytes",
         "_is_index_full",
+        "_last_found",
         "_offset_index",
         "_time_index",
         "base_offset",
@@ -83,10 +82,10 @@ class LogSegment:
     def __init__(
         self, file_system: FileSystem, folder: str, base_offset: int, config: LogConfig, created_ms: int
     ) -> None:
-        """Open the segment of folder that begins at base_offset, which may be new.
+        """Open or create the segment of folder at base_offset.
 
-        created_ms: when it was made; it rolls by that if its first batch has no timestamp.
-        Where a segment that was there before ends is not known until find_end or recover was called.
+        created_ms: for rolling by segment.ms, if the first batch has no timestamp.
+        The last offset of an existing segment is set by find_end, recover or the caller.
         """
         self._file_system = file_system
         self._folder = folder
@@ -106,14 +105,14 @@ class LogSegment:
         self.first_batch_timestamp = parse_header(self._file.read(0, HEADER_SIZE)).max_timestamp if has_batch else -1
         self._is_index_full = self._offset_index.is_full or self._time_index.is_full
         self.max_timestamp, self.offset_of_max_timestamp = self._time_index.last_entry or (NO_TIMESTAMP, base_offset)
-        # The batch found last, by its first offset: who reads on from there need not search the index interval again.
-        self._hint = (base_offset, 0)
+        # The base offset and position of the batch found last, where the next sequential read starts its search.
+        self._last_found = (base_offset, 0)
 
     def _path(self, suffix: str) -> str:
         return segment_path(self._folder, self.base_offset, suffix)
 
     def append(self, head: bytes, body: memoryview | bytes, last_offset: int, max_timestamp: int) -> None:
-        """Append one batch, which is head and body joined, then its index entries if they are due.
+        """Append the batch head + body, then its index entries if they are due.
 
         Source: LogSegment.append, Kafka 4.3.0.
         """
@@ -122,27 +121,16 @@ class LogSegment:
         if max_timestamp > self.max_timestamp:
             self.max_timestamp = max_timestamp
             self.offset_of_max_timestamp = last_offset
-        if self._bytes_since_index_entry > self._index_interval_bytes and self._has_index_entries(
-            last_offset, position
-        ):
-            self._bytes_since_index_entry = size
-        else:
-            self._bytes_since_index_entry += size
+        if self._bytes_since_index_entry > self._index_interval_bytes:
+            # After an error the bytes keep counting, so that the next batch gets the entries.
+            with suppress(OSError):
+                self._append_index_entries(last_offset, position)
+                self._bytes_since_index_entry = 0
+        self._bytes_since_index_entry += size
         if not position:
             self.first_batch_timestamp = max_timestamp
         self.size = position + size
         self.last_offset = last_offset
-
-    def _has_index_entries(self, last_offset: int, position: int) -> bool:
-        """Write the index entries of a batch, and return whether that could be done.
-
-        Where a file refuses, the batch is in the log all the same: a later one gets the entries.
-        """
-        try:
-            self._append_index_entries(last_offset, position)
-        except OSError:
-            return False
-        return True
 
     def _append_index_entries(self, last_offset: int, position: int) -> None:
         self._offset_index.append(last_offset, position)
@@ -151,7 +139,7 @@ class LogSegment:
 
     @property
     def largest_timestamp(self) -> int:
-        """The greatest timestamp of the records, or when the segment was last written to if they have none."""
+        """The greatest timestamp of the records; the time of the last write if they have none."""
         return self.max_timestamp if self.max_timestamp >= 0 else self.modified_ms
 
     @property
@@ -173,7 +161,7 @@ class LogSegment:
         if not segment_size:
             return False
         first = self.first_batch_timestamp
-        # The segment's age is by its batches' clock, or by ours if they have none.
+        # The age counts by the timestamps of the batches, or by the broker's clock if they have none.
         waited_ms = max_timestamp - first if first >= 0 else now_ms - self.created_ms
         return (
             segment_size > config.segment_bytes - size
@@ -183,7 +171,7 @@ class LogSegment:
         )
 
     def finish(self) -> None:
-        """Write the last time index entry and cut the indexes to what they hold: the segment takes no more batches.
+        """Write the last time index entry and truncate the indexes to their entries.
 
         Source: LogSegment.onBecomeInactiveSegment, Kafka 4.3.0.
         """
@@ -193,9 +181,9 @@ class LogSegment:
         self._time_index.file.seal()
 
     def find_end(self) -> bool:
-        """Find the last offset from the last index entry on; return whether the file is whole from there to its end.
+        """Set the last offset by a scan from the last index entry; return whether the file is undamaged from there on.
 
-        The CRC of each batch there is checked too: where a clean stop was claimed wrongly, the end is what is damaged.
+        Checks the CRCs too, because a wrong clean-shutdown mark leaves damage at the end.
         """
         end = start = self._indexed_position(self._offset_index.last_entry)
         for header, position, _ in self.scan(start, is_crc_checked=True):
@@ -206,7 +194,7 @@ class LogSegment:
         return end == self.size
 
     def has_whole_indexes(self) -> bool:
-        """Whether the segment need not be read as a whole to know its indexes; an empty one needs none."""
+        """Whether the offset index exists and the transaction index is valid, or the segment is empty."""
         if not self.size:
             return True
         if not self._file_system.exists(self._path(INDEX_SUFFIX)):
@@ -218,16 +206,16 @@ class LogSegment:
         return True
 
     def has_newest_timestamp(self) -> bool:
-        """Whether no batch is newer than the time index says; reads on from the batch that it names."""
+        """Whether no batch has a greater timestamp than the last time index entry; scans from its batch on."""
         position = self._indexed_position(self._offset_index.find(self.offset_of_max_timestamp))
         headers = (header for header, _, _ in self.scan(position, is_crc_checked=False))
         return all(header.max_timestamp <= self.max_timestamp for header in headers)
 
-    def recover(self, take: Callable[[ScannedBatch], None]) -> int:
-        """Read every batch, write the indexes anew, and end the segment at the first one that is damaged.
+    def recover(self, on_batch: Callable[[ScannedBatch], None]) -> int:
+        """Read every batch, rebuild the indexes, and end the segment before the first damaged batch.
 
-        take: called with each batch that is not.
-        Returns how many bytes are left behind the end, in the file that cut_tail cuts.
+        on_batch: called with each undamaged batch.
+        Returns the number of damaged bytes, which truncate_tail removes from the file.
         Source: LogSegment.recover, Kafka 4.3.0.
         """
         self._offset_index.file.clear()
@@ -240,7 +228,7 @@ class LogSegment:
             header, position, _ = scanned
             if not self._is_next(header):
                 break
-            take(scanned)
+            on_batch(scanned)
             self.last_offset = header.last_offset
             if header.max_timestamp > self.max_timestamp:
                 self.max_timestamp, self.offset_of_max_timestamp = header.max_timestamp, header.last_offset
@@ -253,26 +241,26 @@ class LogSegment:
         self.finish()
         return damaged_bytes
 
-    def cut_tail(self) -> None:
-        """Cut the file where the segment ends: what is behind is damaged, or what a write left that failed."""
+    def truncate_tail(self) -> None:
+        """Truncate the file to the segment's size, which removes damaged batches and torn writes."""
         self._file.truncate(self.size)
 
     def _is_next(self, header: BatchHeader) -> bool:
-        """Whether the batch may lie behind the last one: the CRC does not cover its base offset."""
+        """Whether the offsets of the batch may follow the last batch; the CRC does not cover the base offset."""
         distance = header.last_offset - self.base_offset
         is_in_range = self.last_offset < header.base_offset and distance <= RELATIVE_OFFSET_MAX
         return is_in_range and header.last_offset_delta >= 0
 
     def scan(self, position: int, *, is_crc_checked: bool) -> Iterator[ScannedBatch]:
-        """Yield the batches from position on, up to the first that is not whole; see scan_batches."""
+        """Yield the batches from position on, up to the first incomplete one or, if checked, the first wrong CRC."""
         return scan_batches(self._file, position, self.size, is_crc_checked=is_crc_checked)
 
     def sync_steps(self, *, is_written_again: bool = False) -> list[Callable[[], None]]:
-        """Return what makes the batches safe, each to be called once, in any thread; see File.begin_sync."""
+        """Return the steps that sync the batches; each runs once, on any thread."""
         return [self._file.begin_sync(is_written_again=is_written_again)]
 
     def index_sync_steps(self) -> list[Callable[[], None]]:
-        """Return what makes the indexes safe, which only a segment that takes no more batches needs."""
+        """Return the steps that sync the indexes of a finished segment."""
         return [
             *self._offset_index.file.sync_steps(),
             *self._time_index.file.sync_steps(),
@@ -280,18 +268,18 @@ class LogSegment:
         ]
 
     def close(self) -> None:
-        """Give back what the open files cost."""
+        """Close the files; the next use opens them again."""
         self._file.close()
         self._offset_index.file.close()
         self._time_index.file.close()
         self.transaction_index.close()
 
     def find_position(self, offset: int) -> BatchPosition | None:
-        """Return the first batch whose last offset is offset or above; None if all end before it."""
+        """Return the first batch whose last offset is at least offset; None if all end before it."""
         position = self._indexed_position(self._offset_index.find(offset))
-        hint_offset, hint_position = self._hint
-        if hint_offset <= offset and hint_position > position:
-            position = hint_position
+        found_offset, found_position = self._last_found
+        if found_offset <= offset and found_position > position:
+            position = found_position
         size = self.size
         block, block_start = memoryview(b""), position
         while position < size:
@@ -301,61 +289,50 @@ class LogSegment:
                 block_start, start = position, 0
             base_offset, length, last_offset_delta = _SEARCHED.unpack_from(block, start)
             if base_offset + last_offset_delta >= offset:
-                self._hint = (base_offset, position)
+                self._last_found = (base_offset, position)
                 return BatchPosition(position, length + LOG_OVERHEAD)
             position += length + LOG_OVERHEAD
         return None
 
     def _indexed_position(self, indexed: IndexedBatch | None) -> int:
-        """Return where the batch of an index entry begins, or 0 where the entry is damaged or there is none.
-
-        No index has a checksum; but an entry names the last offset of its batch, so that it can be held against it.
-        """
+        """Return the position of an index entry, or 0 if it is None or does not match the batch at its position."""
         if indexed is None or not 0 <= indexed.position <= self.size - HEADER_SIZE:
             return 0
         header = parse_header(self._file.read(indexed.position, HEADER_SIZE))
-        is_right = header.magic == MAGIC_V2 and header.last_offset == indexed.last_offset
-        return indexed.position if is_right else 0
+        is_match = header.magic == MAGIC_V2 and header.last_offset == indexed.last_offset
+        return indexed.position if is_match else 0
 
     def views(self, position: int, size: int) -> list[memoryview]:
-        """Return size bytes from position, uncopied."""
+        """Return size bytes from position without copying them."""
         return self._file.views(position, size)
 
-    def read_batch(self, batch: StoredBatch) -> memoryview:
-        """Return the bytes of a whole batch as one piece."""
-        return self._file.read(batch.position, batch.header.size)
-
-    def batches(self, position: int = 0) -> Iterator[StoredBatch]:
-        """Yield the batches from the one that begins at position."""
-        for header, at, _ in self.scan(position, is_crc_checked=False):
-            yield StoredBatch(header, at)
-
-    def batches_by_timestamp(self, timestamp: int, start_offset: int) -> Iterator[StoredBatch]:
-        """Yield the batches that may hold the first record at or after timestamp, from start_offset on.
+    def batches_by_timestamp(self, timestamp: int, start_offset: int) -> Iterator[ScannedBatch]:
+        """Yield the batches that may contain the first record at or after timestamp, from start_offset on.
 
         Source: LogSegment.findOffsetByTimestamp and FileRecords.searchForTimestamp, Kafka 4.3.0.
         """
-        known_offset = max(self._time_index.lookup(timestamp), start_offset)
-        for batch in self.batches(self._indexed_position(self._offset_index.find(known_offset))):
+        first_offset = max(self._time_index.lookup(timestamp), start_offset)
+        position = self._indexed_position(self._offset_index.find(first_offset))
+        for batch in self.scan(position, is_crc_checked=False):
             if batch.header.max_timestamp >= timestamp and batch.header.last_offset >= start_offset:
                 yield batch
 
-    def find_batch_of_max_timestamp(self) -> StoredBatch | None:
-        """Return the batch that holds the greatest timestamp of the segment."""
+    def find_batch_of_max_timestamp(self) -> ScannedBatch | None:
+        """Return the batch with the greatest timestamp of the segment."""
         position = self._indexed_position(self._offset_index.find(self.offset_of_max_timestamp))
-        for batch in self.batches(position):
+        for batch in self.scan(position, is_crc_checked=False):
             if batch.header.max_timestamp == self.max_timestamp:
                 return batch
         return None
 
     def delete(self) -> None:
-        """Delete the files; what was read from them stays readable."""
+        """Delete the files; views that were read from them stay valid."""
         self.close()
         for path in self.paths():
             self._file_system.delete(path)
 
     def rename_for_deletion(self) -> list[str]:
-        """Give the files their names for the time until they are deleted, and return the new paths."""
+        """Add .deleted to the file names, and return the new paths."""
         self.close()
         renamed: list[str] = []
         for path in self.paths():
@@ -365,6 +342,6 @@ class LogSegment:
         return renamed
 
     def paths(self) -> list[str]:
-        """Return the paths of the segment's files, of which some may not be there."""
+        """Return the paths of the segment's files; some may not exist."""
         suffixes = (LOG_SUFFIX, INDEX_SUFFIX, TIME_INDEX_SUFFIX, TRANSACTION_INDEX_SUFFIX)
         return [self._path(suffix) for suffix in suffixes]

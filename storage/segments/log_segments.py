@@ -1,4 +1,8 @@
-"""The segments of a log in a row: roll, read, look up by time, let go of the oldest (Kafka: LocalLog, LogSegments)."""
+"""The segments of a log: roll, read, look up by timestamp, remove (Kafka: LocalLog, LogSegments).
+
+There is at least one segment, in the order of base offsets. Only the last one, the active segment, is appended to.
+Rolling finishes the active segment before the new one gets a file, so after an error the old one is still active.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +15,14 @@ from ...protocol.batches import records
 from ...protocol.batches.record_batch import NO_PRODUCER_ID
 from ..file_systems.file_system import FileSystem
 from ..log_config import LogConfig
-from .log_segment import LogSegment, StoredBatch
+from .batch_scan import ScannedBatch
+from .log_segment import LogSegment
 from .transaction_index import AbortedTransaction
 
 
 @dataclass(slots=True)
 class FetchedRecords:
-    """Bytes of a log, uncopied: whole batches, of which the last may be cut; size is that of all views."""
+    """Views of the batches of a log, of which the last may be cut; size: the bytes of all views."""
 
     views: list[memoryview]
     size: int
@@ -25,7 +30,7 @@ class FetchedRecords:
 
 @dataclass(frozen=True, slots=True)
 class TimestampOffset:
-    """A record by its timestamp and offset, and the leader epoch of its batch."""
+    """The timestamp and offset of a record, and the leader epoch of its batch."""
 
     timestamp: int
     offset: int
@@ -33,12 +38,12 @@ class TimestampOffset:
 
 
 class LogSegments:
-    """One segment or more; the last one is active, which means that batches are appended to it."""
+    """The segments of one log."""
 
     __slots__ = ("_base_offsets", "_file_system", "_folder", "_segments", "active")
 
     def __init__(self, file_system: FileSystem, folder: str, segments: Sequence[LogSegment]) -> None:
-        """Take the segments of a folder, at least one, in the order of their offsets."""
+        """segments: at least one, in the order of their offsets."""
         self._file_system = file_system
         self._folder = folder
         self.active = segments[-1]
@@ -50,37 +55,32 @@ class LogSegments:
         return iter(self._segments)
 
     def __len__(self) -> int:
-        """Return how many segments there are."""
+        """Return the number of segments."""
         return len(self._segments)
 
     @property
     def first_base_offset(self) -> int:
-        """Where the oldest segment begins."""
+        """The base offset of the oldest segment."""
         return self._base_offsets[0]
 
     @property
     def size_bytes(self) -> int:
-        """The bytes of all segments' batches."""
+        """The bytes of all batches."""
         return sum(segment.size for segment in self._segments)
 
     def roll(self, base_offset: int, config: LogConfig, now_ms: int) -> None:
-        """Begin a new active segment at base_offset, the log's end.
-
-        Raises OSError; the active segment is then the one it was, and takes batches. There must be no file of another
-        one yet: it would be in the way of those batches.
-        """
-        # The next start would take the tail for damage, and drop all segments behind it.
-        self.active.cut_tail()
+        """Start a new active segment at base_offset, the log end. After OSError the old segment is still active."""
+        # Loading would take a torn tail for damage and drop all later segments.
+        self.active.truncate_tail()
         self.active.finish()
-        following = LogSegment(self._file_system, self._folder, base_offset, config, now_ms)
-        self.active = following
-        self._segments.append(following)
+        self.active = LogSegment(self._file_system, self._folder, base_offset, config, now_ms)
+        self._segments.append(self.active)
         self._base_offsets.append(base_offset)
 
     def read(self, offset: int, max_bytes: int, *, upper_offset: int, min_one_batch: bool) -> FetchedRecords:
-        """Return the batches of one segment from the one that holds offset, up to max_bytes and upper_offset.
+        """Return the batches of one segment from the one that contains offset, up to max_bytes and upper_offset.
 
-        min_one_batch: the first batch is returned whole even if it is larger than max_bytes; else it is left out then.
+        min_one_batch: whether a first batch larger than max_bytes is returned whole instead of nothing.
         Source: LocalLog.read and LogSegment.read, Kafka 4.3.0, and ReplicaManager.readFromLog, which drops a first
         batch that is cut.
         """
@@ -99,13 +99,13 @@ class LogSegments:
         return FetchedRecords([], 0)
 
     def aborted_transactions(self, offset: int, upper_offset: int) -> list[AbortedTransaction]:
-        """Return the aborted transactions of what read returns from offset on; perhaps of more of that segment.
+        """Return the aborted transactions of the segment that read(offset) reads, from offset on.
 
         Source: LocalLog.addAbortedTransactions, Kafka 4.3.0, which bounds them by the offset index.
         """
         index = max(bisect_right(self._base_offsets, offset) - 1, 0)
         while index + 1 < len(self._segments) and self._segments[index].last_offset < offset:
-            # Compaction left nothing from offset on: read goes on to the next segment.
+            # Compaction removed everything from offset on, so read continues in the next segment.
             index += 1
         if index + 1 < len(self._segments):
             upper_offset = min(upper_offset, self._base_offsets[index + 1])
@@ -120,10 +120,10 @@ class LogSegments:
         return found
 
     def _end_position(self, index: int, upper_offset: int) -> int:
-        """Return up to which position a segment may be read by those who see the log up to upper_offset."""
+        """Return the position in a segment where the batches before upper_offset end."""
         segment = self._segments[index]
-        is_next_seen = index + 1 < len(self._segments) and self._base_offsets[index + 1] <= upper_offset
-        if is_next_seen or upper_offset > segment.last_offset:
+        is_next_visible = index + 1 < len(self._segments) and self._base_offsets[index + 1] <= upper_offset
+        if is_next_visible or upper_offset > segment.last_offset:
             return segment.size
         bound = segment.find_position(upper_offset)
         return segment.size if bound is None else bound.position
@@ -138,7 +138,7 @@ class LogSegments:
                 continue
             for batch in segment.batches_by_timestamp(timestamp, start_offset):
                 found = _first_record(
-                    segment, batch, lambda record: record.timestamp >= timestamp and record.offset >= start_offset
+                    batch, lambda record: record.timestamp >= timestamp and record.offset >= start_offset
                 )
                 if found is not None:
                     return found
@@ -146,7 +146,7 @@ class LogSegments:
         return None
 
     def find_max_timestamp(self) -> TimestampOffset | None:
-        """Return the first record that has the greatest timestamp; None if no record has one.
+        """Return the first record that has the greatest timestamp; None if no record has a timestamp.
 
         Source: UnifiedLog.fetchOffsetByTimestamp for MAX_TIMESTAMP, Kafka 4.3.0.
         """
@@ -155,45 +155,43 @@ class LogSegments:
         batch = segment.find_batch_of_max_timestamp()
         if batch is None or timestamp < 0:
             return None
-        return _first_record(segment, batch, lambda record: record.timestamp == timestamp)
+        return _first_record(batch, lambda record: record.timestamp == timestamp)
 
     def oldest(self, count: int) -> list[LogSegment]:
-        """Return the oldest segments, so many."""
+        """Return the count oldest segments."""
         assert count <= len(self._segments), f"{count} of {len(self._segments)} segments"
         return self._segments[:count]
 
     def remove_oldest(self) -> None:
-        """Take the oldest segment out of the row; the active one must stay."""
+        """Remove the oldest segment from the list; it must not be the active one."""
         assert self._segments[0] is not self.active, "the active segment cannot be removed"
         del self._segments[0], self._base_offsets[0]
 
     def replace(self, old: Sequence[LogSegment], new: Sequence[LogSegment]) -> None:
-        """Put new segments in the place of old ones, which lie in a row and before the active one."""
+        """Replace consecutive segments before the active one."""
         first = self._segments.index(old[0])
-        assert self._segments[first : first + len(old)] == list(old), "segments that are not in a row"
+        assert self._segments[first : first + len(old)] == list(old), "the replaced segments are not consecutive"
         self._segments[first : first + len(old)] = new
         self._base_offsets = [segment.base_offset for segment in self._segments]
 
     def from_offset(self, offset: int) -> list[LogSegment]:
-        """Return the segments that hold offset or more."""
+        """Return the segment that contains offset and all later ones."""
         return self._segments[max(0, bisect_right(self._base_offsets, offset) - 1) :]
 
     def highest_producer_id(self) -> int:
-        """Return the greatest producer id in any batch header; -1 if there is none. Reads everything."""
-        batches = (batch for segment in self._segments for batch in segment.batches())
+        """Return the greatest producer id in any batch header, -1 without batches; reads the whole log."""
+        batches = (batch for segment in self._segments for batch in segment.scan(0, is_crc_checked=False))
         return max((batch.header.producer_id for batch in batches), default=NO_PRODUCER_ID)
 
     def close(self) -> None:
-        """Give back what the open files cost."""
+        """Close the files of all segments."""
         for segment in self._segments:
             segment.close()
 
 
-def _first_record(
-    segment: LogSegment, batch: StoredBatch, is_wanted: Callable[[records.RecordFields], bool]
-) -> TimestampOffset | None:
+def _first_record(batch: ScannedBatch, is_wanted: Callable[[records.RecordFields], bool]) -> TimestampOffset | None:
     header = batch.header
-    data, position = records.records_data(header, segment.read_batch(batch))
+    data, position = records.records_data(header, batch.batch)
     for record in records.iterate_fields(header, data, position):
         if is_wanted(record):
             return TimestampOffset(record.timestamp, record.offset, header.partition_leader_epoch)

@@ -1,6 +1,6 @@
-"""Which timestamp a segment had reached by which offset: a sparse index in Kafka's own format.
+"""The time index of a segment (.timeindex): the greatest timestamp up to an offset, in Kafka's format.
 
-Entries of 12 bytes: the greatest timestamp so far, the relative last offset of the batch that had it.
+Entries of 12 bytes: the greatest timestamp so far, the relative last offset of the batch that has it.
 Source: TimeIndex, Kafka 4.3.0.
 """
 
@@ -21,27 +21,27 @@ class TimeIndex:
     __slots__ = ("_base_offset", "_last", "file")
 
     def __init__(self, file_system: FileSystem, path: str, base_offset: int, index_bytes_max: int) -> None:
-        """Open the index at path; index_bytes_max is segment.index.bytes."""
+        """Open the index at path; index_bytes_max: segment.index.bytes."""
         self._base_offset = base_offset
         self.file = IndexFile(file_system, path, _ENTRY, index_bytes_max)
-        # How many entries there were when one was added last, and its timestamp.
+        # The number of entries after the last append, and its timestamp.
         self._last = (-1, NO_TIMESTAMP)
 
     @property
     def is_full(self) -> bool:
-        """Whether the segment must roll: one entry of room is kept for the one that is written then."""
+        """Whether the segment must roll; one entry stays free for the one that rolling writes."""
         return self.file.count >= self.file.count_max - 1
 
     @property
     def last_entry(self) -> tuple[int, int] | None:
-        """The greatest timestamp, and the last offset of the batch that had it; None if there is no entry."""
+        """The greatest timestamp, and the last offset of its batch; None if the index is empty."""
         if not self.file.count:
             return None
         timestamp, relative_offset = self.file.entry(-1)
         return timestamp, self._base_offset + relative_offset
 
     def append(self, timestamp: int, offset: int) -> None:
-        """Add the greatest timestamp and the offset of its batch; without effect if the last entry has reached it."""
+        """Add a timestamp and the last offset of its batch; does nothing if timestamp is not above the last entry's."""
         file = self.file
         count, last_timestamp = self._last
         if count != file.count:
@@ -52,6 +52,6 @@ class TimeIndex:
         self._last = (file.count, last_timestamp)
 
     def lookup(self, timestamp: int) -> int:
-        """Return the offset up to which no timestamp is known to be above timestamp; the base if none is known."""
+        """Return an offset up to which no timestamp is above timestamp; the base offset if no entry helps."""
         found = self.file.find_last(timestamp)
         return self._base_offset + (0 if found is None else found[1])

@@ -1,8 +1,8 @@
-"""Which transactions were aborted whose markers are in a segment: what readers of committed records leave out by.
+"""The transaction index of a segment (.txnindex): the aborted transactions whose markers are in the segment.
 
 Entries of 34 bytes: version int16 (0), producer_id, first_offset, last_offset (the marker), last_stable_offset. They
-stand in the order of their markers; the file is there only if it has an entry. Entries are looked up in the file, so
-that memory does not grow with the log.
+are in the order of their markers. The file exists only with entries. They are read from the file, so memory does not
+grow with the log.
 Source: TransactionIndex and AbortedTxn, Kafka 4.3.0.
 """
 
@@ -21,15 +21,16 @@ from ..file_systems.file_system import File, FileSystem
 VERSION = 0
 
 _ENTRY = Struct(">hqqqq")
-# Read at a time: one read for nearly every index there is, and little memory for a large one.
+# The entries of one read: enough for nearly every index, and little memory for a large one.
 _ENTRIES_READ = 256
 
 
 class AbortedTransaction(NamedTuple):
     """An aborted transaction of one producer in one partition.
 
-    last_offset: that of its marker. last_stable_offset: where that stood once the marker was written: the first offset
-    of the earliest other open transaction, else the offset after the marker.
+    last_offset: the offset of its marker.
+    last_stable_offset: after the marker was written, the first offset of the earliest other open transaction, or the
+        offset after the marker without one.
     """
 
     producer_id: int
@@ -40,7 +41,7 @@ class AbortedTransaction(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CollectedTransactions:
-    """Aborted transactions of one segment, by their markers; is_complete says that no later segment has more."""
+    """Aborted transactions of one segment; is_complete: whether no later segment has more of them."""
 
     transactions: list[AbortedTransaction]
     is_complete: bool
@@ -52,16 +53,16 @@ class TransactionIndex:
     __slots__ = ("_file", "_file_system", "_path", "count")
 
     def __init__(self, file_system: FileSystem, path: str) -> None:
-        """Open the index at path; the file is made with the first entry. Its entries are checked by check alone."""
+        """Open the index at path; the first entry creates the file. Only check() validates the entries."""
         self._file_system = file_system
         self._path = path
         self._file: File | None = file_system.open(path) if file_system.exists(path) else None
         self.count = self._file.size // _ENTRY.size if self._file is not None else 0
 
     def append(self, transaction: AbortedTransaction) -> None:
-        """Add a transaction whose marker is behind those of all before; on OSError the index is as it was."""
+        """Add a transaction whose marker follows all earlier ones; after OSError the index is unchanged."""
         assert not self.count or transaction.last_offset > self._entry(self.count - 1).last_offset, (
-            f"{transaction} is not behind {self._entry(self.count - 1)}"
+            f"{transaction} does not follow {self._entry(self.count - 1)}"
         )
         if self._file is None:
             self._file = self._file_system.open(self._path)
@@ -69,22 +70,22 @@ class TransactionIndex:
         self._file.append(_ENTRY.pack(VERSION, *transaction), b"")
         self.count += 1
 
-    def begin(self, marker_offset: int, transaction: AbortedTransaction | None) -> None:
-        """Add what a marker at marker_offset aborts, if anything, before the marker itself is written.
+    def add_before_marker(self, marker_offset: int, transaction: AbortedTransaction | None) -> None:
+        """Add the transaction that the marker at marker_offset aborts, before the marker itself is written.
 
-        Otherwise a reader could take it for committed. What another one there left that was not written is dropped.
-        On OSError the index is as it was.
+        In the other order a reader could see an aborted transaction as committed. Drops entries of a marker that could
+        not be written at the same offset. After OSError the index is unchanged.
         """
-        self._end_before(marker_offset)
+        self._truncate_from(marker_offset)
         if transaction is not None:
             self.append(transaction)
 
-    def take_back(self, marker_offset: int) -> None:
-        """Drop what a marker at marker_offset aborts, which was not written; else the next begin does so."""
+    def remove_unwritten(self, marker_offset: int) -> None:
+        """Drop the entry of a marker whose write failed; after OSError the next add_before_marker drops it."""
         with suppress(OSError):
-            self._end_before(marker_offset)
+            self._truncate_from(marker_offset)
 
-    def _end_before(self, offset: int) -> None:
+    def _truncate_from(self, offset: int) -> None:
         count = self.count
         while count and self._entry(count - 1).last_offset >= offset:
             count -= 1
@@ -94,24 +95,22 @@ class TransactionIndex:
             self.count = count
 
     def entries(self, first: int = 0) -> Iterator[AbortedTransaction]:
-        """Yield the entries from the one with number first on."""
+        """Yield the entries from index first on."""
         for _, *fields in self._fields(first):
             yield AbortedTransaction(*fields)
 
     def _fields(self, first: int) -> Iterator[tuple[int, ...]]:
-        """Yield the numbers of each entry, the version among them."""
+        """Yield the fields of each entry, including the version."""
         while first < self.count:
             count = min(_ENTRIES_READ, self.count - first)
             yield from _ENTRY.iter_unpack(self._read(first, count))
             first += count
 
     def collect(self, fetch_offset: int, upper_offset: int) -> CollectedTransactions:
-        """Return the transactions that may have records from fetch_offset up to, and without, upper_offset.
+        """Return the transactions whose offsets overlap fetch_offset <= offset < upper_offset.
 
-        A transaction is among them by where it began and where its marker is, whether or not it has a record there.
-        Source: TransactionIndex.collectAbortedTxns, Kafka 4.3.0, which goes through all entries. Those that are passed
-        over here end so early that they would neither be taken nor end the search: the last stable offset of an entry
-        is at most the one after its marker.
+        Source: TransactionIndex.collectAbortedTxns, Kafka 4.3.0, which reads all entries. The entries skipped here can
+        neither overlap nor end the search, because their last stable offset is at most the one after their marker.
         """
         found: list[AbortedTransaction] = []
         for transaction in self.entries(self._first_ending_from(min(fetch_offset, upper_offset) - 1)):
@@ -132,10 +131,10 @@ class TransactionIndex:
         return self._file.read(first * _ENTRY.size, count * _ENTRY.size)
 
     def check(self, base_offset: int) -> None:
-        """Check that the entries can be those of a segment that begins at base_offset; raises CorruptFileError.
+        """Check the entries for a segment at base_offset; raises CorruptFileError.
 
-        Source: TransactionIndex.sanityCheck, Kafka 4.3.0, which looks at versions and at markers before base_offset;
-        here an entry that is cut, and numbers that contradict one another, are found too.
+        Source: TransactionIndex.sanityCheck, Kafka 4.3.0, which checks versions and markers before base_offset. This
+        also finds a truncated entry and contradictory offsets.
         """
         size = self._file.size if self._file is not None else 0
         if size != self.count * _ENTRY.size:
@@ -151,11 +150,11 @@ class TransactionIndex:
                 and 0 <= transaction.last_stable_offset <= transaction.last_offset + 1
             )
             if not is_sound:
-                raise CorruptFileError(f"{self._path}: entry {number} behind offset {last_offset} is {transaction}")
+                raise CorruptFileError(f"{self._path}: entry {number} after offset {last_offset} is {transaction}")
             last_offset = transaction.last_offset
 
     def clear(self) -> None:
-        """Drop all entries, and the file with them."""
+        """Delete the entries and the file."""
         if self._file is not None:
             self._file.close()
             self._file_system.delete(self._path)
@@ -163,10 +162,10 @@ class TransactionIndex:
         self.count = 0
 
     def sync_steps(self) -> list[Callable[[], None]]:
-        """Return what makes the file safe; see File.begin_sync."""
+        """Return the steps that sync the file."""
         return [] if self._file is None else [self._file.begin_sync(is_written_again=True)]
 
     def close(self) -> None:
-        """Give back what the open file costs."""
+        """Close the file; the next use opens it again."""
         if self._file is not None:
             self._file.close()

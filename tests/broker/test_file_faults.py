@@ -146,7 +146,7 @@ def test_broker_that_dies_in_a_write_cuts_the_torn_tail_when_it_is_back(broker: 
     assert is_down
     assert rule.hits == 1
     with RawClient(broker.bootstrap_servers) as client:
-        assert broker.call(lambda: broker.cluster.node.replicas.partition_of(TOPIC, 0).log.cut_bytes) == 30
+        assert broker.call(lambda: broker.cluster.node.replicas.partition_of(TOPIC, 0).log.truncated_bytes) == 30
         assert produced(client, 1, 2, 3) == [1, 2, 3]
         assert values(client) == [b"value 0", b"value 1", b"value 2", b"value 3"]
 

@@ -20,7 +20,7 @@ from fauxka.storage.append_refused import AppendRefused
 from fauxka.storage.append_result import AppendResult
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.log_config import LogConfig
-from fauxka.storage.log_loader import LogPlace
+from fauxka.storage.log_loader import LogLocation
 from fauxka.storage.partition_log import PartitionLog
 from fauxka.storage.producers.emulated_version import EmulatedVersion
 
@@ -107,7 +107,7 @@ class JournalScene:
         self.correlation_id = 0
 
     def load(self, partition: int) -> PartitionLog:
-        place = LogPlace(self.file_systems[partition], TOPIC, partition, EmulatedVersion.parse("4.3"))
+        place = LogLocation(self.file_systems[partition], TOPIC, partition, EmulatedVersion.parse("4.3"))
         return PartitionLog(place, self.config, now_ms=NOW_MS)
 
     # -- the logs as a verdict reads them

@@ -7,7 +7,7 @@ import pytest
 
 from fauxka.storage.file_systems.os_file_system import OsFileSystem
 from fauxka.storage.log_config import LogConfig
-from fauxka.storage.log_loader import LoadState, LogPlace
+from fauxka.storage.log_loader import LoadState, LogLocation
 from fauxka.storage.partition_log import PartitionLog
 from fauxka.storage.producers.emulated_version import EmulatedVersion
 
@@ -28,7 +28,7 @@ def remade(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / PARTITION).mkdir()
     for segment in (GOLDEN / PARTITION).glob("*.log"):
         shutil.copy(segment, folder / PARTITION)
-    place = LogPlace(OsFileSystem(folder), "demo", 0, EmulatedVersion.latest())
+    place = LogLocation(OsFileSystem(folder), "demo", 0, EmulatedVersion.latest())
     state = LoadState(is_clean=False, recovery_point=0, log_start_offset=0)
     PartitionLog(place, LogConfig(index_interval_bytes=100), now_ms=GOLDEN_NOW_MS, state=state).close()
     return folder / PARTITION

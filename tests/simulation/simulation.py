@@ -68,7 +68,7 @@ class Simulation:
         self.may_lie = self.random.random() < 0.1
         self.disk = FaultyFileSystem(MemoryFileSystem())
         self.manager = LogManager(self.disk)
-        self.manager.begin()
+        self.manager.prepare_loading()
         self.partitions = [self.created(index) for index in range(self.random.choice((1, 1, 2)))]
 
     def created(self, index: int) -> Partition:
@@ -329,7 +329,7 @@ class Simulation:
 
     def load(self, expectations: list[Expected]) -> None:
         self.manager = LogManager(self.disk)
-        self.manager.begin()
+        self.manager.prepare_loading()
         for each in self.partitions:
             each.log = self.manager.load(TOPIC, each.index, each.config, now_ms=self.now_ms)
         for each, expected in zip(self.partitions, expectations, strict=False):

@@ -64,7 +64,7 @@ def stored(*, is_clean: bool) -> Stored:
     random = Random(4)
     disk = FaultyFileSystem(MemoryFileSystem())
     manager = LogManager(disk)
-    manager.begin()
+    manager.prepare_loading()
     log = manager.create(TOPIC, 0, CONFIG, now_ms=NOW_MS)
     sequences = {1: 0, 2: 0, 3: 0}
     batch_count = 0
@@ -100,7 +100,7 @@ def drawn(random: Random, number: int, producer_id: int, sequences: dict[int, in
 
 def loaded(files: Files) -> PartitionLog:
     manager = LogManager(disk_with(files))
-    manager.begin()
+    manager.prepare_loading()
     return manager.load(TOPIC, 0, CONFIG, now_ms=NOW_MS + 1_000)
 
 

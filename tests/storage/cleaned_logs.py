@@ -47,7 +47,7 @@ class CleanedLog:
         """Load what is in the file system's folder of the topic."""
         self.file_system = file_system or MemoryFileSystem()
         self.logs = LogManager(self.file_system)
-        self.logs.begin()
+        self.logs.prepare_loading()
         self.log = self.logs.load(TOPIC, 0, config or COMPACTING, now_ms=NOW_MS)
         self.cleaner = LogCleaner(self.file_system, self.logs)
 

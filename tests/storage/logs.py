@@ -8,7 +8,7 @@ from fauxka.storage.append_result import AppendResult
 from fauxka.storage.file_systems.file_system import FileSystem
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.log_config import LogConfig
-from fauxka.storage.log_loader import LogPlace
+from fauxka.storage.log_loader import LogLocation
 from fauxka.storage.partition_log import PartitionLog
 from fauxka.storage.producers.emulated_version import EmulatedVersion
 
@@ -18,7 +18,7 @@ from ..protocol.batch_bytes import NOW_MS, batch, record, records
 def new_log(
     config: LogConfig | None = None, *, version: str = "4.3", file_system: FileSystem | None = None
 ) -> PartitionLog:
-    place = LogPlace(file_system or MemoryFileSystem(), "topic", 0, EmulatedVersion.parse(version))
+    place = LogLocation(file_system or MemoryFileSystem(), "topic", 0, EmulatedVersion.parse(version))
     return PartitionLog(place, config or LogConfig(), now_ms=NOW_MS)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fauxka.storage.append_decision import decision_in_words
+from fauxka.storage.append_decision import describe_decision
 from fauxka.storage.append_refused import AppendRefused
 from fauxka.storage.partition_log import PartitionLog
 
@@ -14,9 +14,9 @@ from .logs import append, new_log, produce
 
 def words(log: PartitionLog, base_sequence: int, count: int = 1, *, epoch: int = 0) -> str:
     try:
-        return decision_in_words(produce(log, base_sequence, count, producer_epoch=epoch))
+        return describe_decision(produce(log, base_sequence, count, producer_epoch=epoch))
     except AppendRefused as refused:
-        return decision_in_words(refused)
+        return describe_decision(refused)
 
 
 def log_of_two() -> PartitionLog:
@@ -48,7 +48,7 @@ def log_of_two() -> PartitionLog:
             4,
             0,
             "producer 7 epoch 0: expected sequence 5, got 3 (cached 0..1, 2..4): "
-            "it overlaps what was appended and is none of the remembered batches",
+            "it overlaps appended sequences and equals no cached batch",
         ),
         (
             9,
@@ -70,13 +70,13 @@ def test_batch_that_left_the_cache_is_told_apart() -> None:
 
     assert words(log, 0) == (
         "producer 7 epoch 0: expected sequence 6, got 0 (cached 1..1, 2..2, 3..3, 4..4, 5..5): "
-        "it lies before the batches that are remembered"
+        "it is older than the cached batches"
     )
 
 
 def test_unknown_producer_is_told_by_the_rules_of_the_version() -> None:
     assert words(new_log(version="2.4"), 3) == (
-        "producer 7 epoch 0: expected sequence 0, got 3: the producer is not known here, or no longer"
+        "producer 7 epoch 0: expected sequence 0, got 3: the partition has no state of the producer"
     )
     assert words(new_log(version="0.11"), 3) == (
         "producer 7 epoch 0: expected sequence 0, got 3: a producer unknown to the partition starts with sequence 0"
@@ -86,7 +86,7 @@ def test_unknown_producer_is_told_by_the_rules_of_the_version() -> None:
 def test_plain_batch_and_plain_refusal() -> None:
     log = new_log()
 
-    assert decision_in_words(append(log, batch())) == "appended at offsets 0..0"
+    assert describe_decision(append(log, batch())) == "appended at offsets 0..0"
     with pytest.raises(AppendRefused) as raised:
         append(log, batch(base_offset=7))
-    assert decision_in_words(raised.value) == "a produced batch has base offset 7, not 0"
+    assert describe_decision(raised.value) == "a produced batch has base offset 7, not 0"

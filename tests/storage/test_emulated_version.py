@@ -26,7 +26,7 @@ def test_versions_in_a_row_have_the_same_rules(
     versions = [EmulatedVersion.parse(name) for name in names]
 
     assert [version.name for version in versions] == names
-    assert {(each.batches_remembered, each.unknown_producer, each.older_than_remembered) for each in versions} == {
+    assert {(each.batches_retained, each.unknown_producer, each.older_than_retained) for each in versions} == {
         (batches, rule, older)
     }
 
@@ -43,5 +43,5 @@ def test_text_that_is_no_version_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["0.10", "4.6", "5.0"])
 def test_version_whose_rules_are_not_known_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"those of 0\.11 to 4\.5 are"):
+    with pytest.raises(ValueError, match=r"supported are 0\.11 to 4\.5"):
         EmulatedVersion.parse(text)

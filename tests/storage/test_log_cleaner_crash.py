@@ -117,7 +117,7 @@ def test_crash_between_any_two_steps_leaves_a_whole_log(number: int) -> None:
 
     names = log.file_system.names_in(FOLDER)
     assert not [name for name in names if name.endswith((".cleaned", ".swap", ".deleted"))]
-    assert log.log.cut_bytes == 0
+    assert log.log.truncated_bytes == 0
     assert log.log.log_end_offset == 10
     assert latest(log.log) == EXPECTED
     assert append(log.log, transactional(2, 0, ("b", "4"))).is_duplicate

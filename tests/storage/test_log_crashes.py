@@ -27,7 +27,7 @@ TRIES = 50
 
 def started(disk: FaultyFileSystem, config: LogConfig = CONFIG) -> tuple[LogManager, PartitionLog]:
     manager = LogManager(disk)
-    manager.begin()
+    manager.prepare_loading()
     return manager, manager.load("topic", 0, config, now_ms=NOW_MS)
 
 

@@ -8,7 +8,7 @@ from fauxka.storage import partition_log
 from fauxka.storage.append_refused import AppendRefused
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.log_config import LogConfig
-from fauxka.storage.log_loader import LoadState, LogPlace
+from fauxka.storage.log_loader import LoadState, LogLocation
 from fauxka.storage.partition_log import PartitionLog
 from fauxka.storage.producers.emulated_version import EmulatedVersion
 
@@ -46,7 +46,7 @@ def snapshots(files: MemoryFileSystem) -> list[int]:
 
 
 def load(files: MemoryFileSystem, recovery_point: int = 0) -> PartitionLog:
-    place = LogPlace(files, "topic", 0, EmulatedVersion.latest())
+    place = LogLocation(files, "topic", 0, EmulatedVersion.latest())
     return PartitionLog(place, SMALL, now_ms=NOW_MS, state=LoadState(recovery_point=recovery_point))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.log_config import LogConfig
-from fauxka.storage.log_loader import LoadState, LogPlace
+from fauxka.storage.log_loader import LoadState, LogLocation
 from fauxka.storage.partition_log import PartitionLog
 from fauxka.storage.producers.emulated_version import EmulatedVersion
 from fauxka.storage.producers.producer_snapshot import decode_snapshot
@@ -52,7 +52,7 @@ def load(
     config: LogConfig = SMALL,
     now_ms: int = NOW_MS,
 ) -> PartitionLog:
-    return PartitionLog(LogPlace(files, topic, 0, EmulatedVersion.latest()), config, now_ms=now_ms, state=state)
+    return PartitionLog(LogLocation(files, topic, 0, EmulatedVersion.latest()), config, now_ms=now_ms, state=state)
 
 
 def load_kafka(files: MemoryFileSystem, state: LoadState, topic: str = "demo") -> PartitionLog:
@@ -77,7 +77,7 @@ def test_kafkas_folder_is_loaded_after_its_clean_stop() -> None:
 
     log = load_kafka(files, LoadState(is_clean=True, recovery_point=15, log_start_offset=2))
 
-    assert (log.log_start_offset, log.log_end_offset, log.cut_bytes) == (2, 15, 0)
+    assert (log.log_start_offset, log.log_end_offset, log.truncated_bytes) == (2, 15, 0)
     assert log.producers.first_unstable_offset == 9
     before.pop(SNAPSHOT_AT_LOG_START)
     assert contents(files, "demo-0") == before
@@ -180,7 +180,7 @@ def test_log_is_the_same_after_a_crash() -> None:
     loaded = load(files, LoadState())
 
     assert read_all(loaded) == read_all(log)
-    assert loaded.cut_bytes == 0
+    assert loaded.truncated_bytes == 0
     assert produce(loaded, 11).is_duplicate
     after = contents(files, "topic-0")
     assert {name: data for name, data in after.items() if name.endswith(".index") and name in indexes} == {
@@ -197,7 +197,7 @@ def test_torn_batch_is_cut_off_and_its_sequence_is_free_again() -> None:
     loaded = load(files, LoadState())
 
     assert loaded.log_end_offset == 11
-    assert loaded.cut_bytes > 0
+    assert loaded.truncated_bytes > 0
     assert produce(loaded, 11).base_offset == 11
 
 
@@ -208,7 +208,7 @@ def test_zeros_behind_the_last_batch_are_cut_off() -> None:
 
     loaded = load(files, LoadState())
 
-    assert (loaded.log_end_offset, loaded.cut_bytes) == (12, 100)
+    assert (loaded.log_end_offset, loaded.truncated_bytes) == (12, 100)
 
 
 def test_what_lies_behind_a_damaged_batch_is_dropped() -> None:
@@ -236,7 +236,7 @@ def test_segments_before_the_recovery_point_are_not_read() -> None:
 
     loaded = load(files, LoadState(recovery_point=int(names[1].removesuffix(".log"))))
 
-    assert (loaded.log_end_offset, loaded.cut_bytes) == (12, 0)
+    assert (loaded.log_end_offset, loaded.truncated_bytes) == (12, 0)
 
 
 def test_torn_batch_behind_a_clean_stop_is_cut_off_too() -> None:

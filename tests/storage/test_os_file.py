@@ -193,7 +193,7 @@ def test_short_reads_are_continued_and_missing_bytes_are_an_error(
     os.truncate(tmp_path / "1.log", 5)
 
     assert whole == b"12345678"
-    with pytest.raises(OSError, match="ends 4 bytes before"):
+    with pytest.raises(OSError, match="4 of 8 bytes at 1 are missing"):
         file.read(1, 8)
 
 

@@ -123,14 +123,14 @@ def sealed(version: int, count: int, entries: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"", "at least 10 bytes, this one 0"),
-        (sealed(0, 0, b""), "have version 1, this one 0"),
-        (sealed(2, 0, b""), "have version 1, this one 2"),
-        (sealed(1, 1, b""), "of 1 producers has 56 bytes, this one 10"),
-        (sealed(1, -1, b""), "of -1 producers"),
-        (sealed(1, 0, bytes(46)), "of 0 producers has 10 bytes, this one 56"),
-        (sealed(1, 2**31 - 1, bytes(46)), "of 2147483647 producers"),
-        (bytes.fromhex("0001 48674bc8 00000000"), "CRC 48674bc8, but its bytes have 48674bc7"),
+        (b"", "expected at least 10 bytes, found 0"),
+        (sealed(0, 0, b""), "expected version 1, found 0"),
+        (sealed(2, 0, b""), "expected version 1, found 2"),
+        (sealed(1, 1, b""), "10 bytes do not match 1 producers"),
+        (sealed(1, -1, b""), "10 bytes do not match -1 producers"),
+        (sealed(1, 0, bytes(46)), "56 bytes do not match 0 producers"),
+        (sealed(1, 2**31 - 1, bytes(46)), "56 bytes do not match 2147483647 producers"),
+        (bytes.fromhex("0001 48674bc8 00000000"), "CRC is 48674bc8, its bytes have 48674bc7"),
     ],
 )
 def test_refusal_says_what_is_wrong(data: bytes, words: str) -> None:

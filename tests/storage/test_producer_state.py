@@ -11,7 +11,12 @@ from fauxka.storage.append_refused import AppendRefused, SequenceRefusal, Sequen
 from fauxka.storage.log_config import LogConfig
 from fauxka.storage.partition_log import PartitionLog
 from fauxka.storage.producers.producer_snapshot import decode_snapshot, encode_snapshot
-from fauxka.storage.producers.producer_state_entry import CachedBatch, ProducerStateEntry, recognised, without_batches
+from fauxka.storage.producers.producer_state_entry import (
+    CachedBatch,
+    ProducerStateEntry,
+    without_batches,
+    without_evicted,
+)
 from fauxka.storage.producers.producer_state_manager import ProducerStateManager
 
 from ..protocol.batch_bytes import NOW_MS, batch, record, records
@@ -332,7 +337,7 @@ def test_evicted_entry_survives_a_snapshot() -> None:
     (decoded,) = decode_snapshot(encode_snapshot([entry]))
 
     assert decoded == entry
-    assert (decoded.next_sequence, recognised(decoded.batches)) == (10, ())
+    assert (decoded.next_sequence, without_evicted(decoded.batches)) == (10, ())
 
 
 def test_eviction_at_the_greatest_sequence_expects_zero() -> None:
@@ -347,6 +352,6 @@ def test_forgotten_producer_holds_no_reader_back() -> None:
     producers = ProducerStateManager(DAY_MS)
     producers.commit(ProducerStateEntry(7, 0, (), NOW_MS, current_txn_first_offset=3))
 
-    producers.forget(7)
+    producers.remove(7)
 
     assert (producers.find(7), producers.first_unstable_offset) == (None, None)

@@ -18,7 +18,12 @@ from fauxka.protocol.batches.record_batch import (
     parse_header,
 )
 from fauxka.protocol.batches.records import RecordFields, decode_batch
-from fauxka.storage.cleaning.retained_batch import BatchRetention, BatchVerdict, delete_horizon_of, retained_batch
+from fauxka.storage.cleaning.retained_batch import (
+    BatchRetention,
+    BatchRetentionResult,
+    delete_horizon_of,
+    retained_batch,
+)
 
 from ..protocol.batch_bytes import NOW_MS, batch, record, records
 
@@ -26,8 +31,8 @@ CASES = (Path(__file__).parent / "cleaned_batches_4.3.0.txt").read_text().splitl
 # Payloads of these depend on the version of a library; what is in them does not.
 NOT_COMPARED_BY_BYTES = (Compression.GZIP, Compression.ZSTD)
 
-KEEP_EMPTY = BatchVerdict(BatchRetention.RETAIN_EMPTY)
-DELETE_EMPTY = BatchVerdict(BatchRetention.DELETE_EMPTY)
+KEEP_EMPTY = BatchRetentionResult(BatchRetention.RETAIN_EMPTY)
+DELETE_EMPTY = BatchRetentionResult(BatchRetention.DELETE_EMPTY)
 
 
 def keep_all(fields: RecordFields, key: bytes | None) -> bool:
@@ -38,7 +43,7 @@ def retained(line: str) -> bytes | None:
     data, retention, is_marker, now_ms, delete_retention_ms, kept, _ = line.split(" ")
     stored = memoryview(bytes.fromhex(data))
     offsets = kept.split(",")
-    verdict = BatchVerdict(BatchRetention[retention], is_marker == "1")
+    verdict = BatchRetentionResult(BatchRetention[retention], is_marker == "1")
     horizon = int(now_ms) + int(delete_retention_ms)
     result = retained_batch(
         parse_header(stored), stored, verdict, lambda fields, _: str(fields.offset) in offsets, horizon
@@ -46,7 +51,7 @@ def retained(line: str) -> bytes | None:
     return None if result is None else bytes(result)
 
 
-def kept_of(stored: bytes, offsets: set[int], verdict: BatchVerdict = KEEP_EMPTY) -> bytes | None:
+def kept_of(stored: bytes, offsets: set[int], verdict: BatchRetentionResult = KEEP_EMPTY) -> bytes | None:
     result = retained_batch(
         parse_header(stored), memoryview(stored), verdict, lambda fields, _: fields.offset in offsets, NOW_MS + 1000
     )

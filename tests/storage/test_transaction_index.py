@@ -100,7 +100,7 @@ def test_more_entries_than_are_read_at_a_time_come_in_order() -> None:
 def test_marker_that_is_not_behind_the_last_is_our_own_error() -> None:
     index = index_of(REAL_TRANSACTION)
 
-    with pytest.raises(AssertionError, match="is not behind"):
+    with pytest.raises(AssertionError, match="does not follow"):
         index.append(REAL_TRANSACTION)
 
 
@@ -168,11 +168,11 @@ def test_sound_index_passes_the_check() -> None:
     ("entry", "words"),
     [
         ((1, 0, 7, 8, 9), "entry 1 has version 1, not 0"),
-        ((0, 0, 7, 8, 9), "entry 1 behind offset 8"),
-        ((0, 0, 10, 9, 9), "entry 1 behind offset 8"),
-        ((0, 0, -1, 9, 9), "entry 1 behind offset 8"),
-        ((0, 0, 9, 9, 11), "entry 1 behind offset 8"),
-        ((0, 0, 9, 9, -1), "entry 1 behind offset 8"),
+        ((0, 0, 7, 8, 9), "entry 1 after offset 8"),
+        ((0, 0, 10, 9, 9), "entry 1 after offset 8"),
+        ((0, 0, -1, 9, 9), "entry 1 after offset 8"),
+        ((0, 0, 9, 9, 11), "entry 1 after offset 8"),
+        ((0, 0, 9, 9, -1), "entry 1 after offset 8"),
     ],
     ids=["version", "same marker", "begins late", "begins before 0", "stable beyond", "stable before 0"],
 )
@@ -186,7 +186,7 @@ def test_entry_that_cannot_be_is_found_by_the_check(entry: tuple[int, ...], word
 def test_marker_before_the_segment_is_found_by_the_check() -> None:
     index = index_holding(REAL)
 
-    with pytest.raises(CorruptFileError, match="entry 0 behind offset 8"):
+    with pytest.raises(CorruptFileError, match="entry 0 after offset 8"):
         index.check(9)
 
 

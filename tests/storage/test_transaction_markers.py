@@ -254,8 +254,10 @@ def flush(log: PartitionLog) -> None:
 
 
 def see_first_batch(log: PartitionLog, sequence: int, *, joins: bool, epoch: int = 0, now_ms: int = NOW_MS) -> None:
-    seen = UnverifiedProducer(producer_epoch=epoch, lowest_sequence=sequence, joins_by_itself=joins, created_ms=now_ms)
-    log.producers.unverified.begin(7, seen)
+    seen = UnverifiedProducer(
+        producer_epoch=epoch, lowest_sequence=sequence, supports_epoch_bump=joins, created_ms=now_ms
+    )
+    log.producers.unverified.add(7, seen)
 
 
 def test_batch_behind_one_that_was_seen_and_not_appended_is_out_of_order() -> None:
