@@ -67,7 +67,7 @@ class TransactionPath(Struct, kw_only=True):
 def list_transactions(control: Control, query: TransactionQuery) -> TransactionPage:
     """List the transactional ids that the coordinator knows, with the state of their transactions."""
     coordinators = control.cluster.node.coordinators
-    known = coordinators.transactions.list_states() if coordinators.has_transactions else []
+    known = coordinators.transactions.list_all() if coordinators.has_transactions else []
     found = [
         each
         for each in sorted(known, key=_id_of)
@@ -90,7 +90,7 @@ def forget_transaction(control: Control, path: TransactionPath) -> TransactionIn
     """
     known = _known(control, path.transactional_id)
     try:
-        control.cluster.node.coordinators.transactions.forget(path.transactional_id)
+        control.cluster.node.coordinators.transactions.delete(path.transactional_id)
     except KafkaError as error:
         name = ErrorCode(error.code).name
         words = f"{path.transactional_id} cannot be forgotten: {name} {error.message}"

@@ -1,7 +1,9 @@
-"""The records that coordinators keep their state in: appended before the state changes, and read again at a start.
+"""The log of a coordinator: the records of its state in its internal topic, which it replays at start-up.
 
-What belongs together is one batch in the partition that the group's or transactional id belongs to; nobody sees a part
-of it, whenever the node dies. A coordinator checks, appends, and only then changes what it has in memory.
+- A coordinator validates a request, appends records, and only then changes its state in memory.
+- The records of one change are one batch in the partition of the group id or transactional id. After a crash the
+  batch is there as a whole, or not at all.
+- A response that reports the change waits for `when_durable`.
 Source: CoordinatorRuntime and TransactionStateManager.appendTransactionToLog, Kafka 4.3.0.
 """
 
@@ -31,12 +33,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Read at a time when a topic is replayed (offsets.load.buffer.size has five times that).
-_REPLAY_BYTES = 1024 * 1024
+# The size of one read during replay. Kafka's offsets.load.buffer.size is five times as large.
+_REPLAY_READ_BYTES = 1024 * 1024
 
-# What a coordinator answers where its records cannot be appended.
+# The error codes of a failed append, and those that the client gets in their place.
 # Source: CoordinatorOperationExceptionHelper.handleOperationException, Kafka 4.3.0.
-_TRANSLATED: Mapping[int, ErrorCode] = MappingProxyType(
+_CLIENT_ERROR_CODES: Mapping[int, ErrorCode] = MappingProxyType(
     {
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
         ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
@@ -49,15 +51,14 @@ _TRANSLATED: Mapping[int, ErrorCode] = MappingProxyType(
     }
 )
 
-# The batches that coordinators write are nobody's.
-_NOBODY = BatchOptions()
+_NO_PRODUCER = BatchOptions()
 
-# Batches without a producer; the sequence in them means nothing, and group and share coordinators write 0 (seen in
+# Batches without a producer. Group and share coordinators write 0 as their sequence, which has no meaning (seen in
 # tests/golden/consumer_offsets-4.3.0.log).
-_NOBODYS_OF: Mapping[CoordinatorType, BatchOptions] = MappingProxyType(
+_BATCH_OPTIONS: Mapping[CoordinatorType, BatchOptions] = MappingProxyType(
     {
         CoordinatorType.GROUP: BatchOptions(base_sequence=0),
-        CoordinatorType.TRANSACTION: _NOBODY,
+        CoordinatorType.TRANSACTION: _NO_PRODUCER,
         CoordinatorType.SHARE: BatchOptions(base_sequence=0),
     }
 )
@@ -66,17 +67,18 @@ R = TypeVar("R")
 
 
 class CoordinatorRecord(NamedTuple):
-    """A record of a coordinator; a value of None says that what the key stands for is gone."""
+    """A record to append. A value of None is a tombstone."""
 
     key: bytes
     value: bytes | None
 
 
 class ReplayedRecord(NamedTuple):
-    """A record as it is read again.
+    """A record read from the log.
 
-    header: of its batch, for the producer and whether it belongs to a transaction.
-    marker: how the producer's transaction ended in this partition; key and value say nothing more then.
+    header: the header of its batch, which has the producer of a transactional record.
+    marker: set for a control record: the end of the producer's transaction in this partition. The record then has no
+    other content.
     """
 
     header: BatchHeader
@@ -87,14 +89,14 @@ class ReplayedRecord(NamedTuple):
     marker: EndTransactionMarker | None
 
 
-# Is told the partition that a record is in, and the record.
+# Applies a record to the coordinator's state: partition index, record.
 ApplyRecord = Callable[[int, ReplayedRecord], None]
 
 
 class CoordinatorLog:
-    """The topic of one kind of coordinator, as that one writes and reads it."""
+    """Appends to and reads the internal topic of one type of coordinator."""
 
-    __slots__ = ("_controller", "_is_current", "_is_unsaved", "_replicas", "_type", "_unsettled")
+    __slots__ = ("_controller", "_is_current", "_is_metadata_unsaved", "_pending_flushes", "_replicas", "_type")
 
     def __init__(
         self,
@@ -103,42 +105,42 @@ class CoordinatorLog:
         coordinator_type: CoordinatorType,
         is_current: Callable[[], bool],
     ) -> None:
-        """Read and write nothing yet: the topic is created with the first record.
+        """Create the log. The first append creates the topic.
 
-        is_current: returns whether the node still has the coordinator that writes this log.
+        is_current: returns whether the node still has the coordinator of this log.
         """
         self._controller = controller
         self._replicas = replicas
         self._is_current = is_current
         self._type = coordinator_type
-        # What is to be flushed before it is answered: up to which offset, by what flushes it.
-        self._unsettled: dict[PartitionFlusher, int] = {}
-        # Whether the cluster's metadata is not on disk yet, of which the topic itself may be.
-        self._is_unsaved = False
+        # For each flusher of a partition, the end offset that must be flushed before the next response.
+        self._pending_flushes: dict[PartitionFlusher, int] = {}
+        # Whether the cluster metadata with a new internal topic is not on disk yet.
+        self._is_metadata_unsaved = False
 
     @property
     def is_current(self) -> bool:
-        """Whether the node still has this coordinator, and has not died or been reset since."""
+        """Whether the node still has the coordinator of this log. A crash or a reset ends it."""
         return self._is_current()
 
     # -- write
 
-    def append(self, key_text: str, records: Sequence[CoordinatorRecord], options: BatchOptions = _NOBODY) -> int:
-        """Append the records as one batch to the partition that the id belongs to; return the first one's offset.
+    def append(self, key_text: str, records: Sequence[CoordinatorRecord], options: BatchOptions = _NO_PRODUCER) -> int:
+        """Append the records as one batch to the partition of a group id or transactional id. Return its base offset.
 
-        options: the producer of offsets that belong to a transaction; nobody's by default.
-        Raises KafkaError, which is for the client: COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, UNKNOWN_SERVER_ERROR.
-        Nothing was written then.
+        options: the producer, if the records belong to a transaction.
+        Raises KafkaError with an error code for the client: COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR,
+        UNKNOWN_SERVER_ERROR. No record is written then.
         """
         if not self.is_current:
-            raise KafkaError(ErrorCode.NOT_COORDINATOR, "the node died, or has begun anew")
+            raise KafkaError(ErrorCode.NOT_COORDINATOR, "the node crashed or was reset")
         try:
             return self._append(self._partition_of(key_text), records, options)
         except KafkaError as error:
-            raise KafkaError(_TRANSLATED.get(error.code, error.code), error.message) from error
+            raise KafkaError(_CLIENT_ERROR_CODES.get(error.code, error.code), error.message) from error
 
     def partition_index_of(self, key_text: str) -> int:
-        """Return the index of the partition that the group's or transactional id belongs to. Raises KafkaError."""
+        """Return the partition index of a group id or transactional id. Raises KafkaError."""
         return self._partition_of(key_text).index
 
     def _partition_of(self, key_text: str) -> Partition:
@@ -148,67 +150,67 @@ class CoordinatorLog:
         now_ms = self._replicas.clock.now_ms()
         stamped = [Record(key=each.key, value=each.value, timestamp=now_ms) for each in records]
         if options.producer_id == NO_PRODUCER_ID:
-            batch = build_batch(stamped, _NOBODYS_OF[self._type])
+            batch = build_batch(stamped, _BATCH_OPTIONS[self._type])
             result = partition.append(memoryview(batch), now_ms)
         else:
             batch = build_batch(stamped, options)
             result = partition.append_coordinated(TransactionalRecords(batch), now_ms)
         flusher = partition.flusher
         if flusher is not None and flusher.must_wait():
-            self._unsettled[flusher] = result.last_offset + 1
-        self._is_unsaved |= not self._controller.is_saved
+            self._pending_flushes[flusher] = result.last_offset + 1
+        self._is_metadata_unsaved |= not self._controller.is_saved
         return result.base_offset
 
-    def when_durable(self, response: R, refused: Callable[[ErrorCode], R]) -> R | Deferred[R]:
-        """Return the response to what was appended since it was last asked, now or when that is as safe as asked for.
+    def when_durable(self, response: R, make_error: Callable[[ErrorCode], R]) -> R | Deferred[R]:
+        """Return the response to the appends since the last call, deferred until they are flushed (flush.messages).
 
-        refused: makes the answer where it could not be flushed (flush.messages).
+        make_error: creates the response if the records cannot be flushed.
         """
-        unsettled, self._unsettled = self._unsettled, {}
-        is_unsaved, self._is_unsaved = self._is_unsaved, False
-        if not unsettled and not is_unsaved:
+        flushes, self._pending_flushes = self._pending_flushes, {}
+        is_unsaved, self._is_metadata_unsaved = self._is_metadata_unsaved, False
+        if not flushes and not is_unsaved:
             return response
         deferred: Deferred[R] = Deferred(is_applied=True)
-        left = len(unsettled) + is_unsaved
-        answer = response
+        pending_count = len(flushes) + is_unsaved
+        result = response
 
-        def settled(*, is_safe: bool) -> None:
-            nonlocal left, answer
-            if not is_safe:
-                answer = refused(_TRANSLATED[ErrorCode.KAFKA_STORAGE_ERROR])
-            left -= 1
-            if not left:
-                deferred.complete(answer)
+        def count_down(*, is_durable: bool) -> None:
+            nonlocal pending_count, result
+            if not is_durable:
+                result = make_error(_CLIENT_ERROR_CODES[ErrorCode.KAFKA_STORAGE_ERROR])
+            pending_count -= 1
+            if not pending_count:
+                deferred.complete(result)
 
-        for flusher, end_offset in unsettled.items():
-            flusher.when_flushed(end_offset, lambda error: settled(is_safe=error is None))
+        for flusher, end_offset in flushes.items():
+            flusher.when_flushed(end_offset, lambda error: count_down(is_durable=error is None))
         if is_unsaved:
-            # A start would not know the topic that has come into being for this.
+            # Without the metadata, the next start-up would not find the new internal topic.
             saved = self._controller.when_saved(lambda error: error is None)
             if isinstance(saved, Deferred):
-                saved.deliver_to(lambda is_safe: settled(is_safe=is_safe))
+                saved.deliver_to(lambda is_saved: count_down(is_durable=is_saved))
             else:
-                settled(is_safe=saved)
+                count_down(is_durable=saved)
         return deferred
 
     # -- read
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is to be replayed: there is no topic, or it has no records."""
+        """Whether the topic does not exist, or has no records."""
         return not any(self._logs())
 
     def replay(self, apply: ApplyRecord) -> None:
-        """Tell apply all records, partition by partition and in order; markers of transactions among them.
+        """Call apply with every record and transaction marker, partition by partition, in the order of the log.
 
-        A batch that cannot be read is passed over, and said so.
+        Batches that cannot be decoded are skipped and logged.
         """
         for index, log in self._logs():
             for record in _records_of(log):
                 apply(index, record)
 
     def _logs(self) -> Iterator[tuple[int, PartitionLog]]:
-        """Yield the logs that have records."""
+        """Yield the partition indexes and logs that have records."""
         topic = self._controller.image.find_topic(INTERNAL_TOPICS[self._type].name)
         for partition in [] if topic is None else self._replicas.partitions_of(topic):
             log = partition.find_log()
@@ -222,7 +224,7 @@ def _records_of(log: PartitionLog) -> Iterator[ReplayedRecord]:
         try:
             records = decode_batch(batch)
         except (InvalidRecords, IndexError, BrokenPayload) as error:
-            logger.error("%s: the batch at %d is passed over: %s", log.topic_partition, header.base_offset, error)
+            logger.error("%s: the batch at offset %d is skipped: %s", log.topic_partition, header.base_offset, error)
             continue
         marker = decode_marker(header, batch)
         for each in records:
@@ -233,7 +235,7 @@ def _records_of(log: PartitionLog) -> Iterator[ReplayedRecord]:
 def _batches_of(log: PartitionLog) -> Iterator[tuple[BatchHeader, memoryview]]:
     offset, end_offset = log.log_start_offset, log.log_end_offset
     while offset < end_offset:
-        fetched = log.read(offset, _REPLAY_BYTES, upper_offset=end_offset, min_one_batch=True)
+        fetched = log.read(offset, _REPLAY_READ_BYTES, upper_offset=end_offset, min_one_batch=True)
         data = memoryview(b"".join(fetched.views))
         position, before = 0, offset
         while position + HEADER_SIZE <= len(data):
@@ -244,5 +246,5 @@ def _batches_of(log: PartitionLog) -> Iterator[tuple[BatchHeader, memoryview]]:
             position += header.size
             offset = header.last_offset + 1
         if offset == before:
-            # Compaction has left nothing behind the last batch.
+            # Compaction has removed all batches after this offset.
             return

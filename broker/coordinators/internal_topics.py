@@ -1,6 +1,6 @@
-"""The topics that coordinators keep their state in, and which partition of them, so which node, a key belongs to.
+"""The internal topics of the coordinators, and the mapping of keys to their partitions.
 
-Such a topic comes into being when a coordinator of its kind is first asked for.
+The first request for a coordinator creates its topic. The leader of a key's partition is the key's coordinator.
 Source: KafkaApis.getCoordinator, AutoTopicCreationManager and the coordinators' *TopicConfigs methods, Kafka 4.3.0.
 """
 
@@ -29,7 +29,7 @@ INT32_MIN = -(2**31)
 
 
 class CoordinatorType(IntEnum):
-    """What a client looks for a coordinator of; the numbers stand on the wire."""
+    """The key types of FindCoordinator."""
 
     GROUP = 0
     TRANSACTION = 1
@@ -38,7 +38,11 @@ class CoordinatorType(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class InternalTopic:
-    """A topic of a coordinator: partition_count and configs_from name broker keys, configs are fixed."""
+    """The topic of one type of coordinator.
+
+    partition_count: the broker config key of the partition count. configs: topic configs with fixed values.
+    configs_from: topic config keys to the broker config keys that set their values.
+    """
 
     name: str
     partition_count: str
@@ -83,32 +87,32 @@ INTERNAL_TOPICS: Mapping[CoordinatorType, InternalTopic] = MappingProxyType(
 def partition_of_key(
     controller: Controller, replicas: ReplicaManager, coordinator_type: CoordinatorType, key: str
 ) -> Partition:
-    """Return the partition that keeps the state of a group, a transactional id or a share group's partition.
+    """Return the partition that stores the state of a key. Creates the topic if it does not exist.
 
-    Its leader is the coordinator. The topic is created if it is not there yet.
+    key: a group id, a transactional id, or the GROUP:TOPIC_ID:PARTITION of a share group.
     """
-    topic = internal_topic(controller, coordinator_type)
+    topic = ensure_internal_topic(controller, coordinator_type)
     return replicas.partitions_of(topic)[partition_index_of_key(key, len(topic.partitions))]
 
 
-def find_index_of_key(image: MetadataImage, coordinator_type: CoordinatorType, key: str) -> int:
-    """Return the index of that partition; the topic need not be there, and is not created."""
+def expected_index_of_key(image: MetadataImage, coordinator_type: CoordinatorType, key: str) -> int:
+    """Return the index of a key's partition. For a missing topic, it depends on the configured partition count."""
     wanted = INTERNAL_TOPICS[coordinator_type]
     topic = image.find_topic(wanted.name)
     return partition_index_of_key(key, _partition_count(image, wanted) if topic is None else len(topic.partitions))
 
 
 def partition_index_of_key(key: str, partition_count: int) -> int:
-    """Return which of partition_count partitions a key belongs to.
+    """Return the partition index of a key, from 0 to partition_count - 1.
 
-    The smallest hash has no absolute value in Java and counts as 0 (Utils.abs).
+    The smallest 32-bit integer has no absolute value in Java and counts as 0 (Utils.abs).
     """
     value = java_string_hash(key)
     return 0 if value == INT32_MIN else abs(value) % partition_count
 
 
-def internal_topic(controller: Controller, coordinator_type: CoordinatorType) -> TopicImage:
-    """Return the topic of that kind of coordinator, created as it was configured if it is not there yet."""
+def ensure_internal_topic(controller: Controller, coordinator_type: CoordinatorType) -> TopicImage:
+    """Return the topic of a type of coordinator. Creates it from the broker's configs if it does not exist."""
     wanted = INTERNAL_TOPICS[coordinator_type]
     image = controller.image
     topic = image.find_topic(wanted.name)
@@ -125,7 +129,7 @@ def _partition_count(image: MetadataImage, wanted: InternalTopic) -> int:
 
 
 def is_share_key(key: str) -> bool:
-    """Return whether the key is GROUP:TOPIC_ID:PARTITION, which is what share groups keep their state by."""
+    """Return whether the key is GROUP:TOPIC_ID:PARTITION, the key of a share group's state."""
     parts = key.split(":")
     if len(parts) != SHARE_KEY_PARTS or not all(part.strip() for part in parts):
         return False

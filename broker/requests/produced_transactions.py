@@ -101,12 +101,12 @@ def _ask_coordinator(
         transactional_id=transactional_id,
         producer_id=producer.producer_id,
         producer_epoch=producer.producer_epoch,
-        joins=context.api_version >= JOINS_SINCE,
-        knows_abortable=context.api_version >= ABORTABLE_SINCE,
+        adds_partitions=context.api_version >= JOINS_SINCE,
+        supports_abortable=context.api_version >= ABORTABLE_SINCE,
     )
-    for key, error in check.refused(context.node.coordinators.transactions, first).items():
+    for key, error in check.find_errors(context.node.coordinators.transactions, first).items():
         answer, partition, batch = first[key]
-        _refuse(answer, error, is_retried_by_client=check.joins)
+        _refuse(answer, error, is_retried_by_client=check.adds_partitions)
         refused = AppendRefused(ErrorCode(answer.error_code), error.message)
         refused.header = parse_header(batch) if len(batch) >= HEADER_SIZE else None
         context.decide(partition.topic_name, partition.index, refused)

@@ -138,7 +138,7 @@ class Transactions(RuleBasedStateMachine):
                 each.last_update_ms,
                 set(each.partitions),
             )
-            for each in self.scene.coordinator.list_states()
+            for each in self.scene.coordinator.list_all()
         }
         assert known == {
             name: (each.state, each.pid, each.epoch, each.timeout_ms, each.updated_ms, each.places)
@@ -147,7 +147,7 @@ class Transactions(RuleBasedStateMachine):
 
     @invariant()
     def open_transactions_began_at_the_same_time(self) -> None:
-        began = {each.transactional_id: each.start_ms for each in self.scene.coordinator.list_states()}
+        began = {each.transactional_id: each.start_ms for each in self.scene.coordinator.list_all()}
         assert all(began[name] == each.start_ms for name, each in self.model.ids.items() if each.state == ONGOING)
 
     @invariant()

@@ -1,7 +1,7 @@
-"""Asks the transaction coordinator whether partitions are, or may be, in a producer's transaction.
+"""Checks with the transaction coordinator that partitions are in a producer's transaction, or adds them.
 
-Requests that came before transaction version 2 had their partitions added by a request of their own, so that it is
-verified; later ones make the partition join by themselves (KIP-890).
+Before transaction version 2, clients add partitions by AddPartitionsToTxn, and Produce verifies them. From version 2
+on, Produce and TxnOffsetCommit add their partitions themselves (KIP-890).
 Source: AddPartitionsToTxnManager.addOrVerifyTransaction and its completion handler, Kafka 4.3.0.
 """
 
@@ -23,67 +23,74 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionCheck:
-    """Whose transaction it is about, and what the version of the request can do and understand.
+    """The check of one request.
 
-    joins: partitions join by themselves. knows_abortable: TRANSACTION_ABORTABLE is understood.
+    adds_partitions: add the partitions to the transaction; otherwise verify that they are in it.
+    supports_abortable: the request's version has the error code TRANSACTION_ABORTABLE.
     """
 
     transactional_id: str
     producer_id: int
     producer_epoch: int
-    joins: bool
-    knows_abortable: bool
+    adds_partitions: bool
+    supports_abortable: bool
 
-    def refused(
+    def find_errors(
         self, coordinator: TransactionCoordinator, partitions: Collection[tuple[str, int]]
     ) -> dict[tuple[str, int], KafkaError]:
-        """Return the partitions (topic and index) that are not in the transaction, each with why."""
-        if self.joins:
-            error = self._ask(coordinator, partitions)
+        """Return the errors of the partitions (topic name, index) that are not in the transaction."""
+        if self.adds_partitions:
+            error = self._find_error(coordinator, partitions)
             return {} if error is None else dict.fromkeys(partitions, error)
-        errors = {partition: self._ask(coordinator, (partition,)) for partition in partitions}
+        errors = {partition: self._find_error(coordinator, (partition,)) for partition in partitions}
         return {partition: error for partition, error in errors.items() if error is not None}
 
-    def _ask(self, coordinator: TransactionCoordinator, partitions: Collection[tuple[str, int]]) -> KafkaError | None:
-        whose = self.transactional_id, self.producer_id, self.producer_epoch
+    def _find_error(
+        self, coordinator: TransactionCoordinator, partitions: Collection[tuple[str, int]]
+    ) -> KafkaError | None:
+        apply = coordinator.add if self.adds_partitions else coordinator.verify
         try:
             if not coordinator.has_topic:
                 raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"there is no {TRANSACTION_STATE_TOPIC} yet")
-            if self.joins:
-                coordinator.add(*whose, partitions)
-            else:
-                coordinator.verify(*whose, partitions)
+            apply(self.transactional_id, self.producer_id, self.producer_epoch, partitions)
         except KafkaError as error:
-            return self._for_client(error)
+            if error.code == ErrorCode.PRODUCER_FENCED:
+                return KafkaError(ErrorCode.INVALID_PRODUCER_EPOCH, error.message)
+            if error.code == ErrorCode.TRANSACTION_ABORTABLE and not self.supports_abortable:
+                return KafkaError(ErrorCode.INVALID_TXN_STATE, error.message)
+            return error
         return None
 
-    def _for_client(self, error: KafkaError) -> KafkaError:
-        if error.code == ErrorCode.PRODUCER_FENCED:
-            return KafkaError(ErrorCode.INVALID_PRODUCER_EPOCH, error.message)
-        if error.code == ErrorCode.TRANSACTION_ABORTABLE and not self.knows_abortable:
-            return KafkaError(ErrorCode.INVALID_TXN_STATE, error.message)
-        return error
 
-
-def when_joined(
-    coordinator: TransactionCoordinator, response: R | Deferred[R], refused: Callable[[], R]
+def when_partitions_durable(
+    coordinator: TransactionCoordinator, response: R | Deferred[R], make_error: Callable[[], R]
 ) -> R | Deferred[R]:
-    """Return the response once the coordinator's record of the partitions that have joined is as safe as asked for.
+    """Return the response when the coordinator's record of the added partitions is durable.
 
-    refused: makes the answer where it could not be flushed (flush.messages).
+    make_error: creates the response if the record cannot be flushed (flush.messages).
     """
-    written = coordinator.when_durable(True, lambda _: False)
-    if not isinstance(written, Deferred):
+    is_written = coordinator.when_durable(True, lambda _: False)
+    if not isinstance(is_written, Deferred):
         return response
     deferred: Deferred[R] = Deferred(is_applied=True)
 
-    def joined(is_written: bool) -> None:
-        if not is_written:
-            deferred.complete(refused())
+    def complete(is_durable: bool) -> None:
+        if not is_durable:
+            deferred.complete(make_error())
         elif isinstance(response, Deferred):
             cast("Deferred[R]", response).deliver_to(deferred.complete)
         else:
             deferred.complete(response)
 
-    written.deliver_to(joined)
+    is_written.deliver_to(complete)
     return deferred
+
+
+def error_code_for_version(code: ErrorCode, api_version: int, *, fenced_since: int) -> ErrorCode:
+    """Return INVALID_PRODUCER_EPOCH in place of PRODUCER_FENCED for versions without that error code (KIP-588).
+
+    fenced_since: the first version of the API with PRODUCER_FENCED.
+    """
+    if code == ErrorCode.PRODUCER_FENCED and api_version < fenced_since:
+        return ErrorCode.INVALID_PRODUCER_EPOCH
+    return code

@@ -1,4 +1,4 @@
-"""The markers that end one transaction in all of its partitions.
+"""Writes the markers of one transaction to its partitions.
 
 Source: TransactionMarkerRequestCompletionHandler and TransactionMarkerChannelManager, Kafka 4.3.0.
 """
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Somebody else has ended the transaction, or the producer is in a later epoch there.
-_PERMANENT = (ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.TRANSACTION_COORDINATOR_FENCED)
+# Another client has ended the transaction (WriteTxnMarkers), or the partition has a later epoch of the producer.
+_PERMANENT_ERRORS = (ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.TRANSACTION_COORDINATOR_FENCED)
 
 
-class MarkersGivenUp(Exception):
-    """A partition has refused a marker for good; Kafka sends no more markers for the transaction then."""
+class MarkersAbandoned(Exception):
+    """A partition has rejected a marker for good. Kafka then sends no more markers for the transaction."""
 
 
 def write_markers(
     replicas: ReplicaManager, write_marker: WriteMarker, prepared: TransactionMetadata, coordinator_epoch: int
 ) -> Mapping[TopicPartition, None]:
-    """Write the marker of a transaction whose end is decided; return the partitions that it is still to be written to.
+    """Write the marker of a transaction to its partitions, and return the partitions where the write failed.
 
-    A partition that was deleted needs none. Raises MarkersGivenUp.
+    Deleted partitions are skipped. Raises MarkersAbandoned.
     """
     marker = TransactionMarker(
         producer_id=prepared.producer_id,
@@ -44,25 +44,25 @@ def write_markers(
         coordinator_epoch=coordinator_epoch,
         transaction_version=prepared.client_version,
     )
-    left: dict[TopicPartition, None] = {}
+    failed: dict[TopicPartition, None] = {}
     for topic_name, index in prepared.partitions:
         partition = replicas.find_partition_by_name(topic_name, index)
         if partition is not None and not _write(write_marker, partition, marker):
-            left[topic_name, index] = None
-    return left
+            failed[topic_name, index] = None
+    return failed
 
 
 def _write(write_marker: WriteMarker, partition: Partition, marker: TransactionMarker) -> bool:
-    """Write the marker to one partition; return whether that is done."""
+    """Write the marker to one partition. Return False if it must be tried again."""
     try:
         write_marker(partition, marker)
     except KafkaError as error:
-        if error.code in _PERMANENT:
-            raise MarkersGivenUp(f"{partition.topic_name}-{partition.index}: {error.message}") from error
-        logger.error("%s-%d takes no marker yet: %s", partition.topic_name, partition.index, error.message)
+        if error.code in _PERMANENT_ERRORS:
+            raise MarkersAbandoned(f"{partition.topic_name}-{partition.index}: {error.message}") from error
+        logger.error("%s-%d: cannot write the marker: %s", partition.topic_name, partition.index, error.message)
         return False
     flusher = partition.flusher
     if flusher is not None and flusher.must_wait():
-        # Nobody waits for it but those who read what is committed.
+        # No response waits for this flush, but read_committed consumers do.
         flusher.flush_soon()
     return True

@@ -1,7 +1,8 @@
-"""What the coordinator knows of one transactional id, and how each step changes it; nothing here is changed in place.
+"""The state of one transactional id, and the functions that return its next state. No instance is changed in place.
 
-Transaction version 2 (KIP-890) raises the epoch with each transaction that a producer ends; in the versions before, an
-epoch is raised only by a producer that begins anew, and by the broker where it ends a transaction by itself.
+Each prepare function returns the metadata after one transition, for the coordinator to write and then to store.
+From transaction version 2 on (KIP-890) the end of each transaction raises the producer epoch. In older versions only
+InitProducerId and an abort by the broker raise it.
 Source: TransactionMetadata, TransactionState and TransactionLog, Kafka 4.3.0.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
+from ....protocol.produced_records import TransactionalProducer
 from ....protocol.stored_records.transaction_log_records import (
     NO_PRODUCER_EPOCH,
     NO_PRODUCER_ID,
@@ -18,14 +20,14 @@ from ....protocol.stored_records.transaction_log_records import (
     TransactionStatus,
 )
 
-# The last epoch that a producer gets; the one after it is for the marker that ends its transaction.
+# The last epoch of a producer. The epoch after it is for the marker that ends its transaction.
 LAST_PRODUCER_EPOCH = 32766
-# From this transaction version on, the end of a transaction raises the epoch.
+# The first transaction version in which the end of a transaction raises the epoch.
 EPOCH_BUMP_SINCE = 2
-# What requests say by whose version a client does not know of transaction versions.
+# The transaction version of requests whose API version has none.
 OLD_CLIENT = 0
 
-# A topic's name and a partition's index.
+# Topic name and partition index.
 TopicPartition = tuple[str, int]
 
 STATE_NAMES: Mapping[TransactionStatus, str] = {
@@ -45,12 +47,12 @@ _PREPARED = (TransactionStatus.PREPARE_COMMIT, TransactionStatus.PREPARE_ABORT)
 class TransactionMetadata:
     """One transactional id.
 
-    previous_producer_id: the one before the newest step; another one only after an epoch was exhausted.
-    next_producer_id: what takes the place of the producer id when a transaction in its last epoch has ended.
-    last_producer_epoch: the one before, whose producer may repeat what raised it; it is not in the log.
-    partitions: those of the open transaction, and of one that is being ended those that are not yet told so; in the
-    order in which they joined, as the keys of a mapping.
-    client_version: the transaction version of who took the newest step.
+    previous_producer_id: the producer id before the last transition. It differs only after an epoch overflow.
+    next_producer_id: the producer id after the present transaction, if that has used the last epoch.
+    last_producer_epoch: the previous epoch, whose producer may repeat the request that raised it. It is not in the log.
+    partitions: the keys are the partitions of the open transaction, in the order in which they were added. While the
+    transaction ends, they are the partitions without a marker.
+    client_version: the transaction version of the last transition.
     """
 
     transactional_id: str
@@ -68,12 +70,12 @@ class TransactionMetadata:
 
     @property
     def state_name(self) -> str:
-        """The state as Kafka's answers call it."""
+        """The state by Kafka's name."""
         return STATE_NAMES[self.status]
 
     @property
     def is_epoch_exhausted(self) -> bool:
-        """Whether the producer id has no further epoch to give."""
+        """Whether the producer id has no further epoch."""
         return self.producer_epoch >= LAST_PRODUCER_EPOCH
 
     @property
@@ -83,35 +85,32 @@ class TransactionMetadata:
 
     @property
     def is_prepared(self) -> bool:
-        """Whether it is decided how the transaction ends, and not yet told everywhere."""
+        """Whether the outcome of the transaction is decided, and markers are missing."""
         return self.status in _PREPARED
 
     @property
     def is_commit(self) -> bool:
-        """Whether a transaction that is being ended is committed."""
+        """Whether the decided outcome is a commit."""
         return self.status is TransactionStatus.PREPARE_COMMIT
 
     @property
-    def given_producer_id(self) -> int:
-        """The producer id to go on with after the transaction that is being ended."""
-        return self.producer_id if self.next_producer_id == NO_PRODUCER_ID else self.next_producer_id
-
-    @property
-    def given_producer_epoch(self) -> int:
-        """The epoch to go on with after the transaction that is being ended."""
-        return self.producer_epoch if self.next_producer_id == NO_PRODUCER_ID else 0
+    def producer_after_end(self) -> TransactionalProducer:
+        """The producer id and epoch after the transaction that is ending."""
+        if self.next_producer_id == NO_PRODUCER_ID:
+            return TransactionalProducer(self.producer_id, self.producer_epoch)
+        return TransactionalProducer(self.next_producer_id, 0)
 
     def is_timed_out(self, now_ms: int) -> bool:
-        """Whether the open transaction has been so for longer than its producer wanted."""
+        """Whether the transaction has been open for longer than its timeout."""
         return self.is_ongoing and self.start_ms + self.timeout_ms < now_ms
 
     def is_expired(self, now_ms: int, expiration_ms: int) -> bool:
-        """Whether nothing has happened for expiration_ms, and nothing is under way."""
-        is_at_rest = not self.is_ongoing and not self.is_prepared
-        return is_at_rest and self.last_update_ms <= now_ms - expiration_ms
+        """Whether there is no transaction, and the last transition was expiration_ms ago."""
+        has_transaction = self.is_ongoing or self.is_prepared
+        return not has_transaction and self.last_update_ms <= now_ms - expiration_ms
 
     def as_value(self) -> TransactionLogValue:
-        """Return what is kept of it."""
+        """Return the value of the record in __transaction_state."""
         partitions: dict[str, list[int]] | None = None
         if self.status is not TransactionStatus.EMPTY:
             partitions = {}
@@ -131,8 +130,8 @@ class TransactionMetadata:
         )
 
 
-def metadata_of(transactional_id: str, value: TransactionLogValue) -> TransactionMetadata:
-    """Return what a log says of a transactional id."""
+def metadata_from_value(transactional_id: str, value: TransactionLogValue) -> TransactionMetadata:
+    """Return the metadata of a record in __transaction_state."""
     return TransactionMetadata(
         transactional_id=transactional_id,
         producer_id=value.producer_id,
@@ -148,7 +147,7 @@ def metadata_of(transactional_id: str, value: TransactionLogValue) -> Transactio
     )
 
 
-def begun(
+def prepare_new_epoch(
     before: TransactionMetadata,
     *,
     producer_id: int,
@@ -157,7 +156,7 @@ def begun(
     timeout_ms: int,
     now_ms: int,
 ) -> TransactionMetadata:
-    """Return it with a producer that begins anew, without any transaction."""
+    """Return the metadata with the producer of an InitProducerId, and without a transaction."""
     return replace(
         before,
         producer_id=producer_id,
@@ -172,10 +171,10 @@ def begun(
     )
 
 
-def joined(
+def prepare_add_partitions(
     before: TransactionMetadata, partitions: Collection[TopicPartition], client_version: int, now_ms: int
 ) -> TransactionMetadata:
-    """Return it with partitions in its open transaction, which begins with the first of them."""
+    """Return the metadata with partitions added to the transaction. Without an open transaction, one begins."""
     return replace(
         before,
         previous_producer_id=before.producer_id,
@@ -187,12 +186,12 @@ def joined(
     )
 
 
-def prepared(
+def prepare_end(
     before: TransactionMetadata, *, is_commit: bool, client_version: int, next_producer_id: int, now_ms: int
 ) -> TransactionMetadata:
-    """Return it with the end of its transaction decided, which may be one that no partition has joined.
+    """Return the metadata with the outcome of the transaction decided. The transaction may be empty and not open.
 
-    next_producer_id: for a producer id whose epochs are exhausted; NO_PRODUCER_ID otherwise.
+    next_producer_id: NO_PRODUCER_ID, unless the epochs of the producer id are exhausted.
     """
     is_raised = client_version >= EPOCH_BUMP_SINCE
     return replace(
@@ -208,28 +207,29 @@ def prepared(
     )
 
 
-def fenced(
+def prepare_fenced_abort(
     before: TransactionMetadata, *, client_version: int, next_producer_id: int, now_ms: int
 ) -> TransactionMetadata:
-    """Return it with its open transaction aborted by the broker, in an epoch that its producer does not know.
+    """Return the metadata with an abort by the broker, in an epoch that fences the producer.
 
     client_version: the transaction version of the broker.
     """
     if client_version < EPOCH_BUMP_SINCE:
         before = replace(before, producer_epoch=before.producer_epoch + 1, last_producer_epoch=NO_PRODUCER_EPOCH)
-    return prepared(
+    return prepare_end(
         before, is_commit=False, client_version=client_version, next_producer_id=next_producer_id, now_ms=now_ms
     )
 
 
-def completed(before: TransactionMetadata, now_ms: int) -> TransactionMetadata:
-    """Return it with its transaction ended everywhere."""
+def prepare_complete(before: TransactionMetadata, now_ms: int) -> TransactionMetadata:
+    """Return the metadata after the last marker of the transaction."""
+    producer = before.producer_after_end
     return replace(
         before,
-        producer_id=before.given_producer_id,
+        producer_id=producer.producer_id,
         previous_producer_id=before.producer_id,
         next_producer_id=NO_PRODUCER_ID,
-        producer_epoch=before.given_producer_epoch,
+        producer_epoch=producer.producer_epoch,
         status=TransactionStatus.COMPLETE_COMMIT if before.is_commit else TransactionStatus.COMPLETE_ABORT,
         partitions={},
         last_update_ms=now_ms,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
-from ...coordinators.internal_topics import CoordinatorType, internal_topic, is_share_key, partition_index_of_key
+from ...coordinators.internal_topics import CoordinatorType, ensure_internal_topic, is_share_key, partition_index_of_key
 from ...requests.request_context import ApiHandler, RequestContext
 
 SEVERAL_KEYS_SINCE = 4
@@ -59,7 +59,7 @@ def _coordinator(context: RequestContext, key_type: int, key: str) -> Coordinato
     if coordinator_type is CoordinatorType.SHARE and (context.api_version < SHARE_SINCE or not is_share_key(key)):
         return _invalid(key, "")
     try:
-        topic = internal_topic(context.node.controller, coordinator_type)
+        topic = ensure_internal_topic(context.node.controller, coordinator_type)
     except KafkaError as error:
         # The files of the internal topic cannot be created; clients retry.
         return Coordinator(

@@ -19,7 +19,7 @@ from ....protocol.produce_codec import PartitionResponse, ProduceRequest
 from ....protocol.produced_records import RequestRefused
 from ....storage.append_refused import AppendRefused
 from ....storage.append_result import NO_LOG_START_OFFSET, AppendResult
-from ...coordinators.transaction.transaction_check import when_joined
+from ...coordinators.transaction.transaction_check import when_partitions_durable
 from ...metadata.metadata_image import TopicImage, is_internal_topic
 from ...replica.partition import Partition
 from ...requests.produce_route import PRODUCE_ROUTES_MAX, ProduceRoute
@@ -115,7 +115,7 @@ def _answer_when_safe(
         answer = [produce_codec.encode_response(correlation_id, version, answers)]
     if request.transactional_id is None:
         return answer
-    return when_joined(
+    return when_partitions_durable(
         context.node.coordinators.transactions,
         answer,
         lambda: [produce_codec.encode_response(correlation_id, version, _taken_back(answers))],

@@ -21,7 +21,7 @@ from ....protocol.messages.metadata import (
     MetadataResponseTopic,
 )
 from ....protocol.primitives import ZERO_UUID
-from ...coordinators.internal_topics import INTERNAL_TOPICS, internal_topic
+from ...coordinators.internal_topics import INTERNAL_TOPICS, ensure_internal_topic
 from ...metadata.authorized_operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
 from ...metadata.metadata_image import TopicImage, is_internal_topic
 from ...metadata.topic_names import collision_key_of, find_topic_name_error
@@ -128,7 +128,7 @@ def _create(context: RequestContext, names: list[str]) -> None:
     for name in names:
         try:
             if name in coordinators:
-                internal_topic(node.controller, coordinators[name])
+                ensure_internal_topic(node.controller, coordinators[name])
             elif collision_key_of(name) not in taken:
                 node.controller.create_topic(name, node.config.num_partitions)
         except KafkaError as error:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
-from ...coordinators.internal_topics import INTERNAL_TOPICS, CoordinatorType, find_index_of_key
-from ...coordinators.transaction.transaction_errors import error_for
+from ...coordinators.internal_topics import INTERNAL_TOPICS, CoordinatorType, expected_index_of_key
+from ...coordinators.transaction.transaction_check import error_code_for_version
 from ...requests.request_context import ApiHandler, RequestContext
 from ...runtime.deferred import Deferred
 
@@ -23,7 +23,7 @@ def handle(
 ) -> AddOffsetsToTxnResponse | Deferred[AddOffsetsToTxnResponse]:
     """Add the group's partition to the transaction."""
     node = context.node
-    index = find_index_of_key(node.image, CoordinatorType.GROUP, request.group_id)
+    index = expected_index_of_key(node.image, CoordinatorType.GROUP, request.group_id)
     partition = (INTERNAL_TOPICS[CoordinatorType.GROUP].name, index)
     transactions = node.coordinators.transactions
     try:
@@ -35,7 +35,7 @@ def handle(
             client_version=OLD_CLIENT,
         )
     except KafkaError as error:
-        return _refused(error_for(error.code, context.api_version, fenced_since=FENCED_SINCE))
+        return _refused(error_code_for_version(error.code, context.api_version, fenced_since=FENCED_SINCE))
     return transactions.when_durable(AddOffsetsToTxnResponse(), _refused)
 
 

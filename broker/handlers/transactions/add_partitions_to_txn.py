@@ -20,7 +20,7 @@ from ....protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTopicResult,
     AddPartitionsToTxnTransaction,
 )
-from ...coordinators.transaction.transaction_errors import error_for
+from ...coordinators.transaction.transaction_check import error_code_for_version
 from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 from ...runtime.deferred import Deferred
 
@@ -79,7 +79,7 @@ def _result(node: NodeServices, asked: AddPartitionsToTxnTransaction, api_versio
     if asked.verify_only:
         return _with_error(asked, lambda topic, index: _verify_partition(node, asked, topic, index))
     code = _add_partitions(node, asked, NEW_CLIENT if api_version >= NEW_CLIENT_SINCE else OLD_CLIENT)
-    code = error_for(code, api_version, fenced_since=FENCED_SINCE)
+    code = error_code_for_version(code, api_version, fenced_since=FENCED_SINCE)
     return _with_error(asked, lambda _topic, _index: code)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
 from ....protocol.produced_records import TransactionalProducer
-from ...coordinators.transaction.transaction_errors import error_for
+from ...coordinators.transaction.transaction_check import error_code_for_version
 from ...requests.request_context import ApiHandler, RequestContext
 from ...runtime.deferred import Deferred
 
@@ -29,7 +29,7 @@ def handle(context: RequestContext, request: EndTxnRequest) -> EndTxnResponse | 
     try:
         after = transactions.end(request.transactional_id, producer, client_version, is_commit=request.committed)
     except KafkaError as error:
-        return _refused(error_for(error.code, context.api_version, fenced_since=FENCED_SINCE))
+        return _refused(error_code_for_version(error.code, context.api_version, fenced_since=FENCED_SINCE))
     response = EndTxnResponse(producer_id=after.producer_id, producer_epoch=after.producer_epoch)
     return transactions.when_durable(response, _refused)
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from ....protocol.produced_records import TransactionalProducer
-from ...coordinators.transaction.transaction_errors import error_for
+from ...coordinators.transaction.transaction_check import error_code_for_version
 from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 from ...runtime.deferred import Deferred
 
@@ -73,7 +73,7 @@ def _init_transactional(node: NodeServices, request: InitProducerIdRequest, api_
     try:
         producer = transactions.init_producer(request.transactional_id or "", request.transaction_timeout_ms, expected)
     except KafkaError as error:
-        response = _refused(error_for(error.code, api_version, fenced_since=FENCED_SINCE))
+        response = _refused(error_code_for_version(error.code, api_version, fenced_since=FENCED_SINCE))
     else:
         response = InitProducerIdResponse(producer_id=producer.producer_id, producer_epoch=producer.producer_epoch)
     return transactions.when_durable(response, _refused)

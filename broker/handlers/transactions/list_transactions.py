@@ -21,7 +21,7 @@ def handle(context: RequestContext, request: ListTransactionsRequest) -> ListTra
         return ListTransactionsResponse(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION)
     now_ms = context.now_ms
     listed = [
-        each for each in context.node.coordinators.transactions.list_states() if _passes(each, request, pattern, now_ms)
+        each for each in context.node.coordinators.transactions.list_all() if _passes(each, request, pattern, now_ms)
     ]
     return ListTransactionsResponse(
         unknown_state_filters=[name for name in request.state_filters if name not in STATE_NAMES.values()],

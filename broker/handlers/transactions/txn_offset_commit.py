@@ -21,7 +21,7 @@ from ....protocol.produced_records import TransactionalProducer
 from ...coordinators.group.group import OffsetCommitter
 from ...coordinators.group.offset_requests import existing_partitions, fail_accepted, offset_to_commit
 from ...coordinators.internal_topics import CoordinatorType, partition_of_key
-from ...coordinators.transaction.transaction_check import TransactionCheck, when_joined
+from ...coordinators.transaction.transaction_check import TransactionCheck, when_partitions_durable
 from ...requests.request_context import ApiHandler, RequestContext
 from ...runtime.deferred import Deferred
 
@@ -79,7 +79,9 @@ def handle(
     for (topic, partition), error_code in zip(commits, error_codes, strict=True):
         results.add(topic.name, partition.partition_index, error_code)
     response = node.coordinators.groups.when_durable(results.response(), results.refused)
-    return when_joined(node.coordinators.transactions, response, lambda: results.refused(ErrorCode.NOT_COORDINATOR))
+    return when_partitions_durable(
+        node.coordinators.transactions, response, lambda: results.refused(ErrorCode.NOT_COORDINATOR)
+    )
 
 
 def _check_transaction(context: RequestContext, request: TxnOffsetCommitRequest) -> None:
@@ -99,10 +101,10 @@ def _check_transaction(context: RequestContext, request: TxnOffsetCommitRequest)
         transactional_id=request.transactional_id,
         producer_id=request.producer_id,
         producer_epoch=request.producer_epoch,
-        joins=context.api_version >= JOINS_SINCE,
-        knows_abortable=context.api_version >= ABORTABLE_SINCE,
+        adds_partitions=context.api_version >= JOINS_SINCE,
+        supports_abortable=context.api_version >= ABORTABLE_SINCE,
     )
-    for error in check.refused(
+    for error in check.find_errors(
         context.node.coordinators.transactions, [(partition.topic_name, partition.index)]
     ).values():
         raise error

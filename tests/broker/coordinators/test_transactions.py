@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fauxka.broker.coordinators.coordinator_log import CoordinatorRecord
-from fauxka.broker.coordinators.internal_topics import CoordinatorType, internal_topic
+from fauxka.broker.coordinators.internal_topics import CoordinatorType, ensure_internal_topic
 from fauxka.broker.coordinators.transaction.transaction_metadata import TransactionMetadata
 from fauxka.broker.lifecycle.cluster_reset import reset_cluster
 from fauxka.broker.lifecycle.cluster_snapshot import restore_snapshot, take_snapshot
@@ -56,7 +56,7 @@ def test_partitions_that_are_in_the_transaction_are_not_written_again(scene: Tra
 
 
 def test_nothing_is_known_of_an_id_whose_record_could_not_be_written(scene: TransactionScene) -> None:
-    topic = internal_topic(scene.cluster.controller, CoordinatorType.TRANSACTION)
+    topic = ensure_internal_topic(scene.cluster.controller, CoordinatorType.TRANSACTION)
     for partition in scene.cluster.node.replicas.partitions_of(topic):
         partition.log.fail_flush()
 
@@ -75,9 +75,9 @@ def test_ids_are_gone_with_their_topic(scene: TransactionScene) -> None:
     scene.init("tx")
 
     scene.cluster.controller.delete_topics([scene.cluster.image.topics["__transaction_state"]])
-    internal_topic(scene.cluster.controller, CoordinatorType.TRANSACTION)
+    ensure_internal_topic(scene.cluster.controller, CoordinatorType.TRANSACTION)
 
-    assert scene.coordinator.list_states() == []
+    assert scene.coordinator.list_all() == []
 
 
 # -- ends that nobody has asked for
@@ -109,10 +109,10 @@ def test_an_id_expires_only_when_it_was_not_used_for_a_week(scene: TransactionSc
     scene.init("tx")
 
     scene.clock.advance(7 * DAY_MS - EXPIRE_INTERVAL_MS)
-    before = len(scene.coordinator.list_states())
+    before = len(scene.coordinator.list_all())
     scene.clock.advance(EXPIRE_INTERVAL_MS)
 
-    assert (before, scene.coordinator.list_states()) == (1, [])
+    assert (before, scene.coordinator.list_all()) == (1, [])
     assert scene.states("tx") == ["EMPTY", ""]
 
 
@@ -122,7 +122,7 @@ def test_an_id_that_has_expired_is_not_known_after_a_restart(scene: TransactionS
 
     scene.restart()
 
-    assert scene.coordinator.list_states() == []
+    assert scene.coordinator.list_all() == []
 
 
 def test_no_timer_is_left_of_a_cluster_that_was_reset(scene: TransactionScene) -> None:

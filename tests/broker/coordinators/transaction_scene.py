@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
-from fauxka.broker.coordinators.internal_topics import CoordinatorType, internal_topic
+from fauxka.broker.coordinators.internal_topics import CoordinatorType, ensure_internal_topic
 from fauxka.broker.coordinators.transaction.transaction_coordinator import TransactionCoordinator
 from fauxka.broker.coordinators.transaction.transaction_metadata import TransactionMetadata
 from fauxka.broker.lifecycle.cluster_loader import recover_cluster
@@ -49,7 +49,7 @@ class TransactionScene:
         settings = BrokerConfig.from_entries({**entries, **(config or {})})
         self.cluster = Cluster(settings, clock=self.clock, file_system=file_system)
         self.cluster.controller.create_topic(TOPIC, 2)
-        internal_topic(self.cluster.controller, CoordinatorType.TRANSACTION)
+        ensure_internal_topic(self.cluster.controller, CoordinatorType.TRANSACTION)
 
     @property
     def coordinator(self) -> TransactionCoordinator:
