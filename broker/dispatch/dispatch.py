@@ -1,7 +1,7 @@
-"""One request from its frame to its answer (Kafka: SocketServer's request header checks and KafkaApis.handle).
+"""Dispatcher: decodes a request's header and calls the handler of its API (Kafka: SocketServer, KafkaApis.handle).
 
-The header is read here, the API's handler is found here, and what goes wrong in a handler is turned into an answer
-here. Handlers are imported when the first request for them comes: a broker that starts does not pay for all of them.
+The handler of an API is imported with its first request. While a fault rule is armed, requests pass through the fault
+injector. The journal, if there is one, observes each request.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
     from .fault_injector import FaultInjector
 
 
-# api key and version together, which find the route; correlation id; length of the client id (-1: null).
+# API key and version as one number, the key of the route; correlation id; length of the client id (-1: null).
 _HEADER = Struct(">Iih")
 _UNSIGNED = Struct(">I")
 _API_AND_VERSION = Struct(">hh")
 _PRODUCE = int(ApiKey.PRODUCE)
-# Requests other than Produce are small; a larger one, a Fetch of hundreds of partitions, is observed without its body.
+# Larger requests, such as a Fetch of hundreds of partitions, are observed without their body.
 OBSERVED_BODY_BYTES_MAX = 4096
 _API_KEYS = {int(key): key for key in ApiKey}
 
 
 class Route:
-    """Where the requests of one API in one version go. is_flexible: their header, too, has tagged fields."""
+    """The handler of one API version. is_flexible: the request header has tagged fields."""
 
     __slots__ = ("api_key", "api_version", "handler", "is_flexible")
 
     def __init__(self, api_key: int, api_version: int, handler: RequestHandler, *, is_flexible: bool) -> None:
-        """See the class."""
+        """api_key, api_version: as in the request header."""
         self.api_key = api_key
         self.api_version = api_version
         self.handler = handler
@@ -53,14 +53,14 @@ class Route:
 
 
 class NoFaults:
-    """The plan of a broker in which nothing goes wrong."""
+    """The fault plan of a broker without fault rules."""
 
     is_armed = False
     is_accepting_armed = False
 
 
 class Dispatcher:
-    """Answers the requests of all connections of one node."""
+    """Handles the requests of all connections of one node."""
 
     def __init__(
         self,
@@ -69,10 +69,9 @@ class Dispatcher:
         make_fault_injector: Callable[[], FaultInjector] | None = None,
         file_faults: FileFaults | None = None,
     ) -> None:
-        """Start without connections, and without a handler loaded.
+        """plan: the fault rules; make_fault_injector creates the injector that applies them.
 
-        plan: says what goes wrong on purpose; with make_fault_injector, which makes what carries it out.
-        observer: is told what happened to each request. file_faults: tell whether files were slow for it.
+        observer: the journal. file_faults: whether an injected fault delays the file access of a request.
         """
         self.observer = observer
         self._file_faults: FileFaults | NoFileFaults = file_faults or NoFileFaults()
@@ -84,58 +83,58 @@ class Dispatcher:
 
     @cached_property
     def fault_injector(self) -> FaultInjector:
-        """What carries out the plan; loaded when it is first armed: a start does not pay for it."""
-        assert self._make_fault_injector is not None, "a plan without what carries it out"
+        """The fault injector, created when a rule is first armed."""
+        assert self._make_fault_injector is not None, "a fault plan comes with make_fault_injector"
         return self._make_fault_injector()
 
     def lift_faults(self) -> None:
-        """Give up every request and connection that a fault keeps."""
+        """Give up every request and connection that a fault holds."""
         if "fault_injector" in vars(self):
             self.fault_injector.lift()
 
     def connection_opened(self, connection: ResponseWriter) -> None:
-        """Remember a connection until it is closed."""
+        """Add a connection to the open ones."""
         self._connections.add(connection)
 
     def connection_closed(self, connection: ResponseWriter) -> None:
-        """Forget a connection."""
+        """Remove a connection from the open ones."""
         self._connections.discard(connection)
         if not self._connections and self._all_closed is not None and not self._all_closed.done():
             self._all_closed.set_result(None)
 
     @property
     def connection_count(self) -> int:
-        """How many connections are open."""
+        """The number of open connections."""
         return len(self._connections)
 
     def close_connections(self) -> None:
-        """Close every connection; their waiting requests are abandoned."""
+        """Close every connection and abandon their pending requests."""
         for connection in list(self._connections):
             connection.close()
 
     def abort_connections(self) -> None:
-        """Close every connection without a wait for what it still has to read."""
+        """Close every connection at once, without writing what is buffered."""
         for connection in list(self._connections):
             connection.abort()
 
     async def wait_closed(self) -> None:
-        """Return when no connection is left."""
+        """Return when no connection is open."""
         if self._connections:
             self._all_closed = asyncio.get_running_loop().create_future()
             await self._all_closed
 
     def accepted(self, connection: ResponseWriter, info: ConnectionInfo) -> None:
-        """Have done to a new connection what a rule says."""
+        """Apply the fault rules of the point `accepted` to a new connection."""
         if self._plan.is_accepting_armed:
             self.fault_injector.accepted(connection, info)
 
     def handle(
         self, context: RequestContext, frame: memoryview, start: int, end: int
     ) -> Buffers | Deferred[Buffers] | ResponsePlan | Deferred[ResponsePlan] | None:
-        """Answer the request in frame[start:end].
+        """Handle the request in frame[start:end] and return its response, which may be pending.
 
-        Raises FrameError where it does not decode, or asks for an API or a version that is not served: the connection
-        is closed then, as Kafka does it.
+        Raises FrameError if the request does not decode, or its API or version is not served. The caller then closes
+        the connection, as Kafka does.
         """
         context.now_ms = context.node.clock.now_ms()
         context.batches = None
@@ -148,34 +147,34 @@ class Dispatcher:
         if self._plan.is_armed:
             return self.fault_injector.handle(context, route.handler, frame, position, end)
         try:
-            answer = route.handler.handle(context, frame, position, end)
+            response = route.handler.handle(context, frame, position, end)
         except Exception:
             if self.observer is not None:
                 self.observer.unanswered(self.observer.handled(context, end - start, PENDING))
             raise
-        if self.observer is None and type(answer) is list and not self._file_faults.is_late:
-            return answer
-        return self._observed(context, end - start, answer)
+        if self.observer is None and type(response) is list and not self._file_faults.is_late:
+            return response
+        return self._observe(context, end - start, response)
 
-    def _observed(
-        self, context: RequestContext, size: int, answer: Buffers | Deferred[Buffers] | None
+    def _observe(
+        self, context: RequestContext, size: int, response: Buffers | Deferred[Buffers] | None
     ) -> Buffers | Deferred[Buffers] | None:
-        """Tell the observer of a request that was handled, and return its answer; later where files were slow."""
+        """Report a handled request to the journal and return its response, delayed if a file fault says so."""
         is_late = self._file_faults.is_late
         observer = self.observer
-        if type(answer) is list and not is_late:
+        if type(response) is list and not is_late:
             if observer is not None:
                 context.request_id = observer.handled(context, size, RESPONDED)
-            return answer
+            return response
         if observer is not None:
-            state = NO_RESPONSE if answer is None else PENDING
+            state = NO_RESPONSE if response is None else PENDING
             context.request_id = request_id = observer.handled(context, size, state)
-            if isinstance(answer, Deferred):
-                answer.request_id = request_id
-        return delay_response(answer, self._file_faults, context.node.clock) if is_late else answer
+            if isinstance(response, Deferred):
+                response.request_id = request_id
+        return delay_response(response, self._file_faults, context.node.clock) if is_late else response
 
     def _read_header(self, context: RequestContext, frame: memoryview, start: int, end: int) -> tuple[Route, int]:
-        """Fill the context from the header of the request; return where the request goes, and where its body begins."""
+        """Fill the context from the request header. Returns the route and the position of the body."""
         context.request_start = start
         position = start + context.header_bytes
         if position <= end:
@@ -205,12 +204,12 @@ class Dispatcher:
         return route, position
 
     def _load_route(self, api_and_version: int) -> Route:
-        """Return where requests of this API in this version go, and import its handler where it is the first."""
+        """Return the route of an API version, and import the API's handler on first use."""
         api_key, api_version = _API_AND_VERSION.unpack(_UNSIGNED.pack(api_and_version))
         api = APIS.get(_API_KEYS.get(api_key, ApiKey.ENVELOPE))
         if api is None or api.key not in handlers.HANDLERS:
             raise FrameError(f"api key {api_key} is not served")
-        # The one handler that answers versions it does not know, so that a newer client can find out (KIP-511).
+        # ApiVersions responds to unsupported versions too, so that a newer client can fall back (KIP-511).
         is_served = api.first_version <= api_version <= api.last_version
         if not is_served and api.key is not ApiKey.API_VERSIONS:
             raise FrameError(
@@ -223,13 +222,13 @@ class Dispatcher:
 
 
 def load_handler(api: Api) -> RequestHandler:
-    """Return what answers the requests of the API; it is imported when it is first asked for."""
+    """Import and return the handler of the API."""
     module = import_module(f"{handlers.__name__}.{handlers.HANDLERS[api.key]}")
     return cast(RequestHandler, module.HANDLER)
 
 
 def _read_client_id(context: RequestContext, frame: memoryview, start: int, size: int, end: int) -> int:
-    """Set the context's client id from frame[start:start + size]; return the position behind it."""
+    """Set the context's client id from frame[start:start + size] and return the position after it."""
     if size < -1 or start + size > end:
         raise FrameError(f"a client id of {size} bytes; {end - start} are left")
     context.set_client_id(None if size == -1 else bytes(frame[start : start + size]))

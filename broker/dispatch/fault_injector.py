@@ -1,7 +1,14 @@
-"""Carries out what rules say: at `accepted` for a connection; at `received`, `applied` and `answering` for a request.
+"""Fault injector: carries out the faults that the fault plan chooses for connections and requests.
 
-This is the one place where anything goes wrong with requests on purpose. The plan says what; here it is done. A request
-that gets here has been copied, so that it can be held, delayed or handled twice.
+Rules:
+- Points: `accepted` for a connection; `received`, `applied` and `answering`, in this order, for a request. The plan is
+  asked once at each point and returns one fault or none.
+- `received` is before the handler: a fault may prevent, delay or repeat the request. `applied` is after the handler:
+  the log has changed, the response is not encoded into the queue. `answering` is before the bytes are written.
+- A request is copied first (OwnedRequest), so that it can be held, delayed or handled twice.
+- A request without a response (acks=0) passes `applied` and not `answering`.
+- Every fault that acts is reported to the observer, with the id of its rule and the point.
+- rules.rule_checks.ACTIONS_AT decides which action is allowed at which point. Another one here is a programming error.
 """
 
 from __future__ import annotations
@@ -49,16 +56,16 @@ RECEIVED = "received"
 APPLIED = "applied"
 ANSWERING = "answering"
 
-# What a corrupted byte is changed by: every bit of it.
+# A corrupted byte has all of its bits inverted.
 _ALL_BITS = 0xFF
 
-# What becomes of a request: an answer, a plan for one, a wait for either; None where nothing is answered.
+# The result of a request: a response, a plan for one, either of them pending, or None without a response.
 Outcome = Buffers | ResponsePlan | Deferred[ResponsePlan] | Deferred[Buffers] | None
 Late = Deferred[ResponsePlan]
 
 
 class FaultInjector:
-    """What goes wrong on one node."""
+    """Carries out faults on the connections and requests of one node."""
 
     def __init__(
         self,
@@ -69,7 +76,7 @@ class FaultInjector:
         observer: RequestObserver | None,
         crash: Callable[[int | None], None],
     ) -> None:
-        """plan: says what goes wrong. crash: stops the node, to be started again after so many ms, None for never."""
+        """crash: stops the node and restarts it after a number of ms, or never for None."""
         self.plan = plan
         self.held = HeldRequests(clock)
         self._clock = clock
@@ -77,21 +84,21 @@ class FaultInjector:
         self._file_faults = file_faults or NoFileFaults()
         self._observer = observer
         self._crash = crash
-        # Those that hang; one that its client has closed is forgotten by itself.
-        self._kept_connections: WeakSet[ResponseWriter] = WeakSet()
+        # Weak references, because a client may close its connection while it hangs.
+        self._hanging_connections: WeakSet[ResponseWriter] = WeakSet()
 
     def lift(self) -> None:
-        """Give up every request and connection that a fault keeps: the connections are closed."""
+        """Give up every request and connection that a fault holds, and close the connections."""
         self.held.give_up()
-        connections = list(self._kept_connections)
-        self._kept_connections.clear()
+        connections = list(self._hanging_connections)
+        self._hanging_connections.clear()
         for connection in connections:
             connection.close()
 
     # -- accepted
 
     def accepted(self, connection: ResponseWriter, info: ConnectionInfo) -> None:
-        """Do to a new connection what the plan says."""
+        """Carry out the plan's fault for a new connection."""
         fault = self.plan.accepted(info)
         if fault is None:
             return
@@ -104,7 +111,7 @@ class FaultInjector:
                 connection.slow_down(piece_bytes, every_ms)
             case Hang():
                 connection.hang()
-                self._kept_connections.add(connection)
+                self._hanging_connections.add(connection)
             case Delay(ms=delay_ms):
                 connection.hang()
                 self._clock.call_later(delay_ms, connection.wake)
@@ -118,12 +125,12 @@ class FaultInjector:
     def handle(
         self, context: RequestContext, handler: RequestHandler, frame: memoryview, position: int, end: int
     ) -> Outcome:
-        """Answer the request whose body is frame[position:end], or do what the plan says; raises FrameError."""
+        """Handle the request whose body is frame[position:end], with the faults of the plan. Raises FrameError."""
         request = OwnedRequest(context, handler, frame, position, end)
         fault = self.plan.received(request)
         outcome = self._go_on(request) if fault is None else self._receive(request, fault)
         context.request_id = request.context.request_id
-        # Written before the next request is looked at, which may be the last that this node sees.
+        # A plan is written before the next request is handled. That request may crash the node.
         return ResponsePlan(outcome) if isinstance(outcome, list) else outcome
 
     def _receive(self, request: OwnedRequest, fault: Fault) -> Outcome:
@@ -136,13 +143,13 @@ class FaultInjector:
                 self._deliver_once_more(request, fault)
                 return self._go_on(request)
             case Delay() | Hold() | Hang() as action:
-                self._not_applied(request, fault)
-                return self._keep(request, fault, action, RECEIVED, lambda: self._go_on(request))
+                self._report_not_applied(request, fault)
+                return self._hold(request, fault, action, RECEIVED, lambda: self._go_on(request))
             case Drop():
-                self._not_applied(request, fault)
+                self._report_not_applied(request, fault)
                 return None
             case Close() | Reset() | Crash() as action:
-                self._not_applied(request, fault)
+                self._report_not_applied(request, fault)
                 return self._end(action)
             case Observe() | Truncate() | Corrupt() | Drip():
                 raise _misplaced(fault, RECEIVED)
@@ -150,11 +157,11 @@ class FaultInjector:
                 assert_never(fault.action)
 
     def _refuse(self, request: OwnedRequest, fault: Fault) -> Outcome:
-        """Answer an error to what the fault chooses of the request, and have the rest of it handled."""
-        self._not_applied(request, fault)
+        """Refuse the partitions that the fault chooses, and handle the rest of the request."""
+        self._report_not_applied(request, fault)
         api, version, body = request.api, request.api_version, request.body
         if not error_responses.expects_response(api, version, body):
-            # With acks=0 the closed connection is all that tells of an error.
+            # With acks=0 a closed connection is the only sign of an error.
             return ResponsePlan(ending=Ending.CLOSE, is_whole=False)
         if fault.scope == "request":
             return [error_responses.error_response(api, version, request.correlation_id, body, fault.error_code)]
@@ -173,12 +180,12 @@ class FaultInjector:
         return outcome
 
     def _deliver_once_more(self, request: OwnedRequest, fault: Fault) -> None:
-        """Have the request handled as if it had come before, too, with an answer that got lost."""
-        answer = self._handle(request)
-        self._acted(request, fault, RECEIVED)
-        self._unanswered(request)
-        if isinstance(answer, Deferred):
-            answer.abandon()
+        """Handle the request one additional time and drop that response."""
+        response = self._handle(request)
+        self._report_acted(request, fault, RECEIVED)
+        self._report_unanswered(request)
+        if isinstance(response, Deferred):
+            response.abandon()
         request.context.request_id = 0
 
     # -- applied
@@ -189,7 +196,7 @@ class FaultInjector:
         throttled_by: Fault | None = None,
         change: Callable[[Buffers], Buffers] | None = None,
     ) -> Outcome:
-        """Have the request handled, and go on with its answer, now or when it is there."""
+        """Handle the request and pass its response on to `applied`, now or when it arrives."""
 
         def applied(buffers: Buffers | None) -> Outcome:
             if buffers is not None and throttled_by is not None:
@@ -198,50 +205,50 @@ class FaultInjector:
                 buffers = change(buffers)
             return self._applied(request, buffers)
 
-        answer = self._handle(request)
+        response = self._handle(request)
         if throttled_by is not None:
-            self._acted(request, throttled_by, RECEIVED)
-        if not isinstance(answer, Deferred):
-            return applied(answer)
-        late: Late = Deferred(answer.abandon, is_applied=answer.is_applied)
-        answer.deliver_to(lambda buffers: self._complete(request, late, lambda: applied(buffers)))
+            self._report_acted(request, throttled_by, RECEIVED)
+        if not isinstance(response, Deferred):
+            return applied(response)
+        late: Late = Deferred(response.abandon, is_applied=response.is_applied)
+        response.deliver_to(lambda buffers: self._complete(request, late, lambda: applied(buffers)))
         return late
 
     def _applied(self, request: OwnedRequest, buffers: Buffers | None) -> Outcome:
         fault = self.plan.applied(request)
         if fault is None:
             return self._answering(request, buffers)
-        self._acted(request, fault, APPLIED)
+        self._report_acted(request, fault, APPLIED)
         match fault.action:
             case Close() | Reset() | Crash() as action:
-                self._unanswered(request)
+                self._report_unanswered(request)
                 return self._end(action)
             case Drop():
-                self._unanswered(request)
+                self._report_unanswered(request)
                 return None
             case _ if buffers is None:
-                # A request without a response (acks=0) has none that could be late or wrong.
+                # There is no response (acks=0) that could be delayed or changed.
                 return None
             case Error():
-                return self._answering(request, self._lie(request, buffers, fault))
+                return self._answering(request, self._set_errors(request, buffers, fault))
             case Throttle():
                 return self._answering(request, self._throttled(request, buffers, fault))
             case Delay() | Hold() | Hang() as action:
-                return self._keep(request, fault, action, APPLIED, lambda: self._answering(request, buffers))
+                return self._hold(request, fault, action, APPLIED, lambda: self._answering(request, buffers))
             case Observe() | Truncate() | Corrupt() | Drip() | DeliverTwice():
                 raise _misplaced(fault, APPLIED)
             case _:
                 assert_never(fault.action)
 
-    def _lie(self, request: OwnedRequest, buffers: Buffers, fault: Fault) -> Buffers:
+    def _set_errors(self, request: OwnedRequest, buffers: Buffers, fault: Fault) -> Buffers:
         chosen = None if fault.scope == "request" else fault.chooses
-        answer = error_responses.overwrite_errors(
+        response = error_responses.overwrite_errors(
             request.api, request.api_version, joined(buffers), chosen, fault.error_code, self._topic_name_of
         )
         if self._observer is not None:
             named = frozenset[tuple[str, int]]() if chosen is None else fault.partitions
             self._observer.response_replaced(request.context.request_id, named, fault.error_code)
-        return [answer]
+        return [response]
 
     def _throttled(self, request: OwnedRequest, buffers: Buffers, fault: Fault) -> Buffers:
         assert isinstance(fault.action, Throttle), "only a Throttle sets throttle_time_ms"
@@ -255,7 +262,7 @@ class FaultInjector:
         fault = self.plan.answering(request)
         if fault is None:
             return buffers
-        self._acted(request, fault, ANSWERING)
+        self._report_acted(request, fault, ANSWERING)
         match fault.action:
             case Truncate(bytes=byte_count):
                 return ResponsePlan([joined(buffers)[:byte_count]], Ending.CLOSE, is_whole=False)
@@ -264,31 +271,31 @@ class FaultInjector:
             case Drip(bytes=piece_bytes, every_ms=every_ms):
                 return ResponsePlan(buffers, piece_bytes=piece_bytes, every_ms=every_ms)
             case Delay() as action:
-                return self._keep(request, fault, action, ANSWERING, lambda: buffers)
+                return self._hold(request, fault, action, ANSWERING, lambda: buffers)
             case Close() | Reset() as action:
-                self._unanswered(request)
+                self._report_unanswered(request)
                 return self._end(action)
             case Observe() | Error() | Drop() | Hang() | Hold() | Throttle() | DeliverTwice() | Crash():
                 raise _misplaced(fault, ANSWERING)
             case _:
                 assert_never(fault.action)
 
-    # -- what several points do
+    # -- parts of several points
 
     def _handle(self, request: OwnedRequest) -> Buffers | Deferred[Buffers] | None:
-        """Have the request handled, and written down; raises FrameError."""
+        """Handle the request and report it to the observer. Raises FrameError."""
         try:
-            answer = request.handle()
+            response = request.handle()
         except Exception:
-            self._handled(request, PENDING)
-            self._unanswered(request)
+            self._report_handled(request, PENDING)
+            self._report_unanswered(request)
             raise
-        self._handled(request, NO_RESPONSE if answer is None else PENDING)
-        if isinstance(answer, Deferred):
-            answer.request_id = request.context.request_id
-        return delay_response(answer, self._file_faults, self._clock)
+        self._report_handled(request, NO_RESPONSE if response is None else PENDING)
+        if isinstance(response, Deferred):
+            response.request_id = request.context.request_id
+        return delay_response(response, self._file_faults, self._clock)
 
-    def _handled(self, request: OwnedRequest, state: int) -> None:
+    def _report_handled(self, request: OwnedRequest, state: int) -> None:
         observer, context = self._observer, request.context
         if observer is None:
             return
@@ -297,7 +304,7 @@ class FaultInjector:
         else:
             context.request_id = observer.handled(context, request.size, state)
 
-    def _keep(
+    def _hold(
         self,
         request: OwnedRequest,
         fault: Fault,
@@ -305,7 +312,7 @@ class FaultInjector:
         point: str,
         go_on: Callable[[], Outcome],
     ) -> Late:
-        """Keep the request. Returns the response of go_on, pending until the request is released."""
+        """Hold the request. Returns the response of go_on, pending until the request is resumed."""
         late: Late = Deferred(is_applied=True, is_in_order=not action.release_order)
         resume = (
             lambda: self._complete(request, late, go_on),
@@ -317,7 +324,7 @@ class FaultInjector:
         return late
 
     def _complete(self, request: OwnedRequest, late: Late, go_on: Callable[[], Outcome]) -> None:
-        """Give late what go_on returns; the connection is closed where it fails, as where it fails at once."""
+        """Complete late with the outcome of go_on. A failure closes the connection, as without a fault."""
         try:
             outcome = go_on()
         except FrameError as error:
@@ -330,19 +337,19 @@ class FaultInjector:
             outcome = ResponsePlan(ending=Ending.CLOSE, is_whole=False)
         except Exception:
             logger.exception(
-                "connection %d of %s closed by a fault of ours",
+                "connection %d of %s closed because of an internal error",
                 request.connection.connection_id,
                 request.connection.client_host,
             )
             outcome = ResponsePlan(ending=Ending.RESET, is_whole=False)
-        self._give(request, late, outcome)
+        self._deliver(request, late, outcome)
 
-    def _give(self, request: OwnedRequest, late: Late, outcome: Outcome) -> None:
+    def _deliver(self, request: OwnedRequest, late: Late, outcome: Outcome) -> None:
         if isinstance(outcome, Deferred):
-            outcome.deliver_to(lambda later: self._give(request, late, later))
+            outcome.deliver_to(lambda later: self._deliver(request, late, later))
         elif late.is_done:
-            # Its client has gone; it was applied all the same, as a request is that was on its way.
-            self._unanswered(request)
+            # The connection was closed meanwhile. The request is applied all the same, as one in flight would be.
+            self._report_unanswered(request)
         elif outcome is None:
             late.complete(ResponsePlan(is_whole=False))
         else:
@@ -351,20 +358,20 @@ class FaultInjector:
     def _end(self, action: Close | Reset | Crash) -> ResponsePlan:
         if isinstance(action, Crash):
             self._crash(action.restart_after_ms)
-        # A node that crashed has closed its sockets itself.
+        # A crashed node has closed its sockets already.
         ending = Ending.RESET if isinstance(action, Reset) else Ending.CLOSE
         return ResponsePlan(ending=ending, is_whole=False, is_at_once=True)
 
-    def _not_applied(self, request: OwnedRequest, fault: Fault) -> None:
+    def _report_not_applied(self, request: OwnedRequest, fault: Fault) -> None:
         if self._observer is not None:
             request.context.request_id = self._observer.not_applied(request, fault)
-            self._acted(request, fault, RECEIVED)
+            self._report_acted(request, fault, RECEIVED)
 
-    def _acted(self, request: OwnedRequest, fault: Fault, point: str) -> None:
+    def _report_acted(self, request: OwnedRequest, fault: Fault, point: str) -> None:
         if self._observer is not None:
             self._observer.fault_acted(request.context.request_id, fault.rule_id, point, fault.kind)
 
-    def _unanswered(self, request: OwnedRequest) -> None:
+    def _report_unanswered(self, request: OwnedRequest) -> None:
         if self._observer is not None:
             self._observer.unanswered(request.context.request_id)
 
@@ -373,7 +380,7 @@ def _misplaced(fault: Fault, point: str) -> AssertionError:
     return AssertionError(f"{fault.kind} at {point}: rule_checks.ACTIONS_AT does not allow it")
 
 
-def _corrupted(answer: bytes, at: int, byte_count: int) -> bytes:
-    """Return the answer with every bit of byte_count bytes from `at` on changed."""
-    changed = bytes(byte ^ _ALL_BITS for byte in answer[at : at + byte_count])
-    return answer[:at] + changed + answer[at + len(changed) :]
+def _corrupted(response: bytes, at: int, byte_count: int) -> bytes:
+    """Return the response with all bits inverted in byte_count bytes from position `at`."""
+    changed = bytes(byte ^ _ALL_BITS for byte in response[at : at + byte_count])
+    return response[:at] + changed + response[at + len(changed) :]

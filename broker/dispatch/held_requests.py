@@ -1,6 +1,7 @@
-"""The requests that faults keep: held until somebody releases them, delayed until the clock has moved, hung for good.
+"""The requests that faults hold: until a release (hold), until the clock has advanced (delay), or for good (hang).
 
-All of them end when the faults are lifted or the node crashes; none is ever applied then.
+When the faults are lifted or the node crashes, all of them are given up: they are not applied, and their connections
+are closed.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ Callback = Callable[[], None]
 
 @dataclass(slots=True)
 class HeldRequest:
-    """A request that is kept.
+    """A held request.
 
-    held_id: counts from 1. kind: HELD, DELAYED or HUNG. point: where it is kept. since_ms: in ms of the broker's clock.
+    held_id: 1 for the first. kind: HELD, DELAYED or HUNG. point: the point of the fault. since_ms: the broker's time.
     """
 
     held_id: int
@@ -40,52 +41,52 @@ class HeldRequest:
 
 
 class HeldRequests:
-    """Keeps requests, and lets them go on."""
+    """Holds requests and resumes them."""
 
     def __init__(self, clock: Clock) -> None:
-        """Keep none. clock: by which those that are delayed go on."""
+        """clock: the clock of delayed requests."""
         self._clock = clock
         self._ids = itertools.count(1)
-        self._kept: dict[int, HeldRequest] = {}
+        self._held: dict[int, HeldRequest] = {}
 
     def keep(
         self, kind: str, point: str, rule_id: int, request: ReceivedRequest, callbacks: tuple[Callback, Callback]
     ) -> int:
-        """Keep a request and return its id; callbacks: what goes on with it, and what gives it up."""
+        """Hold a request and return its id. callbacks: one resumes the request, the other gives it up."""
         held_id = next(self._ids)
-        self._kept[held_id] = HeldRequest(held_id, kind, point, rule_id, self._clock.now_ms(), request, *callbacks)
+        self._held[held_id] = HeldRequest(held_id, kind, point, rule_id, self._clock.now_ms(), request, *callbacks)
         return held_id
 
     def release_after(self, held_id: int, delay_ms: int) -> None:
-        """Let the request go on after delay_ms of the clock, if it is still kept then."""
-        held = self._kept[held_id]
+        """Resume the request after delay_ms of the clock, unless it has ended before."""
+        held = self._held[held_id]
         held.timer = self._clock.call_later(delay_ms, lambda: self.release([held_id]))
 
     def items(self) -> list[HeldRequest]:
-        """Return those that wait for a release, in the order they came."""
-        return [held for held in self._kept.values() if held.kind == HELD]
+        """Return the requests that wait for a release, in the order of their arrival."""
+        return [held for held in self._held.values() if held.kind == HELD]
 
     @property
     def count(self) -> int:
-        """How many requests are kept, whatever for."""
-        return len(self._kept)
+        """The number of held requests of all kinds."""
+        return len(self._held)
 
     def find(self, held_id: int) -> HeldRequest | None:
-        """Return the request that waits for a release under this id."""
-        held = self._kept.get(held_id)
+        """Return the request that waits for a release, or None for an unknown id."""
+        held = self._held.get(held_id)
         return held if held is not None and held.kind == HELD else None
 
     def release(self, held_ids: Sequence[int]) -> None:
-        """Let the requests go on, one after the other in this order; ids of none that is kept are passed over."""
+        """Resume the requests in this order. Unknown ids are ignored."""
         for held_id in held_ids:
-            held = self._kept.pop(held_id, None)
+            held = self._held.pop(held_id, None)
             if held is not None:
                 held.resume()
 
     def give_up(self) -> None:
-        """Let go of all; none is applied, and their connections are closed."""
-        kept, self._kept = list(self._kept.values()), {}
-        for held in kept:
+        """Give up all requests: none is applied, and their connections are closed."""
+        given_up, self._held = list(self._held.values()), {}
+        for held in given_up:
             if held.timer is not None:
                 held.timer.cancel()
             held.give_up()

@@ -1,4 +1,4 @@
-"""A request on its own: a copy of its frame and of its context, so that it can outlive the callback it came in."""
+"""A copy of a request and its context, which can outlive the receive buffer."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ..runtime.deferred import Buffers, Deferred
 
 
 class OwnedRequest:
-    """A request that rules match on (faults.request_view.ReceivedRequest), with a frame of its own."""
+    """A request with a frame of its own. It implements faults.request_view.ReceivedRequest for the fault rules."""
 
     def __init__(
         self, context: RequestContext, handler: RequestHandler, frame: memoryview, body_start: int, end: int
     ) -> None:
-        """frame[context.request_start:end] is the request, with its body from body_start on; it is copied."""
+        """frame[context.request_start:end]: the request, which is copied. body_start: the position of its body."""
         start = context.request_start
         self._frame = memoryview(bytes(frame[start:end]))
         self._body_start = body_start - start
@@ -27,7 +27,7 @@ class OwnedRequest:
 
     @property
     def connection(self) -> ConnectionInfo:
-        """The connection that it came by."""
+        """The connection of the request."""
         return self.context.connection
 
     @property
@@ -57,7 +57,7 @@ class OwnedRequest:
 
     @property
     def now_ms(self) -> int:
-        """When it was received or last handled, in ms of the broker's clock."""
+        """The broker's time in ms when the request was received or last handled."""
         return self.context.now_ms
 
     @property
@@ -72,19 +72,19 @@ class OwnedRequest:
 
     @property
     def batches(self) -> list[Decision] | None:
-        """The decisions on its batches."""
+        """The decisions on the request's batches."""
         return self.context.batches
 
     @property
     def body(self) -> memoryview:
-        """What follows the request's header."""
+        """The bytes after the request header."""
         return self._frame[self._body_start :]
 
     @property
     def facts(self) -> RequestFacts:
-        """What the body names; raises FrameError where it does not decode.
+        """The topics, partitions and batches in the body. Raises FrameError if the body does not decode.
 
-        An incremental Fetch names the partitions that changed, and asks for all of its session.
+        For an incremental Fetch these are the partitions of the request and those of its session.
         """
         if self._facts is None:
             self._facts = self._read_facts()
@@ -113,12 +113,12 @@ class OwnedRequest:
         return tuple(named)
 
     def handle(self) -> Buffers | Deferred[Buffers] | None:
-        """Have the request handled now; see RequestHandler."""
+        """Call the request's handler and return its response. Raises FrameError."""
         self.context.now_ms = self.context.node.clock.now_ms()
         self.context.batches = None
         return self._handler.handle(self.context, self._frame, self._body_start, len(self._frame))
 
     def with_body(self, body: bytes) -> OwnedRequest:
-        """Return a request of the same header with another body."""
+        """Return a request with the same header and another body."""
         frame = memoryview(bytes(self._frame[: self._body_start]) + body)
         return OwnedRequest(self.context, self._handler, frame, self._body_start, len(frame))

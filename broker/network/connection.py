@@ -1,11 +1,13 @@
-"""One client's connection: bytes in, frames to dispatch, answers out in order, and limits on what waits.
+"""One client connection: splits the bytes into frames, dispatches requests, writes responses in order.
 
-Frames are parsed where they lie in the receive buffer. One request is worked on at a time: while its answer is not
-there (Deferred), or while the client does not read what it was sent, later frames stay in the buffer, and once that is
-full the socket is no longer read. So neither side of a connection can make the broker's memory grow.
-
-Only requests that are applied and wait for nothing but their flush let those behind them go on (Deferred.is_applied):
-the batches that a producer has in flight are then flushed together. A number of such answers may be owed at a time.
+Rules:
+- Frames are parsed in place in the receive buffer. A handler must copy what it keeps.
+- The size of a frame is checked as soon as its four bytes have arrived. The buffer grows only with bytes received.
+- One request is handled at a time. While its response is pending, or the client does not read, later frames stay in
+  the receive buffer. A full buffer pauses reading from the socket, so no client can make the broker's memory grow.
+- An applied request that waits only for its flush (`Deferred.is_applied`) lets the next request go on, so that one
+  flush serves the batches that a producer has in flight. See response_queue for the order of responses.
+- A frame that cannot be decoded closes the connection after the pending responses, as in Kafka.
 """
 
 from __future__ import annotations
@@ -30,21 +32,21 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# What a connection reads ahead: a client's usual five batches of 16 KiB in flight take one system call.
+# Bytes read ahead: the usual five batches of 16 KiB in flight take one system call.
 RECEIVE_BUFFER_BYTES = 256 * 1024
-# A buffer that grew beyond this for one large frame is given back when it is empty.
+# A buffer that grew beyond this size for a large frame is freed when it is empty.
 RECEIVE_BUFFER_BYTES_KEPT = 4 * 1024 * 1024
-# The room below which the unread rest is moved to the front, so that a read is never for a handful of bytes.
+# With less free room, the unread bytes are moved to the front, so that no read is for a few bytes only.
 RECEIVE_ROOM_BYTES_MIN = 16 * 1024
-# Bytes of answers that may wait for a client that does not read, before its next request is looked at.
-# One answer may be larger (fetch.max.bytes): its record bytes are not copied, they stay where the log keeps them.
+# Bytes of responses that wait for a client that does not read, before its next request is handled.
+# One response may be larger (fetch.max.bytes): its records are not copied, they are views into the log.
 RESPONSE_BYTES_WAITING_MAX = 1024 * 1024
-# Buffers of answers gathered before they are written together: requests that came in one read are answered in one
-# write, but the transport must get the chance to say that the client does not read.
+# Responses to requests of one read are written together, in groups of this size: after each write, the transport can
+# report that the client does not read.
 RESPONSE_BUFFERS_GATHERED_MAX = 64
 
 _SIZE = Struct(">i")
-# struct linger: on, for no time.
+# struct linger: on, 0 seconds.
 _DO_NOT_LINGER = Struct("ii").pack(1, 0)
 
 
@@ -54,7 +56,7 @@ class Connection(asyncio.BufferedProtocol):
     def __init__(
         self, dispatcher: Dispatcher, context: RequestContext, busy_poll: BusyPoll, *, frame_bytes_max: int
     ) -> None:
-        """Serve one socket; frame_bytes_max is socket.request.max.bytes."""
+        """frame_bytes_max: socket.request.max.bytes."""
         self._dispatcher = dispatcher
         self._busy_poll = busy_poll
         self._context = context
@@ -64,7 +66,7 @@ class Connection(asyncio.BufferedProtocol):
         self._start = 0
         self._end = 0
         self._read_end = 0
-        self._owed = ResponseQueue(self)
+        self._pending = ResponseQueue(self)
         self._slow_writer: SlowWriter | None = None
         self._is_writing_paused = False
         self._is_reading_paused = False
@@ -73,8 +75,8 @@ class Connection(asyncio.BufferedProtocol):
     # -- asyncio.BufferedProtocol
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take the transport of the accepted socket."""
-        # Only asyncio's own type, uvloop's transports do not derive from asyncio.Transport.
+        """Store the transport of the accepted socket and apply the fault rules for new connections."""
+        # A cast, because uvloop's transports do not derive from asyncio.Transport.
         self._transport = cast(asyncio.Transport, transport)
         self._transport.set_write_buffer_limits(high=RESPONSE_BYTES_WAITING_MAX)
         peer = transport.get_extra_info("peername")
@@ -84,49 +86,49 @@ class Connection(asyncio.BufferedProtocol):
         self._dispatcher.accepted(self, info)
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Return where the next bytes go; never empty, see _make_room."""
+        """Return the free part of the receive buffer. It is never empty, because _make_room pauses reading first."""
         if not self._view:
             self._view = memoryview(bytearray(RECEIVE_BUFFER_BYTES))
             self._read_end = RECEIVE_BUFFER_BYTES
         return self._view[self._end : self._read_end]
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Work on what is complete."""
+        """Handle the frames that are complete."""
         self._end += nbytes
         if self._is_hanging:
             self._pause_reading()
             return
-        self._answer_frames()
-        self._busy_poll.request_came()
+        self._handle_frames()
+        self._busy_poll.request_arrived()
 
     def eof_received(self) -> bool:
-        """Close: a client that will not send any more is, to Kafka, gone."""
+        """Close the connection, as Kafka does when a client has closed its side."""
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the client; a request that still waits is abandoned."""
+        """Release the buffers and abandon the pending responses."""
         self._transport = None
         self._view = memoryview(b"")
         if self._slow_writer is not None:
             self._slow_writer.stop()
         self._dispatcher.connection_closed(self)
-        self._owed.abandon()
+        self._pending.abandon()
         if self._context.connection.on_closed is not None:
             self._context.connection.on_closed()
 
     def pause_writing(self) -> None:
-        """Answer no more: the client does not read."""
+        """Handle no further request, because the client does not read."""
         self._is_writing_paused = True
 
     def resume_writing(self) -> None:
-        """Go on: the client has read."""
+        """Handle requests again, because the client has read."""
         self._is_writing_paused = False
-        self._answer_frames()
+        self._handle_frames()
 
-    # -- for the dispatcher, the server and those who make things go wrong
+    # -- ResponseWriter, for the dispatcher, the server and the fault injector
 
     def close(self) -> None:
-        """Close after what was already answered has been written."""
+        """Close after the responses so far are written."""
         if self._transport is not None:
             self._transport.close()
 
@@ -136,55 +138,54 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.abort()
 
     def reset(self) -> None:
-        """Close at once in the way of a host that knows nothing of the connection any more: with RST."""
+        """Close at once with a RST."""
         transport = self._transport
         if transport is not None:
-            # A socket that does not linger is not closed in order, it is reset.
+            # The operating system sends a RST for a socket that lingers for 0 seconds.
             transport.get_extra_info("socket").setsockopt(SOL_SOCKET, SO_LINGER, _DO_NOT_LINGER)
             transport.abort()
 
     def hang(self) -> None:
-        """Look at nothing that comes until `wake`; the socket is not read from any more once something has come."""
-        # Before the first bytes there is nothing to pause: uvloop begins to read when connection_made has returned.
+        """Handle nothing until `wake`. Reading pauses with the next bytes that arrive."""
+        # Not paused here: uvloop begins to read only after connection_made has returned.
         self._is_hanging = True
 
     def wake(self) -> None:
-        """Go on with what has come, and read again."""
+        """Handle the frames received so far and read again."""
         self._is_hanging = False
-        self._answer_frames()
+        self._handle_frames()
 
     def slow_down(self, piece_bytes: int, every_ms: int) -> None:
-        """Write everything from now on in pieces of piece_bytes, one each every_ms of the cluster's clock."""
+        """Write all later responses in pieces of piece_bytes, one every every_ms of the cluster's clock."""
         self._slow_writer = self._new_slow_writer(piece_bytes, every_ms)
 
-    # -- ResponseSink
+    # -- ResponseSink, for the response queue
 
-    def write(self, answers: Buffers) -> None:
-        """See ResponseSink."""
+    def write(self, responses: Buffers) -> None:
+        """Write responses."""
         if self._slow_writer is None:
-            self._write(answers)
-        elif answers:
+            self._write(responses)
+        elif responses:
             self._is_writing_paused = True
-            self._slow_writer.write(joined(answers), self.resume_writing)
+            self._slow_writer.write(joined(responses), self.resume_writing)
 
     def write_slowly(self, plan: ResponsePlan, written: Callable[[], None]) -> None:
-        """See ResponseSink."""
-        slow_writer = self._new_slow_writer(plan.piece_bytes, plan.every_ms)
-        slow_writer.write(joined(plan.buffers), written)
+        """Write the plan's bytes in its pieces, and call written after the last one."""
+        self._new_slow_writer(plan.piece_bytes, plan.every_ms).write(joined(plan.buffers), written)
 
     def end(self, ending: Ending) -> None:
-        """See ResponseSink."""
+        """Close or reset the connection after the bytes so far."""
         if ending is Ending.RESET:
             self.reset()
         else:
             self.close()
 
     def go_on(self) -> None:
-        """See ResponseSink."""
-        self._answer_frames()
+        """Handle the next requests, because the response queue has room again."""
+        self._handle_frames()
 
     def answered(self, request_id: int) -> None:
-        """See ResponseSink."""
+        """Report to the journal that the whole response was written, unless the connection is closing."""
         observer = self._dispatcher.observer
         if observer is not None:
             if self._transport is None or self._transport.is_closing():
@@ -193,7 +194,7 @@ class Connection(asyncio.BufferedProtocol):
                 observer.answered(request_id)
 
     def unanswered(self, request_id: int) -> None:
-        """See ResponseSink."""
+        """Report to the journal that the response is never written, or not as a whole."""
         if self._dispatcher.observer is not None:
             self._dispatcher.observer.unanswered(request_id)
 
@@ -203,19 +204,16 @@ class Connection(asyncio.BufferedProtocol):
 
     # -- frames
 
-    def _answer_frames(self) -> None:
-        """Answer the complete frames in the buffer until one has to wait; then make room for what comes next.
-
-        The size of a frame is checked as soon as its four bytes are there.
-        """
+    def _handle_frames(self) -> None:
+        """Handle the complete frames in the buffer until one has to wait, then make room for the next read."""
         transport = self._transport
         if transport is None or transport.is_closing():
             return
-        answers: Buffers = []
-        owed = self._owed
+        responses: Buffers = []
+        pending = self._pending
         dispatcher = self._dispatcher
         try:
-            while not owed.is_full and not self._is_writing_paused:
+            while not pending.is_full and not self._is_writing_paused:
                 frame_start = self._start + FRAME_SIZE_BYTES
                 if frame_start > self._end:
                     break
@@ -226,48 +224,48 @@ class Connection(asyncio.BufferedProtocol):
                 if frame_end > self._end:
                     break
                 self._start = frame_end
-                answer = dispatcher.handle(self._context, self._view, frame_start, frame_end)
-                if type(answer) is list and not owed.count:
-                    answers += answer
-                    if len(answers) > RESPONSE_BUFFERS_GATHERED_MAX:
-                        self.write(answers)
-                        answers = []
-                elif answer is not None:
-                    if answers:
-                        self.write(answers)
-                        answers = []
-                    owed.add(answer, self._context.request_id)
+                response = dispatcher.handle(self._context, self._view, frame_start, frame_end)
+                if type(response) is list and not pending.count:
+                    responses += response
+                    if len(responses) > RESPONSE_BUFFERS_GATHERED_MAX:
+                        self.write(responses)
+                        responses = []
+                elif response is not None:
+                    if responses:
+                        self.write(responses)
+                        responses = []
+                    pending.add(response, self._context.request_id)
                     if transport.is_closing():
                         return
         except FrameError as error:
             logger.warning("connection %d of %s closed: %s", *self._name(), error)
-            self.write(answers)
-            owed.when_none(self.close)
+            self.write(responses)
+            pending.when_empty(self.close)
             return
         except Exception:
-            logger.exception("connection %d of %s closed by a fault of ours", *self._name())
+            logger.exception("connection %d of %s closed because of an internal error", *self._name())
             self.abort()
             return
-        self.write(answers)
+        self.write(responses)
         self._make_room()
 
     def _name(self) -> tuple[int, str]:
         return self._context.connection.connection_id, self._context.connection.client_host
 
-    def _write(self, answers: Buffers) -> None:
+    def _write(self, responses: Buffers) -> None:
         transport = self._transport
-        if not answers or transport is None or transport.is_closing():
+        if not responses or transport is None or transport.is_closing():
             return
-        if len(answers) == 1:
-            transport.write(answers[0])
-        elif memoryview in map(type, answers):
-            transport.writelines(answers)
+        if len(responses) == 1:
+            transport.write(responses[0])
+        elif memoryview in map(type, responses):
+            transport.writelines(responses)
         else:
-            # Without records all pieces are small, and one buffer is cheaper to send than many.
-            transport.write(b"".join(answers))
+            # Without records all buffers are small, and one is cheaper to send than many.
+            transport.write(b"".join(responses))
 
     def _make_room(self) -> None:
-        """Have room for the next read, or stop reading where the buffered requests must wait."""
+        """Make room for the next read, or pause reading if the buffered requests must wait."""
         if self._start == self._end:
             self._start = self._end = 0
             if len(self._view) > RECEIVE_BUFFER_BYTES_KEPT:
@@ -285,33 +283,33 @@ class Connection(asyncio.BufferedProtocol):
             self._resume_reading()
 
     def _end_of_next_read(self) -> int:
-        """Return how far the next read may go.
+        """Return where the next read ends in the buffer.
 
-        Where a large frame has begun it ends with that frame: the next one then begins at the front, and its bytes
-        never have to be moved there.
+        Within a large frame that is the end of the frame. The frame after it then begins at the front of the buffer,
+        and its bytes need not be moved there.
         """
-        lacking = self._lacking_bytes()
-        if lacking > RECEIVE_ROOM_BYTES_MIN:
-            return min(self._end + lacking, len(self._view))
+        missing = self._missing_bytes()
+        if missing > RECEIVE_ROOM_BYTES_MIN:
+            return min(self._end + missing, len(self._view))
         return len(self._view)
 
-    def _lacking_bytes(self) -> int:
-        """Return how many bytes the frame that has begun still lacks; 0 where it has not, or must wait."""
+    def _missing_bytes(self) -> int:
+        """Return how many bytes of the incomplete frame are missing; 0 if its size is unknown, or it must wait."""
         if self._end - self._start < FRAME_SIZE_BYTES or self._is_blocked():
             return 0
         (size,) = _SIZE.unpack_from(self._view, self._start)
         return max(0, self._start + FRAME_SIZE_BYTES + int(size) - self._end)
 
     def _is_blocked(self) -> bool:
-        return self._owed.is_full or self._is_writing_paused
+        return self._pending.is_full or self._is_writing_paused
 
     def _move_to_front(self) -> None:
-        """Move the unread bytes to the front, into a larger buffer where the frame that has begun does not fit.
+        """Move the unread bytes to the front, into a larger buffer if the incomplete frame does not fit.
 
-        The buffer at most doubles: a size that a client claims is not memory until its bytes have come.
+        The buffer at most doubles, so that a claimed frame size costs no memory until its bytes have arrived.
         """
         unread = self._end - self._start
-        wanted = unread + max(RECEIVE_ROOM_BYTES_MIN, self._lacking_bytes())
+        wanted = unread + max(RECEIVE_ROOM_BYTES_MIN, self._missing_bytes())
         if wanted > len(self._view) and not self._is_blocked():
             larger = memoryview(bytearray(min(wanted, 2 * len(self._view))))
             larger[:unread] = self._view[self._start : self._end]

@@ -1,22 +1,22 @@
-"""Where the broker listens, and what it tells to the clients that came in there (Kafka: advertised.listeners)."""
+"""Listeners: the addresses that a broker binds, and those that it advertises (Kafka: advertised.listeners)."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-# A test broker is for its own machine, unless told otherwise; the port is Kafka's.
+# A test broker serves its own machine by default. The port is Kafka's.
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 9092
 
-# Addresses that mean "every interface": no client can connect to them, so they are never advertised.
+# Addresses for "every interface". No client can connect to them, so they are never advertised.
 WILDCARD_HOSTS = frozenset({"", "0.0.0.0", "::"})
 
 
 class ListenerConfig(NamedTuple):
-    """A listener as it is asked for.
+    """A listener as configured.
 
-    host, port: where to bind; port 0 takes any free one.
-    advertised_host, advertised_port: what clients of this listener are told; None means the bound address.
+    host, port: the address to bind; port 0 takes any free port.
+    advertised_host, advertised_port: the address in responses; None stands for the bound address.
     """
 
     name: str = "PLAINTEXT"
@@ -26,13 +26,13 @@ class ListenerConfig(NamedTuple):
     advertised_port: int | None = None
 
     def bound_to(self, port: int) -> Listener:
-        """Return the listener as it came to be on port."""
+        """Return the listener that is bound to port."""
         host = "localhost" if self.host in WILDCARD_HOSTS else self.host
         return Listener(self.name, self.host, port, self.advertised_host or host, self.advertised_port or port)
 
 
 class Listener(NamedTuple):
-    """A listener that accepts connections: where it is bound, and what its clients are told."""
+    """A bound listener: its address, and the address that its clients receive."""
 
     name: str
     host: str

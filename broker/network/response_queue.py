@@ -1,4 +1,13 @@
-"""The answers that a connection owes: from the first that is not there yet on, in the order of their requests."""
+"""The responses that a connection has pending, written in the order of their requests.
+
+Rules:
+- A response is written when it and all responses before it have arrived. Until then it waits in the queue.
+- While a request is still being handled, no later request of the connection is read. Only a request that is applied
+  (`Deferred.is_applied`) lets later ones go on; it waits for its flush or is held by a fault.
+- A response of a hold with `release_order` (`Deferred.is_in_order` is False) has no place in the order: it is written
+  when it arrives, and later responses do not wait for it.
+- The queue is bounded by PENDING_MAX responses and by PENDING_BYTES_MAX bytes; a full queue stops the connection.
+"""
 
 from __future__ import annotations
 
@@ -9,213 +18,213 @@ from typing import Protocol
 from ..requests.fault_ports import Ending, ResponsePlan
 from ..runtime.deferred import Buffers, Deferred
 
-# Requests that are worked on behind one whose answer is waited for: for its flush, or because a fault keeps it. A
-# producer has five in flight; more gain nothing, as all of them are flushed together anyway.
-OWED_MAX = 64
-# Bytes of answers that may stand behind one that is not there, before the next request is looked at.
-OWED_BYTES_MAX = 1024 * 1024
+# Requests that are applied while an earlier response is pending. A producer has five in flight, and one flush serves
+# all of them, so more would gain nothing.
+PENDING_MAX = 64
+# Bytes of responses that wait for an earlier one before the connection stops reading requests.
+PENDING_BYTES_MAX = 1024 * 1024
 
 
 class ResponseSink(Protocol):
-    """The connection, as the answers that it owes see it."""
+    """The connection, as its response queue uses it."""
 
-    def write(self, answers: Buffers) -> None:
-        """Write answers that are due."""
+    def write(self, responses: Buffers) -> None:
+        """Write responses."""
         ...
 
     def write_slowly(self, plan: ResponsePlan, written: Callable[[], None]) -> None:
-        """Write the plan's bytes in its pieces; call written behind the last."""
+        """Write the plan's bytes in its pieces, and call written after the last one."""
         ...
 
     def end(self, ending: Ending) -> None:
-        """Close or reset, behind what was written."""
+        """Close or reset the connection after the bytes so far."""
         ...
 
     def go_on(self) -> None:
-        """Look at the next requests: no answer keeps them from it any longer."""
+        """Handle the next requests: the queue has room again."""
         ...
 
     def answered(self, request_id: int) -> None:
-        """The answer to the request was written as a whole."""
+        """Report that the whole response to a request was written."""
         ...
 
     def unanswered(self, request_id: int) -> None:
-        """The answer to the request will not be written, or not as a whole."""
+        """Report that the response to a request is never written, or not as a whole."""
         ...
 
 
 class _PendingResponse:
-    """One request's answer, or the wait for it."""
+    """The response to one request, or the wait for it."""
 
-    __slots__ = ("answer", "pending", "request_id", "size")
+    __slots__ = ("deferred", "request_id", "response", "size")
 
     def __init__(self, request_id: int) -> None:
         self.request_id = request_id
-        self.pending: Deferred[Buffers] | Deferred[ResponsePlan] | None = None
-        self.answer: Buffers | ResponsePlan | None = None
-        # The bytes of the answer, while it is counted among those that stand behind one that is not there.
+        self.deferred: Deferred[Buffers] | Deferred[ResponsePlan] | None = None
+        self.response: Buffers | ResponsePlan | None = None
+        # Bytes of the response, while it waits for an earlier one.
         self.size = 0
 
 
 class ResponseQueue:
-    """Waits for answers and writes them in order.
+    """Collects the responses of one connection and writes them in order.
 
-    is_full: nothing may be added before some were written, or before one came whose request is still worked on.
-    count: how many answers are owed.
+    is_full: no response may be added, and no request read.
+    count: the number of pending responses.
     """
 
     __slots__ = (
         "_bytes",
-        "_closing",
+        "_handled_now",
         "_is_writing_slowly",
-        "_owed",
+        "_on_empty",
+        "_queue",
+        "_sink",
         "_unordered",
-        "_worked_on",
-        "_writer",
         "count",
         "is_full",
     )
 
-    def __init__(self, writer: ResponseSink) -> None:
-        """Owe nothing."""
-        self._writer = writer
-        self._closing: Callable[[], None] | None = None
-        self._owed: deque[_PendingResponse] = deque()
-        # The newest request, where those behind it have to wait until it has been worked on.
-        self._worked_on: _PendingResponse | None = None
-        # Answers that do not wait for their turn, and nobody for them.
+    def __init__(self, sink: ResponseSink) -> None:
+        """Create an empty queue that writes to sink."""
+        self._sink = sink
+        self._on_empty: Callable[[], None] | None = None
+        self._queue: deque[_PendingResponse] = deque()
+        # The newest request, while it is being handled and later ones must wait for it.
+        self._handled_now: _PendingResponse | None = None
         self._unordered: set[_PendingResponse] = set()
         self._is_writing_slowly = False
         self._bytes = 0
         self.count = 0
         self.is_full = False
 
-    def add(self, answer: Buffers | Deferred[Buffers] | ResponsePlan | Deferred[ResponsePlan], request_id: int) -> None:
-        """Owe the answer, or write it if it is there and none is owed before it."""
-        owed = _PendingResponse(request_id)
-        if isinstance(answer, ResponsePlan) and answer.is_at_once:
-            self._writer.unanswered(request_id)
-            self._writer.end(answer.ending)
+    def add(
+        self, response: Buffers | Deferred[Buffers] | ResponsePlan | Deferred[ResponsePlan], request_id: int
+    ) -> None:
+        """Add a response. It is written at once if it has arrived and none is pending before it."""
+        pending = _PendingResponse(request_id)
+        if isinstance(response, ResponsePlan) and response.is_at_once:
+            self._sink.unanswered(request_id)
+            self._sink.end(response.ending)
             return
-        if not isinstance(answer, Deferred):
-            self._there(owed, answer)
-        elif not answer.is_in_order:
-            self._unordered.add(owed)
-            owed.pending = answer
-            answer.deliver_to(lambda later: self._came_unordered(owed, later))
+        if not isinstance(response, Deferred):
+            self._set_response(pending, response)
+        elif not response.is_in_order:
+            self._unordered.add(pending)
+            pending.deferred = response
+            response.deliver_to(lambda arrived: self._unordered_arrived(pending, arrived))
             return
-        elif (there := answer.response()) is not None:
-            self._there(owed, there)
+        elif (completed := response.response()) is not None:
+            self._set_response(pending, completed)
         else:
-            owed.pending = answer
-            if not answer.is_applied:
-                self._worked_on = owed
-            answer.deliver_to(lambda later: self._came(owed, later))
-        self._owed.append(owed)
-        self._write_due()
+            pending.deferred = response
+            if not response.is_applied:
+                self._handled_now = pending
+            response.deliver_to(lambda arrived: self._arrived(pending, arrived))
+        self._queue.append(pending)
+        self._write_arrived()
 
-    def when_none(self, close: Callable[[], None]) -> None:
-        """Take no more, and call close once all that is owed was written."""
+    def when_empty(self, callback: Callable[[], None]) -> None:
+        """Accept no further response, and call callback when all pending ones are written."""
         if self.count:
-            self._closing = close
+            self._on_empty = callback
             self._update()
         else:
-            close()
+            callback()
 
     def abandon(self) -> None:
-        """Nobody waits for the answers any more."""
-        abandoned = [*self._owed, *self._unordered]
-        self._owed.clear()
+        """Drop all pending responses, because the connection is closed."""
+        abandoned = [*self._queue, *self._unordered]
+        self._queue.clear()
         self._unordered.clear()
-        self._closing = self._worked_on = None
+        self._on_empty = self._handled_now = None
         self.count = self._bytes = 0
-        for owed in abandoned:
-            self._writer.unanswered(owed.request_id)
-            if owed.pending is not None:
-                owed.pending.abandon()
+        for pending in abandoned:
+            self._sink.unanswered(pending.request_id)
+            if pending.deferred is not None:
+                pending.deferred.abandon()
 
-    def _came(self, owed: _PendingResponse, answer: Buffers | ResponsePlan) -> None:
-        """Write what is due now that this answer is there."""
-        owed.pending = None
-        self._there(owed, answer)
-        if self._worked_on is owed:
-            self._worked_on = None
+    def _arrived(self, pending: _PendingResponse, response: Buffers | ResponsePlan) -> None:
+        pending.deferred = None
+        self._set_response(pending, response)
+        if self._handled_now is pending:
+            self._handled_now = None
         self._write_and_go_on()
 
-    def _there(self, owed: _PendingResponse, answer: Buffers | ResponsePlan) -> None:
-        owed.answer = answer
-        owed.size = sum(map(len, answer.buffers if isinstance(answer, ResponsePlan) else answer))
-        self._bytes += owed.size
+    def _set_response(self, pending: _PendingResponse, response: Buffers | ResponsePlan) -> None:
+        pending.response = response
+        pending.size = sum(map(len, response.buffers if isinstance(response, ResponsePlan) else response))
+        self._bytes += pending.size
 
-    def _came_unordered(self, owed: _PendingResponse, answer: Buffers | ResponsePlan) -> None:
-        self._unordered.discard(owed)
-        owed.answer = answer
-        # Behind an answer that goes out slowly it would come within its bytes.
+    def _unordered_arrived(self, pending: _PendingResponse, response: Buffers | ResponsePlan) -> None:
+        self._unordered.discard(pending)
+        pending.response = response
         if self._is_writing_slowly:
-            self._owed.insert(1, owed)
+            # Its bytes may not come between those of the response that is being written.
+            self._queue.insert(1, pending)
             self._update()
         else:
-            self._write_one(owed, [])
+            self._write_one(pending, [])
 
     def _write_and_go_on(self) -> None:
         was_full = self.is_full
-        self._write_due()
-        if self._closing is not None:
+        self._write_arrived()
+        if self._on_empty is not None:
             if not self.count:
-                self._closing()
+                self._on_empty()
         elif was_full and not self.is_full:
-            self._writer.go_on()
+            self._sink.go_on()
 
-    def _write_due(self) -> None:
-        """Write the answers that are there from the first on."""
-        due: Buffers = []
-        while self._owed and self._owed[0].answer is not None and not self._is_writing_slowly:
-            first = self._owed.popleft()
+    def _write_arrived(self) -> None:
+        """Write the responses at the front of the queue that have arrived."""
+        buffers: Buffers = []
+        while self._queue and self._queue[0].response is not None and not self._is_writing_slowly:
+            first = self._queue.popleft()
             self._bytes -= first.size
             first.size = 0
-            self._write_one(first, due)
-        self._writer.write(due)
+            self._write_one(first, buffers)
+        self._sink.write(buffers)
         self._update()
 
-    def _write_one(self, owed: _PendingResponse, due: Buffers) -> None:
-        """Put the answer behind those that are due, or write those and do what its plan says."""
-        answer = owed.answer
-        if not isinstance(answer, ResponsePlan):
-            assert answer is not None, "an answer that is not there"
-            due += answer
-            self._writer.answered(owed.request_id)
+    def _write_one(self, pending: _PendingResponse, buffers: Buffers) -> None:
+        """Add a plain response to buffers. Before a ResponsePlan, buffers are written; then the plan is carried out."""
+        response = pending.response
+        if not isinstance(response, ResponsePlan):
+            assert response is not None, "the response has arrived"
+            buffers += response
+            self._sink.answered(pending.request_id)
             return
-        self._writer.write(due)
-        due.clear()
-        if answer.piece_bytes:
+        self._sink.write(buffers)
+        buffers.clear()
+        if response.piece_bytes:
             self._is_writing_slowly = True
-            self._owed.appendleft(owed)
-            self._writer.write_slowly(answer, lambda: self._was_written_slowly(owed))
+            self._queue.appendleft(pending)
+            self._sink.write_slowly(response, lambda: self._written_slowly(pending))
             return
-        self._writer.write(answer.buffers)
-        self._ended(owed, answer)
+        self._sink.write(response.buffers)
+        self._end_plan(pending, response)
 
-    def _was_written_slowly(self, owed: _PendingResponse) -> None:
-        if self._owed and self._owed[0] is owed:
+    def _written_slowly(self, pending: _PendingResponse) -> None:
+        if self._queue and self._queue[0] is pending:
             self._is_writing_slowly = False
-            self._owed.popleft()
-            assert isinstance(owed.answer, ResponsePlan), "only a plan is written slowly"
-            self._ended(owed, owed.answer)
+            self._queue.popleft()
+            assert isinstance(pending.response, ResponsePlan), "only a plan is written slowly"
+            self._end_plan(pending, pending.response)
             self._write_and_go_on()
 
-    def _ended(self, owed: _PendingResponse, plan: ResponsePlan) -> None:
+    def _end_plan(self, pending: _PendingResponse, plan: ResponsePlan) -> None:
         if plan.is_whole:
-            self._writer.answered(owed.request_id)
+            self._sink.answered(pending.request_id)
         else:
-            self._writer.unanswered(owed.request_id)
+            self._sink.unanswered(pending.request_id)
         if plan.ending is not Ending.NOTHING:
-            self._writer.end(plan.ending)
+            self._sink.end(plan.ending)
 
     def _update(self) -> None:
-        self.count = len(self._owed)
+        self.count = len(self._queue)
         self.is_full = (
-            self._worked_on is not None
-            or self._closing is not None
-            or self.count >= OWED_MAX
-            or self._bytes >= OWED_BYTES_MAX
+            self._handled_now is not None
+            or self._on_empty is not None
+            or self.count >= PENDING_MAX
+            or self._bytes >= PENDING_BYTES_MAX
         )

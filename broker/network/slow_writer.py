@@ -1,4 +1,4 @@
-"""Bytes that leave in small pieces, one after a time: a slow network, made by the broker's clock."""
+"""Writes bytes in small pieces at intervals of the broker's clock, like a slow network."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ if TYPE_CHECKING:
 
 
 class SlowWriter:
-    """Writes what it is given in pieces of piece_bytes, the first at once and the next ones each every_ms."""
+    """Writes pieces of piece_bytes: the first at once, each further one every_ms later."""
 
     def __init__(self, clock: Clock, write: Callable[[bytes], None], *, piece_bytes: int, every_ms: int) -> None:
-        """write: takes a piece."""
+        """write: called with each piece."""
         self._clock = clock
         self._write = write
         self._piece_bytes = piece_bytes
         self._every_ms = every_ms
-        self._waiting = bytearray()
-        self._emptied: list[Callable[[], None]] = []
+        self._unwritten = bytearray()
+        self._callbacks: list[Callable[[], None]] = []
         self._timer: Timer | None = None
 
     def write(self, data: bytes, written: Callable[[], None]) -> None:
-        """Write data behind what is waiting; call written behind the last piece of all."""
-        self._waiting += data
-        self._emptied.append(written)
+        """Write data after the unwritten bytes. written is called after the last piece of everything."""
+        self._unwritten += data
+        self._callbacks.append(written)
         if self._timer is None:
             self._write_piece()
 
     def stop(self) -> None:
-        """Write no more."""
+        """Write no further piece."""
         if self._timer is not None:
             self._timer.cancel()
 
     def _write_piece(self) -> None:
         self._timer = None
-        piece = bytes(self._waiting[: self._piece_bytes])
-        del self._waiting[: self._piece_bytes]
+        piece = bytes(self._unwritten[: self._piece_bytes])
+        del self._unwritten[: self._piece_bytes]
         self._write(piece)
-        if self._waiting:
+        if self._unwritten:
             self._timer = self._clock.call_later(self._every_ms, self._write_piece)
         else:
-            emptied, self._emptied = self._emptied, []
-            for written in emptied:
+            callbacks, self._callbacks = self._callbacks, []
+            for written in callbacks:
                 written()

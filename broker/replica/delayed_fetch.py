@@ -1,4 +1,4 @@
-"""Fetches that wait for data (Kafka: DelayedFetch in its purgatory)."""
+"""Fetch requests that wait for data (Kafka: DelayedFetch and its purgatory)."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from .fetch_reader import FetchReader, FetchResult
 
 
 class DelayedFetch:
-    """A Fetch that waits until min_bytes can be read, a partition answers an error, or its time is up.
+    """A Fetch that waits until min_bytes can be read, a partition has an error, or max_wait_ms have passed.
 
-    The wait is a client's long poll and runs on real time, whatever the cluster's clock says.
+    The wait is the client's long poll, so it runs on real time and not on the cluster's clock.
     """
 
-    __slots__ = ("_min_bytes", "_partitions", "_reader", "_timer", "answer")
+    __slots__ = ("_min_bytes", "_partitions", "_reader", "_timer", "result")
 
     def __init__(self, reader: FetchReader, *, min_bytes: int, max_wait_ms: int) -> None:
-        """Begin to wait; `answer` is completed with what can be read then."""
-        self.answer: Deferred[FetchResult] = Deferred(self._leave)
+        """Begin to wait. `result` is completed with what can be read at the end of the wait."""
+        self.result: Deferred[FetchResult] = Deferred(self._leave)
         self._reader = reader
         self._min_bytes = min_bytes
         self._partitions = reader.partitions()
@@ -28,7 +28,7 @@ class DelayedFetch:
 
     def _try_complete(self) -> None:
         result = self._reader.read()
-        # There may be another topic of that name by now, for which nobody would wake this one.
+        # A new topic of the same name would not wake this fetch.
         if is_enough(result, self._min_bytes) or any(partition.is_deleted for partition in self._partitions):
             self._complete(result)
 
@@ -37,7 +37,7 @@ class DelayedFetch:
 
     def _complete(self, result: FetchResult) -> None:
         self._leave()
-        self.answer.complete(result)
+        self.result.complete(result)
 
     def _leave(self) -> None:
         self._timer.cancel()
@@ -46,5 +46,5 @@ class DelayedFetch:
 
 
 def is_enough(result: FetchResult, min_bytes: int) -> bool:
-    """Return whether a Fetch is answered with result at once."""
+    """Whether a Fetch is completed with result without a wait."""
     return result.has_error or result.records_bytes >= min_bytes

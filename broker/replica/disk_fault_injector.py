@@ -1,7 +1,7 @@
-"""What the broker asks of those who make files go wrong, and the wait for files that are slow on purpose.
+"""The Protocol between a node and the faults of its files, and the delay of responses by slow files.
 
-The broker knows no rules: its files are wrapped where it is made, and it asks after each request whether they were
-slow. Without a rule in force that costs one test of an attribute.
+The faults package wraps the node's file system. After each request the dispatcher checks whether a fault delays its
+response; without an armed rule that is one test of an attribute.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class FileFaults(Protocol):
-    """What goes wrong with the files of one node; all of it is for the event loop's thread.
+    """The injected faults of one node's files. All methods are for the event loop's thread.
 
-    is_armed: whether anything may go wrong. is_late: whether files were slow for the request in hand.
-    on_crash: has the node stopped at once, to be started again after so many ms, None for never.
+    is_armed: whether a rule for files is in force. is_late: whether the response to the current request is delayed.
+    on_crash: crashes the node, and restarts it after a number of ms, or never for None.
     """
 
     is_armed: bool
@@ -29,50 +29,50 @@ class FileFaults(Protocol):
     on_crash: Callable[[int | None], None] | None
 
     def wrap(self, inner: FileSystem, /) -> FileSystem:
-        """Return the files of inner as they are to be used."""
+        """Return a file system that injects the faults into inner."""
         ...
 
     def take_delay_ms(self) -> int:
-        """Return how long the answer to the request in hand waits for slow files; 0 when it is asked again."""
+        """Return the delay of the current request's response in ms, and set it to 0."""
         ...
 
     def machine_stopped(self) -> None:
-        """The node has stopped or crashed: leave in the files what is on the disk, and let nobody use them."""
+        """Drop what is not synced and refuse all access, because the node has stopped or crashed."""
         ...
 
     def machine_started(self) -> None:
-        """The node begins to load its logs: the files may be used again."""
+        """Allow access again, because the node starts to load its logs."""
         ...
 
 
-# Makes the faults of a node, by its clock and for its event loop's thread.
+# Creates the faults of a node's files from its clock and its event loop.
 MakeFileFaults = Callable[[Callable[[], int], "EventLoopBridge"], FileFaults]
 
 
 class NoFileFaults:
-    """The faults of a node whose files do what they are asked for."""
+    """The file faults of a node without rules for files."""
 
     is_late = False
 
     def take_delay_ms(self) -> int:
-        """Return 0: files are never slow."""
+        """Return 0."""
         return 0
 
 
 def delay_response(
-    answer: Buffers | Deferred[Buffers] | None, file_faults: FileFaults | NoFileFaults, clock: Clock
+    response: Buffers | Deferred[Buffers] | None, file_faults: FileFaults | NoFileFaults, clock: Clock
 ) -> Buffers | Deferred[Buffers] | None:
-    """Return the response, delayed by as long as files were slow for the current request."""
+    """Return the response, delayed by the file faults of the current request."""
     delay_ms = file_faults.take_delay_ms()
-    if answer is None or not delay_ms:
-        return answer
-    if not isinstance(answer, Deferred):
+    if response is None or not delay_ms:
+        return response
+    if not isinstance(response, Deferred):
         late: Deferred[Buffers] = Deferred(is_applied=True)
-        clock.call_later(delay_ms, lambda: late.complete(answer))
+        clock.call_later(delay_ms, lambda: late.complete(response))
         return late
-    late = Deferred(answer.abandon, is_applied=answer.is_applied, is_in_order=answer.is_in_order)
-    # One after the other: what it waits for is done after what was slow.
-    answer.deliver_to(lambda buffers: _complete_after(late, buffers, clock, delay_ms))
+    late = Deferred(response.abandon, is_applied=response.is_applied, is_in_order=response.is_in_order)
+    # In sequence, because the pending work begins after the slow file access.
+    response.deliver_to(lambda buffers: _complete_after(late, buffers, clock, delay_ms))
     return late
 
 

@@ -1,4 +1,4 @@
-"""Reads what one Fetch asks from the partitions' logs, within its limits (Kafka: ReplicaManager.readFromLog)."""
+"""Reads the partitions of one Fetch within its limits (Kafka: ReplicaManager.readFromLog)."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ READ_COMMITTED = 1
 
 @dataclass(slots=True)
 class FetchResult:
-    """What was read: records_bytes in all, and whether a partition answers an error, which ends every wait."""
+    """The result of one read. records_bytes: the sum over all partitions. has_error: a partition has an error."""
 
-    answers: FetchedPartitions
+    partitions: FetchedPartitions
     records_bytes: int
     has_error: bool
 
 
 class FetchReader:
-    """One Fetch that can be read now and, while it waits for more, again."""
+    """Reads one Fetch, once or again while it waits."""
 
     __slots__ = ("_asked", "_isolation_level", "_known", "_max_bytes", "_replicas", "_uses_topic_ids")
 
     def __init__(
         self, replicas: ReplicaManager, version: int, asked: FetchPartitions, *, max_bytes: int, isolation_level: int
     ) -> None:
-        """max_bytes: for the whole answer; the first batch of all is read even where it is larger (KIP-74)."""
+        """max_bytes: of the whole response. The first batch is returned even if it is larger (KIP-74)."""
         self._replicas = replicas
         self._asked = asked
         self._uses_topic_ids = version >= TOPIC_IDS_SINCE
@@ -50,29 +50,29 @@ class FetchReader:
 
     @property
     def can_wait(self) -> bool:
-        """Whether there is a partition that may still grow."""
+        """Whether a partition exists that may still grow."""
         return bool(self._known)
 
     def partitions(self) -> list[Partition]:
-        """Return the partitions asked for that there are."""
+        """Return the requested partitions that exist."""
         return [partition for key in self._asked if (partition := self._find_partition(key)) is not None]
 
     def read(self) -> FetchResult:
-        """Read every partition, in the order asked, until max_bytes are reached.
+        """Read every partition, in the order of the request, until max_bytes are reached.
 
-        What is unknown is answered behind all others and ends no wait, but for a partition that was there when the
-        wait began (Kafka: KafkaApis.handleFetchRequest).
+        Unknown partitions come last in the response. They end a wait only if they existed when it began
+        (Kafka: KafkaApis.handleFetchRequest).
         """
         result = FetchResult([], 0, False)
         unknown: FetchedPartitions = []
         for key, asked in self._asked.items():
             partition = self._find_partition(key)
             if partition is None:
-                unknown.append((key[0], self._answer_unknown(key)))
+                unknown.append((key[0], self._unknown_partition(key)))
                 result.has_error |= key in self._known
             else:
-                result.answers.append((key[0], self._read_partition(partition, asked, result)))
-        result.answers += unknown
+                result.partitions.append((key[0], self._read_partition(partition, asked, result)))
+        result.partitions += unknown
         return result
 
     def _find_partition(self, key: PartitionKey) -> Partition | None:
@@ -81,7 +81,7 @@ class FetchReader:
             return self._replicas.find_partition(topic_key, index)
         return self._replicas.find_partition_by_name(topic_key.decode(errors="replace"), index)
 
-    def _answer_unknown(self, key: PartitionKey) -> FetchedPartition:
+    def _unknown_partition(self, key: PartitionKey) -> FetchedPartition:
         topic_key, index = key
         is_id_unknown = self._uses_topic_ids and self._replicas.image.find_topic_by_id(topic_key) is None
         error = ErrorCode.UNKNOWN_TOPIC_ID if is_id_unknown else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -92,7 +92,7 @@ class FetchReader:
         max_bytes = min(asked.max_bytes, max(0, self._max_bytes - result.records_bytes))
         try:
             log = partition.log
-            # Any negative epoch is none here, where ListOffsets takes only -1 for that (FetchRequest.optionalEpoch).
+            # Any negative epoch means none, unlike in ListOffsets, where only -1 does (FetchRequest.optionalEpoch).
             partition.check_leader_epoch(max(NO_EPOCH, asked.current_leader_epoch))
             _check_last_fetched_epoch(partition, asked.last_fetched_epoch)
             if asked.max_bytes < 0 or self._max_bytes < 0:
@@ -125,7 +125,7 @@ class FetchReader:
 
 
 def _aborted_transactions(log: PartitionLog, offset: int, upper_offset: int) -> list[tuple[int, int]]:
-    """Return the producers of aborted transactions, each with where its transaction began."""
+    """Return the producer ids and first offsets of the aborted transactions in a range."""
     if offset >= upper_offset:
         return []
     return [
@@ -135,9 +135,9 @@ def _aborted_transactions(log: PartitionLog, offset: int, upper_offset: int) -> 
 
 
 def _check_last_fetched_epoch(partition: Partition, last_fetched_epoch: int) -> None:
-    """Check that the epoch of the last record that a client has is one that there was.
+    """Check that the leader epoch of the client's last record existed.
 
-    That its records diverge from ours cannot be: a log of one replica never loses any to another leader.
+    Diverging records are impossible, because a log with one replica never loses records to another leader.
     Raises KafkaError OFFSET_OUT_OF_RANGE. Source: Partition.readRecords, Kafka 4.3.0.
     """
     if last_fetched_epoch >= 0 and partition.log.end_offset_for_epoch(last_fetched_epoch).leader_epoch < 0:

@@ -1,4 +1,4 @@
-"""Fetch sessions: a client names its partitions once, and later only what has changed (KIP-227).
+"""Incremental fetch sessions: a client names its partitions once, and later only the changes (KIP-227).
 
 Source: FetchManager, FetchSession, FullFetchContext and IncrementalFetchContext, Kafka 4.3.0.
 """
@@ -19,40 +19,40 @@ from ...protocol.fetch_codec import (
 )
 
 NO_SESSION = 0
-# The epoch of a request that wants a new session, and of one that wants none, or its session closed.
+# The epoch of a request for a new session, and of one for no session, which closes an existing one.
 INITIAL_EPOCH = 0
 FINAL_EPOCH = -1
 MAX_EPOCH = 2**31 - 1
-# A session that was not used for so long may be replaced by a new one.
+# A session that is unused for this time may be replaced by a new one.
 # Source: ServerConfigs.MIN_INCREMENTAL_FETCH_SESSION_EVICTION_MS_DEFAULT, Kafka 4.3.0.
 EVICTION_AGE_MS = 120_000
 
 
 @dataclass(slots=True)
 class _CachedPartition:
-    """A partition of a session, and what its client was last told of it."""
+    """A partition of a session, and the state in the last response to the client."""
 
     asked: FetchPartition
     high_watermark: int = -1
     log_start_offset: int = -1
 
-    def takes_news(self, answer: FetchedPartition) -> bool:
-        """Remember what answer tells, and return whether the client does not know it yet."""
-        is_news = (
+    def update_sent(self, answer: FetchedPartition) -> bool:
+        """Store the state that is sent to the client. Returns whether it differs from the last one sent."""
+        has_changed = (
             answer.records_bytes > 0
             or answer.high_watermark != self.high_watermark
             or answer.log_start_offset != self.log_start_offset
             or answer.error_code != ErrorCode.NONE
         )
-        # An error is told again each time it is met.
+        # An error is sent each time it occurs.
         self.high_watermark = -1 if answer.error_code != ErrorCode.NONE else answer.high_watermark
         self.log_start_offset = answer.log_start_offset
-        return is_news
+        return has_changed
 
 
 @dataclass(slots=True)
 class FetchSession:
-    """The partitions that a client fetches, in the order they are read; those just read go to the end."""
+    """The partitions that a client fetches, in the order of reading. A partition moves to the end after a read."""
 
     session_id: int
     uses_topic_ids: bool
@@ -60,11 +60,11 @@ class FetchSession:
     last_used_ms: int = 0
     partitions: dict[PartitionKey, _CachedPartition] = field(default_factory=dict[PartitionKey, _CachedPartition])
 
-    # Topics that were there once: Kafka resolves an id once a session, and misses the topic, not the id, from then on.
+    # Topics that existed once. Kafka resolves an id once in a session; later the topic is unknown, not the id.
     resolved_topics: set[bytes] = field(default_factory=set[bytes])
 
     def update(self, request: FetchRequest) -> None:
-        """Take in the partitions that are new or asked for otherwise, and let go of those forgotten."""
+        """Add or replace the partitions of the request, and remove its forgotten ones."""
         for key, asked in request.partitions.items():
             cached = self.partitions.get(key)
             if cached is None:
@@ -75,26 +75,26 @@ class FetchSession:
             self.partitions.pop(key, None)
 
     def asked(self) -> FetchPartitions:
-        """Return what is fetched, in the order it is read."""
+        """Return the partitions to fetch, in the order of reading."""
         return {key: cached.asked for key, cached in self.partitions.items()}
 
-    def remember(self, answers: FetchedPartitions) -> None:
-        """Remember that the client is told all of answers."""
+    def store_sent(self, answers: FetchedPartitions) -> None:
+        """Store a full response as the state that was sent to the client."""
         for topic_key, answer in answers:
             self._resolve(topic_key, answer)
-            self.partitions[topic_key, answer.index].takes_news(answer)
+            self.partitions[topic_key, answer.index].update_sent(answer)
 
-    def news(self, answers: FetchedPartitions) -> FetchedPartitions:
-        """Return the answers that tell the client what it does not know."""
-        return [(topic_key, answer) for topic_key, answer in answers if self._takes_news(topic_key, answer)]
+    def changed(self, answers: FetchedPartitions) -> FetchedPartitions:
+        """Return the partitions whose state differs from the one that was last sent to the client."""
+        return [(topic_key, answer) for topic_key, answer in answers if self._has_changed(topic_key, answer)]
 
-    def _takes_news(self, topic_key: bytes, answer: FetchedPartition) -> bool:
+    def _has_changed(self, topic_key: bytes, answer: FetchedPartition) -> bool:
         key = (topic_key, answer.index)
         self._resolve(topic_key, answer)
-        if not self.partitions[key].takes_news(answer):
+        if not self.partitions[key].update_sent(answer):
             return False
         if answer.records_bytes:
-            # To the end, so that partitions with much to read do not starve the others.
+            # Moved to the end, so that partitions with many records do not starve the others.
             self.partitions[key] = self.partitions.pop(key)
         return True
 
@@ -106,29 +106,28 @@ class FetchSession:
 
 
 class FetchSessions:
-    """The sessions of one node; at most max.incremental.fetch.session.cache.slots of them."""
+    """The fetch sessions of one node, at most max.incremental.fetch.session.cache.slots."""
 
     __slots__ = ("_sessions", "_slots")
 
     def __init__(self, slots: int) -> None:
-        """Have room for so many sessions."""
+        """slots: the maximum number of sessions."""
         self._slots = slots
         self._sessions: dict[int, FetchSession] = {}
 
     def __len__(self) -> int:
-        """Return how many sessions there are."""
+        """Return the number of sessions."""
         return len(self._sessions)
 
     def partitions_of(self, session_id: int) -> list[PartitionKey]:
-        """Return what a session fetches; nothing where there is no such session."""
+        """Return the partitions of a session; none for an unknown session id."""
         session = self._sessions.get(session_id)
         return [] if session is None else list(session.partitions)
 
     def session_of(self, request: FetchRequest, *, uses_topic_ids: bool, now_ms: int) -> FetchSession | None:
-        """Return the session that an incremental request continues, or None where it is a full one.
+        """Return the session that an incremental request continues, or None for a full request.
 
-        A session that is left without partitions is closed.
-
+        A session without partitions is closed.
         Raises KafkaError: FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH, FETCH_SESSION_TOPIC_ID_ERROR.
         """
         if request.session_epoch in (INITIAL_EPOCH, FINAL_EPOCH):
@@ -152,12 +151,12 @@ class FetchSessions:
         return session
 
     def create(self, request: FetchRequest, answers: FetchedPartitions, *, uses_topic_ids: bool, now_ms: int) -> int:
-        """Return the id of a new session for a full request, NO_SESSION where it wants none or there is no slot."""
+        """Create a session for a full request and return its id; NO_SESSION if none is wanted or no slot is free."""
         if request.session_epoch != INITIAL_EPOCH or not self._has_slot(now_ms):
             return NO_SESSION
         session = FetchSession(self._new_id(), uses_topic_ids)
         session.update(request)
-        session.remember(answers)
+        session.store_sent(answers)
         self._use(session, now_ms)
         return session.session_id
 

@@ -1,4 +1,4 @@
-"""A partition on its leader: the log, its epoch, and who waits for it to grow (Kafka: cluster/Partition)."""
+"""A partition on its leader: its log, its leader epoch and the requests that wait for it (Kafka: cluster.Partition)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# What clients send that know no leader epoch.
+# What clients without a leader epoch send.
 NO_EPOCH = -1
 
 
@@ -52,22 +52,19 @@ class Partition:
         self._make_log = log if callable(log) else None
         self.leader_epoch = leader_epoch
         self.is_deleted = False
-        # What makes the log safe; None in memory, where nothing can be made safer.
+        # Flushes the log; None in memory.
         self.flusher: PartitionFlusher | None = None
-        # What the storage does not do at present.
+        # The operations on its files that failed last: "append", "flush" or "read".
         self.failing: frozenset[str] = frozenset()
         self._waiting: dict[object, Callable[[], None]] = {}
 
     @property
     def log(self) -> PartitionLog:
-        """The log, made when it is first asked for, where none was given: most partitions of tests are never used.
+        """The log, created on first use if none was given. Raises AppendRefused if its files cannot be created."""
+        return self._log or self._create_log()
 
-        Raises AppendRefused where its files cannot be made.
-        """
-        return self._log or self._made_log()
-
-    def _made_log(self) -> PartitionLog:
-        assert self._make_log is not None, "a partition has a log, or what makes it"
+    def _create_log(self) -> PartitionLog:
+        assert self._make_log is not None, "a partition without a log has the function that creates it"
         try:
             self._log = self._make_log(self)
         except OSError as error:
@@ -79,13 +76,13 @@ class Partition:
         return self._log
 
     def find_log(self) -> PartitionLog | None:
-        """Return the log, None where nobody has asked for it yet: it is empty, and as it was made."""
+        """Return the log, or None if it is not created yet, because it was never used."""
         return self._log
 
     def append(self, records: memoryview, now_ms: int) -> AppendResult:
-        """Append one batch and wake who waits for it; raises KafkaError, see PartitionLog.append."""
+        """Append one batch and wake the waiting requests. Raises the KafkaErrors of PartitionLog.append."""
         try:
-            log = self._log or self._made_log()
+            log = self._log or self._create_log()
             result = log.append(records, now_ms=now_ms, leader_epoch=self.leader_epoch)
         except KafkaError as error:
             self._append_failed(error)
@@ -97,9 +94,9 @@ class Partition:
         return result
 
     def append_coordinated(self, coordinated: CoordinatorBatch, now_ms: int) -> AppendResult:
-        """Append what a coordinator writes for a transaction, and wake who waits.
+        """Append a batch of a coordinator and wake the waiting requests.
 
-        Raises KafkaError, see PartitionLog.append_coordinated.
+        Raises the KafkaErrors of PartitionLog.append_coordinated.
         """
         try:
             result = self.log.append_coordinated(coordinated, now_ms=now_ms, leader_epoch=self.leader_epoch)
@@ -116,9 +113,9 @@ class Partition:
             self.storage_failed("append", error)
 
     def check_leader_epoch(self, leader_epoch: int) -> None:
-        """Check the leader epoch that a client believes in; NO_EPOCH is none.
+        """Check the leader epoch in a client's request; NO_EPOCH passes.
 
-        Raises KafkaError: FENCED_LEADER_EPOCH where it is older, UNKNOWN_LEADER_EPOCH where it is newer.
+        Raises KafkaError: FENCED_LEADER_EPOCH if it is older, UNKNOWN_LEADER_EPOCH if it is newer.
         """
         if leader_epoch in (NO_EPOCH, self.leader_epoch):
             return
@@ -129,31 +126,31 @@ class Partition:
         )
 
     def wait(self, waiter: object, grown: Callable[[], None]) -> None:
-        """Have grown called after every append until waiter leaves."""
+        """Call grown after every append, until waiter leaves."""
         self._waiting[waiter] = grown
 
     @property
     def has_waiting(self) -> bool:
-        """Whether anybody waits for it to grow."""
+        """Whether a request waits for the partition."""
         return bool(self._waiting)
 
     def leave(self, waiter: object) -> None:
-        """Have the waiter no longer called; without effect if it does not wait."""
+        """Stop the calls for waiter, if there are any."""
         self._waiting.pop(waiter, None)
 
     def wake(self) -> None:
-        """Call who waits: the partition has grown, or is gone."""
+        """Call the waiting requests, because the partition has grown or was deleted."""
         for grown in list(self._waiting.values()):
             grown()
 
     def storage_failed(self, doing: str, error: Exception) -> None:
-        """Say, once until it works again, that the files of the partition cannot be written, flushed or read."""
+        """Log that an operation on the files fails, once until it works again. doing: "append", "flush" or "read"."""
         if doing not in self.failing:
             self.failing |= {doing}
             logger.error("%s-%d: %s fails: %s", self.topic_name, self.index, doing, error)
 
     def storage_works(self, doing: str) -> None:
-        """Say that it works again, if it has failed."""
+        """Log that an operation on the files works again, if it has failed."""
         if doing in self.failing:
             self.failing -= {doing}
             logger.warning("%s-%d: %s works again", self.topic_name, self.index, doing)

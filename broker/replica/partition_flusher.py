@@ -1,8 +1,12 @@
-"""Makes what was appended to a log safe, many appends at a time (group commit).
+"""Flushes one log, many appends at a time (group commit).
 
-One flush of a log is in flight at most. Who asks meanwhile waits for the next one, together with all others who do; so
-the number of flushes follows the disk, and not the number of requests. The flush itself runs in another thread, and
-everything else on the event loop's.
+Rules:
+- At most one flush of a log is in flight. Requests that arrive meanwhile wait together for the next flush, so that the
+  number of flushes follows the disk and not the number of requests.
+- The flush runs in a disk thread; everything else runs on the event loop.
+- A flush covers the log up to its end at the time it begins. A waiting request is completed once the recovery point
+  has reached its end offset, or with the error of the flush.
+- After a failed flush the log refuses batches until a flush has succeeded, so the flusher retries by itself.
 """
 
 from __future__ import annotations
@@ -14,25 +18,25 @@ if TYPE_CHECKING:
     from ..runtime.clock import Clock
     from ..runtime.disk_executor import StepDone, Steps
 
-# How long a log whose flush failed is left alone before the next attempt, if no request makes one sooner.
+# How long after a failed flush the next attempt begins, if no request begins one sooner.
 RETRY_MS = 500
 
 
 class FlushObserver(Protocol):
-    """Who is told what became of flushes; the partition."""
+    """The partition, as its flusher uses it."""
 
     is_deleted: bool
 
     def wake(self) -> None:
-        """More of the log is safe, and perhaps to be seen."""
+        """More of the log is flushed; the high watermark may have advanced."""
         ...
 
     def storage_failed(self, doing: str, error: Exception) -> None:
-        """A flush has failed."""
+        """A flush failed."""
         ...
 
     def storage_works(self, doing: str) -> None:
-        """A flush has not failed."""
+        """A flush succeeded."""
         ...
 
 
@@ -53,7 +57,7 @@ class PartitionFlusher:
     )
 
     def __init__(self, log: PartitionLog, observer: FlushObserver, steps: Steps, clock: Clock) -> None:
-        """Flush nothing yet."""
+        """observer: the partition of log. steps: runs the flushes."""
         self._log = log
         self._observer = observer
         self._steps = steps
@@ -67,9 +71,9 @@ class PartitionFlusher:
         self.flushed_ms = clock.now_ms()
 
     def must_wait(self) -> bool:
-        """Whether an append is answered only when it is flushed (flush.messages).
+        """Whether the response to an append must wait for a flush (flush.messages).
 
-        Asked after each append; a segment that it has sealed is flushed in the background.
+        Called after each append. If the append rolled a segment, a flush of it begins in the background.
         Source: UnifiedLog.append and UnifiedLog.roll, Kafka 4.3.0.
         """
         log = self._log
@@ -78,7 +82,7 @@ class PartitionFlusher:
         return log.is_flush_due
 
     def when_flushed(self, end_offset: int, done: StepDone) -> None:
-        """Call done when all before end_offset is flushed, or with what the flush failed by; at once where it is."""
+        """Call done with None when everything before end_offset is flushed, or with the error of the flush."""
         if self._log.recovery_point >= end_offset:
             done(None)
             return
@@ -86,7 +90,7 @@ class PartitionFlusher:
         self.flush_soon()
 
     def flush_soon(self) -> None:
-        """Flush all there is when the requests that have come are worked on, or after the flush in flight."""
+        """Flush the log after the requests of this event loop turn, or after the flush in flight."""
         if self._is_busy:
             self._is_wanted_again = True
         else:
@@ -94,7 +98,7 @@ class PartitionFlusher:
             self._steps.soon(self._begin)
 
     def flush_if_due(self, now_ms: int) -> None:
-        """Flush what has waited for flush.ms. Source: LogManager.flushDirtyLogs, Kafka 4.3.0."""
+        """Flush a log that has been unflushed for flush.ms. Source: LogManager.flushDirtyLogs, Kafka 4.3.0."""
         log = self._log
         if log.recovery_point < log.log_end_offset and now_ms - self.flushed_ms >= log.config.flush_ms:
             self.flush_soon()
@@ -118,7 +122,7 @@ class PartitionFlusher:
         self._steps.run(flush.run, flushed)
 
     def _end(self, waiting: list[tuple[int, StepDone]], error: OSError | None) -> None:
-        """Tell those who waited for this flush, and begin the next one for those who came since."""
+        """Complete the requests that waited for this flush, and begin the next flush if one is wanted."""
         self._is_busy = False
         self._has_failed = error is not None
         if error is None:
@@ -135,7 +139,7 @@ class PartitionFlusher:
             self.flush_soon()
 
     def _retry_later(self) -> None:
-        """Try again by ourselves: the log takes no batch before a flush has succeeded."""
+        """Schedule another attempt."""
         if not self._is_retry_set:
             self._is_retry_set = True
             self._clock.call_later(RETRY_MS, self._retry)

@@ -1,7 +1,7 @@
-"""What is known of producers, partition by partition, and how it is changed behind their backs.
+"""Lists and changes the producer state of partitions, for the admin API.
 
-Each change is what a real cluster does by itself at a moment of its own choosing: it lets a producer expire, it is told
-of a newer epoch by another client, it has a leader that never saw the older batches.
+Each change happens in a real cluster too, at a time that a test cannot choose: a producer expires, another client
+bumps its epoch, a new leader lacks its older batches.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from .partition import Partition
     from .replica_manager import ReplicaManager
 
-# The last one on the wire; a producer gets a new id instead of one more.
+# The greatest epoch on the wire. After it, a producer gets a new id.
 PRODUCER_EPOCH_MAX = 2**15 - 1
 
 
 class ProducerChange(Enum):
-    """What can be done to a producer, by the names of the admin API.
+    """The changes of a producer's state, by their names in the admin API.
 
-    FORGET: the partition has never heard of it, its open transaction included.
-    EXPIRE: the same, as after producer.id.expiration.ms; a producer with an open transaction does not expire.
-    BUMP_EPOCH: another client writes under its id in the next epoch, so that it is fenced.
-    EVICT_CACHE: the sequence that comes next is known, and none of the batches before it is recognised.
+    FORGET: deletes the entry, with its open transaction.
+    EXPIRE: deletes the entry, as after producer.id.expiration.ms. A producer with an open transaction does not expire.
+    BUMP_EPOCH: raises the epoch, as if another client used the producer id, so that the producer is fenced.
+    EVICT_CACHE: keeps the next sequence and deletes the cached batches, so that duplicates are not recognised.
     """
 
     FORGET = "forget"
@@ -38,16 +38,16 @@ class ProducerChange(Enum):
 
 
 class UnknownProducerError(LookupError):
-    """No partition that was asked for knows the producer; the message is one line for the user."""
+    """No selected partition has an entry of the producer. The message is one line for the user."""
 
 
 class ProducerChangeError(ValueError):
-    """The producer is known, and cannot be changed so; the message is one line for the user."""
+    """The change is not possible in the producer's state. The message is one line for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownProducer:
-    """A producer as one partition knows it."""
+    """The entry of a producer in one partition."""
 
     topic_name: str
     partition: int
@@ -57,7 +57,7 @@ class KnownProducer:
 def known_producers(
     replicas: ReplicaManager, *, topic: str | None = None, partition: int | None = None, producer_id: int | None = None
 ) -> list[KnownProducer]:
-    """Return the producers that the partitions know, those that are asked for or all."""
+    """Return the producers' entries in all partitions, or in those selected by the arguments."""
     return [
         KnownProducer(led.topic_name, led.index, entry)
         for led, producers in _partitions(replicas, topic, partition)
@@ -74,11 +74,11 @@ def change_producer(
     topic: str | None = None,
     partition: int | None = None,
 ) -> list[KnownProducer]:
-    """Change a producer on the partitions that know it, and return what they knew before.
+    """Change a producer in all partitions that have an entry of it, and return the entries before the change.
 
-    topic, partition: where; None is everywhere.
-    Raises UnknownProducerError where nobody knows it, ProducerChangeError; nothing is changed then. What is in the logs
-    stays: a partition that is recovered from its files knows again what the batches say.
+    topic, partition: the partitions to change; None selects all.
+    Raises UnknownProducerError or ProducerChangeError; nothing is changed then. The logs stay as they are: a partition
+    that is recovered from its files has the state of its batches again.
     """
     found: list[tuple[ProducerStateManager, KnownProducer]] = []
     for led, producers in _partitions(replicas, topic, partition):
@@ -88,7 +88,7 @@ def change_producer(
     if not found:
         where = topic or "any topic"
         where = where if partition is None else f"{where}-{partition}"
-        raise UnknownProducerError(f"producer {producer_id} is not known to {where}")
+        raise UnknownProducerError(f"producer {producer_id} has no entry in {where}")
     for _, known in found:
         _check(change, known)
     for producers, known in found:
@@ -99,7 +99,7 @@ def change_producer(
 def _partitions(
     replicas: ReplicaManager, topic: str | None, partition: int | None
 ) -> Iterator[tuple[Partition, ProducerStateManager]]:
-    """Yield the partitions that ever had a batch, with their producers."""
+    """Yield the selected partitions whose log exists, with their producer state."""
     for led in replicas.partitions():
         if topic in (None, led.topic_name) and partition in (None, led.index):
             log = led.find_log()
@@ -108,13 +108,13 @@ def _partitions(
 
 
 def _check(change: ProducerChange, known: KnownProducer) -> None:
-    """Raise ProducerChangeError where the change cannot be."""
+    """Raise ProducerChangeError if the change is not possible."""
     entry = known.entry
     producer = f"producer {entry.producer_id} on {known.topic_name}-{known.partition}"
     if change is ProducerChange.EXPIRE and entry.current_txn_first_offset is not None:
-        raise ProducerChangeError(f"{producer} has a transaction open, and does not expire")
+        raise ProducerChangeError(f"{producer} has an open transaction and does not expire")
     if change is ProducerChange.BUMP_EPOCH and entry.producer_epoch >= PRODUCER_EPOCH_MAX:
-        raise ProducerChangeError(f"{producer} has epoch {entry.producer_epoch}, which is the last")
+        raise ProducerChangeError(f"{producer} has epoch {entry.producer_epoch}, which is the greatest")
 
 
 def _change(change: ProducerChange, producers: ProducerStateManager, entry: ProducerStateEntry) -> None:

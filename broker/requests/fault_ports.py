@@ -1,7 +1,6 @@
-"""What the broker asks of those who make things go wrong, and of those who write down what happened.
+"""The Protocols between the broker and the faults package: the fault plan, and the observer that writes the journal.
 
-Both are Protocols: the broker knows neither rules nor journals, and carries out what it is told. Without a rule in
-force a request costs one test of an attribute.
+The broker imports neither rules nor the journal. Without an armed rule a request costs one test of an attribute.
 """
 
 from __future__ import annotations
@@ -16,80 +15,83 @@ if TYPE_CHECKING:
     from ..runtime.deferred import Buffers
     from .request_context import RequestContext
 
-# What becomes of the answer to a request that has been handled.
+# The response of a handled request: written next, pending, or none (acks=0).
 RESPONDED = 0
 PENDING = 1
 NO_RESPONSE = 2
 
 
 class FaultPlan(Protocol):
-    """Says what goes wrong, at each of the points that a connection and its requests pass."""
+    """Chooses the fault to inject at each point that a connection or a request passes."""
 
     @property
     def is_armed(self) -> bool:
-        """Whether any rule is in force that looks at requests."""
+        """Whether a rule for requests is in force."""
         ...
 
     @property
     def is_accepting_armed(self) -> bool:
-        """Whether any rule is in force that looks at connections as they come."""
+        """Whether a rule for new connections is in force."""
         ...
 
     def accepted(self, connection: ConnectionView) -> Fault | None:
-        """A connection came; nothing was read from it."""
+        """Return the fault for a new connection, from which nothing was read."""
         ...
 
     def received(self, request: ReceivedRequest) -> Fault | None:
-        """A request came; nothing of it is applied. Raises FrameError where its body does not decode."""
+        """Return the fault for a request that is not applied yet. Raises FrameError if its body does not decode."""
         ...
 
     def applied(self, request: ReceivedRequest) -> Fault | None:
-        """A request was applied, and is not answered."""
+        """Return the fault for a request that was applied and has no response yet."""
         ...
 
     def answering(self, request: ReceivedRequest) -> Fault | None:
-        """The bytes of an answer are there, and none was written."""
+        """Return the fault for a request whose response is encoded and not yet written."""
         ...
 
 
 class RequestObserver(Protocol):
-    """Is told what happened to each request. What it returns as a request's id is what it is told of it later."""
+    """Records what happens to each request. The request ids that it returns identify the request in later calls."""
 
     def handled(self, context: RequestContext, size: int, state: int) -> int:
-        """The handler has returned. size: of the frame. state: RESPONDED, PENDING or NO_RESPONSE. Returns the id."""
+        """Record a request that its handler has handled, and return its id.
+
+        size: bytes of the frame. state: RESPONDED, PENDING or NO_RESPONSE.
+        """
         ...
 
     def answered(self, request_id: int) -> None:
-        """An answer that was waited for has been written."""
+        """Record that a pending response was written."""
         ...
 
     def unanswered(self, request_id: int) -> None:
-        """The answer will never be written, or was not whole."""
+        """Record that a response is never written, or was not written as a whole."""
         ...
 
     def response_replaced(self, request_id: int, partitions: frozenset[tuple[str, int]], error_code: int) -> None:
-        """What was applied is answered with an error; for all partitions where none is named."""
+        """Record an error response to an applied request, for the given partitions; an empty set means all."""
         ...
 
     def not_applied(self, request: ReceivedRequest, fault: Fault) -> int:
-        """A fault keeps the request, or part of it, from being applied, perhaps for a time. Returns the id."""
+        """Record that a fault prevents or delays the request or a part of it. Returns the id."""
         ...
 
     def applied_later(self, request_id: int, context: RequestContext, size: int, state: int) -> int:
-        """What was not applied has been handled after all, or the rest of it has; see handled. Returns the same id."""
+        """Record that a request reported to not_applied, or the rest of it, was handled. Returns the same id."""
         ...
 
     def fault_acted(self, request_id: int, rule_id: int, point: str, kind: str) -> None:
-        """A fault acted on the request."""
+        """Record that a fault acted on the request."""
         ...
 
     def topic_created(self, topic: str) -> None:
-        """There is a new topic of this name, whose offsets begin at 0 whatever one of that name had before."""
+        """Record a new topic. Its offsets begin at 0, even if a topic of the name existed before."""
         ...
 
 
 class Ending(Enum):
-    """What is done behind the bytes of an answer."""
+    """What happens to the connection after the bytes of a response."""
 
     NOTHING = "nothing"
     CLOSE = "close"
@@ -97,11 +99,11 @@ class Ending(Enum):
 
 
 class ResponsePlan:
-    """An answer that is not simply written: cut, changed, slow, or with an end behind it.
+    """A response that a fault cuts, changes, slows down, or follows by an end of the connection.
 
-    is_whole: whether the client gets what it was owed.
-    is_at_once: the end comes now, whatever else is owed before it.
-    piece_bytes, every_ms: the answer goes out in pieces of that size, one each every_ms; 0 for all at once.
+    is_whole: whether the client receives the whole, correct response.
+    is_at_once: the connection ends now, before the responses that are pending.
+    piece_bytes, every_ms: the response is written in pieces of piece_bytes, one every every_ms; 0: all at once.
     """
 
     __slots__ = ("buffers", "ending", "every_ms", "is_at_once", "is_whole", "piece_bytes")
@@ -116,7 +118,7 @@ class ResponsePlan:
         piece_bytes: int = 0,
         every_ms: int = 0,
     ) -> None:
-        """Plan an answer of these buffers, of none without them."""
+        """buffers: the bytes to write; none by default."""
         self.buffers: Buffers = [] if buffers is None else buffers
         self.ending = ending
         self.is_whole = is_whole
@@ -126,5 +128,5 @@ class ResponsePlan:
 
 
 def joined(buffers: Sequence[bytes | bytearray | memoryview]) -> bytes:
-    """Return the bytes of an answer in one piece."""
+    """Return the bytes of a response as one object."""
     return b"".join(buffers)

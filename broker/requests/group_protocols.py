@@ -1,8 +1,7 @@
-"""Requests of protocols of groups that the broker may be configured not to serve, or does not.
+"""Handlers for the APIs of group protocols that group.coordinator.rebalance.protocols may disable.
 
-Kafka answers UNSUPPORTED_VERSION to each of them, and lists their APIs all the same; which ones it serves is
-group.coordinator.rebalance.protocols.
-Source: KafkaApis.handleConsumerGroupHeartbeat and those like it, Kafka 4.3.0.
+As in Kafka, a disabled API is listed in ApiVersions and responds with UNSUPPORTED_VERSION.
+Source: KafkaApis.handleConsumerGroupHeartbeat and its neighbours, Kafka 4.3.0.
 """
 
 from __future__ import annotations
@@ -22,17 +21,17 @@ CONSUMER_PROTOCOL = "consumer"
 
 
 def serves_protocol(config: BrokerConfig, protocol: str) -> bool:
-    """Whether the broker is configured to serve groups of the protocol."""
+    """Whether group.coordinator.rebalance.protocols enables the protocol."""
     return protocol in config.list_of("group.coordinator.rebalance.protocols")
 
 
 class DisabledApi:
-    """Answers no request of an API: it belongs to a protocol that is not served."""
+    """Refuses all requests of an API."""
 
     def handle(
         self, context: RequestContext, frame: memoryview, position: int, end: int
     ) -> Buffers | Deferred[Buffers] | None:
-        """Answer UNSUPPORTED_VERSION for everything that the request names."""
+        """Return UNSUPPORTED_VERSION for every group or member in the request."""
         body = memoryview(frame)[position:end]
         context.error_code = ErrorCode.UNSUPPORTED_VERSION
         api = APIS[context.api_key]
@@ -40,12 +39,12 @@ class DisabledApi:
 
 
 class GroupProtocolApi:
-    """Answers the requests of an API as long as its protocol is served."""
+    """Handles the requests of an API if its group protocol is enabled."""
 
     __slots__ = ("_handler", "_protocol", "_refused")
 
     def __init__(self, protocol: str, handler: RequestHandler) -> None:
-        """Have handler answer where the protocol is served."""
+        """protocol: for example "consumer". handler: handles the requests if it is enabled."""
         self._protocol = protocol
         self._handler = handler
         self._refused = DisabledApi()
@@ -53,6 +52,6 @@ class GroupProtocolApi:
     def handle(
         self, context: RequestContext, frame: memoryview, position: int, end: int
     ) -> Buffers | Deferred[Buffers] | None:
-        """Answer the request, or refuse it."""
+        """Handle the request, or refuse it."""
         is_served = serves_protocol(context.node.config, self._protocol)
         return (self._handler if is_served else self._refused).handle(context, frame, position, end)

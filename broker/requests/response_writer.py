@@ -13,7 +13,7 @@ class ResponseWriter(Protocol):
         ...
 
     def abort(self) -> None:
-        """Close at once, with a FIN or as the operating system does it."""
+        """Close at once, without writing what is buffered."""
         ...
 
     def reset(self) -> None:

@@ -1,4 +1,12 @@
-"""The one clock: every timeout and expiry of the broker reads it, so that a test can stop it and move it by hand."""
+"""The clock of a cluster. All timeouts and expiries use it, so that a test can stop and advance it.
+
+Rules:
+- Callbacks run in the order of their due times; those with the same due time in the order of the calls.
+- One clock belongs to one event loop. Callbacks of a real clock run on that loop.
+- A real clock returns the machine's date, but counts delays with the monotonic clock: a change of the machine's date
+  changes `now_ms` and no timeout.
+- A manual clock moves only by `advance`. In a callback that `advance` runs, `now_ms` is the callback's due time.
+"""
 
 from __future__ import annotations
 
@@ -12,26 +20,25 @@ from typing import Protocol
 
 _NS_PER_MS = 1_000_000
 
-# Far beyond what any test waits for; times in ms stay far from the end of what a timestamp on the wire holds.
+# Far beyond the needs of tests, and far from the greatest timestamp on the wire.
 ADVANCE_MS_MAX = 1000 * 366 * 24 * 3600 * 1000
-# How often work that recurs runs within one advance, at most. What it looks for is there whenever it comes, so that
-# eight days need not cost the 700,000 runs of what is due every second.
+# The maximum number of runs of recurring work within one advance. Recurring work finds everything that is due whenever
+# it runs, so an advance by eight days need not run it 700,000 times.
 RUNS_PER_ADVANCE_MAX = 64
-# Timers that were taken back stay where they are until there are so many, and they are the most: heartbeats take back
-# one each.
+# Cancelled timers stay in the heap until they are more than this and more than half of it. Each heartbeat cancels one.
 _CANCELLED_KEPT_MAX = 100
 
 
 class Timer(Protocol):
-    """What call_later gives back: a callback that can still be taken back."""
+    """A scheduled callback."""
 
     def cancel(self) -> None:
-        """Take the callback back; without effect once it has run."""
+        """Cancel the callback. No effect after it has run."""
         ...
 
 
 class Clock(Protocol):
-    """Milliseconds since the epoch, and callbacks that fall due."""
+    """Returns the time and schedules callbacks."""
 
     def now_ms(self) -> int:
         """Return the time in ms since 1970-01-01T00:00:00Z."""
@@ -42,49 +49,43 @@ class Clock(Protocol):
         ...
 
     def call_every(self, interval_ms: int, work: Callable[[], None]) -> Timer:
-        """Run work each interval_ms; see AdjustableClock.call_every."""
+        """Run work every interval_ms, until it is cancelled."""
         ...
 
     def cancel_all(self) -> None:
-        """Take all callbacks back: who asked for them is dead."""
+        """Cancel all callbacks, because the node has crashed."""
         ...
 
 
 class ClockMode(Enum):
-    """How a clock goes: as the machine's does, or only when it is advanced."""
+    """REAL: the clock follows the machine's. MANUAL: it moves only by `advance`."""
 
     REAL = "real"
     MANUAL = "manual"
 
 
 class _Timer:
-    """A callback with the time it falls due, on the scale of the clock's elapsed time."""
+    """A callback and its due time, on the scale of the clock's elapsed time."""
 
     __slots__ = ("_clock", "callback", "due_ns", "interval_ms")
 
     def __init__(self, clock: AdjustableClock, due_ns: int, callback: Callable[[], None], interval_ms: int) -> None:
         self._clock = clock
         self.due_ns = due_ns
-        # None once it was taken back or has run.
+        # None after it was cancelled or has run.
         self.callback: Callable[[], None] | None = callback
-        # 0 for what runs once.
+        # 0 for a callback that runs once.
         self.interval_ms = interval_ms
 
     def cancel(self) -> None:
-        """See Timer."""
+        """Cancel the callback. No effect after it has run."""
         if self.callback is not None:
             self.callback = None
             self._clock.timer_cancelled()
 
 
 class AdjustableClock:
-    """The machine's time, or one that stands still; either can be moved on, and never goes back by itself.
-
-    Callbacks run in the order in which they fall due, and of those that fall due together in the order of the calls.
-    One clock is for one node, on one event loop: what is due on a real clock is run by the loop that asked for it.
-    A real clock shows the machine's date, and counts by what never goes back: who sets the machine's date sets this
-    one's, and no timeout notices.
-    """
+    """A real or manual clock. Both can be advanced; neither goes back by itself."""
 
     __slots__ = (
         "_ahead_ms",
@@ -101,35 +102,35 @@ class AdjustableClock:
     )
 
     def __init__(self, standing_at_ms: int | None = None) -> None:
-        """Go as the machine's clock does, or stand still at standing_at_ms."""
+        """standing_at_ms: the time of a manual clock; None creates a real clock."""
         self._order = itertools.count()
         self._timers: list[tuple[int, int, _Timer]] = []
         self._cancelled_count = 0
         self._is_advancing = False
         self._started_standing_at_ms = standing_at_ms
-        # What was advanced, as the date and as elapsed time: this clock's own less the machine's.
+        # The sum of all advances, as date and as elapsed time: this clock's time minus the machine's.
         self._ahead_ms = 0
         self._elapsed_ahead_ns = 0
-        # Both None while it goes by itself.
+        # Both are None in a real clock.
         self._stands_at_ms = standing_at_ms
         self._stands_at_elapsed_ns = None if standing_at_ms is None else 0
-        # What wakes the event loop for the first timer of a clock that goes by itself.
+        # Wakes the event loop for the first timer of a real clock.
         self._wake: asyncio.TimerHandle | None = None
         self._wake_due_ns = 0
 
     def now_ms(self) -> int:
-        """Return the time in ms since 1970-01-01T00:00:00Z; in a callback that an advance runs, when it fell due."""
+        """Return the time in ms since 1970-01-01T00:00:00Z."""
         stands_at_ms = self._stands_at_ms
         return time_ns() // _NS_PER_MS + self._ahead_ms if stands_at_ms is None else stands_at_ms
 
     @property
     def mode(self) -> ClockMode:
-        """How the clock goes; in a callback that an advance runs, it stands."""
+        """The mode of the clock. It is MANUAL in callbacks that `advance` runs."""
         return ClockMode.REAL if self._stands_at_ms is None else ClockMode.MANUAL
 
     @property
     def pending_count(self) -> int:
-        """How many callbacks are kept, those included that were taken back and are not yet cleared away."""
+        """The number of scheduled callbacks, including cancelled ones that are still in the heap."""
         return len(self._timers)
 
     def _elapsed_ns(self) -> int:
@@ -139,23 +140,23 @@ class AdjustableClock:
     # -- timers
 
     def call_later(self, delay_ms: int, callback: Callable[[], None]) -> Timer:
-        """Run callback once, when the clock has gone on by delay_ms.
+        """Run callback once, when the clock has advanced by delay_ms.
 
-        Raises RuntimeError on a clock that goes by itself where no event loop runs.
+        Raises RuntimeError on a real clock without a running event loop.
         """
         return self._schedule(_Timer(self, self._elapsed_ns() + max(0, delay_ms) * _NS_PER_MS, callback, 0))
 
     def call_every(self, interval_ms: int, work: Callable[[], None]) -> Timer:
-        """Run work each interval_ms from now on, until it is cancelled; also where it has raised something.
+        """Run work every interval_ms, until it is cancelled, even if it raises.
 
-        work: looks for what has become due, and would find it later as well. Within one long advance it runs
-        RUNS_PER_ADVANCE_MAX times, evenly spread, and the last time that it is due.
+        work: must find everything that is due whenever it runs. Within one long advance it runs RUNS_PER_ADVANCE_MAX
+        times at even intervals, and at its last due time.
         """
-        assert interval_ms > 0, f"work each {interval_ms} ms"
+        assert interval_ms > 0, f"work every {interval_ms} ms"
         return self._schedule(_Timer(self, self._elapsed_ns() + interval_ms * _NS_PER_MS, work, interval_ms))
 
     def cancel_all(self) -> None:
-        """Take all callbacks back."""
+        """Cancel all callbacks."""
         self._sleep()
         for _, _, timer in self._timers:
             timer.callback = None
@@ -163,7 +164,7 @@ class AdjustableClock:
         self._cancelled_count = 0
 
     def timer_cancelled(self) -> None:
-        """Count a timer that was taken back; from time to time they are cleared away."""
+        """Count a cancelled timer, and remove the cancelled timers from the heap if they are many."""
         self._cancelled_count += 1
         if self._cancelled_count > _CANCELLED_KEPT_MAX and 2 * self._cancelled_count > len(self._timers):
             self._timers = [entry for entry in self._timers if entry[2].callback is not None]
@@ -176,7 +177,7 @@ class AdjustableClock:
             self._wake_at(timer.due_ns)
         return timer
 
-    # -- a clock that goes by itself
+    # -- real clock
 
     def _wake_at(self, due_ns: int) -> None:
         self._sleep()
@@ -190,10 +191,10 @@ class AdjustableClock:
             self._wake = None
 
     def _woken(self) -> None:
-        """Run what is due; what a callback raises is the event loop's to tell, and the others run all the same."""
+        """Run the callbacks that are due. The event loop reports their exceptions; later callbacks still run."""
         self._wake = None
         try:
-            # An event loop may wake a little early: what is not yet due is waited for again.
+            # An event loop may wake a little early. Callbacks that are not due yet wait again.
             self._run_due(self._elapsed_ns())
         finally:
             self._wake_for_first()
@@ -210,7 +211,7 @@ class AdjustableClock:
                 self._cancelled_count = max(0, self._cancelled_count - 1)
                 continue
             if timer.interval_ms:
-                # First, so that work that fails is done again next time.
+                # Before the call, so that work that raises runs again.
                 self._again(timer, self._elapsed_ns() + timer.interval_ms * _NS_PER_MS)
             else:
                 timer.callback = None
@@ -220,11 +221,11 @@ class AdjustableClock:
         timer.due_ns = due_ns
         heapq.heappush(self._timers, (due_ns, next(self._order), timer))
 
-    # -- moved by hand
+    # -- manual clock
 
     def set_mode(self, mode: ClockMode) -> None:
-        """Stand still from now on, or go on from where it stands; neither moves the clock, nor what is yet to wait."""
-        assert not self._is_advancing, "the mode of a clock that is being advanced"
+        """Stop the clock, or let it run on from its current time. Due times of callbacks do not change."""
+        assert not self._is_advancing, "the clock is being advanced"
         if mode is self.mode:
             return
         now_ms, elapsed_ns = self.now_ms(), self._elapsed_ns()
@@ -238,14 +239,14 @@ class AdjustableClock:
         self._wake_for_first()
 
     def advance(self, by_ms: int) -> None:
-        """Move the clock on by by_ms, and run all that falls due on the way; see call_every for what recurs.
+        """Advance the clock by by_ms and run the callbacks that become due; see call_every for recurring work.
 
-        Each callback sees the time at which it fell due, and may ask for more. What one raises is raised, and the clock
-        is then where that one fell due. Raises ValueError for what is not in 0..ADVANCE_MS_MAX.
+        A callback may schedule further ones. If it raises, the exception is raised here, and the clock stays at the
+        callback's due time. Raises ValueError if by_ms is not in 0..ADVANCE_MS_MAX.
         """
         if not 0 <= by_ms <= ADVANCE_MS_MAX:
             raise ValueError(f"a clock is advanced by 0 to {ADVANCE_MS_MAX} ms, not by {by_ms}")
-        assert not self._is_advancing, "a clock is advanced by one at a time"
+        assert not self._is_advancing, "the clock is being advanced"
         mode = self.mode
         self.set_mode(ClockMode.MANUAL)
         self._is_advancing = True
@@ -256,7 +257,7 @@ class AdjustableClock:
             self.set_mode(mode)
 
     def _advance_standing(self, by_ms: int) -> None:
-        assert self._stands_at_ms is not None and self._stands_at_elapsed_ns is not None, "a clock that goes by itself"
+        assert self._stands_at_ms is not None and self._stands_at_elapsed_ns is not None, "the clock is manual"
         start_ms, start_ns = self._stands_at_ms, self._stands_at_elapsed_ns
         until_ns = start_ns + by_ms * _NS_PER_MS
         stride_ms = by_ms // RUNS_PER_ADVANCE_MAX
@@ -266,7 +267,7 @@ class AdjustableClock:
             if callback is None:
                 self._cancelled_count = max(0, self._cancelled_count - 1)
                 continue
-            # What a real clock left overdue is run at once.
+            # Callbacks that are overdue on a real clock run first, without a step back.
             self._stands_at_elapsed_ns = max(due_ns, self._stands_at_elapsed_ns)
             self._stands_at_ms = start_ms + (self._stands_at_elapsed_ns - start_ns) // _NS_PER_MS
             if timer.interval_ms:
@@ -277,9 +278,9 @@ class AdjustableClock:
         self._stands_at_ms, self._stands_at_elapsed_ns = start_ms + by_ms, until_ns
 
     def reset(self) -> None:
-        """Go or stand as in the beginning, at the machine's time or at the one it began with.
+        """Return to the initial mode and time. Callbacks keep their remaining delays.
 
-        What is yet to wait waits as long as before. It is for a cluster without any state: its time may go back.
+        The time may go back, so the cluster must have no state.
         """
         self.set_mode(ClockMode.MANUAL)
         self._stands_at_ms = self._started_standing_at_ms
@@ -289,9 +290,9 @@ class AdjustableClock:
 
 
 def _next_due_ns(due_ns: int, interval_ms: int, stride_ms: int, until_ns: int) -> int:
-    """Return when recurring work that ran at due_ns runs next in an advance until until_ns.
+    """Return the next run of recurring work that ran at due_ns, in an advance until until_ns.
 
-    It is due every interval_ms, and not run more often than every stride_ms, but for the last time.
+    Runs are interval_ms or, if that is more, about stride_ms apart. The last due time before until_ns is always run.
     """
     interval_ns = interval_ms * _NS_PER_MS
     following_ns = due_ns + max(1, stride_ms // interval_ms) * interval_ns

@@ -1,4 +1,4 @@
-"""Runs what may block, such as a flush to the disk, in a few threads, so that the event loop never waits for it."""
+"""Threads for blocking steps such as a flush to the disk, so that the event loop never waits for them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Steps that run at the same time. A thread that waits for a disk costs no processor, and file systems commit together
-# what is flushed together, so that more threads than processors pay.
+# Steps that run at the same time. More threads than processors pay: a thread that waits for the disk uses no processor,
+# and file systems commit concurrent flushes together.
 STEP_THREADS_MAX = 8
 
 Step = Callable[[], object]
@@ -21,24 +21,24 @@ StepDone = Callable[[OSError | None], None]
 
 
 class Steps(Protocol):
-    """What runs steps; all of its methods are called on the event loop's thread, and so are the callbacks."""
+    """Runs steps. All methods and callbacks run on the event loop's thread."""
 
     def run(self, step: Step, done: StepDone) -> None:
-        """Run step in some thread, then done with what it failed by."""
+        """Run step in a thread, then call done with its OSError, or with None."""
         ...
 
     def soon(self, callback: Callable[[], None]) -> None:
-        """Run callback when the requests that have come are worked on."""
+        """Run callback after the requests of this turn of the event loop."""
         ...
 
 
 class DiskExecutor:
-    """A pool of threads that is made with the first step."""
+    """A pool of threads, created with the first step."""
 
     __slots__ = ("_idle", "_in_flight", "_is_abandoned", "_is_stopping", "_name", "_pool", "_threads_max")
 
     def __init__(self, name: str, *, threads_max: int = STEP_THREADS_MAX) -> None:
-        """name: what its threads are called, followed by a number."""
+        """name: the prefix of the threads' names."""
         self._name = name
         self._threads_max = threads_max
         self._pool: ThreadPoolExecutor | None = None
@@ -48,7 +48,10 @@ class DiskExecutor:
         self._idle: asyncio.Future[None] | None = None
 
     def run(self, step: Step, done: StepDone) -> None:
-        """See Steps. A fault of ours in the step is logged whole, and passed on as an OSError that says so."""
+        """Run step in a thread, then call done with its OSError, or with None.
+
+        Any other exception is logged with its traceback and passed to done as an OSError.
+        """
         if self._is_abandoned:
             return
         loop = asyncio.get_running_loop()
@@ -60,14 +63,14 @@ class DiskExecutor:
         self._threads().submit(work)
 
     def soon(self, callback: Callable[[], None]) -> None:
-        """See Steps; without effect once the steps in flight were waited for."""
+        """Run callback after the requests of this turn of the event loop. Ignored after `wait_idle`."""
         if self._is_stopping or self._is_abandoned:
             return
         self._in_flight += 1
         asyncio.get_running_loop().call_soon(self._end, callback)
 
     async def finish(self, step: Step) -> None:
-        """Run step and return when it is done; raises what it failed by."""
+        """Run step and return when it is done. Raises its OSError."""
         finished: asyncio.Future[OSError | None] = asyncio.get_running_loop().create_future()
         self.run(step, finished.set_result)
         error = await finished
@@ -80,28 +83,28 @@ class DiskExecutor:
         return not self._in_flight
 
     async def wait_idle(self) -> None:
-        """Return when no step is in flight, and none that another one has led to; from then on nothing runs `soon`."""
+        """Return when no step is in flight, including steps begun by others. From then on `soon` is ignored."""
         if self._in_flight:
             self._idle = asyncio.get_running_loop().create_future()
             await self._idle
         self._is_stopping = True
 
     async def stop(self) -> None:
-        """Wait for what is in flight, and let the threads go."""
+        """Wait for the steps in flight, and end the threads."""
         await self.wait_idle()
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
 
     def abandon(self) -> None:
-        """Begin no step any more, and tell nobody how those ended that have begun: who asked for them is dead."""
+        """Begin no further step and call no further callback, because the node has crashed."""
         self._is_abandoned = True
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
 
     async def wait_abandoned(self) -> None:
-        """Return when the threads are done with the steps that had begun when they were abandoned."""
-        assert self._is_abandoned, "steps that somebody still asks for"
+        """Return when the steps that had begun before `abandon` have ended."""
+        assert self._is_abandoned, "abandon was called first"
         if self._pool is not None:
             await asyncio.to_thread(self._pool.shutdown)
             self._pool = None
@@ -131,5 +134,5 @@ def _failure_of(step: Step) -> OSError | None:
         return error
     except Exception as error:
         logger.exception("a step in the background failed")
-        return OSError(f"a fault of ours: {error!r}")
+        return OSError(f"internal error: {error!r}")
     return None

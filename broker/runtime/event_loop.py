@@ -1,10 +1,10 @@
-"""The event loop the broker runs on: uvloop's where it is installed."""
+"""The event loop of the broker: uvloop's if it is installed."""
 
 import asyncio
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
-    """Return a new event loop of uvloop, or of asyncio where there is no uvloop."""
+    """Return a new event loop of uvloop, or of asyncio without uvloop."""
     try:
         import uvloop
     except ImportError:

@@ -1,7 +1,7 @@
-"""The event loop's thread, as those in other threads see it: what they may ask of it, and how they wait by its clock.
+"""Calls from other threads to the event loop, and waits of other threads on the cluster's clock.
 
-A disk that is slow on purpose must not stop the event loop, and what is slow has to be so by the cluster's clock, which
-a test may move by hand. So a step in another thread waits here until the clock says so; the event loop never waits.
+A disk thread that an injected fault slows down waits here on the cluster's clock, which a test may advance. The event
+loop itself never waits.
 """
 
 from __future__ import annotations
@@ -15,39 +15,39 @@ from .clock import Clock, Timer
 
 
 class EventLoopBridge:
-    """The thread of the event loop; `begin` on it, and `release` before it stops.
+    """A bridge to the event loop. Call `begin` on the loop's thread, and `release` before the loop stops.
 
-    lock: for what several threads count together; nobody holds it while waiting.
+    lock: protects counters that several threads share. No thread waits while it holds the lock.
     """
 
     def __init__(self, clock: Clock) -> None:
-        """Know no thread yet: nobody waits for anything before begin."""
+        """clock: the clock of the waits. Before `begin`, no thread waits."""
         self.lock = threading.Lock()
         self._clock = clock
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = 0
         self._is_released = True
-        # Who waits; the timer is there once the event loop has seen them.
+        # The waits; each gets its timer from the event loop.
         self._waiting: dict[threading.Event, Timer | None] = {}
 
     def begin(self) -> None:
-        """Take the running event loop and this thread."""
+        """Store the running event loop and its thread, the current one."""
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._is_released = False
 
     @property
     def waiting_count(self) -> int:
-        """How many threads wait."""
+        """The number of waiting threads."""
         return len(self._waiting)
 
     def release(self) -> None:
-        """Let go all who wait, and have nobody wait before begin; on the event loop's thread, or after its end."""
+        """End all waits, and refuse new ones until `begin`. Call it on the loop's thread or after the loop's end."""
         self._is_released = True
         self.wake()
 
     def wake(self) -> None:
-        """Let go all who wait now; on the event loop's thread, or after its end."""
+        """End all current waits. Call it on the loop's thread or after the loop's end."""
         with self.lock:
             waiting, self._waiting = self._waiting, {}
         for event, timer in waiting.items():
@@ -56,19 +56,19 @@ class EventLoopBridge:
             event.set()
 
     def run(self, callback: Callable[[], None]) -> None:
-        """Run callback on the event loop's thread: at once there, and without an event loop; else soon."""
+        """Run callback on the loop's thread: now if that is the current thread or there is no loop, otherwise soon."""
         loop = self._loop
         if loop is None or threading.get_ident() == self._thread:
             callback()
         else:
-            # One that was closed meanwhile has no use for it.
+            # A loop that was closed meanwhile needs no callback.
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(callback)
 
     def pause(self, ms: int) -> bool:
-        """Wait until the clock has gone on by ms, if this is another thread than the event loop's.
+        """Wait until the clock has advanced by ms. Does not wait on the loop's thread, or after `release`.
 
-        Return whether this was one; on the event loop's thread nothing was waited for. Nobody waits once released.
+        Returns False on the loop's thread, else True.
         """
         event = threading.Event()
         with self.lock:

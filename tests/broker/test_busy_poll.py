@@ -48,7 +48,7 @@ def run(loop: CountingLoop, requests: int, window_us: int, seconds: float) -> No
     async def main() -> None:
         poll = BusyPoll(window_us)
         for _ in range(requests):
-            poll.request_came()
+            poll.request_arrived()
         await asyncio.sleep(seconds)
 
     with asyncio.Runner(loop_factory=lambda: loop) as runner:
@@ -71,7 +71,7 @@ def test_requests_that_come_together_are_waited_for_once(loop: CountingLoop) -> 
     async def main() -> int:
         poll = BusyPoll(LONG_WINDOW_US)
         for _ in range(100):
-            poll.request_came()
+            poll.request_arrived()
         return loop.polls
 
     with asyncio.Runner(loop_factory=lambda: loop) as runner:
@@ -83,8 +83,8 @@ def test_requests_that_come_together_are_waited_for_once(loop: CountingLoop) -> 
 def test_the_loop_sleeps_again_after_the_window(loop: CountingLoop) -> None:
     async def main() -> tuple[int, int]:
         poll = BusyPoll(WINDOW_US)
-        poll.request_came()
-        poll.request_came()
+        poll.request_arrived()
+        poll.request_arrived()
         await asyncio.sleep(0.1)
         polls = loop.polls
         await asyncio.sleep(0.05)

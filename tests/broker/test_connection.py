@@ -16,7 +16,7 @@ from fauxka.broker.network import connection as connections
 from fauxka.broker.network.busy_poll import BusyPoll
 from fauxka.broker.network.connection import Connection
 from fauxka.broker.network.listeners import Listener
-from fauxka.broker.network.response_queue import OWED_BYTES_MAX, OWED_MAX
+from fauxka.broker.network.response_queue import PENDING_BYTES_MAX, PENDING_MAX
 from fauxka.broker.requests.request_context import ConnectionInfo, RequestContext
 from fauxka.broker.runtime.deferred import Buffers, Deferred
 from fauxka.protocol.frames import FrameError
@@ -75,7 +75,7 @@ class EchoDispatcher:
     def accepted(self, connection: Connection, info: ConnectionInfo) -> None:
         pass
 
-    def answer(
+    def handle(
         self, context: RequestContext, frame: memoryview, start: int, end: int
     ) -> Buffers | Deferred[Buffers] | None:
         body = bytes(frame[start:end])
@@ -226,7 +226,7 @@ def test_requests_behind_one_that_is_applied_are_looked_at_and_answered_after_it
 
 def test_behind_answers_of_many_bytes_that_are_held_back_nothing_is_looked_at() -> None:
     connection, transport, dispatcher = opened()
-    held = bytes(OWED_BYTES_MAX // 2)
+    held = bytes(PENDING_BYTES_MAX // 2)
 
     feed(connection, framed(b"flush") + framed(held) + framed(held) + framed(b"behind"))
     looked_at = list(dispatcher.frames)
@@ -262,15 +262,15 @@ def test_a_wait_behind_one_that_is_applied_holds_up_what_comes_behind_it() -> No
 def test_no_more_than_a_number_of_answers_is_owed() -> None:
     connection, transport, dispatcher = opened()
 
-    feed(connection, framed(b"flush") * (OWED_MAX + 10))
+    feed(connection, framed(b"flush") * (PENDING_MAX + 10))
     looked_at = len(dispatcher.frames)
     for pending in list(dispatcher.waiting):
         pending.complete([framed(b"")])
-    for pending in dispatcher.waiting[OWED_MAX:]:
+    for pending in dispatcher.waiting[PENDING_MAX:]:
         pending.complete([framed(b"")])
 
-    assert looked_at == OWED_MAX
-    assert bytes(transport.written) == framed(b"") * (OWED_MAX + 10)
+    assert looked_at == PENDING_MAX
+    assert bytes(transport.written) == framed(b"") * (PENDING_MAX + 10)
 
 
 def test_what_is_owed_before_a_bad_frame_is_answered_before_the_close() -> None:

@@ -48,9 +48,9 @@ def test_only_what_changed_is_told() -> None:
     session = sessions.session_of(request(created(sessions, 0, 1), 1), uses_topic_ids=False, now_ms=0)
     assert session is not None
 
-    unchanged = session.news(answers(0, 1))
-    grown = session.news(answers(1, high_watermark=5))
-    again = session.news(answers(1, high_watermark=5))
+    unchanged = session.changed(answers(0, 1))
+    grown = session.changed(answers(1, high_watermark=5))
+    again = session.changed(answers(1, high_watermark=5))
 
     assert (told(unchanged), told(grown), told(again)) == ([], [1], [])
 
@@ -61,7 +61,7 @@ def test_an_error_is_told_each_time_and_its_end_once() -> None:
     assert session is not None
     error = answers(0, high_watermark=-1, error_code=3)
 
-    seen = [told(session.news(news)) for news in (error, error, answers(0), answers(0))]
+    seen = [told(session.changed(news)) for news in (error, error, answers(0), answers(0))]
 
     assert seen == [[0], [0], [0], []]
 
@@ -71,7 +71,7 @@ def test_a_partition_that_had_records_is_read_last_the_next_time() -> None:
     session = sessions.session_of(request(created(sessions, 0, 1, 2), 1), uses_topic_ids=False, now_ms=0)
     assert session is not None
 
-    session.news(answers(0, records_bytes=100))
+    session.changed(answers(0, records_bytes=100))
 
     assert [index for _, index in session.asked()] == [1, 2, 0]
 

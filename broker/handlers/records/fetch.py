@@ -1,6 +1,6 @@
 """Fetch (1), versions 4-18.
 
-Left out: preferred read replicas, diverging epochs and followers, which one node never has.
+Not served: preferred read replicas, diverging epochs and follower fetches, because a cluster has one node.
 v4 isolation level; v5 log_start_offset; v7 sessions (KIP-227); v9 current_leader_epoch; v11 rack; v12 flexible;
 v13 topic ids; v15 replica state; v16 node endpoints; v17 directory id; v18 high watermark.
 Source: KafkaApis.handleFetchRequest and ReplicaManager.fetchMessages, Kafka 4.3.0; tests/golden.
@@ -22,12 +22,12 @@ ISOLATION_LEVELS = (0, 1)
 
 
 class FetchHandler:
-    """Answers with views of the log's memory, at once or when there is enough to read."""
+    """Returns records as views into the log, at once or when min_bytes can be read."""
 
     def handle(
         self, context: RequestContext, frame: memoryview, position: int, end: int
     ) -> Buffers | Deferred[Buffers] | None:
-        """Read what is asked; wait up to max_wait_ms for min_bytes."""
+        """Read the requested partitions, and wait up to max_wait_ms for min_bytes."""
         version = context.api_version
         request = fetch_codec.decode_request(frame, position, end, version)
         if request.isolation_level not in ISOLATION_LEVELS:
@@ -48,11 +48,11 @@ class FetchHandler:
         if request.max_wait_ms <= 0 or not reader.can_wait or is_enough(result, min_bytes):
             return _encode(context, request, session, result)
         delayed = DelayedFetch(reader, min_bytes=min_bytes, max_wait_ms=request.max_wait_ms)
-        return delayed.answer.encoded_by(lambda later: _encode(context, request, session, later))
+        return delayed.result.encoded_by(lambda later: _encode(context, request, session, later))
 
 
 def _refuse(context: RequestContext, request: FetchRequest) -> Buffers:
-    """Answer a request that Kafka fails on as a whole (FetchRequest.getErrorResponse)."""
+    """Return the response to a request that Kafka fails on as a whole (FetchRequest.getErrorResponse)."""
     error = ErrorCode.UNKNOWN_SERVER_ERROR
     asked = request.partitions if context.api_version < TOPIC_IDS_SINCE else {}
     answers = [(key, FetchedPartition(index, error, aborted_transactions=[])) for key, index in asked]
@@ -62,12 +62,12 @@ def _refuse(context: RequestContext, request: FetchRequest) -> Buffers:
 def _encode(
     context: RequestContext, request: FetchRequest, session: FetchSession | None, result: FetchResult
 ) -> Buffers:
-    """Encode what is news to the session, or everything and, where the client wants one, the id of a new session."""
+    """Encode the changes of the session; without a session, everything and the id of a new session, if wanted."""
     sessions = context.node.fetch_sessions
     if session is not None:
-        session_id, answers = session.session_id, session.news(result.answers)
+        session_id, answers = session.session_id, session.changed(result.partitions)
     else:
-        answers = result.answers
+        answers = result.partitions
         uses_topic_ids = context.api_version >= TOPIC_IDS_SINCE
         session_id = sessions.create(request, answers, uses_topic_ids=uses_topic_ids, now_ms=context.now_ms)
     return fetch_codec.encode_response(

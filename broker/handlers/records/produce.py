@@ -38,19 +38,19 @@ ACKS_NONE = 0
 # Clients of this id may write internal topics (Kafka: AdminUtils.ADMIN_CLIENT_ID).
 ADMIN_CLIENT_ID = "__admin_client"
 
-# What passed the checks of the request: the answer to fill in, the partition, its records cut to the one batch.
+# A batch that passed the checks of the request: the response to fill in, the partition, the batch.
 Accepted = tuple[PartitionResponse, Partition, memoryview]
-# What was appended: its answer, and up to which offset the partition is to be flushed before that is given.
+# An appended batch: its response, the partition, its flusher, and the end offset to flush before the response.
 Unflushed = tuple[PartitionResponse, Partition, "PartitionFlusher", int]
 
 
 class ProduceHandler:
-    """Appends each partition's batch and answers where it went."""
+    """Appends each partition's batch and responds with its offsets."""
 
     def handle(
         self, context: RequestContext, frame: memoryview, position: int, end: int
     ) -> Buffers | Deferred[Buffers] | None:
-        """Check, append, answer; raises FrameError where acks=0 leaves no other way to tell of a refusal."""
+        """Check and append the batches. Raises FrameError for a refused batch with acks=0, to close the connection."""
         version = context.api_version
         records_start = position + context.produce_head_bytes
         if position < records_start < end:
@@ -72,7 +72,7 @@ class ProduceHandler:
                 _check_first_batches(request)
             for key, partitions in request.topics:
                 if not partitions:
-                    continue  # Kafka answers by partition, so that a topic without any is not in the answer.
+                    continue  # Kafka builds the response by partition, so a topic without any is not in it.
                 topic = _find_topic(context, key)
                 answers.append((key, [_accept(context, topic, *asked, accepted) for asked in partitions]))
             if not are_plain:
@@ -81,14 +81,14 @@ class ProduceHandler:
                 unflushed = _append_all(context, request.acks, accepted)
         except RequestRefused as error:
             answers = _refuse_all(request, error)
-        _note_refused(context, request, answers)
+        _record_refused(context, request, answers)
         if request.acks == ACKS_NONE:
             for _, _, flusher, _ in unflushed:
                 flusher.flush_soon()
-            _check_unanswered(answers)
+            _check_unacknowledged(answers)
             return None
         if unflushed or request.transactional_id is not None:
-            return _answer_when_safe(context, request, answers, unflushed)
+            return _respond_when_safe(context, request, answers, unflushed)
         return [produce_codec.encode_response(context.correlation_id, version, answers)]
 
 
@@ -100,17 +100,17 @@ def _refuse_all(request: ProduceRequest, error: RequestRefused) -> list[tuple[by
     ]
 
 
-def _answer_when_safe(
+def _respond_when_safe(
     context: RequestContext,
     request: ProduceRequest,
     answers: list[tuple[bytes, list[PartitionResponse]]],
     unflushed: list[Unflushed],
 ) -> Buffers | Deferred[Buffers]:
-    """Return the answer, now or when what was appended and what the coordinator wrote is flushed."""
+    """Return the response, pending until the batches and the coordinator's records are flushed."""
     correlation_id, version = context.correlation_id, context.api_version
     answer: Buffers | Deferred[Buffers]
     if unflushed:
-        answer = _answer_when_flushed(context, answers, unflushed)
+        answer = _respond_when_flushed(context, answers, unflushed)
     else:
         answer = [produce_codec.encode_response(correlation_id, version, answers)]
     if request.transactional_id is None:
@@ -172,7 +172,7 @@ def _keep_route(context: RequestContext, head: bytes, request: ProduceRequest) -
 
 
 def _are_plain(request: ProduceRequest) -> bool:
-    """Whether nothing has to be asked of any partition's records before its log looks at them."""
+    """Whether the records of every partition are one plain batch, which needs no check before the log's."""
     for _, partitions in request.topics:
         for _, records in partitions:
             if records is None or not produced_records.is_plain_batch(records):
@@ -181,7 +181,7 @@ def _are_plain(request: ProduceRequest) -> bool:
 
 
 def _check_first_batches(request: ProduceRequest) -> None:
-    """Look at the first batch of every partition; raises RequestRefused."""
+    """Check the first batch of every partition. Raises RequestRefused."""
     for _, partitions in request.topics:
         for _, records in partitions:
             if produced_records.has_transactional_batch(records) and request.transactional_id is None:
@@ -203,7 +203,7 @@ def _accept(
     records: memoryview | None,
     accepted: list[Accepted],
 ) -> PartitionResponse:
-    """Return the partition's answer; where the checks of the request let it pass, it is in accepted too."""
+    """Return the partition's response. A batch that passes the checks of the request is added to accepted."""
     answer = PartitionResponse(index)
     try:
         if topic is None and context.api_version >= produce_codec.TOPIC_IDS_SINCE:
@@ -221,7 +221,7 @@ def _accept(
 
 
 def _append_all(context: RequestContext, acks: int, accepted: list[Accepted]) -> list[Unflushed]:
-    """Append what the checks of the request let pass, and return what is to be flushed before it is answered."""
+    """Append the accepted batches, and return those to flush before the response."""
     unflushed: list[Unflushed] = []
     if acks not in ACKS_ALLOWED:
         refusal = KafkaError(ErrorCode.INVALID_REQUIRED_ACKS, f"acks {acks}; allowed: {ACKS_ALLOWED}")
@@ -243,7 +243,7 @@ def _append_all(context: RequestContext, acks: int, accepted: list[Accepted]) ->
             error.header = _find_header(records)
             _refuse_append(context, partition, answer, error)
         except Exception:
-            # A fault of ours on one partition is, as in Kafka, no reason to leave the others without an answer.
+            # As in Kafka, an internal error on one partition does not affect the other partitions.
             logger.exception("an append to %s-%d failed", partition.topic_name, partition.index)
             answer.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
     return unflushed
@@ -257,14 +257,14 @@ def _refuse_append(
     answer.record_errors = [(each.batch_index, each.message) for each in error.record_errors]
     answer.error_message = error.message_for_client
     context.decide(partition.topic_name, partition.index, error)
-    if error.code != ErrorCode.KAFKA_STORAGE_ERROR:  # Of which the partition tells once, and not for each request.
+    if error.code != ErrorCode.KAFKA_STORAGE_ERROR:  # The partition logs it once, not for each request.
         context.node.replicas.log_decision(partition, error)
 
 
-def _answer_when_flushed(
+def _respond_when_flushed(
     context: RequestContext, answers: list[tuple[bytes, list[PartitionResponse]]], unflushed: list[Unflushed]
 ) -> Deferred[Buffers]:
-    """Return the answer that comes when every partition has flushed what was appended to it, or has failed to."""
+    """Return the response, pending until the flush of every appended batch has succeeded or failed."""
     correlation_id, version, node = context.correlation_id, context.api_version, context.node
     deferred: Deferred[Buffers] = Deferred(is_applied=True)
     left = len(unflushed)
@@ -284,13 +284,13 @@ def _answer_when_flushed(
 
 
 def _take_back(answer: PartitionResponse) -> None:
-    """Turn the answer to an append into that of one whose flush failed."""
+    """Change the response to an append into that to an append whose flush failed."""
     answer.error_code = ErrorCode.KAFKA_STORAGE_ERROR
     answer.base_offset = answer.log_append_time_ms = answer.log_start_offset = NO_LOG_START_OFFSET
 
 
 def _taken_back(answers: list[tuple[bytes, list[PartitionResponse]]]) -> list[tuple[bytes, list[PartitionResponse]]]:
-    """Return the answers where nothing is known to be part of the transaction."""
+    """Return the responses for a transaction whose partitions could not be recorded."""
     for _, partitions in answers:
         for answer in partitions:
             if not answer.error_code:
@@ -307,10 +307,10 @@ def _fill_in(context: RequestContext, partition: Partition, answer: PartitionRes
         context.node.replicas.log_decision(partition, result)
 
 
-def _note_refused(
+def _record_refused(
     context: RequestContext, request: ProduceRequest, answers: list[tuple[bytes, list[PartitionResponse]]]
 ) -> None:
-    """Note the batches that were refused before a log saw them."""
+    """Record the decisions on the batches that were refused before they reached a log."""
     refused = [(key, answer) for key, partitions in answers for answer in partitions if answer.error_code]
     if not refused:
         return
@@ -328,7 +328,7 @@ def _note_refused(
 
 
 def _find_header(records: memoryview | None) -> BatchHeader | None:
-    """Return the header of the batch, None of what is shorter or of another magic."""
+    """Return the header of the batch, or None if it is too short or of another magic."""
     if records is None or len(records) < HEADER_SIZE:
         return None
     header = parse_header(records)
@@ -336,7 +336,7 @@ def _find_header(records: memoryview | None) -> BatchHeader | None:
 
 
 def _name_of(context: RequestContext, key: bytes) -> str:
-    """Return what to call a topic that is not there."""
+    """Return the name or id that the request uses for an unknown topic."""
     return uuid_text(key) if context.api_version >= produce_codec.TOPIC_IDS_SINCE else key.decode(errors="replace")
 
 
@@ -347,8 +347,8 @@ def _refuse(answer: PartitionResponse, error: KafkaError) -> PartitionResponse:
     return answer
 
 
-def _check_unanswered(answers: list[tuple[bytes, list[PartitionResponse]]]) -> None:
-    """With acks=0 the closed connection is all that tells a client of a refusal (Kafka: sendResponseCallback)."""
+def _check_unacknowledged(answers: list[tuple[bytes, list[PartitionResponse]]]) -> None:
+    """Raise FrameError for a refused batch with acks=0, to close the connection (Kafka: sendResponseCallback)."""
     for key, partitions in answers:
         for partition in partitions:
             if partition.error_code != ErrorCode.NONE:
