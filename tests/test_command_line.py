@@ -24,6 +24,7 @@ NOT_AT_START = {
     "fastcrc",
     "json",
     "msgspec",
+    "re2",
     "starlette",
     "fauxka.protocol.batches.record_batch",
 }

@@ -67,6 +67,7 @@ class ConsumerGroup:
         "group_epoch",
         "group_id",
         "has_partition_metadata",
+        "is_regex_refresh_running",
         "members",
         "metadata_hash",
         "resolved_regexes",
@@ -92,6 +93,8 @@ class ConsumerGroup:
         self.resolved_regexes: dict[str, RegularExpression] = {}
         # Whether a Kafka before 4.1 has left a record that is to be taken back.
         self.has_partition_metadata = False
+        # Whether the topics of its regular expressions are being looked up.
+        self.is_regex_refresh_running = False
         # What its topics looked like when metadata_hash was last compared with them; None: it was not yet.
         self.topics_seen: TopicsSeen | None = None
         self._subscriptions: Subscriptions | None = None

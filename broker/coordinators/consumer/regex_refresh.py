@@ -1,14 +1,14 @@
 """Regular expressions that members subscribe to: when the topics that they match are looked for, and what follows.
 
-Kafka looks for them beside the heartbeat that asks; here it is done right after the heartbeat, whose answer does not
-tell of it either: the group is in a new epoch then, and the next heartbeats get at the topics.
+The response of the heartbeat that starts a search does not depend on its result. When the search is complete, the group
+gets a new epoch, and the next heartbeats assign the topics. A group has at most one search at a time.
 Source: GroupMetadataManager.maybeUpdateRegularExpressions and handleRegularExpressionsResult, Kafka 4.3.0.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from ....protocol.stored_records.consumer_group_records import ConsumerRecordTyp
 from ....protocol.stored_records.consumer_group_values import RegularExpression
 from .coordinator_result import GroupChange
 from .records import group_record, regex_record, tombstone
+from .regex_search import RegexSearch
 from .subscriptions import Subscriptions
 from .topic_regex import InvalidRegexError, TopicRegex
 from .topics import look_at, metadata_hash
@@ -88,6 +89,8 @@ class RegexRefresh:
         return (RegexUpdate.RESOLVED if updated.regex in group.resolved_regexes else RegexUpdate.UPDATED), False
 
     def _is_due(self, group: ConsumerGroup, regex_count: int, *, is_new: bool) -> bool:
+        if group.is_regex_refresh_running:
+            return False
         last = next(iter(group.resolved_regexes.values()), None)
         if last is None:
             return True
@@ -100,29 +103,37 @@ class RegexRefresh:
         )
 
     def _refresh(self, group: ConsumerGroup, regexes: Collection[str]) -> None:
+        version, now_ms = self._topics.version(), group.timers.now_ms()
+        search = RegexSearch(regexes, self._topics.names())
+
+        def write() -> None:
+            group.is_regex_refresh_running = False
+            found = {
+                regex: RegularExpression(tuple(sorted(names)), version, now_ms)
+                for regex, names in search.matched.items()
+                if regex in group.subscriptions.regexes
+            }
+            self._write(group, found)
+
+        group.is_regex_refresh_running = True
+        search.run(write, lambda: self._store.find(group.group_id) is group)
+
+    def _write(self, group: ConsumerGroup, found: Mapping[str, RegularExpression]) -> None:
         change = GroupChange(group)
-        self._resolve(change, regexes)
+        self._resolve(change, found)
         try:
             self._store.commit(change)
         except KafkaError as error:
             # A later heartbeat tries again.
             logger.warning("group %s: cannot write which topics match: %s", group.group_id, error.message)
 
-    def _resolve(self, change: GroupChange, regexes: Collection[str]) -> None:
+    def _resolve(self, change: GroupChange, found: Mapping[str, RegularExpression]) -> None:
         group = change.group
-        resolved = dict(group.resolved_regexes)
-        now_ms = group.timers.now_ms()
-        has_changed = False
-        for regex in regexes:
-            if regex not in group.subscriptions.regexes:
-                continue
-            before = resolved.get(regex)
-            found = RegularExpression(matching_topics(regex, self._topics), self._topics.version(), now_ms)
-            has_changed |= (() if before is None else before.topics) != found.topics
-            resolved[regex] = found
-            change.add(regex_record(group.group_id, regex, found))
-        names = Subscriptions.of(group.members.values(), resolved).topic_names
+        before = group.resolved_regexes
+        change.extend(regex_record(group.group_id, regex, value) for regex, value in found.items())
+        names = Subscriptions.of(group.members.values(), {**before, **found}).topic_names
         new_hash = metadata_hash(names, self._topics)
+        has_changed = any((before[regex].topics if regex in before else ()) != found[regex].topics for regex in found)
         if has_changed or new_hash != group.metadata_hash:
             epoch = group.group_epoch + 1
             change.add(group_record(group.group_id, epoch, new_hash))
@@ -140,13 +151,3 @@ def check_regex(regex: str) -> None:
             ErrorCode.INVALID_REGULAR_EXPRESSION,
             f"SubscribedTopicRegex `{regex}` is not a valid regular expression: {error.description}.",
         ) from error
-
-
-def matching_topics(regex: str, topics: GroupTopics) -> tuple[str, ...]:
-    """Return the names of the topics that match as a whole, sorted; none for what is no regular expression."""
-    try:
-        pattern = TopicRegex(regex)
-    except InvalidRegexError as error:
-        logger.error("%r is not a regular expression: %s", regex, error.description)
-        return ()
-    return tuple(sorted(name for name in topics.names() if pattern.matches(name)))

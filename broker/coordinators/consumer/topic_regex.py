@@ -1,170 +1,166 @@
-"""Regular expressions of RE2 that topic names are matched with, in time that grows with the name alone.
+"""Regular expressions of RE2 for topic names, with the error messages of RE2/J 1.8, which Kafka 4.3.0 uses.
 
-An expression becomes a program whose states are followed all at once; which states follow which is remembered, so that
-a name costs a look-up a character. Python's own expressions would do for most, but some of them never end.
-Source: Compiler and Machine of RE2/J 1.8, which Kafka 4.3.0 matches with.
+`matches` releases the global interpreter lock, so that a thread can run it without a pause of the event loop. The
+constructor holds the lock. Costs are in steps: one instruction of the program on one byte, at most 50 ns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from enum import Enum
+import re
+from functools import cache
+from importlib import import_module
+from typing import Protocol, cast
 
-from .regex_characters import is_word
-from .regex_syntax import InvalidRegexError, parse_regex
-from .regex_tree import Alternatives, Characters, Node, Position, Repeat, Sequence
+# The memory of one compiled expression: its program, and the states found while it matches. google-re2 caches the last
+# 128 expressions of the process.
+MEMORY_BYTES_MAX = 512 * 1024
+# About 25 ms, during which the event loop waits.
+COMPILE_STEPS_MAX = 500_000
+# Costs of compilation, measured with (?i), which makes them larger. The costliest character is in a range of all of
+# Unicode, the costliest escape sequence is \W, and the costliest Unicode class is \PL.
+_STEPS_PER_CHARACTER = 100
+_STEPS_PER_ESCAPE = 200
+_STEPS_PER_UNICODE_CLASS = 20_000
+_STEPS_PER_REPETITION = 20
+# The cost of one call of `matches`, whatever the expression is.
+_STEPS_PER_MATCH = 200
 
-__all__ = ["InvalidRegexError", "TopicRegex"]
-
-# Counts multiply ({1000} within {1000}); RE2/J takes the memory, and the time. What people write has a hundred steps.
-STEPS_MAX = 5_000
 TOO_LARGE = "expression too large"
+_INVALID_NAME = "invalid named capture"
+_INVALID_REPEAT_COUNT = "invalid repeat count"
+_REPEAT_COUNT_MAX = 1000
 
-# How many states the remembered places have in all; forgotten all at once, as they are quickly found again.
-STATES_MAX = 200_000
+# RE2's error, up to its colon, to RE2/J's.
+_DESCRIPTIONS = {
+    "bad repetition operator": "invalid nested repetition operator",
+    "invalid UTF-8": "invalid escape sequence",
+    "invalid named capture group": _INVALID_NAME,
+    "invalid perl operator": "invalid or unsupported Perl syntax",
+    "invalid repetition size": _INVALID_REPEAT_COUNT,
+    "missing )": "missing closing )",
+    "missing ]": "missing closing ]",
+    "no argument for repetition operator": "missing argument to repetition operator",
+    "pattern too large - compile failed": TOO_LARGE,
+    "trailing \\": "trailing backslash at end of expression",
+    "unexpected )": "regexp/syntax: internal error",
+}
+
+# Quoted text, an escape sequence, a repetition with its counts, or the name of a group.
+_TOKENS = re.compile(
+    r"\\Q.*?(?:\\E|\Z)|\\(?P<escaped>.)|\{(?P<least>\d{1,4})(?:,(?P<most>\d{0,4}))?\}|\(\?P?<(?P<name>\w+)>", re.DOTALL
+)
 
 
-class _Before(Enum):
-    """What stands before a place in a name."""
+class InvalidRegexError(Exception):
+    """The text is not a regular expression, or one that costs too much. description: RE2/J's message."""
 
-    NOTHING = 0
-    WORD = 1
-    OTHER = 2
-
-
-@dataclass(slots=True)
-class _Step:
-    """One step of a program: take a character of a set, or be at a position, or neither, and go on at any of next.
-
-    The last one, without next, is where a name has matched.
-    """
-
-    characters: int | None
-    position: Position | None
-    next: list[int]
-
-
-@dataclass(slots=True, eq=False)
-class _Place:
-    """How far a name has matched: all states that the program may be in; after: the places behind a character."""
-
-    states: frozenset[int]
-    before: _Before
-    after: dict[str, _Place] = field(default_factory=dict[str, "_Place"])
-    # Whether a name may end here; None: not asked yet.
-    is_end: bool | None = None
+    def __init__(self, description: str) -> None:
+        """Set the description."""
+        super().__init__(description)
+        self.description = description
 
 
 class TopicRegex:
     """A compiled expression."""
 
     def __init__(self, text: str) -> None:
-        """Compile the expression; raises InvalidRegexError."""
-        self._steps: list[_Step] = []
-        self._end = self._add(_Step(None, None, []))
-        self._start = self._compile(parse_regex(text), self._end)
-        self._places: dict[tuple[frozenset[int], _Before], _Place] = {}
-        self._state_count = 0
+        """Compile the expression. Raises InvalidRegexError."""
+        if compile_steps(text) > COMPILE_STEPS_MAX:
+            raise InvalidRegexError(TOO_LARGE)
+        re2 = _load_re2()
+        try:
+            self._pattern = re2.compile(_TOKENS.sub(_refuse_byte_escape, text), _options())
+        except re2.error as error:
+            raise InvalidRegexError(_description_of(error)) from error
+        if _has_duplicate_name(text):
+            raise InvalidRegexError("duplicate capture group name")
 
     def matches(self, name: str) -> bool:
         """Whether the whole name matches."""
-        place = self._place(frozenset({self._start}), _Before.NOTHING)
-        for character in name:
-            place = place.after.get(character) or self._step(place, character)
-        return self._is_end(place)
+        return self._pattern.fullmatch(name.encode()) is not None
 
-    # -- matching
-
-    def _place(self, states: frozenset[int], before: _Before) -> _Place:
-        place = self._places.get((states, before))
-        if place is None:
-            self._state_count += len(states)
-            if self._state_count > STATES_MAX:
-                self._places.clear()
-                self._state_count = len(states)
-            place = self._places[states, before] = _Place(states, before)
-        return place
-
-    def _step(self, place: _Place, character: str) -> _Place:
-        """Return the place behind a character, and remember it."""
-        code = ord(character)
-        states = self._take(self._reached(place.states, place.before, character), code)
-        after = self._place(states, _Before.WORD if is_word(code) else _Before.OTHER)
-        place.after[character] = after
-        return after
-
-    def _is_end(self, place: _Place) -> bool:
-        if place.is_end is None:
-            place.is_end = self._end in self._reached(place.states, place.before, None)
-        return place.is_end
-
-    def _take(self, states: Iterable[int], code: int) -> frozenset[int]:
-        steps = (self._steps[state] for state in states)
-        return frozenset(
-            state
-            for step in steps
-            if step.characters is not None and step.characters >> code & 1
-            for state in step.next
-        )
-
-    def _reached(self, states: Iterable[int], before: _Before, character: str | None) -> set[int]:
-        """Return the states that are reached without a character; character: the next one, None at the end."""
-        reached, open_states = set[int](), list(states)
-        while open_states:
-            state = open_states.pop()
-            if state in reached:
-                continue
-            reached.add(state)
-            step = self._steps[state]
-            if step.characters is None and (step.position is None or _is_at(step.position, before, character)):
-                open_states += step.next
-        return reached
-
-    # -- compiling, from the end to the beginning
-
-    def _add(self, step: _Step) -> int:
-        if len(self._steps) >= STEPS_MAX:
-            raise InvalidRegexError(TOO_LARGE)
-        self._steps.append(step)
-        return len(self._steps) - 1
-
-    def _compile(self, node: Node, following: int) -> int:
-        """Return the state in which the node begins that goes on at following."""
-        match node:
-            case Characters(characters):
-                return self._add(_Step(characters, None, [following]))
-            case Position():
-                return self._add(_Step(None, node, [following]))
-            case Sequence(parts):
-                for part in reversed(parts):
-                    following = self._compile(part, following)
-                return following
-            case Alternatives(parts):
-                return self._add(_Step(None, None, [self._compile(part, following) for part in parts]))
-            case Repeat():
-                return self._compile_repeat(node, following)
-
-    def _compile_repeat(self, repeat: Repeat, following: int) -> int:
-        if repeat.most is None:
-            loop = self._add(_Step(None, None, [following]))
-            self._steps[loop].next.append(self._compile(repeat.part, loop))
-            state = loop
-        else:
-            state = following
-            for _ in range(repeat.most - repeat.least):
-                state = self._add(_Step(None, None, [following, self._compile(repeat.part, state)]))
-        for _ in range(repeat.least):
-            state = self._compile(repeat.part, state)
-        return state
+    def match_steps(self, name: str) -> int:
+        """Return the largest cost of matches(name)."""
+        return _STEPS_PER_MATCH + self._pattern.programsize * (len(name) + 1)
 
 
-def _is_at(position: Position, before: _Before, character: str | None) -> bool:
-    match position:
-        case Position.BEGIN:
-            return before is _Before.NOTHING
-        case Position.END:
-            return character is None
-        case Position.WORD_BOUNDARY | Position.NO_WORD_BOUNDARY:
-            is_boundary = (before is _Before.WORD) != (character is not None and is_word(ord(character)))
-            return is_boundary is (position is Position.WORD_BOUNDARY)
+def compile_steps(text: str) -> int:
+    """Return the largest cost of compiling the expression, valid or not."""
+    steps = _STEPS_PER_CHARACTER * len(text)
+    for token in _TOKENS.finditer(text):
+        if token["least"] is not None:
+            steps += _STEPS_PER_REPETITION * max(int(token["least"]), int(token["most"] or 0))
+        elif token["escaped"] is not None:
+            steps += _STEPS_PER_UNICODE_CLASS if token["escaped"] in "pP" else _STEPS_PER_ESCAPE
+    return steps
+
+
+def _refuse_byte_escape(token: re.Match[str]) -> str:
+    r"""Return the token, but \y for \C: RE2/J accepts neither, RE2 accepts \C."""
+    return "\\y" if token["escaped"] == "C" else token[0]
+
+
+def _has_duplicate_name(text: str) -> bool:
+    """Whether two groups have the same name, which RE2 accepts and RE2/J does not."""
+    names = [token["name"] for token in _TOKENS.finditer(text) if token["name"]]
+    return len(set(names)) < len(names)
+
+
+def _description_of(error: Exception) -> str:
+    """Return RE2/J's message for an error of RE2: a kind, and after a colon the part of the expression."""
+    message: bytes = error.args[0]
+    kind, _, part = message.decode().partition(": ")
+    if kind == "invalid perl operator" and part.startswith("(?<"):
+        return _INVALID_NAME
+    if kind == "bad repetition operator" and _has_invalid_count(part):
+        return _INVALID_REPEAT_COUNT
+    return _DESCRIPTIONS.get(kind, kind)
+
+
+def _has_invalid_count(operators: str) -> bool:
+    """Whether the counts of the last repetition are invalid, which RE2/J reports before the nesting."""
+    last = operators[operators.rfind("{") :].rstrip("?")
+    if not last.endswith("}"):
+        return False
+    least, _, most = last[1:-1].partition(",")
+    return max(int(least), int(most or 0)) > _REPEAT_COUNT_MAX or (most != "" and int(most) < int(least))
+
+
+class _Pattern(Protocol):
+    """What this module uses of a compiled expression of google-re2, which has no type hints."""
+
+    @property
+    def programsize(self) -> int: ...
+
+    def fullmatch(self, text: bytes) -> object | None: ...
+
+
+class _Re2(Protocol):
+    """What this module uses of google-re2."""
+
+    error: type[Exception]
+
+    def Options(self) -> _Options: ...
+
+    def compile(self, pattern: str, options: _Options) -> _Pattern: ...
+
+
+class _Options(Protocol):
+    log_errors: bool
+    max_mem: int
+    never_capture: bool
+
+
+@cache
+def _load_re2() -> _Re2:
+    # Loaded with the first expression.
+    return cast("_Re2", import_module("re2"))
+
+
+@cache
+def _options() -> _Options:
+    options = _load_re2().Options()
+    options.log_errors = False
+    options.max_mem = MEMORY_BYTES_MAX
+    options.never_capture = True
+    return options

@@ -8,22 +8,19 @@ from __future__ import annotations
 
 from ....protocol.error_codes import ErrorCode
 from ....protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse, TransactionState
+from ...coordinators.consumer.regex_search import RegexSearch
 from ...coordinators.consumer.topic_regex import InvalidRegexError, TopicRegex
 from ...coordinators.transaction.transaction_metadata import STATE_NAMES, TransactionMetadata
 from ...requests.request_context import ApiHandler, RequestContext
+from ...runtime.deferred import Deferred
 
 
-def handle(context: RequestContext, request: ListTransactionsRequest) -> ListTransactionsResponse:
+def handle(
+    context: RequestContext, request: ListTransactionsRequest
+) -> ListTransactionsResponse | Deferred[ListTransactionsResponse]:
     """List the transactional ids that pass every filter."""
-    try:
-        pattern = TopicRegex(request.transactional_id_pattern) if request.transactional_id_pattern else None
-    except InvalidRegexError:
-        return ListTransactionsResponse(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION)
-    now_ms = context.now_ms
-    listed = [
-        each for each in context.node.coordinators.transactions.list_all() if _passes(each, request, pattern, now_ms)
-    ]
-    return ListTransactionsResponse(
+    pattern, now_ms = request.transactional_id_pattern, context.now_ms
+    response = ListTransactionsResponse(
         unknown_state_filters=[name for name in request.state_filters if name not in STATE_NAMES.values()],
         transaction_states=[
             TransactionState(
@@ -31,22 +28,43 @@ def handle(context: RequestContext, request: ListTransactionsRequest) -> ListTra
                 producer_id=each.producer_id,
                 transaction_state=each.state_name,
             )
-            for each in listed
+            for each in context.node.coordinators.transactions.list_all()
+            if _passes(each, request, now_ms)
         ],
     )
+    if not pattern:
+        return response
+    try:
+        TopicRegex(pattern)
+    except InvalidRegexError:
+        return ListTransactionsResponse(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION)
+    return _matching(response, pattern)
 
 
-def _passes(
-    metadata: TransactionMetadata, request: ListTransactionsRequest, pattern: TopicRegex | None, now_ms: int
-) -> bool:
+def _passes(metadata: TransactionMetadata, request: ListTransactionsRequest, now_ms: int) -> bool:
+    """Whether the transaction passes all filters but the pattern."""
     if request.producer_id_filters and metadata.producer_id not in request.producer_id_filters:
         return False
     if request.state_filters and metadata.state_name not in request.state_filters:
         return False
     # Without a transaction start_ms is -1, so that the id passes every duration filter.
-    if request.duration_filter >= 0 and now_ms - metadata.start_ms <= request.duration_filter:
-        return False
-    return pattern is None or pattern.matches(metadata.transactional_id)
+    return request.duration_filter < 0 or now_ms - metadata.start_ms > request.duration_filter
+
+
+def _matching(
+    response: ListTransactionsResponse, pattern: str
+) -> ListTransactionsResponse | Deferred[ListTransactionsResponse]:
+    """Return the response with only those transactions whose id matches the pattern."""
+    search = RegexSearch([pattern], [each.transactional_id for each in response.transaction_states])
+    deferred = Deferred[ListTransactionsResponse]()
+
+    def complete() -> None:
+        matched = set(search.matched[pattern])
+        response.transaction_states = [each for each in response.transaction_states if each.transactional_id in matched]
+        deferred.complete(response)
+
+    search.run(complete, lambda: not deferred.is_done)
+    return deferred.response() or deferred
 
 
 HANDLER = ApiHandler(ListTransactionsRequest.read, handle)

@@ -200,6 +200,13 @@ def test_an_expression_that_would_take_all_memory_is_refused() -> None:
         play.beat("a", 0, {}, subscribed_topic_regex="((a{1000}){1000}){1000}", rebalance_timeout_ms=1)
 
 
+def test_a_group_refuses_an_expression_that_is_too_costly_to_compile() -> None:
+    play = ConsumerPlay(t=1)
+
+    with raises(ErrorCode.INVALID_REGULAR_EXPRESSION):
+        play.beat("a", 0, {}, subscribed_topic_regex="(?i)" + "\\PL" * 1_000, rebalance_timeout_ms=1)
+
+
 def test_an_expression_that_nests_too_deeply_is_refused() -> None:
     play = ConsumerPlay(t1=1)
 
