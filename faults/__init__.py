@@ -1,1 +1,1 @@
-"""What goes wrong on purpose, and when: plain synchronous code without a socket, an event loop or a clock."""
+"""Fault injection: rules, the journal of requests and the verdict. No socket, event loop or clock."""

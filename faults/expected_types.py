@@ -1,4 +1,4 @@
-"""What a field of a model may be, in words, read from its type: `integer >= 0`, `text or an object with regex`."""
+"""Describes what a field of a model allows: `integer >= 0`, `text or an object with regex`."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import cast
 
 from msgspec import inspect
 
-# Java's and JSON's limits, which are what they are for every number: said only where a model asks for less.
+# Java's long is the limit of every number. Only stricter limits are described.
 _INT64_MAX = 2**63 - 1
-# The longest text that Kafka's protocol has.
+# The longest string of Kafka's protocol.
 _TEXT_MAX = 2**15 - 1
-# What is named behind all else.
+# Types that a description names last.
 _LAST = (inspect.ListType, inspect.VarTupleType, inspect.NoneType)
 
 
 @dataclass(frozen=True, slots=True)
 class FieldType:
-    """The types that a place in a document may have; tag: which field of an object holds its kind, if that is it."""
+    """The types allowed at a place in a document. kinds: the allowed tags, if the place is the tag of an object."""
 
     types: tuple[inspect.Type, ...]
     kinds: tuple[str, ...] = ()
@@ -29,7 +29,7 @@ class FieldType:
         return _field_type(_type_info(model))
 
     def child(self, step: str | int, value: object) -> FieldType:
-        """Return what may stand one step further; value: what stands here, whose kind says which object it is."""
+        """Return the type of a field or item. value: the value here, whose tag chooses among tagged objects."""
         found: list[inspect.Type] = []
         for each in self.types:
             if isinstance(step, int):
@@ -45,7 +45,7 @@ class FieldType:
         return FieldType(tuple(each for outer in found for each in _field_type(outer).types))
 
     def field_names(self, value: object) -> list[str]:
-        """Return the fields that the object here may have."""
+        """Return the names of the fields that the object here may have."""
         names: dict[str, None] = {}
         for each in self._structs(value):
             if each.tag_field is not None:
@@ -54,7 +54,7 @@ class FieldType:
         return list(names)
 
     def _structs(self, value: object) -> list[inspect.StructType]:
-        """Return the objects that may stand here; the one of the value's kind, if it says which."""
+        """Return the object types allowed here, or only the one that the tag of the value names."""
         structs = [each for each in self.types if isinstance(each, inspect.StructType)]
         if not isinstance(value, dict):
             return structs
@@ -64,7 +64,7 @@ class FieldType:
 
 
 def describe_type(field_type: FieldType) -> str:
-    """Return what is allowed."""
+    """Return what the type allows, as text."""
     if field_type.kinds:
         return _joined(list(field_type.kinds))
     plain = [each for each in field_type.types if not isinstance(each, _LAST)]

@@ -1,4 +1,4 @@
-"""Fault: one hit of a rule, which the broker's fault injector carries out."""
+"""Fault: one hit of a fault rule. The broker's fault injector applies it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Partitions = frozenset[tuple[str, int]]
 class Fault:
     """One hit of a rule.
 
-    partitions, topics: what of the request the rule matched; empty if the rule matches on neither.
-    scope: what of the request gets the error of an Error.
+    partitions, topics: the parts of the request that matched; empty if the rule matches on neither.
+    scope: the part of the request that gets the error of an Error.
     """
 
     rule_id: int
@@ -40,7 +40,7 @@ class Fault:
         return error_code_of(self.action.error) if isinstance(self.action, Error) else 0
 
     def chooses(self, topic: str, partition: int | None) -> bool:
-        """Return whether the fault is for this partition of the request. None is the entry of the topic itself."""
+        """Return whether the fault applies to this partition of the request. None is the entry of the topic itself."""
         if self.scope == "topic" and self.topics:
             return topic in self.topics
         if self.scope == "partition" and self.topics:
@@ -51,5 +51,5 @@ class Fault:
 
 
 def error_code_of(error: str | int) -> int:
-    """Return the code of an error's name, or the code itself. Raises KeyError for a name that Kafka does not have."""
+    """Return the code of an error's name, or the code itself. Raises KeyError for an unknown name."""
     return error if isinstance(error, int) else ErrorCode[error].value

@@ -1,4 +1,4 @@
-"""A request, as rules match on it and as the journal records it. The broker's own objects have this shape."""
+"""The interface of a request and its connection that rules match on and the journal records."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class ConnectionView(Protocol):
 
 
 class MatchedRequest(Protocol):
-    """A request that rules match on. `facts` is read from the body, and only if everything else matches."""
+    """A request that rules match on. Rules read `facts`, which decodes the body, last."""
 
     @property
     def connection(self) -> ConnectionView:
-        """The connection that it came by."""
+        """The connection that received it."""
         ...
 
     @property
@@ -64,16 +64,16 @@ class MatchedRequest(Protocol):
 
     @property
     def facts(self) -> RequestFacts:
-        """What the body names. Raises FrameError if it does not decode."""
+        """The topics, groups and batches in the body. Raises FrameError if it does not decode."""
         ...
 
 
 class RequestView(Protocol):
-    """A request. What it holds is valid only during the call that passes it."""
+    """A request. Its buffers are valid only during the call that passes it."""
 
     @property
     def connection(self) -> ConnectionView:
-        """The connection that it came by."""
+        """The connection that received it."""
         ...
 
     @property
@@ -98,27 +98,27 @@ class RequestView(Protocol):
 
     @property
     def now_ms(self) -> int:
-        """When it was received, or handed to its handler, in ms of the broker's clock."""
+        """The time when it was received or passed to its handler, in ms of the broker's clock."""
         ...
 
     @property
     def error_code(self) -> int:
-        """The error code of the response as a whole, after it was handled."""
+        """The top-level error code of the response, after handling."""
         ...
 
     @property
     def kept_body(self) -> bytes | None:
-        """The request body, if it is kept: not of a Produce, nor of a large request."""
+        """The request body, if it is kept: not for a Produce or a large request."""
         ...
 
     @property
     def batches(self) -> Sequence[tuple[str, int, AppendResult | KafkaError]] | None:
-        """Topic, partition and the log's decision on each batch, after it was handled; never changed later."""
+        """Topic, partition and result of each batch, after handling; never changed later."""
         ...
 
 
 class ReceivedRequest(RequestView, MatchedRequest, Protocol):
-    """A request that is not handled yet."""
+    """A request before it is handled."""
 
     @property
     def size(self) -> int:

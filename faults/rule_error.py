@@ -1,22 +1,22 @@
-"""The one refusal of what somebody asks of the admin side: which field, what stood there, what may stand there."""
+"""RuleError: an invalid value in a rule, a body or a parameter, with its field and what is allowed."""
 
 from __future__ import annotations
 
-# What of a text that was refused is repeated; the rest says nothing more, and a body may be large.
+# The value of an error is cut to this length: a body may be large.
 _SHOWN_CHARACTERS_MAX = 200
 
 JsonObject = dict[str, object]
 
 
 class RuleError(Exception):
-    """A rule, or any other body or parameter, that cannot be.
+    """An invalid value.
 
-    field: its path, such as "match.partition", "match.topic[1].regex" or "" for the whole.
-    value: what stood there, as JSON has it; None too where a field is missing. allowed: in words.
+    field: its path, such as "match.partition" or "match.topic[1].regex"; "" for the whole document.
+    value: as JSON, None for a missing field. allowed: a description of the allowed values.
     """
 
     def __init__(self, field: str, value: object, allowed: str, message: str) -> None:
-        """Keep the four parts of the refusal."""
+        """Create the error; a long value is cut."""
         super().__init__(message)
         self.field = field
         self.value = _shortened(value)
@@ -24,12 +24,12 @@ class RuleError(Exception):
         self.message = message
 
     def as_json(self) -> JsonObject:
-        """Return the parts by the names that they have in an answer."""
+        """Return the parts under their names in a response body."""
         return {"field": self.field, "value": self.value, "allowed": self.allowed, "message": self.message}
 
 
 def _shortened(value: object) -> object:
-    """Return the value, or the start of how it reads if it is long or holds other values that may be."""
+    """Return the value, or the start of its text if that is too long."""
     if value is None or isinstance(value, (bool, int, float)):
         return value
     shown = value if isinstance(value, str) else repr(value)

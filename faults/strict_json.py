@@ -1,4 +1,4 @@
-"""JSON to models and back, strictly: what a model does not say is refused, with field, value and what is allowed."""
+"""Strict conversion between JSON and models. An unknown field or an invalid value is a RuleError."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def encode(value: object) -> bytes:
 
 
 def decode(data: bytes, model: type[T], ignored: Collection[str] = ()) -> T:
-    """Return what the JSON says, as the model has it. Raises RuleError for what is no JSON, or not the model's.
+    """Return the JSON as the model. Raises RuleError for invalid JSON and for a document that is not the model's.
 
-    ignored: fields of the whole that are passed over, because an answer has them beside what was asked for.
+    ignored: top-level fields to skip, because responses have them in addition to the model.
     """
     document = parse(data)
     if isinstance(document, dict):
@@ -39,7 +39,7 @@ def decode(data: bytes, model: type[T], ignored: Collection[str] = ()) -> T:
 
 
 def parse(data: bytes) -> object:
-    """Return the JSON in Python's own types. Raises RuleError for what is no JSON."""
+    """Return the JSON as Python's own types. Raises RuleError for invalid JSON."""
     try:
         return cast("object", msgspec.json.decode(data))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -48,7 +48,7 @@ def parse(data: bytes) -> object:
 
 
 def convert(value: object, model: type[T]) -> T:
-    """Return a value in JSON's types as the model has it. Raises RuleError."""
+    """Return a value of JSON's types as the model. Raises RuleError."""
     try:
         return msgspec.convert(value, model)
     except msgspec.ValidationError as error:
@@ -56,10 +56,7 @@ def convert(value: object, model: type[T]) -> T:
 
 
 def decode_query(parameters: Mapping[str, str], model: type[T]) -> T:
-    """Return the parameters of a query as the model has them: numbers and truth values are read from their text.
-
-    Raises RuleError.
-    """
+    """Return query parameters as the model; numbers and booleans are read from text. Raises RuleError."""
     try:
         return msgspec.convert(dict(parameters), model, strict=False)
     except msgspec.ValidationError as error:
@@ -67,7 +64,7 @@ def decode_query(parameters: Mapping[str, str], model: type[T]) -> T:
 
 
 def _rule_error(text: str, document: object, model: FieldType) -> RuleError:
-    """Translate a ValidationError, whose text says what is wrong and at which path."""
+    """Translate the text of a ValidationError, which holds the reason and the path."""
     path = _path_of(text)
     what = _PLACE.sub("", text)
     value, field_type = _look_up(document, path, model)
@@ -92,7 +89,7 @@ def _unknown_field(path: Path, name: str, value: object, model: FieldType) -> Ru
     names = model.field_names(value)
     allowed = f"the fields {', '.join(names)}" if names else "no field"
     given = cast("Mapping[str, object]", value).get(name) if isinstance(value, dict) else None
-    return RuleError(field, given, allowed, f"{field} is not known; allowed: {allowed}")
+    return RuleError(field, given, allowed, f"{field} is not a known field; allowed: {allowed}")
 
 
 def _path_of(text: str) -> Path:
@@ -103,7 +100,7 @@ def _path_of(text: str) -> Path:
 
 
 def _look_up(document: object, path: Path, model: FieldType) -> tuple[object, FieldType]:
-    """Return what stands at the path and what may stand there."""
+    """Return the value at the path and its allowed type."""
     value, field_type = document, model
     for step in path:
         field_type = field_type.child(step, value)
@@ -121,7 +118,7 @@ def _child_of(value: object, step: str | int) -> object:
 
 
 def _shown(path: Path) -> str:
-    """Return a path as it is written: match.topic[1].regex."""
+    """Return a path as text, such as match.topic[1].regex."""
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
 
 

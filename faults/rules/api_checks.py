@@ -1,4 +1,4 @@
-"""What the requests of an API can name at all: a rule that waits for anything else would wait for ever."""
+"""Checks that the requests of an API can have the fields of a match: otherwise the rule would never match."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .match import Match
 
 _APIS_BY_NAME = {api.name: api for api in APIS.values()}
 _PRODUCE_ONLY = ("base_sequence", "record_count", "key", "header")
-# The fields of a request, at any depth, that hold what a field of a match asks for.
+# The request fields, at any depth, that a match field is compared with.
 _HOLDERS = {
     "group_id": {"group_id", "groups", "groups_names", "group_ids", "coordinator_keys", "resource_type"},
     "transactional_id": {"transactional_id", "transactional_ids", "coordinator_keys"},
@@ -27,13 +27,13 @@ _HOLDERS = {
 
 
 def apis_of(match: Match) -> list[Api]:
-    """Return the APIs that a match names, [] for any; they have been checked."""
+    """Return the APIs of a valid match; [] for any API."""
     names = match.api if isinstance(match.api, list) else [match.api] if match.api is not None else []
     return [_APIS_BY_NAME[name] for name in names]
 
 
 def check_apis(match: Match) -> None:
-    """Raise RuleError for an API that is not served, and for a field that no request of the APIs can name."""
+    """Raise RuleError for an API that is not served, and for a match field that no request of the APIs has."""
     names = match.api if isinstance(match.api, list) else [match.api] if match.api is not None else []
     for index, name in enumerate(names):
         if name not in _APIS_BY_NAME:
@@ -53,7 +53,7 @@ def check_apis(match: Match) -> None:
         wanted: object = getattr(match, field)
         if wanted is not None and not any(_can_name(api, field) for api in apis):
             allowed = "no value, or another match.api"
-            message = f"match.{field}: no {' or '.join(api.name for api in apis)} request names a {field}"
+            message = f"match.{field}: no {' or '.join(api.name for api in apis)} request has a {field}"
             raise RuleError(f"match.{field}", msgspec.to_builtins(wanted), allowed, message)
 
 

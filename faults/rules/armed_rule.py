@@ -1,4 +1,4 @@
-"""A rule in force: it looks at requests, counts, and says what it does to those that it hits."""
+"""A fault rule in force: matches requests, counts them and returns a Fault for each hit."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _APIS_BY_NAME = {api.name: api for api in APIS.values()}
 
 
 class ArmedRule(RuleCounts):
-    """A rule with its id and its counts."""
+    """A fault rule with its id and counts."""
 
     def __init__(self, rule_id: int, rule: FaultRule, now_ms: Callable[[], int]) -> None:
-        """Arm the rule, which has been checked; its times count from now."""
+        """Arm a valid rule. Its after_ms and until_ms count from now."""
         super().__init__(rule.when, now_ms, times=rule.when.times)
         self.id = rule_id
         self.rule = rule
@@ -39,15 +39,15 @@ class ArmedRule(RuleCounts):
 
     @property
     def near_misses(self) -> list[NearMiss]:
-        """What kept requests from matching, those that came furthest first."""
+        """Why requests did not match, nearest first."""
         return self._near_misses.nearest()
 
     def evaluate_connection(self, connection: ConnectionView) -> Fault | None:
-        """Count the connection, and return what the rule does to it if it hits."""
+        """Count the connection and return the fault if it is hit."""
         return self._decide(self._matcher.match_connection(connection), "")
 
     def evaluate(self, request: MatchedRequest) -> Fault | None:
-        """Count the request, and return what the rule does to it if it hits."""
+        """Count the request and return the fault if it is hit."""
         return self._decide(self._matcher.match(request), request.api_name)
 
     def _decide(self, outcome: Matched | Mismatch, api_name: str) -> Fault | None:
@@ -70,5 +70,5 @@ class ArmedRule(RuleCounts):
         if self._matches_partitions and matched.partitions:
             default = "partition"
         scope = action.scope or default
-        # A rule for any API also hits requests whose responses have errors only for the request as a whole.
+        # A rule without `api` also hits APIs whose responses have only a top-level error.
         return scope if can_report_error(_APIS_BY_NAME[api_name], scope) else "request"

@@ -1,7 +1,23 @@
-"""The rules in force, in order, and what they decide at each point that a request passes.
+"""The fault rules in force, and the fault that they choose at each point of a request.
 
-Rules are asked in order; the first that hits acts and ends the search, so those behind it neither match nor count that
-request. One that observes counts and never ends it. Without msgspec, which only those load who have a rule.
+Points: `accepted` (a connection, before its first request), `received` (before the handler), `applied` (after the
+handler) and `answering` (the bytes of the response, before they are sent).
+
+Order: at each point the rules of that point are evaluated in order. The first that hits ends the search: later rules
+neither match nor count that request. An Observe rule only counts and never ends the search.
+
+Match, then count: all fields of `match` must hold (match.py). A match adds to `matched`. `when` then decides whether it
+is a hit: the window from after_ms to until_ms, then `skip`, `every` and `probability`, until `times` hits. A match
+outside the window, or after the last hit, does not count for `skip` and `every`. The random generator belongs to the
+rule and starts at `seed`, so the same rules and requests give the same hits.
+
+Scope: an Error applies to the partitions that matched if the match names a batch or partition field, else to the
+topics that matched, else to the whole request. Other actions apply to the whole request.
+
+Cost: without rules a request costs one attribute test (`is_armed`). With a rule for any point but `accepted`, every
+request is evaluated by the rules of each point, cheapest field first: fields of the header and connection, then the
+decoded body (`facts`), then records. A rule that fails on its `api` never decodes the body. Only `key` and `header`
+decode records.
 """
 
 from __future__ import annotations
@@ -19,13 +35,13 @@ if TYPE_CHECKING:
 
 
 class FaultPlan(RuleList["FaultRule", "ArmedRule"]):
-    """The rules of one broker.
+    """The fault rules of one broker.
 
-    is_armed: whether any rule is for requests. is_accepting_armed: whether any is for connections as they come.
+    is_armed: whether there is a rule for requests. is_accepting_armed: whether there is a rule for connections.
     """
 
     def __init__(self, now_ms: Callable[[], int]) -> None:
-        """Start without rules; now_ms: the broker's clock."""
+        """Start without rules. now_ms: the broker's clock."""
         super().__init__()
         self.is_armed = False
         self.is_accepting_armed = False
@@ -36,7 +52,7 @@ class FaultPlan(RuleList["FaultRule", "ArmedRule"]):
         self._answering: tuple[ArmedRule, ...] = ()
 
     def _arm(self, rule_id: int, rule: FaultRule) -> ArmedRule:
-        # Loaded with the first rule: a broker that starts has none.
+        # Lazy: these import msgspec.
         from .armed_rule import ArmedRule
         from .rule_checks import check_rule
 
@@ -44,7 +60,7 @@ class FaultPlan(RuleList["FaultRule", "ArmedRule"]):
         return ArmedRule(rule_id, rule, self._now_ms)
 
     def accepted(self, connection: ConnectionView) -> Fault | None:
-        """Return what is done to a connection that came."""
+        """Return the fault for a new connection."""
         for armed in self._accepted:
             fault = armed.evaluate_connection(connection)
             if fault is not None and not armed.is_observer:
@@ -52,19 +68,19 @@ class FaultPlan(RuleList["FaultRule", "ArmedRule"]):
         return None
 
     def received(self, request: MatchedRequest) -> Fault | None:
-        """Return what is done to a request of which nothing is applied. Raises FrameError, as its facts do."""
+        """Return the fault for a request that is not handled yet. Raises FrameError if its body does not decode."""
         return _decide(self._received, request)
 
     def applied(self, request: MatchedRequest) -> Fault | None:
-        """Return what is done to a request that was applied and is not answered."""
+        """Return the fault for a request that was handled and has no response yet."""
         return _decide(self._applied, request)
 
     def answering(self, request: MatchedRequest) -> Fault | None:
-        """Return what is done to the bytes of a request's answer."""
+        """Return the fault for the bytes of a response."""
         return _decide(self._answering, request)
 
     def _changed(self) -> None:
-        """Sort the rules by point."""
+        """Group the rules by point."""
         self._accepted = self._at("accepted")
         self._received = self._at("received")
         self._applied = self._at("applied")

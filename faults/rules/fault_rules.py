@@ -1,7 +1,7 @@
-"""What goes wrong on purpose, as data: which requests, when, at which point, and what is done to them.
+"""Fault rules as data: which requests, when, at which point, and the action.
 
-The models say what each field may be; rule_checks says which of them go together. What is printed of a rule, with all
-defaults filled in, is a rule again.
+The models define what each field allows; rule_checks defines which values fit together. The JSON of a rule with all
+defaults is a valid rule again.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ Point = Literal["accepted", "received", "applied", "answering"]
 
 
 class When(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which of the requests that match are hit.
+    """Which of the matching requests are hit.
 
-    after_ms, until_ms: only those that come so long after the rule was added on the broker's clock, from after_ms on
-    and before until_ms; others are not counted by what follows.
-    skip: the first so many are let pass. every: of the rest the first is hit and then each so-many-th.
-    probability: of those, so large a part is hit, drawn from a generator of the rule's own that starts at seed.
-    times: after so many hits the rule is spent; None is for ever.
+    after_ms, until_ms: the window, from after_ms up to but not including until_ms, in ms of the broker's clock since
+    the rule was added. Matches outside it do not count for the fields below.
+    skip: the number of matches to skip. every: hit the first and then every n-th of the others.
+    probability: hit each of these with this probability, drawn from a generator seeded with seed.
+    times: the number of hits, after which the rule does nothing; None for no limit.
     """
 
     skip: Natural = 0
@@ -39,7 +39,7 @@ class When(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class FaultRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One rule: at this point, do this to the requests that match, when it is their turn."""
+    """One fault rule: at `point`, apply `action` to the requests that `match` and `when` choose."""
 
     name: Annotated[str, Meta(max_length=_NAME_CHARACTERS_MAX)] = ""
     match: Match = field(default_factory=Match)

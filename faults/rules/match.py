@@ -1,9 +1,9 @@
-"""Which requests and connections a rule is for: the `match` of a rule as data.
+"""The `match` of a fault rule as data: which requests and connections the rule is for.
 
-Every field that is given must hold; a list means any of its entries. The fields of a batch (topic, partition,
-producer_id, producer_epoch, base_sequence, record_count, key, header) must hold together of one partition of a request,
-key and header of one record of it. A text is equal to the whole of what it is compared with, and a regex (Python's)
-matches the whole of it. What a request does not name matches nothing; a client id that is null counts as "".
+- All given fields must hold. A list matches if any of its entries does.
+- The batch fields (BATCH_FIELDS) must hold together for one partition of the request; key and header for one record.
+- A text must be equal to the whole value. A regex (Python's re) must match the whole value.
+- A field that the request does not have never matches. A null client_id counts as "".
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from msgspec import Meta, Struct, field
 
 from ..actions import INT64_MAX
 
-# The longest text that Kafka's protocol can carry as a name: no rule can wait for a longer one.
+# The longest string of Kafka's protocol.
 TEXT_CHARACTERS_MAX = 32767
-# A regex is tried on the broker's one thread; nobody writes longer ones by hand.
+# A regex runs on the event loop's thread.
 REGEX_CHARACTERS_MAX = 1000
-# Entries of a list that means any of; above it a regex or a range says the same.
+# Entries of a list. For more, a regex or a range does the same.
 ANY_OF_MAX = 1000
 
 Text = Annotated[str, Meta(max_length=TEXT_CHARACTERS_MAX)]
 Natural = Annotated[int, Meta(ge=0, le=INT64_MAX)]
-# -1 is what Kafka writes where there is no producer, and no sequence.
+# Kafka writes -1 for no producer and no sequence.
 NaturalOrNone = Annotated[int, Meta(ge=-1, le=INT64_MAX)]
 
 
@@ -34,20 +34,20 @@ class Pattern(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class IntegerRange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The integers from first to last, both included; one of the two may be left out."""
+    """The integers from first to last, both included. One of the two may be missing."""
 
     first: NaturalOrNone | None = field(default=None, name="from")
     last: NaturalOrNone | None = field(default=None, name="to")
 
 
 class TextBytes(Struct, frozen=True, forbid_unknown_fields=True):
-    """Bytes written as text, which is UTF-8."""
+    """Bytes given as UTF-8 text."""
 
     text: Text
 
 
 class HeaderMatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A record header of this name; value: with these bytes, base64 or {"text": ...}; None for any, and for null."""
+    """A record header with this name. value: base64 or {"text": ...}; None for any value, null included."""
 
     name: Text
     value: bytes | TextBytes | None = None
@@ -66,14 +66,14 @@ AnyHeader = HeaderMatch | Annotated[list[HeaderMatch], Meta(min_length=1, max_le
 
 
 class Match(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What must hold of a request; None, the default of each field, asks nothing.
+    """The conditions on a request. None, the default of each field, matches everything.
 
-    api: Kafka's name, such as "Produce". node, listener, connection: where it came in.
-    producer_id, producer_epoch: of a batch, or of a request that names a producer itself; -1 is a batch without one.
-    base_sequence, record_count: as the header of a batch has them.
-    key: of any record of the batch. In JSON a text is base64, as all bytes are; {"text": "order-1"} is the bytes of a
-    text. A null key matches nothing. header: of any record, {"name": ..., "value": ...} with the value written as a key
-    is. Records are decoded only for these two, and a batch that does not decode does not match.
+    api: Kafka's name, such as "Produce". node, listener, connection: where the request was received.
+    producer_id, producer_epoch: of a batch, or of a request with a producer id of its own; -1 is a batch without one.
+    base_sequence, record_count: from the header of a batch.
+    key: of any record of the batch: base64, or {"text": "order-1"}. A null key never matches.
+    header: of any record: {"name": ..., "value": ...}, the value written like a key.
+    Only key and header decode records. A batch that does not decode does not match them.
     """
 
     api: AnyName | None = None
@@ -94,7 +94,7 @@ class Match(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     header: AnyHeader | None = None
 
 
-# In the order in which they are asked: those that cost nothing first, those of a batch last.
+# In matching order: the cheapest fields first, those of a batch last.
 CONNECTION_FIELDS = ("node", "listener", "connection")
 REQUEST_FIELDS = ("api", "api_version", *CONNECTION_FIELDS, "client_id")
 NAMED_FIELDS = ("transactional_id", "group_id")

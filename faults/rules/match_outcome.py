@@ -1,4 +1,4 @@
-"""What a match says of one request or connection."""
+"""The result of matching one request or connection."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Got = int | str | tuple[str, ...] | None
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """What of a request matched; empty where the match asks for no part of it."""
+    """The parts of the request that matched; empty if the match has no batch field."""
 
     partitions: frozenset[tuple[str, int]] = frozenset()
     topics: frozenset[str] = frozenset()
@@ -17,9 +17,9 @@ class Matched:
 
 @dataclass(slots=True)
 class Mismatch:
-    """The first field that did not hold, and what stood there instead; None where the request names nothing.
+    """The first field that did not hold, and the request's value; None if the request has none.
 
-    depth: how many fields a match may have in front of it.
+    depth: the position of the field in matching order.
     """
 
     field: str

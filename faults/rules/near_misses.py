@@ -1,4 +1,4 @@
-"""What kept requests from matching a rule, counted: why a rule that was armed never acted."""
+"""Counts why requests did not match a rule: the explanation of a rule that never hit."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .match_outcome import Got, Mismatch
 
-# Different (field, got) that are counted for one rule; whoever looks wants the nearest few.
+# Distinct (field, got) counted for one rule.
 NEAR_MISSES_MAX = 16
-# Of a text that came instead of the wanted one.
+# A longer text is cut.
 _GOT_CHARACTERS_MAX = 200
 
 
 @dataclass(slots=True)
 class NearMiss:
-    """One way of not matching.
+    """Requests that failed on the same field with the same value.
 
-    field: the first that did not hold; those in front of it did. wanted: as the rule has it, in JSON's types.
-    got: what the requests had there; None where they name none.
+    field: the first field that did not hold. wanted: the rule's value, in JSON's types.
+    got: the requests' value; None if they have none.
     """
 
     field: str
@@ -35,15 +35,15 @@ class _Counted:
 
 
 class NearMisses:
-    """The misses of one rule: the nearest ones, where there are too many."""
+    """The near misses of one rule, the nearest NEAR_MISSES_MAX of them."""
 
     def __init__(self, match: object) -> None:
-        """Start without any; match: has what each field wants as an attribute."""
+        """Start empty. match: has the wanted value of each field as an attribute."""
         self._match = match
         self._counts: dict[tuple[str, Got], _Counted] = {}
 
     def add(self, mismatch: Mismatch) -> None:
-        """Count one more; where there is no room for a new one, it takes the place of one that was less near."""
+        """Count a mismatch. If there is no room, it replaces one that failed on an earlier field."""
         got = mismatch.got
         if isinstance(got, str):
             got = got[:_GOT_CHARACTERS_MAX]
@@ -63,7 +63,8 @@ class NearMisses:
         return True
 
     def nearest(self) -> list[NearMiss]:
-        """Return them, the nearest first, and of those as near the most frequent first."""
+        """Return the near misses: the latest field first, then the most frequent."""
+        # Lazy: RuleCounts and plans are imported without msgspec.
         from msgspec import to_builtins
 
         nearest = sorted(self._counts.items(), key=lambda item: (-item[1].depth, -item[1].count))

@@ -1,4 +1,4 @@
-"""Whether a batch has a record with a wanted key and header; the only part of matching that decodes records."""
+"""Matches the key and header of a record: the only part of matching that decodes records."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from ...protocol.batches.record_validation import InvalidRecords
 from ...protocol.batches.records import Record
 from .match import AnyBytes, AnyHeader, HeaderMatch, TextBytes
 
-# Of the keys, or header values, that were there instead of the wanted one, so many are told, and so much of each.
-_TOLD_MAX = 3
-_TOLD_BYTES_MAX = 60
+# Keys or header values that a mismatch reports, and the bytes of each.
+_REPORTED_MAX = 3
+_REPORTED_BYTES_MAX = 60
 
-# What reading bytes that are no batch may raise; ValueError is a codec that is none.
+# What decoding an invalid batch may raise; ValueError is an unknown codec.
 _BROKEN = (InvalidRecords, BrokenPayload, PayloadTooLarge, IndexError, ValueError, struct.error)
 
 
 @dataclass(frozen=True, slots=True)
 class RecordMismatch:
-    """The field that no record had, and what the records had: base64, or words where they cannot be read."""
+    """The field that no record had, and what the records had: base64, or a text if they do not decode."""
 
     field: str
     got: tuple[str, ...] | str | None
 
 
 class RecordMatcher:
-    """Asks for one record with a key out of some and a header out of some; None asks nothing."""
+    """Matches a batch that has one record with any of these keys and any of these headers."""
 
     def __init__(self, key: AnyBytes | None, header: AnyHeader | None) -> None:
-        """Make the wanted values ready."""
+        """Prepare the wanted values. None matches every record."""
         self._keys = None if key is None else frozenset(map(_bytes_of, key if isinstance(key, list) else [key]))
         self._headers: list[tuple[str, bytes | None]] | None = None
         if header is not None:
             self._headers = [_header_of(each) for each in (header if isinstance(header, list) else [header])]
 
     def find_mismatch(self, batch: memoryview | None) -> RecordMismatch | None:
-        """Return None if a record of the batch is a wanted one; batch: None for a part of a request without one."""
+        """Return None if a record matches. batch: None for a part of a request without a batch."""
         first_field = "header" if self._keys is None else "key"
         if batch is None:
             return RecordMismatch(first_field, None)
@@ -50,16 +50,16 @@ class RecordMatcher:
         keys = self._keys
         with_key = records if keys is None else [record for record in records if record.key in keys]
         if not with_key:
-            return RecordMismatch("key", _told([record.key for record in records]))
+            return RecordMismatch("key", _reported([record.key for record in records]))
         if self._headers is None or any(self._has_header(record) for record in with_key):
             return None
         names = {name for name, _ in self._headers}
         return RecordMismatch(
-            "header", _told([value for record in with_key for name, value in record.headers if name in names])
+            "header", _reported([value for record in with_key for name, value in record.headers if name in names])
         )
 
     def _has_header(self, record: Record) -> bool:
-        assert self._headers is not None, "only asked where a header is wanted"
+        assert self._headers is not None, "called only if a header is wanted"
         return any(
             name == wanted_name and (wanted is None or value == wanted)
             for wanted_name, wanted in self._headers
@@ -84,8 +84,10 @@ def _bytes_of(wanted: bytes | TextBytes) -> bytes:
     return wanted.text.encode() if isinstance(wanted, TextBytes) else wanted
 
 
-def _told(values: list[bytes | None]) -> tuple[str, ...]:
-    """Return some of the values as base64."""
+def _reported(values: list[bytes | None]) -> tuple[str, ...]:
+    """Return the first values as base64."""
     distinct = list(dict.fromkeys(value for value in values if value is not None))
-    told = [b64encode(value[:_TOLD_BYTES_MAX]).decode() for value in distinct[:_TOLD_MAX]]
-    return (*told, f"and {len(distinct) - _TOLD_MAX} more") if len(distinct) > _TOLD_MAX else tuple(told)
+    reported = [b64encode(value[:_REPORTED_BYTES_MAX]).decode() for value in distinct[:_REPORTED_MAX]]
+    return (
+        (*reported, f"and {len(distinct) - _REPORTED_MAX} more") if len(distinct) > _REPORTED_MAX else tuple(reported)
+    )

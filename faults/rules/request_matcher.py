@@ -1,7 +1,7 @@
-"""A match made ready to be asked often, and what it says of one request: what matched, or the first field that did not.
+"""Matches requests and connections against a compiled `match`.
 
-A request is looked at part by part: its batches, the partitions it names without one, the topics it names without a
-partition, or else the request as a whole. All fields of a batch must hold of the same part.
+A request consists of parts: its batches, its partitions without a batch, its topics without a partition, or else the
+request itself. All batch fields must hold for the same part.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..request_view import ConnectionView, MatchedRequest
 
 
-# Where a connection, and a request, has the value of a field.
+# The attribute of a connection, and of a request, for each field.
 _OF_CONNECTION = {"node": "node_id", "listener": "listener_name", "connection": "connection_id"}
 _OF_REQUEST = {
     "api": "api_name",
@@ -42,7 +42,7 @@ class _FieldTest:
 
 @dataclass(slots=True)
 class _Part:
-    """A part of a request, with None for what it does not have."""
+    """A part of a request. None: the part does not have the field."""
 
     topic: str | None = None
     partition: int | None = None
@@ -57,10 +57,10 @@ _MATCHED_WHOLE_REQUEST = Matched()
 
 
 class RequestMatcher:
-    """Asks one match of requests and of connections."""
+    """A compiled match."""
 
     def __init__(self, match: Match) -> None:
-        """Make the tests of the fields that the match gives; the match has been checked."""
+        """Compile the given fields of a valid match."""
         self._request = _field_tests(match, REQUEST_FIELDS, _OF_REQUEST)
         self._connection = _field_tests(match, CONNECTION_FIELDS, _OF_CONNECTION)
         self._named = _field_tests(match, NAMED_FIELDS)
@@ -70,11 +70,11 @@ class RequestMatcher:
         self._records = RecordMatcher(match.key, match.header) if is_of_records else None
 
     def match_connection(self, connection: ConnectionView) -> Matched | Mismatch:
-        """Ask the fields that a connection has."""
+        """Match the fields of a connection."""
         return _first_mismatch(connection, self._connection) or _MATCHED_WHOLE_REQUEST
 
     def match(self, request: MatchedRequest) -> Matched | Mismatch:
-        """Ask all fields; the facts of the request are asked for only if the rest holds."""
+        """Match all fields. The body of the request is decoded only if all other fields hold."""
         mismatch = _first_mismatch(request, self._request)
         if mismatch is not None:
             return mismatch
@@ -84,19 +84,19 @@ class RequestMatcher:
                 return mismatch
         if not self._part and self._records is None:
             return _MATCHED_WHOLE_REQUEST
-        return self._look_at_parts(request.facts)
+        return self._match_parts(request.facts)
 
     def _named_mismatch(self, facts: RequestFacts) -> Mismatch | None:
-        for asked in self._named:
-            if asked.field == "group_id":
-                if not any(asked.test(group_id) for group_id in facts.group_ids):
-                    return _mismatch(asked.field, facts.group_ids or None)
-            elif not asked.test(facts.transactional_id):
-                return _mismatch(asked.field, facts.transactional_id)
+        for tested in self._named:
+            if tested.field == "group_id":
+                if not any(tested.test(group_id) for group_id in facts.group_ids):
+                    return _mismatch(tested.field, facts.group_ids or None)
+            elif not tested.test(facts.transactional_id):
+                return _mismatch(tested.field, facts.transactional_id)
         return None
 
-    def _look_at_parts(self, facts: RequestFacts) -> Matched | Mismatch:
-        """Return the parts that match, or the mismatch of the part that came furthest."""
+    def _match_parts(self, facts: RequestFacts) -> Matched | Mismatch:
+        """Return the parts that match, or the latest mismatch of any part."""
         partitions: list[tuple[str, int]] = []
         topics: list[str] = []
         is_matched = False
@@ -150,12 +150,12 @@ def _parts(facts: RequestFacts) -> Iterator[_Part]:
 
 
 def _first_mismatch(subject: object, fields: list[_FieldTest]) -> Mismatch | None:
-    for asked in fields:
-        value = asked.read(subject)
-        if value is None and asked.field == "client_id":
+    for tested in fields:
+        value = tested.read(subject)
+        if value is None and tested.field == "client_id":
             value = ""
-        if not asked.test(value):
-            return _mismatch(asked.field, value)
+        if not tested.test(value):
+            return _mismatch(tested.field, value)
     return None
 
 
@@ -164,7 +164,7 @@ def _mismatch(field: str, got: Got) -> Mismatch:
 
 
 def _field_tests(match: Match, names: Iterable[str], attributes: Mapping[str, str] | None = None) -> list[_FieldTest]:
-    """Return what the match asks of the fields; attributes: where a field is read from, by default its own name."""
+    """Return the tests of the given fields. attributes: the attribute of each field; its own name by default."""
     return [
         _FieldTest(name, attrgetter(name if attributes is None else attributes[name]), compile_test(match, name))
         for name in names

@@ -1,4 +1,4 @@
-"""Which parts of a rule go together: what its models cannot say, each refusal with its reason."""
+"""Checks of a rule that its models cannot express: which values fit together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .match import CONNECTION_FIELDS
 from .value_tests import check_match_value
 
 _SCOPES: tuple[Scope, ...] = get_args(Scope)
-# What goes with which point, and why the rest does not.
+# The actions of each point.
 ACTIONS_AT: dict[str, tuple[str, ...]] = {
     "accepted": ("observe", "delay", "hang", "close", "reset", "drip"),
     "received": (
@@ -39,17 +39,17 @@ ACTIONS_AT: dict[str, tuple[str, ...]] = {
     "applied": ("observe", "error", "drop", "delay", "hang", "hold", "close", "reset", "throttle", "crash"),
     "answering": ("observe", "truncate", "corrupt", "drip", "delay", "close", "reset"),
 }
-_AT_ACCEPTED = "a connection that was accepted has sent no request yet"
-_NO_BYTES_YET = "the bytes of the answer are there only at answering"
-_BYTES_MADE = "the bytes of the answer are made already; received and applied are in front of that"
-_APPLIED_ALREADY = "the request was applied already"
-# What the answer to a rule has beside the rule: taken, and ignored, where a rule that was printed is posted again.
+_AT_ACCEPTED = "an accepted connection has sent no request yet"
+_NO_BYTES_YET = "the response has bytes only at answering"
+_BYTES_MADE = "the response is already encoded; use received or applied"
+_APPLIED_ALREADY = "the request is already applied"
+# Fields that responses add to a rule. They are ignored in a request body, so that a response can be posted again.
 ANSWER_FIELDS = frozenset({"id", "hits", "matched", "remaining", "last_hit_ms", "near_misses"})
 
 
 def check_rule(rule: FaultRule) -> None:
-    """Raise RuleError for a rule that cannot be."""
-    # A rule made in process has been checked by nothing but a type checker.
+    """Raise RuleError for an invalid rule."""
+    # A rule created in Python has not been validated against its model yet.
     convert(msgspec.to_builtins(rule), FaultRule)
     for name in rule.match.__struct_fields__:
         check_match_value(f"match.{name}", getattr(rule.match, name))
@@ -60,10 +60,10 @@ def check_rule(rule: FaultRule) -> None:
 
 
 def check_window(when: When) -> None:
-    """Raise RuleError for a time in which nothing is."""
+    """Raise RuleError for an empty window."""
     if when.until_ms is not None and when.until_ms <= when.after_ms:
         allowed = f"integer >= {when.after_ms + 1}"
-        message = f"when.until_ms: nothing is after {when.after_ms} ms and before {when.until_ms} ms"
+        message = f"when.until_ms: {when.until_ms} ms is not after after_ms, {when.after_ms} ms"
         raise RuleError("when.until_ms", when.until_ms, allowed, message)
 
 
@@ -71,17 +71,19 @@ def _check_point(rule: FaultRule) -> None:
     kind = kind_of(rule.action)
     if kind not in ACTIONS_AT[rule.point]:
         allowed = ", ".join(ACTIONS_AT[rule.point])
-        message = f"{kind} cannot be done at {rule.point}: {_reason(rule.point, kind)}"
+        message = f"{kind} cannot be applied at {rule.point}: {_reason(rule.point, kind)}"
         raise RuleError("action.kind", kind, allowed, message)
     if rule.point == "accepted":
         if isinstance(rule.action, (Delay, Hang)) and rule.action.release_order:
-            message = f"action.release_order: {_AT_ACCEPTED}, so that no answer waits for another"
+            message = f"action.release_order: {_AT_ACCEPTED}, so there is no order of responses"
             raise RuleError("action.release_order", True, "false", message)
         for name in rule.match.__struct_fields__:
             if name not in CONNECTION_FIELDS and getattr(rule.match, name) is not None:
                 wanted = msgspec.to_builtins(getattr(rule.match, name))
                 allowed = ", ".join(CONNECTION_FIELDS)
-                raise RuleError(f"match.{name}", wanted, allowed, f"match.{name} cannot be known: {_AT_ACCEPTED}")
+                raise RuleError(
+                    f"match.{name}", wanted, allowed, f"match.{name} is not known at accepted: {_AT_ACCEPTED}"
+                )
 
 
 def _reason(point: str, kind: str) -> str:
@@ -93,24 +95,24 @@ def _reason(point: str, kind: str) -> str:
 
 
 def _check_action(action: Action, apis: list[Api]) -> None:
-    """Refuse an error that is none, and what the answers of the APIs that the rule names have no place for."""
+    """Raise RuleError for an unknown error, and for an action that the responses of the APIs cannot carry."""
     if isinstance(action, Error):
         if isinstance(action.error, str) and action.error not in ErrorCode.__members__:
             raise _unknown_error(action.error)
         for api in apis:
             if action.scope is not None and not can_report_error(api, action.scope):
                 allowed = ", ".join(scope for scope in _SCOPES if can_report_error(api, scope))
-                message = f"action.scope: the answers of {api.name} have no place for the error of a {action.scope}"
+                message = f"action.scope: responses of {api.name} have no error code for a {action.scope}"
                 raise RuleError("action.scope", action.scope, allowed, message)
     elif isinstance(action, Throttle):
         for api in apis:
             if not has_throttle_time(api):
-                message = f"action.kind: the answers of {api.name} have no throttle_time_ms"
-                raise RuleError("action.kind", "throttle", "an API whose answers have a throttle_time_ms", message)
+                message = f"action.kind: responses of {api.name} have no throttle_time_ms"
+                raise RuleError("action.kind", "throttle", "an API whose responses have a throttle_time_ms", message)
 
 
 def _unknown_error(name: str) -> RuleError:
     nearest = get_close_matches(name, ErrorCode.__members__, 1)
     hint = f"; perhaps {nearest[0]}" if nearest else ""
-    allowed = "a name of Kafka's errors, such as NOT_LEADER_OR_FOLLOWER, or a code"
+    allowed = "the name of a Kafka error, such as NOT_LEADER_OR_FOLLOWER, or its code"
     return RuleError("action.error", name, allowed, f"action.error: Kafka has no error {name!r}{hint}")

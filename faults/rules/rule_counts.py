@@ -1,4 +1,4 @@
-"""How often a rule has matched and hit, whether it is its turn, and who waits for its hits."""
+"""Counts the matches and hits of a rule, and decides by its `when` whether a match is a hit."""
 
 from __future__ import annotations
 
@@ -18,17 +18,14 @@ class _Waiter:
 
 
 class RuleCounts:
-    """The counts of one rule, of whatever kind of rule it is.
+    """The counts of a rule for requests or files.
 
-    matched: how many matched, hit or not. hits: how many of them it acted on. remaining: how many it will still hit;
-    None is without end. last_hit_ms: on the broker's clock, None before the first.
+    matched: all matches, hit or not. hits: the matches that the action was applied to. remaining: the hits left, None
+    for no limit. last_hit_ms: on the broker's clock, None before the first hit.
     """
 
     def __init__(self, when: When, now_ms: Callable[[], int], *, times: int | None) -> None:
-        """Count from now.
-
-        times: after how many hits it is spent, as when says or, where that says nothing, as the action does.
-        """
+        """Start at 0. times: the number of hits, None for no limit; some actions override when.times."""
         self.hits = 0
         self.matched = 0
         self.remaining = times
@@ -37,12 +34,12 @@ class RuleCounts:
         self._now_ms = now_ms
         self._added_ms = now_ms()
         self._random = Random(when.seed)
-        # How many of those that match came within the clock window, and so count for skip and every.
+        # The matches within the window, which skip and every count.
         self._counted = 0
         self._waiters: list[_Waiter] = []
 
     def count_match(self) -> bool:
-        """Count one that matched, and return whether it is hit; who waits for hits is told by notify_waiters."""
+        """Count a match and return whether it is a hit. The caller then calls notify_waiters."""
         self.matched += 1
         now_ms = self._now_ms()
         if not self._is_due(now_ms):
@@ -54,7 +51,7 @@ class RuleCounts:
         return True
 
     def _is_due(self, now_ms: int) -> bool:
-        """Whether one that matched at now_ms is hit; counts it where it is one of those that skip counts."""
+        """Return whether a match at now_ms is a hit, and count it for skip and every."""
         when = self._when
         elapsed_ms = now_ms - self._added_ms
         if elapsed_ms < when.after_ms or (when.until_ms is not None and elapsed_ms >= when.until_ms):
@@ -65,11 +62,11 @@ class RuleCounts:
         self._counted += 1
         if number < 0 or number % when.every:
             return False
-        # A rule that is certain draws nothing, so that its hits do not depend on the seed.
+        # A certain rule draws no number, so its hits do not depend on the seed.
         return when.probability == 1 or self._random.random() < when.probability
 
     def when_hits(self, count: int, reached: Callable[[], None]) -> Callable[[], None]:
-        """Call reached once when the rule has hit so often, at once if it has; return what cancels that."""
+        """Call reached once when there are count hits, at once if there are; return a function that cancels this."""
         if self.hits >= count:
             reached()
             return _nothing
@@ -83,7 +80,7 @@ class RuleCounts:
         return cancel
 
     def notify_waiters(self) -> None:
-        """Call those who waited for as many hits as there are."""
+        """Call the callbacks whose number of hits is reached."""
         if not self._waiters:
             return
         due = [waiter for waiter in self._waiters if waiter.hits <= self.hits]
@@ -93,4 +90,4 @@ class RuleCounts:
 
 
 def _nothing() -> None:
-    """There is nothing to cancel."""
+    """Cancel nothing."""

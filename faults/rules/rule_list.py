@@ -1,4 +1,4 @@
-"""Rules in force, in the order in which they are asked, each with an id that is given once."""
+"""The rules in force, in evaluation order, each with a unique id."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Generic, Protocol, TypeVar
 
 from ..rule_error import RuleError
 
-# Each is asked for every request, or operation; thousands of them are a mistake in whoever adds them.
+# Every rule is evaluated for every request or file operation; more are a mistake of the caller.
 RULES_MAX = 1000
 
 
 class Identified(Protocol):
-    """A rule with its id."""
+    """A rule in force."""
 
     @property
     def id(self) -> int:
-        """Its id, counted from 1."""
+        """The id, counted from 1."""
         ...
 
 
@@ -25,9 +25,9 @@ Armed = TypeVar("Armed", bound=Identified)
 
 
 class RuleList(ABC, Generic[Rule, Armed]):
-    """The rules of one kind; who derives from it arms them, and learns of every change.
+    """The rules of one kind. Subclasses arm the rules and are called after every change.
 
-    rules: a new tuple with each change, because a rule may be lifted while they are asked.
+    rules: replaced by a new tuple with each change, because rules may be removed while they are evaluated.
     """
 
     def __init__(self) -> None:
@@ -36,12 +36,12 @@ class RuleList(ABC, Generic[Rule, Armed]):
         self._last_id = 0
 
     def add(self, rule: Rule, position: int | None = None) -> Armed:
-        """Put the rule behind the first position rules, by default behind all, and return it with a new id.
+        """Insert a rule at position, by default at the end, and return it with a new id.
 
-        Raises RuleError for a rule that cannot be, and for one more than RULES_MAX.
+        Raises RuleError for an invalid rule and beyond RULES_MAX rules.
         """
         if len(self.rules) >= RULES_MAX:
-            raise RuleError("", None, f"at most {RULES_MAX} rules", f"there are {RULES_MAX} rules already")
+            raise RuleError("", None, f"at most {RULES_MAX} rules", f"there are already {RULES_MAX} rules")
         armed = self._arm(self._last_id + 1, rule)
         self._last_id = armed.id
         place = len(self.rules) if position is None else position
@@ -49,9 +49,9 @@ class RuleList(ABC, Generic[Rule, Armed]):
         return armed
 
     def replace(self, rule_id: int, rule: Rule) -> Armed:
-        """Put a rule in the place of the one with this id, which it takes over; its counts begin anew.
+        """Replace the rule with this id, which the new rule keeps. Its counts start at 0.
 
-        Whoever waits for hits of the old one waits in vain. Raises KeyError for an id that is not in force, RuleError.
+        Callbacks for hits of the old rule are never called. Raises KeyError for an unknown id, RuleError.
         """
         self._require(rule_id)
         new = self._arm(rule_id, rule)
@@ -59,28 +59,28 @@ class RuleList(ABC, Generic[Rule, Armed]):
         return new
 
     def after(self, rule_id: int) -> tuple[Armed, ...]:
-        """Return the rules behind the one with this id; if it is not in force any more, those with a greater id."""
+        """Return the rules after the one with this id; if that was removed, those with a greater id."""
         for place, armed in enumerate(self.rules, 1):
             if armed.id == rule_id:
                 return self.rules[place:]
         return tuple(armed for armed in self.rules if armed.id > rule_id)
 
     def find(self, rule_id: int) -> Armed | None:
-        """Return the rule with this id; None if it is not in force."""
+        """Return the rule with this id, or None."""
         return next((armed for armed in self.rules if armed.id == rule_id), None)
 
     def remove(self, rule_id: int) -> Armed:
-        """Lift the rule and return it as it is then. Raises KeyError for an id that is not in force."""
+        """Remove the rule and return it. Raises KeyError for an unknown id."""
         removed = self._require(rule_id)
         self._set(tuple(armed for armed in self.rules if armed is not removed))
         return removed
 
     def clear(self) -> None:
-        """Lift all rules; their ids are not given again."""
+        """Remove all rules. Their ids are not reused."""
         self._set(())
 
     def _require(self, rule_id: int) -> Armed:
-        """Return the rule with this id. Raises KeyError for one that is not in force."""
+        """Return the rule with this id. Raises KeyError for an unknown id."""
         armed = self.find(rule_id)
         if armed is None:
             raise KeyError(f"rule {rule_id} is not in force")
@@ -92,8 +92,8 @@ class RuleList(ABC, Generic[Rule, Armed]):
 
     @abstractmethod
     def _arm(self, rule_id: int, rule: Rule) -> Armed:
-        """Return the rule with this id and with counts; raises RuleError for one that cannot be."""
+        """Return the rule with its id and counts. Raises RuleError for an invalid rule."""
 
     @abstractmethod
     def _changed(self) -> None:
-        """Follow a change of rules."""
+        """Called after every change of the rules."""

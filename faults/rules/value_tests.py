@@ -1,4 +1,4 @@
-"""One text or integer against what a rule wants of it: exactly this, a regex, a range, or any of a list of these."""
+"""Compiles a value of a match (a text, an integer, a regex, a range, or a list of these) to a test."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Test = Callable[[Value], bool]
 
 
 def compile_test(match: object, field: str) -> Test:
-    """Return what says whether a value is what a field wants; None, which stands for no value, never is."""
+    """Return a function that tests a value against a field of the match. None never matches."""
     entries = _entries_of(getattr(match, field))
     exact = frozenset(entry for entry in entries if isinstance(entry, (int, str)))
     ranges = [entry for entry in entries if isinstance(entry, IntegerRange)]
@@ -35,7 +35,7 @@ def compile_test(match: object, field: str) -> Test:
 
 
 def check_match_value(field: str, wanted: object) -> None:
-    """Raise RuleError for a regex that does not compile and a range that holds nothing; field: the path of wanted."""
+    """Raise RuleError for a regex that does not compile and an empty range. field: the path of wanted."""
     entries = _entries_of(wanted)
     for index, entry in enumerate(entries):
         path = f"{field}[{index}]" if isinstance(wanted, list) else field
@@ -65,8 +65,8 @@ def _check_pattern(field: str, regex: str) -> None:
 
 def _check_range(field: str, wanted: IntegerRange) -> None:
     if wanted.first is None and wanted.last is None:
-        raise RuleError(field, to_builtins(wanted), "from, to or both", f"{field}: a range has from, to or both")
+        raise RuleError(field, to_builtins(wanted), "from, to or both", f"{field}: a range needs from, to or both")
     if wanted.first is not None and wanted.last is not None and wanted.first > wanted.last:
         allowed = f"integer >= {wanted.first}"
-        message = f"{field}.to: nothing is from {wanted.first} to {wanted.last}"
+        message = f"{field}.to: {wanted.last} is less than from, {wanted.first}"
         raise RuleError(f"{field}.to", wanted.last, allowed, message)

@@ -87,7 +87,7 @@ def test_each_point_has_its_actions_and_refuses_the_rest(point: str, kind: str) 
         return
     error = refused(rule)
     assert (error.field, error.value, error.allowed) == ("action.kind", kind, ", ".join(ALLOWED[point].split()))
-    assert error.message.startswith(f"{kind} cannot be done at {point}: ")
+    assert error.message.startswith(f"{kind} cannot be applied at {point}: ")
 
 
 def test_the_table_is_the_one_that_is_documented() -> None:
