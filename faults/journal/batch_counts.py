@@ -1,7 +1,7 @@
-"""What became of the batches of produce requests, counted as they come: what a verdict is made of.
+"""Counts of the batches of Produce requests, by topic, partition and producer id.
 
-Only numbers are kept, and of each appended batch only its first offset: a broker counts with every request it handles.
-What is rare (a duplicate, a refusal, an answer that is not sent) has structures of its own.
+The broker counts with every request, so an appended batch costs one number: its base offset. Rare results (duplicates,
+refusals, acks=0) have their own counters.
 """
 
 from __future__ import annotations
@@ -14,15 +14,14 @@ from ...protocol.batches.record_batch import NO_PRODUCER_ID
 from ...storage.append_refused import AppendRefused
 from ...storage.append_result import AppendResult
 
-# First offsets that are kept for each producer of a partition. They tell which batches a crash took: no more than
-# those since the last flush, which in memory are all. What is older is only counted.
+# Base offsets kept for each producer of a partition, to find the batches that a crash deletes. Older ones are only
+# counted: a crash deletes batches since the last flush (in memory, all of them).
 OFFSETS_KEPT_MAX = 65_536
-# Producers of partitions that are counted each on its own, some 300 bytes for each. The oldest are then added up.
+# Producers of partitions with their own counts, about 300 bytes each. The oldest beyond that are added up.
 PRODUCERS_MAX = 50_000
-# The producer id that stands for those that were added up.
+# The producer id of the added-up counts.
 OTHER_PRODUCERS = -2
-# Ranges of offsets in one partition for which no answer was owed. They are joined where they meet, so that this many
-# are needed only where producers with acks=0 and others take turns.
+# Offset ranges in one partition that were written with acks=0; adjacent ranges are joined.
 ACKS_0_RANGES_MAX = 10_000
 
 # Topic, partition, producer id.
@@ -31,7 +30,7 @@ ProducerKey = tuple[str, int, int]
 
 @dataclass(slots=True)
 class ProducerCounts:
-    """The batches of one producer in one partition. appended: those that the log has, each copy on its own."""
+    """The batches of one producer in one partition. appended: includes each stored copy of a batch."""
 
     topic: str
     partition: int
@@ -44,17 +43,16 @@ class ProducerCounts:
 class BatchCounts:
     """Counts by topic, partition and producer.
 
-    appended: the first offsets of the batches; whoever handles requests appends to it and calls first_of for a key
-    that is not there.
-    topics: those of which anything is known.
+    appended: the base offsets of the batches. The journal appends to its arrays, and calls first_of for a new key.
+    topics: the topics with counts.
     """
 
     __slots__ = ("_acks_0", "_appended_before", "_duplicates", "_refused", "appended", "topics")
 
     def __init__(self) -> None:
-        """Start at nothing."""
+        """Start empty."""
         self.appended: dict[ProducerKey, array[int]] = {}
-        # How many offsets were taken out of appended, because they were too many.
+        # The number of offsets that were removed from appended beyond OFFSETS_KEPT_MAX.
         self._appended_before: dict[ProducerKey, int] = {}
         self._duplicates: dict[ProducerKey, int] = {}
         self._refused: dict[ProducerKey, int] = {}
@@ -69,17 +67,17 @@ class BatchCounts:
         self.topics.add(key[0])
 
     def duplicate(self, topic: str, partition: int, result: AppendResult) -> None:
-        """Count a duplicate that was recognised."""
+        """Count a recognised duplicate."""
         self.topics.add(topic)
         _count(self._duplicates, (topic, partition, result.header.producer_id))
 
     def refused(self, topic: str, partition: int, producer_id: int) -> None:
-        """Count a batch that was refused."""
+        """Count a rejected batch."""
         self.topics.add(topic)
         _count(self._refused, (topic, partition, producer_id))
 
     def add_acks_0(self, topic: str, partition: int, result: AppendResult) -> None:
-        """Note that nobody waits for an answer to an appended batch (acks=0)."""
+        """Record the offsets of a batch that was appended with acks=0."""
         ranges = self._acks_0.setdefault((topic, partition), [])
         begin, end = result.base_offset, result.last_offset + 1
         if ranges and ranges[-1][1] == begin:
@@ -90,25 +88,25 @@ class BatchCounts:
             ranges.append((begin, end))
 
     def is_acks_0(self, topic: str, partition: int, base_offset: int) -> bool:
-        """Whether nobody waited for an answer to the batch that begins there."""
+        """Return whether the batch at base_offset was appended with acks=0."""
         return any(begin <= base_offset < end for begin, end in self._acks_0.get((topic, partition), ()))
 
     def trim(self) -> None:
-        """Keep no more first offsets than OFFSETS_KEPT_MAX of any producer; to be called that often or more."""
+        """Delete base offsets beyond OFFSETS_KEPT_MAX. Called at least every OFFSETS_KEPT_MAX requests."""
         for key, offsets in self.appended.items():
             if (surplus := len(offsets) - OFFSETS_KEPT_MAX) > 0:
                 del offsets[:surplus]
                 self._appended_before[key] = self._appended_before.get(key, 0) + surplus
 
     def newest_base_offset(self, topic: str, partition: int) -> int:
-        """Return the first offset of the batch that was appended last; -1 where none is known."""
+        """Return the base offset of the newest batch of the partition; -1 if there is none."""
         return max(
             (offsets[-1] for key, offsets in self.appended.items() if key[:2] == (topic, partition) and offsets),
             default=-1,
         )
 
     def truncate(self, topic: str, partition: int, end_offset: int) -> list[tuple[int, int]]:
-        """Take out what the log has lost from end_offset on; return the first offset and the producer of each batch."""
+        """Remove the batches from end_offset on. Return the base offset and producer id of each, sorted."""
         lost: list[tuple[int, int]] = []
         for key, offsets in self.appended.items():
             if key[:2] != (topic, partition):
@@ -117,14 +115,14 @@ class BatchCounts:
                 lost.append((offsets.pop(), key[2]))
         return sorted(lost)
 
-    def forget_truncated(self, topic: str, partition: int, end_offset: int) -> None:
-        """Forget of which offsets from end_offset on no answer was owed: they are given out again."""
+    def truncate_acks_0(self, topic: str, partition: int, end_offset: int) -> None:
+        """Remove the acks=0 ranges from end_offset on: these offsets are assigned again."""
         ranges = self._acks_0.get((topic, partition), [])
         kept = [(begin, min(end, end_offset)) for begin, end in ranges if begin < end_offset]
         self._acks_0[topic, partition] = kept
 
     def forget_topic(self, topic: str) -> None:
-        """Start the topic at nothing."""
+        """Delete the counts of a topic."""
         self.topics.discard(topic)
         for counts in (self.appended, self._appended_before, self._duplicates, self._refused):
             for key in [key for key in counts if key[0] == topic]:
@@ -133,13 +131,13 @@ class BatchCounts:
             del self._acks_0[place]
 
     def clear(self) -> None:
-        """Start at nothing."""
+        """Delete all counts."""
         for counts in (self.appended, self._appended_before, self._duplicates, self._refused, self._acks_0):
             counts.clear()
         self.topics.clear()
 
     def of_topic(self, topic: str) -> Iterator[ProducerCounts]:
-        """Yield the counts of every producer in every partition of the topic."""
+        """Yield the counts of each producer in each partition of the topic."""
         keys = dict.fromkeys([*self.appended, *self._appended_before, *self._duplicates, *self._refused])
         for key in keys:
             if key[0] == topic:
@@ -167,7 +165,7 @@ def _count(counts: dict[ProducerKey, int], key: ProducerKey) -> None:
 
 
 def producer_of(error: object) -> int:
-    """Return the producer whose batch was refused; NO_PRODUCER_ID where the refusal was not about a producer."""
+    """Return the producer id of a rejected batch; NO_PRODUCER_ID if the error is not about a producer."""
     if isinstance(error, AppendRefused) and error.refusal is not None:
         return error.refusal.producer_id
     return NO_PRODUCER_ID

@@ -1,7 +1,10 @@
-"""What was received, decided and answered: the ground truth that a test asserts on.
+"""The journal: each request with the result of its batches, its response and its faults.
 
-With every request one tuple of numbers goes into a ring of a fixed size, and the counts of a verdict go on. Words are
-made when somebody reads (journal_entries.py, verdict.py). Nothing here refers to what a connection received.
+- A request adds one tuple to a ring of fixed size and updates the delivery counts of the verdict. Requests older than
+  the ring are still in the counts.
+- Texts are made when the journal is read (journal_entries, verdict).
+- No record refers to a buffer of a connection, because buffers are reused.
+- `_record_plain` handles nearly every Produce request. It is written for speed: no dataclass, no helper function.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from .journal_record import (
     journal_record_of,
     merged,
 )
+from .request_outcomes import OUTCOMES_MIN, RequestOutcomes
 
 if TYPE_CHECKING:
     from array import array
@@ -34,14 +38,13 @@ if TYPE_CHECKING:
     from ..request_view import ReceivedRequest, RequestView
     from ..verdict.delivery_counts import DeliveryCounts
     from ..verdict.withheld_batches import WithheldBatches
-    from .request_outcomes import RequestOutcomes
 
-# What fauxka.journal.requests.max is unless somebody says otherwise.
+# The default of fauxka.journal.requests.max.
 REQUESTS_MAX_DEFAULT = 10_000
-# Requests whose answers wait that are remembered: more than a machine has sockets for.
-WAITING_MAX = 100_000
+# Requests with a pending response that are kept: more than a machine has sockets.
+PENDING_MAX = 100_000
 
-# As many batches as the deliveries keeps the offsets of, for one producer of a partition.
+# Requests between two trims; as many as batch_counts.OFFSETS_KEPT_MAX.
 _TRIMMED_EVERY = 65_536
 
 _pack_numbers = APPEND_NUMBERS.pack
@@ -49,16 +52,13 @@ _EVERYWHERE: frozenset[tuple[str, int]] = frozenset()
 
 
 class _NothingWithheld:
-    """What is withheld before the first batch came."""
+    """The withheld batches before the first Produce request."""
 
     watched = False
 
 
 class Journal:
-    """The requests of one node, the newest of them one by one.
-
-    last_id: of the newest request; they are counted from 1, also beyond clear.
-    """
+    """The requests of one node. last_id: the id of the newest one, counted from 1 and not reset by clear."""
 
     def __init__(
         self,
@@ -66,32 +66,31 @@ class Journal:
         node_id: int = 1,
         topic_name_of: Callable[[bytes], str | None] = lambda _: None,
     ) -> None:
-        """Keep the newest capacity requests to the node.
+        """Keep the newest capacity requests.
 
-        topic_name_of: the name of the topic with an id, None where there is none; asked when somebody reads.
+        topic_name_of: returns the name of a topic id, None for an unknown one; called when the journal is read.
         """
         self.node_id = node_id
         self.topic_name_of = topic_name_of
         self.last_id = 0
         self._requests: deque[RawRecord | RawAppend] = deque(maxlen=capacity)
         self._keep = self._requests.append
-        # The two of the deliveries that are asked with every batch; there with the first.
+        # Parts of deliveries that every batch uses.
         self._appended: dict[tuple[str, int, int], array[int]] = {}
         self._withheld: WithheldBatches | _NothingWithheld = _NothingWithheld()
-        self._waiting: dict[int, RawRecord] = {}
+        self._pending: dict[int, RawRecord] = {}
         self._cleared_id = 0
         self._trim_id = _TRIMMED_EVERY
 
     @cached_property
     def outcomes(self) -> RequestOutcomes:
-        """What became known of requests later; loaded with the first of it."""
-        from .request_outcomes import OUTCOMES_MIN, RequestOutcomes
-
+        """Outcomes of requests that became known later."""
         return RequestOutcomes(max(self.capacity, OUTCOMES_MIN))
 
     @cached_property
     def deliveries(self) -> DeliveryCounts:
-        """What a verdict is judged from; loaded with the first batch: a start does not pay for it."""
+        """The counts that the verdict is made of."""
+        # Lazy: imports the record batch codec, which a start-up does not need.
         from ..verdict.delivery_counts import DeliveryCounts
 
         deliveries = DeliveryCounts()
@@ -99,32 +98,29 @@ class Journal:
         self._withheld = deliveries.withheld
         return deliveries
 
-    # -- what happens to requests, in the order in which it does
+    # Recording, in the order in which a request passes.
 
     def handled(self, context: RequestView, size: int, state: int) -> int:
-        """Keep a request that its handler has done its part for, and return its id.
+        """Record a request after its handler returned, and return its id.
 
-        size: of its frame; state: RESPONDED, PENDING or NO_RESPONSE. context.batches stays the journal's from then on.
+        size: of its frame. state: RESPONDED, PENDING or NO_RESPONSE. The journal keeps context.batches.
         """
         request_id = self.last_id = self.last_id + 1
         if request_id >= self._trim_id:
             self._trim()
         batches = context.batches
         if batches is not None:
-            if state == RESPONDED and len(batches) == 1 and self._keep_plain(context, size, batches[0]):
+            if state == RESPONDED and len(batches) == 1 and self._record_plain(context, size, batches[0]):
                 return request_id
             self._count(context, request_id, batches, state)
         raw = _raw(context, size, state)
         self._keep(raw)
         if state == PENDING:
-            self._waiting[request_id] = raw
+            self._pending[request_id] = raw
         return request_id
 
-    def _keep_plain(self, context: RequestView, size: int, batch: Decision) -> bool:
-        """Keep and count what nearly every Produce is; False for one that needs a closer look.
-
-        Not made of smaller functions, as it is done with every request.
-        """
+    def _record_plain(self, context: RequestView, size: int, batch: Decision) -> bool:
+        """Record a Produce of one appended batch; return False for any other request."""
         topic, partition, decision = batch
         if type(decision) is not AppendResult or self._withheld.watched:
             return False
@@ -178,39 +174,39 @@ class Journal:
             self.deliveries.decided(context, request_id, batch, state)
 
     def answered(self, request_id: int) -> None:
-        """Note that an answer that had to wait was written."""
-        raw = self._waiting.pop(request_id, None)
+        """Record that a pending response was written."""
+        raw = self._pending.pop(request_id, None)
         if raw is None:
             self.outcomes.answered(request_id)
         elif raw[8] is not None:
             self.deliveries.answered(request_id, raw, self.outcomes.find_replaced(request_id))
 
     def unanswered(self, request_id: int) -> None:
-        """Note that the answer will never be written, or was not whole: what was appended is now unacknowledged."""
+        """Record that the response is never written, or only in part: appended batches are unacknowledged."""
         self.outcomes.unanswered(request_id)
         request = self._take(request_id)
         if request is not None and request.batches is not None:
-            self.deliveries.not_told(request_id, request, None, _EVERYWHERE)
+            self.deliveries.not_acknowledged(request_id, request, None, _EVERYWHERE)
 
     def response_replaced(self, request_id: int, partitions: frozenset[tuple[str, int]], error_code: int) -> None:
-        """Note that the answer has this error in place of what was decided; for all partitions where none is named.
+        """Record that the response has this error code instead of the decided one. partitions: empty for all.
 
-        Also for what was appended and could not be flushed: whatever the client is told of a batch that is there.
+        Also called for batches that were appended and could not be flushed.
         """
         self.outcomes.response_replaced(request_id, partitions, error_code)
         request = self.find(request_id)
         if request is None:
             return
         if error_code:
-            self.deliveries.not_told(request_id, request, error_code, partitions)
+            self.deliveries.not_acknowledged(request_id, request, error_code, partitions)
         else:
-            self.deliveries.told_done(request_id, request.batches, partitions)
+            self.deliveries.falsely_acknowledged(request_id, request.batches, partitions)
 
     def not_applied(self, request: ReceivedRequest, fault: Fault) -> int:
-        """Keep a request that a fault keeps from its handler, all or in part, for ever or for a time; return its id."""
+        """Record a request that a fault withholds from its handler, in whole or in part. Return its id."""
         request_id = self.last_id = self.last_id + 1
         try:
-            batches = self.deliveries.kept_back(request_id, request, fault)
+            batches = self.deliveries.not_applied(request_id, request, fault)
         except FrameError:
             batches = None
         self._keep(
@@ -233,9 +229,9 @@ class Journal:
         return request_id
 
     def applied_later(self, request_id: int, context: RequestView, size: int, state: int) -> int:
-        """Note that a request that was kept back has been handled after all, or the part of it that was not kept back.
+        """Record that a withheld request, or the rest of it, was handled. Return its id, which stays the same.
 
-        It stays one request, with the id that not_applied returned; that is returned here too. state: as in handled.
+        state: as in handled.
         """
         raw = _raw(context, size, state)
         kept_back = self.find(request_id)
@@ -244,60 +240,60 @@ class Journal:
         if context.batches is not None:
             self._count(context, request_id, context.batches, state)
         if state == PENDING:
-            self._waiting[request_id] = raw
+            self._pending[request_id] = raw
         self.outcomes.handled_later(request_id, raw)
         return request_id
 
     def fault_acted(self, request_id: int, rule_id: int, point: str, kind: str) -> None:
-        """Note that a fault acted on the request."""
+        """Record a fault that was applied to the request."""
         self.outcomes.fault_acted(request_id, rule_id, point, kind)
 
     def truncated(self, topic: str, partition: int, log_end_offset_before: int, log_end_offset_after: int) -> None:
-        """Note that a log has lost its newest batches by a crash: what their clients were told of is lost."""
+        """Record that a crash truncated a log: acknowledged batches there are lost."""
         if log_end_offset_after < log_end_offset_before:
             offsets = (log_end_offset_before, log_end_offset_after)
             self.deliveries.truncated(topic, partition, offsets, self)
 
     def topic_created(self, topic: str) -> None:
-        """Start the verdict of a topic at nothing: one of its name may have been deleted."""
+        """Reset the counts of a topic: a topic with this name may have been deleted before."""
         self.forget_topic(topic)
 
     def forget_topic(self, topic: str) -> None:
-        """Start the verdict of a topic at nothing."""
+        """Reset the counts of a topic."""
         self.deliveries.forget_topic(topic)
 
     def clear(self) -> None:
-        """Start at nothing, but for the ids; requests that wait are forgotten."""
+        """Delete all requests, outcomes and counts; ids continue."""
         self._cleared_id = self.last_id
         self._requests.clear()
-        self._waiting.clear()
+        self._pending.clear()
         self.outcomes.clear()
         self.deliveries.clear()
 
-    # -- reading
+    # Reading.
 
     @property
     def capacity(self) -> int:
-        """How many requests are kept."""
+        """The number of requests that the ring holds at most."""
         return self._requests.maxlen or 0
 
     @property
     def dropped(self) -> int:
-        """How many requests fell out of the ring, or never were in it, since it was cleared."""
+        """The number of requests since clear that are no longer in the ring."""
         return self.last_id - self._cleared_id - len(self._requests)
 
-    def kept(self, since: int = 0) -> Iterator[tuple[int, JournalRecord]]:
-        """Yield the id and what is known of each request that is kept, oldest first, from the one behind since on."""
+    def records(self, since: int = 0) -> Iterator[tuple[int, JournalRecord]]:
+        """Yield the id and record of each kept request with an id greater than since, oldest first."""
         first_id = self.last_id - len(self._requests) + 1
         skipped = max(0, since + 1 - first_id)
-        # A copy: whoever reads may be interrupted by new requests.
+        # A copy: new requests may arrive while the caller iterates.
         for request_id, raw in enumerate(list(islice(self._requests, skipped, None)), first_id + skipped):
             yield request_id, journal_record_of(self.outcomes.find_handled(request_id) or raw)
 
     def find(self, request_id: int) -> JournalRecord | None:
-        """Return what is known of a request; None if it was dropped and does not wait."""
+        """Return the record of a request; None if it left the ring and its response is not pending."""
         raw: RawRecord | RawAppend | None
-        raw = self._waiting.get(request_id) or self.outcomes.find_handled(request_id)
+        raw = self._pending.get(request_id) or self.outcomes.find_handled(request_id)
         if raw is None:
             position = request_id - self.last_id + len(self._requests) - 1
             if not 0 <= position < len(self._requests):
@@ -305,25 +301,25 @@ class Journal:
             raw = self._requests[position]
         return journal_record_of(raw)
 
-    def is_waiting(self, request_id: int) -> bool:
-        """Whether the answer of a request still waits."""
-        return request_id in self._waiting
+    def is_pending(self, request_id: int) -> bool:
+        """Return whether the response of a request is pending."""
+        return request_id in self._pending
 
-    def waiting(self) -> list[tuple[int, RawRecord]]:
-        """Return the requests whose answers wait, and that carried batches."""
-        return [(request_id, raw) for request_id, raw in self._waiting.items() if raw[8] is not None]
+    def pending(self) -> list[tuple[int, RawRecord]]:
+        """Return the requests with batches and a pending response."""
+        return [(request_id, raw) for request_id, raw in self._pending.items() if raw[8] is not None]
 
     def _take(self, request_id: int) -> JournalRecord | None:
         request = self.find(request_id)
-        self._waiting.pop(request_id, None)
+        self._pending.pop(request_id, None)
         return request
 
     def _trim(self) -> None:
-        """Keep what grows with the requests within its limits."""
+        """Apply the limits of the counts and of pending requests."""
         self._trim_id = self.last_id + _TRIMMED_EVERY
         self.deliveries.counts.trim()
-        while len(self._waiting) > WAITING_MAX:
-            del self._waiting[next(iter(self._waiting))]
+        while len(self._pending) > PENDING_MAX:
+            del self._pending[next(iter(self._pending))]
 
 
 def _raw(context: RequestView, size: int, state: int) -> RawRecord:
@@ -338,6 +334,6 @@ def _raw(context: RequestView, size: int, state: int) -> RawRecord:
         context.error_code,
         context.batches,
         state,
-        # It may be that of a request before.
+        # Of a Produce it would be the body of an earlier request.
         context.kept_body if context.batches is None else None,
     )

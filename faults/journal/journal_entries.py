@@ -1,4 +1,4 @@
-"""The journal as it is read: every request with its batches, in words, and found by the same match as rules have."""
+"""Reads the journal: each request as a JournalEntry, selected by the same match as in fault rules."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _NO_RECORDS = memoryview(b"")
 
 
 class JournalBatch(Struct, frozen=True, kw_only=True):
-    """A batch and what became of it; -1 in numbers that it, or the refusal of it, does not have.
+    """A batch and its result. Missing numbers are -1.
 
-    decision: "appended", "duplicate", "refused" or "not_applied". error: its name, None without one.
-    base_offset: where it is; of the original for a duplicate; -1 if it is not in the log. why: the rule, in words.
+    decision: "appended", "duplicate", "refused" or "not_applied". error: Kafka's name, None without an error.
+    base_offset: of the original for a duplicate; -1 if the batch is not in the log. why: the reason as a sentence.
     """
 
     topic: str
@@ -53,7 +53,7 @@ class JournalBatch(Struct, frozen=True, kw_only=True):
 
 
 class JournalFault(Struct, frozen=True, kw_only=True):
-    """A fault that acted on a request."""
+    """A fault that was applied to a request."""
 
     rule: int
     point: str
@@ -63,11 +63,11 @@ class JournalFault(Struct, frozen=True, kw_only=True):
 class JournalEntry(Struct, frozen=True, kw_only=True):
     """A request.
 
-    answered: whether the whole answer was written. answer: why not, in one word: "written", "waiting", "not_owed",
-    "not_written".
-    error: the name of what the client was told: the error of the answer as a whole, else of its first batch with one.
-    rule: of the fault that acted last; None where none did. faults: all that acted, in their order.
-    topics, group_ids, transactional_id: what it names; nothing of a request of more than 4 KiB that is no Produce.
+    answered: whether the whole response was written. answer: the state of the response: "written", "waiting",
+    "not_owed" (none expected) or "not_written".
+    error: the name of the top-level error of the response, else of the first batch with an error.
+    rule: the rule of the last applied fault, None without one. faults: all applied faults, in order.
+    topics, group_ids, transactional_id: from the body; empty for a request above 4 KiB that is not a Produce.
     """
 
     id: int
@@ -108,29 +108,26 @@ def count_entries(journal: Journal, match: Match | None = None, *, since: int = 
 
 def _matching(journal: Journal, match: Match | None, since: int) -> Iterator[tuple[int, JournalRecord]]:
     matcher = None if match is None else RequestMatcher(match)
-    for request_id, request in journal.kept(since):
+    for request_id, request in journal.records(since):
         if matcher is None or isinstance(matcher.match(JournalRecordView(journal, request)), Matched):
             yield request_id, request
 
 
 @dataclass(frozen=True, slots=True)
 class JournalRecordView:
-    """A request of the journal as rules see one that comes.
-
-    Its records are gone, so that it matches neither a key nor a header.
-    """
+    """A request of the journal as a MatchedRequest. It has no records, so key and header never match."""
 
     journal: Journal
     request: JournalRecord
 
     @property
     def connection(self) -> ConnectionView:
-        """The connection that it came by."""
+        """The connection that received it."""
         return self.request.connection
 
     @property
     def client_id(self) -> str | None:
-        """What the client calls itself."""
+        """The client id of the request header."""
         return self.request.client_id
 
     @property
@@ -140,12 +137,12 @@ class JournalRecordView:
 
     @property
     def api_version(self) -> int:
-        """The version of the API."""
+        """The API version."""
         return self.request.api_version
 
     @property
     def facts(self) -> RequestFacts:
-        """What its body names, or the numbers of its batches; nothing where the body does not decode."""
+        """The content of the body, or the numbers of the batches; empty if the body does not decode."""
         request = self.request
         if request.body is not None:
             api = APIS.get(request.api_key)
@@ -168,7 +165,7 @@ class JournalRecordView:
 
 @dataclass(frozen=True, slots=True)
 class _Numbers:
-    """Of a batch: as much as is known."""
+    """The known numbers of a batch."""
 
     producer_id: int = _NONE
     producer_epoch: int = _NONE
@@ -221,13 +218,13 @@ def _batch_facts(topic: str, partition: int, numbers: _Numbers) -> BatchFacts:
 
 
 def api_name_of(api_key: int) -> str:
-    """Return Kafka's name of an API, its number in words where it is none that is served."""
+    """Return Kafka's name of an API, or "api key N" for one that is not served."""
     api = APIS.get(api_key)
     return f"api key {api_key}" if api is None else api.name
 
 
 def error_name_of(error_code: int) -> str | None:
-    """Return Kafka's name of an error, None for no error."""
+    """Return Kafka's name of an error code, None for 0."""
     if error_code == ErrorCode.NONE:
         return None
     try:
@@ -237,11 +234,11 @@ def error_name_of(error_code: int) -> str | None:
 
 
 def _entry_of(journal: Journal, request_id: int, request: JournalRecord) -> JournalEntry:
-    """Return a request in words."""
+    """Return the entry of a request."""
     outcomes = journal.outcomes
     acts = outcomes.faults_on(request_id)
-    batches = [_batch_in_words(*batch, acts) for batch in request.batches or ()]
-    answer = _answer_in_words(journal, request_id, request)
+    batches = [_journal_batch(*batch, acts) for batch in request.batches or ()]
+    answer = _response_state(journal, request_id, request)
     connection = request.connection
     facts = JournalRecordView(journal, request).facts
     return JournalEntry(
@@ -263,16 +260,16 @@ def _entry_of(journal: Journal, request_id: int, request: JournalRecord) -> Jour
         batches=batches,
         answered=answer == "written",
         answer=answer,
-        error=_error_told(outcomes, request_id, request, batches),
+        error=_response_error(outcomes, request_id, request, batches),
         rule=_rule_of(acts, request),
         faults=[JournalFault(rule=act.rule_id, point=act.point, kind=act.kind) for act in acts],
     )
 
 
-def _answer_in_words(journal: Journal, request_id: int, request: JournalRecord) -> str:
+def _response_state(journal: Journal, request_id: int, request: JournalRecord) -> str:
     if request.state == NO_RESPONSE:
         return "not_owed"
-    if journal.is_waiting(request_id):
+    if journal.is_pending(request_id):
         return "waiting"
     is_answered = journal.outcomes.is_answered(request_id)
     if is_answered is None:
@@ -280,12 +277,12 @@ def _answer_in_words(journal: Journal, request_id: int, request: JournalRecord) 
     return "written" if is_answered else "not_written"
 
 
-def _error_told(
+def _response_error(
     outcomes: RequestOutcomes, request_id: int, request: JournalRecord, batches: list[JournalBatch]
 ) -> str | None:
-    lie = outcomes.find_replaced(request_id)
-    if lie is not None:
-        return error_name_of(lie.error_code)
+    replaced = outcomes.find_replaced(request_id)
+    if replaced is not None:
+        return error_name_of(replaced.error_code)
     if request.error_code:
         return error_name_of(request.error_code)
     return next((batch.error for batch in batches if batch.error is not None), None)
@@ -294,11 +291,11 @@ def _error_told(
 def _rule_of(acts: list[AppliedFault], request: JournalRecord) -> int | None:
     if acts:
         return acts[-1].rule_id
-    kept_back = (batch[2] for batch in request.batches or () if isinstance(batch[2], NotApplied))
-    return next((decision.rule_id for decision in kept_back), None)
+    withheld = (batch[2] for batch in request.batches or () if isinstance(batch[2], NotApplied))
+    return next((decision.rule_id for decision in withheld), None)
 
 
-def _batch_in_words(
+def _journal_batch(
     topic: str, partition: int, decision: AppendResult | KafkaError | NotApplied, acts: list[AppliedFault]
 ) -> JournalBatch:
     numbers = _numbers_of(decision)
@@ -310,7 +307,7 @@ def _batch_in_words(
     elif isinstance(decision, NotApplied):
         word = "not_applied"
         error = error_name_of(decision.error_code) if decision.error_code else None
-        why = not_applied_in_words(decision, acts)
+        why = explain_not_applied(decision, acts)
     else:
         error = decision.code.name
         why = describe_decision(decision) if isinstance(decision, AppendRefused) else decision.message
@@ -329,10 +326,10 @@ def _batch_in_words(
     )
 
 
-def not_applied_in_words(decision: NotApplied, acts: list[AppliedFault]) -> str:
-    """Return what kept a batch from its log."""
+def explain_not_applied(decision: NotApplied, acts: list[AppliedFault]) -> str:
+    """Return which rule withheld a batch from its log."""
     point = next((act.point for act in acts if act.rule_id == decision.rule_id), "received")
-    told = ""
+    error = ""
     if decision.kind == "error":
-        told = f" {error_name_of(decision.error_code) or 'NONE'}"
-    return f"rule {decision.rule_id} ({decision.kind}{told} at {point}) kept it from the log"
+        error = f" {error_name_of(decision.error_code) or 'NONE'}"
+    return f"rule {decision.rule_id} ({decision.kind}{error} at {point}) withheld it from the log"

@@ -1,4 +1,4 @@
-"""What the journal keeps of a request: numbers, and what the log said of each batch; no word is made of it here."""
+"""The record of one request in the journal: its numbers and the result of each batch, without texts."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from ..fault import Fault
     from ..request_view import ConnectionView, ReceivedRequest
 
-# What became of the answer when the request was handled; the numbers that a broker says.
+# The response when the handler returned, as in broker.requests.fault_ports.
 RESPONDED = 0
 PENDING = 1
 NO_RESPONSE = 2
-# Of a request that did not come to its handler.
+# A fault withheld the request from its handler.
 WITHHELD = 3
 
 
 class NotApplied(NamedTuple):
-    """A batch that did not come to its log, because of a fault; its numbers, -1 where it has none."""
+    """A batch that a fault withheld from its log. Missing numbers are -1."""
 
     producer_id: int
     producer_epoch: int
@@ -37,24 +37,20 @@ class NotApplied(NamedTuple):
 Decision = tuple[str, int, "AppendResult | KafkaError | NotApplied"]
 
 
-# The fields of JournalRecord. On the path of every request a bare tuple is made, which is three times as cheap.
+# The fields of JournalRecord. Each request creates a plain tuple, at a third of the cost of a NamedTuple.
 RawRecord = tuple[
     "ConnectionView", "str | None", int, int, int, int, int, int, "Sequence[Decision] | None", int, "bytes | None"
 ]
 
-# A Produce of one batch that was simply appended and answered at once: connection, client_id, api_key, api_version,
-# topic, partition, and APPEND_NUMBERS. Nearly every Produce is one. Two objects are kept of it: as many as it has
-# numbers, each in a place of its own, would push what the broker works with out of the processor's cache.
+# A Produce of one appended batch with a response: connection, client_id, api_key, api_version, topic, partition and
+# APPEND_NUMBERS. Nearly every Produce is one. Packed numbers are one object instead of eight, which saves CPU cache.
 RawAppend = tuple["ConnectionView", "str | None", int, int, str, int, bytes]
 # correlation_id, size, at_ms, base_offset, last_offset, producer_id, producer_epoch, base_sequence.
 APPEND_NUMBERS = Struct("=iiqqqqhi")
 
 
 class JournalRecord(NamedTuple):
-    """A request in the journal; state is what was known of its answer when it was handled.
-
-    body: what followed its header, where that was kept.
-    """
+    """A request. state: of the response when the handler returned. body: None if it is not kept."""
 
     connection: ConnectionView
     client_id: str | None
@@ -70,8 +66,8 @@ class JournalRecord(NamedTuple):
 
 
 def journal_record_of(raw: RawRecord | RawAppend) -> JournalRecord:
-    """Return what was kept as it is read."""
-    # Told apart by their length, which a type checker does not do for a union of this kind.
+    """Return the record of a raw tuple."""
+    # The length distinguishes the two kinds. A type checker does not narrow by it.
     if len(raw) == len(JournalRecord._fields):
         whole = cast(RawRecord, raw)
         return JournalRecord(*whole[:8], batches_of(whole), *whole[9:])
@@ -96,7 +92,7 @@ def journal_record_of(raw: RawRecord | RawAppend) -> JournalRecord:
 def _plain_result(
     base_offset: int, last_offset: int, producer_id: int, producer_epoch: int, base_sequence: int
 ) -> AppendResult:
-    # Loaded only where somebody reads: a start is to be short.
+    # Lazy: a start-up does not need the record batch codec.
     from ...protocol.batches.record_batch import MAGIC_V2, NO_PARTITION_LEADER_EPOCH, NO_TIMESTAMP, BatchHeader
 
     count = last_offset - base_offset + 1
@@ -119,14 +115,14 @@ def _plain_result(
 
 
 def batches_of(raw: RawRecord) -> Sequence[Decision]:
-    """Return what the log said of each batch of a request; none where it has none."""
+    """Return the result of each batch of a request."""
     return raw[8] or ()
 
 
 def not_applied_batches(request: ReceivedRequest, fault: Fault) -> list[Decision]:
-    """Return the batches of the request that the fault keeps from their logs; raises FrameError.
+    """Return the batches that the fault withholds from their logs: all, or those in the scope of an error.
 
-    An error may be for some of them only.
+    Raises FrameError.
     """
     return [
         (
@@ -148,14 +144,14 @@ def not_applied_batches(request: ReceivedRequest, fault: Fault) -> list[Decision
     ]
 
 
-def merged(kept_back: JournalRecord, handled: RawRecord) -> RawRecord:
-    """Return what is known of a request that was kept back, all or in part, and then handled after all."""
+def merged(withheld: JournalRecord, handled: RawRecord) -> RawRecord:
+    """Return the record of a request that was withheld, in whole or in part, and handled later."""
     decided = list(batches_of(handled))
     places = {(topic, partition) for topic, partition, _ in decided}
-    left = [decision for decision in kept_back.batches or () if decision[:2] not in places]
-    return (*handled[:6], kept_back.at_ms, handled[7], [*decided, *left] or None, *handled[9:])
+    left = [decision for decision in withheld.batches or () if decision[:2] not in places]
+    return (*handled[:6], withheld.at_ms, handled[7], [*decided, *left] or None, *handled[9:])
 
 
-def release(error: BaseException) -> None:
-    """Let go of the frames in which an exception was raised: they hold what the connection received."""
+def release_traceback(error: BaseException) -> None:
+    """Delete the traceback of an exception: its frames refer to the receive buffer."""
     error.__traceback__ = error.__context__ = error.__cause__ = None

@@ -1,100 +1,96 @@
-"""What became known of requests after they were put into the journal: what was answered in the end, by which fault."""
+"""Outcomes of requests that became known after they were added to the journal: the response, and the faults applied."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from .journal_record import RawRecord
 
-# Requests of which something became known later are remembered as long as the journal keeps requests, and at least so
-# many of them: a verdict tells which fault was behind what it finds.
+# Outcomes kept of each kind: as many as the journal keeps requests, and at least this many. Findings name their fault.
 OUTCOMES_MIN = 10_000
-# Faults that are told of one request: rules that only observe never end the search for another.
+# Faults kept for one request. Observe rules never end the search, so there can be many.
 FAULTS_MAX = 100
 
 V = TypeVar("V")
 
 
-@dataclass(frozen=True, slots=True)
-class AppliedFault:
-    """A fault that acted on a request."""
+class AppliedFault(NamedTuple):
+    """A fault that was applied to a request."""
 
     rule_id: int
     point: str
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReplacedResponse:
-    """An answer with an error in place of what was decided; for all partitions where none is named."""
+class ReplacedResponse(NamedTuple):
+    """A response with another error code than the log or handler decided. partitions: empty for all."""
 
     partitions: frozenset[tuple[str, int]]
     error_code: int
 
     def covers(self, topic: str, partition: int) -> bool:
-        """Whether it was told of this partition."""
+        """Return whether the error code is the one of this partition."""
         return not self.partitions or (topic, partition) in self.partitions
 
 
 class RequestOutcomes:
-    """By the id of the request."""
+    """Outcomes by request id. The oldest of each kind are deleted beyond outcomes_max."""
 
-    __slots__ = ("_acts", "_are_answered", "_handled", "_outcomes_max", "_replaced")
+    __slots__ = ("_are_answered", "_faults", "_handled", "_outcomes_max", "_replaced")
 
     def __init__(self, outcomes_max: int) -> None:
-        """Start without any; the oldest are forgotten where there are more than outcomes_max of a kind."""
+        """Start empty."""
         self._outcomes_max = outcomes_max
         self._are_answered: dict[int, bool] = {}
         self._replaced: dict[int, ReplacedResponse] = {}
-        self._acts: dict[int, list[AppliedFault]] = {}
+        self._faults: dict[int, list[AppliedFault]] = {}
         self._handled: dict[int, RawRecord] = {}
 
     def answered(self, request_id: int) -> None:
-        """Note that there was an answer."""
+        """Record that the response was written."""
         self._put(self._are_answered, request_id, True)
 
     def unanswered(self, request_id: int) -> None:
-        """Note that there was none, or not a whole one."""
+        """Record that the response was not written, or only in part."""
         self._put(self._are_answered, request_id, False)
 
     def response_replaced(self, request_id: int, partitions: frozenset[tuple[str, int]], error_code: int) -> None:
-        """Note that the answer was not the truth."""
+        """Record the error code that replaced the decided one."""
         self._put(self._replaced, request_id, ReplacedResponse(partitions, error_code))
 
     def fault_acted(self, request_id: int, rule_id: int, point: str, kind: str) -> None:
-        """Note what a fault did."""
-        acts = self._acts.get(request_id)
-        if acts is None:
-            acts = list[AppliedFault]()
-            self._put(self._acts, request_id, acts)
-        if len(acts) < FAULTS_MAX:
-            acts.append(AppliedFault(rule_id, point, kind))
+        """Record a fault, up to FAULTS_MAX."""
+        faults = self._faults.get(request_id)
+        if faults is None:
+            faults = list[AppliedFault]()
+            self._put(self._faults, request_id, faults)
+        if len(faults) < FAULTS_MAX:
+            faults.append(AppliedFault(rule_id, point, kind))
 
     def handled_later(self, request_id: int, raw: RawRecord) -> None:
-        """Note what is known of a request that was kept back at first."""
+        """Record the result of a request that a fault withheld first."""
         self._put(self._handled, request_id, raw)
         self._are_answered.pop(request_id, None)
 
     def find_handled(self, request_id: int) -> RawRecord | None:
-        """Return what is known of a request that was kept back at first and then handled."""
+        """Return the result of a request that was withheld first and then handled."""
         return self._handled.get(request_id)
 
     def is_answered(self, request_id: int) -> bool | None:
-        """Whether there was an answer; None if that was known when the request was put into the journal."""
+        """Return whether the response was written; None if the journal's record has the answer."""
         return self._are_answered.get(request_id)
 
     def find_replaced(self, request_id: int) -> ReplacedResponse | None:
-        """Return how the answer was not the truth."""
+        """Return the replaced error code of the response."""
         return self._replaced.get(request_id)
 
     def faults_on(self, request_id: int) -> list[AppliedFault]:
-        """Return the faults that acted on the request, in their order."""
-        return self._acts.get(request_id, [])
+        """Return the faults applied to the request, in order."""
+        return self._faults.get(request_id, [])
 
     def clear(self) -> None:
-        """Forget all."""
-        for outcomes in (self._are_answered, self._replaced, self._acts, self._handled):
+        """Delete all outcomes."""
+        for outcomes in (self._are_answered, self._replaced, self._faults, self._handled):
             outcomes.clear()
 
     def _put(self, outcomes: dict[int, V], request_id: int, outcome: V) -> None:

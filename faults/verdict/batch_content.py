@@ -1,7 +1,7 @@
-"""What records are, apart from where they are stored: to tell that a batch has come again under other numbers.
+"""Hashes of record contents, to find a batch that was sent again with other sequences.
 
-Two records are the same if timestamp, key, value and headers are. Their content is kept as a number, and records of a
-batch that do not differ are counted: the second of three equal ones is another than the first.
+Two records are equal if timestamp, key, value and headers are. Equal records within one batch are numbered, so that
+the second of them has another hash than the first.
 """
 
 from __future__ import annotations
@@ -20,25 +20,22 @@ from ...protocol.batches.record_batch import (
 from ...protocol.batches.record_validation import InvalidRecords
 from ...protocol.batches.records import Record, decode_batch
 
-# The low byte of the attributes, which has the timestamp type.
+# The low byte of the attributes holds the timestamp type.
 _LOW_ATTRIBUTES = ATTRIBUTES_POSITION + 1
 
 
 def decode_as_sent(batch: memoryview | bytes) -> list[Record]:
-    """Return the records of a stored batch with the timestamps that the client gave them, whatever the topic's type.
-
-    Raises what decode_batch does.
-    """
+    """Return the records of a stored batch with the client's timestamps. Raises what decode_batch does."""
     if not batch[_LOW_ATTRIBUTES] & TIMESTAMP_TYPE_BIT:
         return decode_batch(batch)
-    # With LogAppendTime a log changes the greatest timestamp of the header only; the deltas are the client's.
+    # With LogAppendTime the log changes only the maximum timestamp of the header, not the deltas.
     as_sent = bytearray(batch)
     as_sent[_LOW_ATTRIBUTES] &= ~TIMESTAMP_TYPE_BIT
     return decode_batch(bytes(as_sent))
 
 
 def contents_of(records: list[Record]) -> list[int]:
-    """Return the content of each record as a number."""
+    """Return the content hash of each record."""
     seen: Counter[int] = Counter()
     contents: list[int] = []
     for record in records:
@@ -49,7 +46,7 @@ def contents_of(records: list[Record]) -> list[int]:
 
 
 def contents_of_received(batch: memoryview) -> list[int]:
-    """Return the contents of a batch that nobody has checked; none where it is broken."""
+    """Return the content hashes of an unchecked batch; none if it is corrupt."""
     if len(batch) < HEADER_SIZE:
         return []
     header = parse_header(batch)

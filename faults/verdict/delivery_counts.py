@@ -1,6 +1,10 @@
-"""What a verdict is judged from: counts of batches, and what was rare about any of them.
+"""The data of the verdict: counts of batches, and each lost, unacknowledged or withheld batch.
 
-It is brought up to date with each request, so that it does not depend on what the journal's ring still holds.
+Every request updates it, so the verdict does not depend on the size of the journal's ring.
+
+- A batch is unacknowledged if it was appended and its client got no response, or an error.
+- A batch is lost if its client got a success and the log does not have it.
+- A batch is withheld if a fault kept it from the log when it was received.
 """
 
 from __future__ import annotations
@@ -22,27 +26,26 @@ from ..journal.journal_record import (
     batches_of,
     journal_record_of,
     not_applied_batches,
-    release,
+    release_traceback,
 )
 from ..journal.request_outcomes import ReplacedResponse
-from .unacknowledged_batches import NO_ANSWER, BatchPlace, UnacknowledgedBatch, UnacknowledgedBatches
+from .unacknowledged_batches import NO_RESPONSE_SENT, BatchPlace, UnacknowledgedBatch, UnacknowledgedBatches
 from .withheld_batches import WithheldBatches
 
 if TYPE_CHECKING:
     from ..fault import Fault
     from ..request_view import ReceivedRequest, RequestView
 
-# Lost batches and second deliveries that are told one by one; more are only counted.
-TOLD_MAX = 10_000
+# Lost batches that are kept one by one; more are only counted.
+LOST_MAX = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class LostBatch:
-    """A batch that the client was told of, and that the log does not have.
+    """An acknowledged batch that the log does not have.
 
-    base_offset, last_offset: where it was; -1 where it never was in the log.
-    request_id: of the request that was told of it, 0 if not known. end_offset: where the log ended after it was cut;
-    None for a batch that never was in it.
+    base_offset, last_offset: -1 if it never was in the log. request_id: of the acknowledged request, 0 if unknown.
+    end_offset: of the log after its truncation; None if the batch never was in the log.
     """
 
     request_id: int
@@ -57,41 +60,41 @@ class LostBatch:
 
 
 class KnownRequests(Protocol):
-    """The requests of a journal. last_id: of the newest one."""
+    """The requests of a journal."""
 
     @property
     def last_id(self) -> int:
-        """See above."""
+        """The id of the newest request."""
         ...
 
-    def kept(self) -> Iterator[tuple[int, JournalRecord]]:
-        """Yield the requests that are kept."""
+    def records(self) -> Iterator[tuple[int, JournalRecord]]:
+        """Yield the requests in the ring."""
         ...
 
-    def waiting(self) -> list[tuple[int, RawRecord]]:
-        """Return the requests whose answers wait, and that carried batches."""
+    def pending(self) -> list[tuple[int, RawRecord]]:
+        """Return the requests with batches and a pending response."""
         ...
 
 
 class DeliveryCounts:
-    """All that is known of the batches of a broker's topics."""
+    """Counts and special batches of all topics of a broker."""
 
-    __slots__ = ("counts", "lost", "lost_untold", "unacknowledged", "withheld")
+    __slots__ = ("counts", "lost", "lost_beyond_max", "unacknowledged", "withheld")
 
     def __init__(self) -> None:
-        """Start at nothing."""
+        """Start empty."""
         self.counts = BatchCounts()
         self.unacknowledged = UnacknowledgedBatches()
         self.withheld = WithheldBatches()
         self.lost: list[LostBatch] = []
-        self.lost_untold: dict[str, int] = {}
+        self.lost_beyond_max: dict[str, int] = {}
 
     def decided(self, request: RequestView, request_id: int, batch: Decision, state: int) -> None:
-        """Take in a decision that was not a plain append with an answer."""
+        """Record a result other than one append with a response."""
         topic, partition, decision = batch
         if not isinstance(decision, AppendResult):
             if isinstance(decision, KafkaError):
-                release(decision)
+                release_traceback(decision)
                 self.counts.refused(topic, partition, producer_of(decision))
         elif decision.is_duplicate:
             self.counts.duplicate(topic, partition, decision)
@@ -103,32 +106,34 @@ class DeliveryCounts:
             if self.withheld.watched:
                 self.withheld.appended(request, topic, partition, decision)
 
-    def answered(self, request_id: int, request: RawRecord, lie: ReplacedResponse | None) -> None:
-        """The answer to a request that had waited for it was written; lie: how it was not the truth."""
+    def answered(self, request_id: int, request: RawRecord, replaced: ReplacedResponse | None) -> None:
+        """Record that a pending response was written. replaced: its error code, if a fault replaced it."""
         for topic, partition, decision in batches_of(request):
-            if lie is not None and lie.error_code and lie.covers(topic, partition):
+            if replaced is not None and replaced.error_code and replaced.covers(topic, partition):
                 continue
             if isinstance(decision, AppendResult) and decision.is_duplicate:
                 self.unacknowledged.recognised((topic, partition, decision.base_offset), request_id)
 
-    def not_told(
+    def not_acknowledged(
         self, request_id: int, request: JournalRecord, error_code: int | None, partitions: frozenset[tuple[str, int]]
     ) -> None:
-        """The client was not told what was done: it got no answer, or this error; partitions: which, or empty."""
+        """Record that the client got no response, or this error. partitions: those affected, empty for all."""
         if request.state == NO_RESPONSE:
             return
         for topic, partition, decision in request.batches or ():
             if not isinstance(decision, AppendResult) or (partitions and (topic, partition) not in partitions):
                 continue
             if decision.is_duplicate:
-                self.unacknowledged.not_told((topic, partition, decision.base_offset), request_id)
+                self.unacknowledged.response_lost((topic, partition, decision.base_offset), request_id)
             else:
-                self.unacknowledged.add(self.doubt(request_id, request, (topic, partition, decision), error_code))
+                self.unacknowledged.add(
+                    self._unacknowledged_batch(request_id, request, (topic, partition, decision), error_code)
+                )
 
-    def doubt(
+    def _unacknowledged_batch(
         self, request_id: int, request: JournalRecord, batch: tuple[str, int, AppendResult], error_code: int | None
     ) -> UnacknowledgedBatch:
-        """Return what is unacknowledged about an appended batch of the request."""
+        """Return an appended batch of the request as an unacknowledged one."""
         topic, partition, result = batch
         came = (request.connection.connection_id, request.correlation_id)
         search_offset = self.withheld.search_offset_of(came, topic, partition)
@@ -146,10 +151,10 @@ class DeliveryCounts:
             result.base_offset if search_offset is None else search_offset,
         )
 
-    def told_done(
+    def falsely_acknowledged(
         self, request_id: int, batches: Sequence[Decision] | None, partitions: frozenset[tuple[str, int]]
     ) -> None:
-        """The client was told that all went well, in place of what the log or a fault said."""
+        """Record a success response to batches that were not appended: they are lost."""
         for topic, partition, decision in batches or ():
             if isinstance(decision, AppendResult) or (partitions and (topic, partition) not in partitions):
                 continue
@@ -160,8 +165,8 @@ class DeliveryCounts:
                 numbers = (refusal.producer_id, refusal.producer_epoch, refusal.base_sequence)
             self._lose([LostBatch(request_id, topic, partition, -1, -1, *numbers, end_offset=None)])
 
-    def kept_back(self, request_id: int, request: ReceivedRequest, fault: Fault) -> list[Decision]:
-        """Take in that a fault keeps batches of the request from their logs; return them. Raises FrameError."""
+    def not_applied(self, request_id: int, request: ReceivedRequest, fault: Fault) -> list[Decision]:
+        """Record the batches that a fault withholds from their logs, and return them. Raises FrameError."""
         batches = not_applied_batches(request, fault)
         self.counts.topics.update(topic for topic, _, _ in batches)
         kept = {(topic, partition): decision for topic, partition, decision in batches}
@@ -176,7 +181,7 @@ class DeliveryCounts:
                     newest_base_offset=self.counts.newest_base_offset(batch.topic, batch.partition),
                 )
         if fault.is_error and fault.error_code == 0:
-            self.told_done(request_id, batches, frozenset())
+            self.falsely_acknowledged(request_id, batches, frozenset())
         return batches
 
     def truncated(
@@ -186,65 +191,67 @@ class DeliveryCounts:
         offsets: tuple[int, int],
         requests: KnownRequests,
     ) -> None:
-        """Take in that a log has lost its newest batches; offsets: where it ended before, and where it ends now."""
+        """Record the truncation of a log by a crash. offsets: its end offset before and after."""
         end_before, end_after = offsets
         lost = self.counts.truncate(topic, partition, end_after)
         if lost:
-            results = _results_at(requests.kept(), topic, partition, end_after)
-            unanswered = {place for _, request in requests.waiting() for place in _appended_places(batches_of(request))}
+            results = _results_at(requests.records(), topic, partition, end_after)
+            pending = {place for _, request in requests.pending() for place in _appended_places(batches_of(request))}
             last_offsets = [offset - 1 for offset, _ in lost[1:]] + [end_before - 1]
             acknowledged = [
                 _lost_batch((topic, partition, offset), (last_offset, end_after), producer_id, results.get(offset))
                 for (offset, producer_id), last_offset in zip(lost, last_offsets, strict=True)
-                if self._is_acknowledged((topic, partition, offset), unanswered)
+                if self._is_acknowledged((topic, partition, offset), pending)
             ]
             self._lose(acknowledged)
-        self.counts.forget_truncated(topic, partition, end_after)
+        self.counts.truncate_acks_0(topic, partition, end_after)
         self.unacknowledged.truncate(topic, partition, end_after, requests.last_id)
         self.withheld.truncate(topic, partition, end_after)
 
-    def _is_acknowledged(self, place: BatchPlace, unanswered: set[BatchPlace]) -> bool:
+    def _is_acknowledged(self, place: BatchPlace, pending: set[BatchPlace]) -> bool:
         if self.unacknowledged.is_unacknowledged(place) or self.counts.is_acks_0(*place):
             return False
-        return place not in unanswered or self.unacknowledged.is_recognised(place)
+        return place not in pending or self.unacknowledged.is_recognised(place)
 
     def _lose(self, batches: list[LostBatch]) -> None:
-        room = TOLD_MAX - len(self.lost)
+        room = LOST_MAX - len(self.lost)
         self.lost += batches[: max(room, 0)]
         for batch in batches[max(room, 0) :]:
-            self.lost_untold[batch.topic] = self.lost_untold.get(batch.topic, 0) + 1
+            self.lost_beyond_max[batch.topic] = self.lost_beyond_max.get(batch.topic, 0) + 1
 
     def forget_topic(self, topic: str) -> None:
-        """Start the topic at nothing."""
+        """Delete the data of a topic."""
         if topic not in self.counts.topics:
             return
         self.counts.forget_topic(topic)
         self.unacknowledged.forget_topic(topic)
         self.withheld.forget_topic(topic)
         self.lost = [each for each in self.lost if each.topic != topic]
-        self.lost_untold.pop(topic, None)
+        self.lost_beyond_max.pop(topic, None)
 
     def clear(self) -> None:
-        """Start at nothing."""
+        """Delete all data."""
         self.counts.clear()
         self.unacknowledged.clear()
         self.withheld.clear()
         self.lost.clear()
-        self.lost_untold.clear()
+        self.lost_beyond_max.clear()
 
-    def unacknowledged_in(self, topic: str, waiting: Iterable[tuple[int, RawRecord]]) -> list[UnacknowledgedBatch]:
-        """Return the unacknowledged batches of a topic, those among them whose answers still wait."""
+    def unacknowledged_in(self, topic: str, pending: Iterable[tuple[int, RawRecord]]) -> list[UnacknowledgedBatch]:
+        """Return the unacknowledged batches of a topic, those with a pending response included."""
         unacknowledged = {each.place: each for each in self.unacknowledged.of_topic(topic)}
-        for request_id, raw in waiting:
+        for request_id, raw in pending:
             request = journal_record_of(raw)
             for name, partition, decision in request.batches or ():
                 place = (name, partition, getattr(decision, "base_offset", -1))
                 if name != topic or not isinstance(decision, AppendResult) or decision.is_duplicate:
                     continue
-                if self.unacknowledged.is_recognised(place) or self.unacknowledged.is_cut(place, request_id):
+                if self.unacknowledged.is_recognised(place) or self.unacknowledged.is_truncated(place, request_id):
                     continue
                 if place not in unacknowledged:
-                    unacknowledged[place] = self.doubt(request_id, request, (name, partition, decision), NO_ANSWER)
+                    unacknowledged[place] = self._unacknowledged_batch(
+                        request_id, request, (name, partition, decision), NO_RESPONSE_SENT
+                    )
         return [unacknowledged[place] for place in sorted(unacknowledged)]
 
     def searched_in(self, topic: str, unacknowledged: Sequence[UnacknowledgedBatch]) -> list[UnacknowledgedBatch]:
@@ -264,9 +271,9 @@ class DeliveryCounts:
                 decision.producer_epoch,
                 decision.base_sequence,
                 decision.last_sequence,
-                NO_ANSWER,
+                NO_RESPONSE_SENT,
                 withheld.search_offset,
-                is_told=True,
+                is_acknowledged_late=True,
             )
         return [searched[place] for place in sorted(searched)]
 
@@ -280,7 +287,7 @@ def _appended_places(batches: Sequence[Decision] | None) -> Iterator[BatchPlace]
 def _results_at(
     known: Iterator[tuple[int, JournalRecord]], topic: str, partition: int, from_offset: int
 ) -> dict[int, tuple[int, AppendResult]]:
-    """Return by first offset what was appended to the partition from from_offset on, as far as it is known."""
+    """Return the request id and result of the known appends from from_offset on, by base offset."""
     return {
         decision.base_offset: (request_id, decision)
         for request_id, request in known
@@ -295,7 +302,7 @@ def _results_at(
 def _lost_batch(
     place: BatchPlace, ends: tuple[int, int], producer_id: int, known: tuple[int, AppendResult] | None
 ) -> LostBatch:
-    """Return a batch that a log has lost; ends: the last offset of the batch, and where the log ends now."""
+    """Return a batch that a truncation deleted. ends: the last offset of the batch and the log end offset."""
     topic, partition, base_offset = place
     last_offset, end_offset = ends
     if known is None:

@@ -1,4 +1,4 @@
-"""Why a batch is in its log twice, or not in it, or not acknowledged: one sentence with the numbers."""
+"""Explains a finding: why a batch is stored twice, lost, unacknowledged or reordered, in one sentence with numbers."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from .stored_copies import CopiedRecords
 from .unacknowledged_batches import UnacknowledgedBatch
 from .withheld_batches import WithheldBatch
 
-_NO_PRODUCER = "nothing tells it from a new batch, because it has no producer id"
-
 
 def explain_copies(journal: Journal, copies: CopiedRecords) -> str:
     """Return why the log has records twice."""
@@ -21,69 +19,71 @@ def explain_copies(journal: Journal, copies: CopiedRecords) -> str:
     if copy.partition != original.partition:
         there += f" of partition {copy.partition}"
     if copies.unacknowledged is not None:
-        told = _untold_in_words(journal, copies.unacknowledged)
-        return f"{told}; the batch is also at {there}: {_unrecognised(original, copy)}"
-    again = f"{len(copies.offsets)} of its records came again, to {there}"
+        stored = _explain_missing_response(journal, copies.unacknowledged)
+        return f"{stored}; the batch is also at {there}: {_why_not_recognised(original, copy)}"
+    count = len(copies.offsets)
+    again = f"{count} of its records {'is' if count == 1 else 'are'} also at {there}"
     event = f"the first has event id {_text_of(copies.event_id or b'')}"
-    return f"{again}, {event}: {_unrecognised(original, copy)}; a broker never compares what records say"
+    return f"{again}, {event}: {_why_not_recognised(original, copy)}; a broker does not compare records"
 
 
-def _unrecognised(original: StoredBatch, copy: StoredBatch) -> str:
+def _why_not_recognised(original: StoredBatch, copy: StoredBatch) -> str:
+    """Return why the broker did not recognise the copy as a duplicate."""
     if copy.partition != original.partition:
-        return "each partition counts sequences on its own"
+        return "each partition has its own sequences"
     if copy.producer_id < 0:
-        return _NO_PRODUCER
-    as_whom = f"it came as sequences {_range(copy.base_sequence, copy.last_sequence)}"
+        return "a batch without a producer id is never recognised as a duplicate"
+    sequences = f"it was sent with sequences {_range(copy.base_sequence, copy.last_sequence)}"
     if copy.producer_id != original.producer_id:
-        return f"{as_whom} of another producer id, {copy.producer_id}"
+        return f"{sequences} of another producer id, {copy.producer_id}"
     if copy.producer_epoch != original.producer_epoch:
-        return f"{as_whom} of epoch {copy.producer_epoch}, in which sequences are counted anew"
+        return f"{sequences} of epoch {copy.producer_epoch}, in which sequences start at 0 again"
     if copy.base_sequence == original.base_sequence:
-        return f"{as_whom} again, when the partition no longer knew them"
-    return f"{as_whom}, which are new ones"
+        return f"{sequences} again, after the partition had deleted its state of them"
+    return f"{sequences}, which are new"
 
 
 def explain_unacknowledged(journal: Journal, batch: UnacknowledgedBatch) -> str:
     """Return why a stored batch is not acknowledged."""
-    return f"{_untold_in_words(journal, batch)}, and no later answer told of it"
+    return f"{_explain_missing_response(journal, batch)}, and no later response acknowledged it"
 
 
-def _untold_in_words(journal: Journal, batch: UnacknowledgedBatch) -> str:
-    stored = f"{_batch_in_words(batch.producer_id, batch.producer_epoch, batch.base_sequence, batch.last_sequence)}"
+def _explain_missing_response(journal: Journal, batch: UnacknowledgedBatch) -> str:
+    stored = f"{_describe_batch(batch.producer_id, batch.producer_epoch, batch.base_sequence, batch.last_sequence)}"
     stored += f" was appended at offsets {_range(batch.base_offset, batch.last_offset)}"
-    by = _acts_in_words(journal.outcomes.faults_on(batch.request_id))
-    if batch.is_told:
-        return f"{stored} some time after it came{by}"
-    if journal.is_waiting(batch.request_id):
-        return f"{stored}, and its answer still waits{by}"
+    by = _describe_faults(journal.outcomes.faults_on(batch.request_id))
+    if batch.is_acknowledged_late:
+        return f"{stored} some time after it was received{by}"
+    if journal.is_pending(batch.request_id):
+        return f"{stored}, and its response is pending{by}"
     if batch.error_code is None:
-        return f"{stored}, and its answer was not sent{by}"
-    return f"{stored}, and answered with {error_name_of(batch.error_code)}{by}"
+        return f"{stored}, and its response was not sent{by}"
+    return f"{stored}, and its response was {error_name_of(batch.error_code)}{by}"
 
 
 def explain_loss(journal: Journal, lost: LostBatch) -> str:
-    """Return how a batch that was acknowledged got lost."""
-    by = _acts_in_words(journal.outcomes.faults_on(lost.request_id)) if lost.request_id else ""
+    """Return why an acknowledged batch is not in the log."""
+    by = _describe_faults(journal.outcomes.faults_on(lost.request_id)) if lost.request_id else ""
     if lost.end_offset is None:
-        return f"its client was told that it was appended, and it was not{by}"
+        return f"it was acknowledged and not appended{by}"
     offsets = _range(lost.base_offset, lost.last_offset)
     return f"it was acknowledged at offsets {offsets}, and after a crash the log ended at {lost.end_offset}"
 
 
 def explain_reordering(journal: Journal, withheld: WithheldBatch, offset: int) -> str:
-    """Return why a batch is behind one that was sent after it; offset: where it is."""
+    """Return why a batch is behind one that was sent after it. offset: of the batch."""
     decision = withheld.decision
-    batch = _batch_in_words(
+    batch = _describe_batch(
         decision.producer_id, decision.producer_epoch, decision.base_sequence, decision.last_sequence
     )
-    by = _acts_in_words(journal.outcomes.faults_on(withheld.request_id)) or f" ({decision.kind})"
+    by = _describe_faults(journal.outcomes.faults_on(withheld.request_id)) or f" ({decision.kind})"
     return (
-        f"{batch} came first and was not appended then{by}; the next one of its connection was appended at offset "
+        f"{batch} was received first and was not appended then{by}; the next one of its connection was appended at offset "
         f"{withheld.follower_offset}, and this one later, at offset {offset}"
     )
 
 
-def _batch_in_words(producer_id: int, producer_epoch: int, base_sequence: int, last_sequence: int) -> str:
+def _describe_batch(producer_id: int, producer_epoch: int, base_sequence: int, last_sequence: int) -> str:
     if producer_id < 0:
         return "a batch without a producer id"
     return (
@@ -91,9 +91,9 @@ def _batch_in_words(producer_id: int, producer_epoch: int, base_sequence: int, l
     )
 
 
-def _acts_in_words(acts: list[AppliedFault]) -> str:
-    told = ", ".join(f"rule {act.rule_id}: {act.kind} at {act.point}" for act in acts if act.kind != "observe")
-    return f" ({told})" if told else ""
+def _describe_faults(faults: list[AppliedFault]) -> str:
+    texts = ", ".join(f"rule {each.rule_id}: {each.kind} at {each.point}" for each in faults if each.kind != "observe")
+    return f" ({texts})" if texts else ""
 
 
 def _range(first: int, last: int) -> str:

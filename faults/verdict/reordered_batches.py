@@ -1,4 +1,4 @@
-"""Finds in the log the batches that a fault kept from it when they came, and that got there behind later ones."""
+"""Finds withheld batches that were appended after later batches of their connection."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .withheld_batches import WithheldBatch
 
 
 def find_reordered(logs: TopicLogs, topic: str, withheld: Sequence[WithheldBatch]) -> list[tuple[WithheldBatch, int]]:
-    """Return the batches that are behind one that came after them over their connection, and the offset of each."""
+    """Return the batches that are behind their follower in the log, with their offsets."""
     found: list[tuple[WithheldBatch, int]] = []
     searched: dict[int, list[WithheldBatch]] = {}
     for batch in withheld:
@@ -24,7 +24,7 @@ def find_reordered(logs: TopicLogs, topic: str, withheld: Sequence[WithheldBatch
 def _find_in(
     logs: TopicLogs, topic: str, partition: int, withheld: list[WithheldBatch]
 ) -> list[tuple[WithheldBatch, int]]:
-    """Return which of the batches are first found behind the one that followed them, and where."""
+    """Return the batches of one partition whose first copy is behind their follower, with its offset."""
     wanted: dict[int, list[WithheldBatch]] = {}
     for batch in withheld:
         for content in batch.contents:

@@ -1,4 +1,4 @@
-"""The batches of a topic's logs, as a verdict reads them."""
+"""Reads the batches of a topic's logs for the verdict."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from .batch_content import decode_as_sent
 
 
 class TopicLogs(Protocol):
-    """The logs that a verdict is about."""
+    """The logs of a cluster."""
 
     def partitions(self, topic: str) -> Sequence[int]:
-        """Return the partitions of the topic; none where there is no such topic."""
+        """Return the partitions of the topic; none for an unknown topic."""
         ...
 
     def batches(self, topic: str, partition: int, from_offset: int) -> Iterator[memoryview]:
-        """Yield each whole batch from the one with from_offset on, or from the start of the log if that is later."""
+        """Yield each complete batch, from the one that contains from_offset or from the log start offset."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class StoredBatch:
-    """A batch in a log, by its numbers."""
+    """The numbers of a batch in a log."""
 
     partition: int
     base_offset: int
@@ -40,13 +40,13 @@ class StoredBatch:
 
     @property
     def place(self) -> tuple[int, int]:
-        """Its partition and first offset."""
+        """Partition and base offset."""
         return self.partition, self.base_offset
 
     def may_repeat(self, producer_id: int, producer_epoch: int, base_sequence: int) -> bool:
-        """Whether it may be the batch with these numbers, sent again.
+        """Return whether it may be the batch with these numbers, sent again.
 
-        In one epoch a producer sends a batch again under the sequences that it had.
+        Within one epoch a producer repeats a batch with the same sequences.
         """
         if producer_id == NO_PRODUCER_ID or (self.producer_id, self.producer_epoch) != (producer_id, producer_epoch):
             return True
@@ -54,7 +54,7 @@ class StoredBatch:
 
 
 def stored_batch(partition: int, header: BatchHeader) -> StoredBatch:
-    """Return the numbers of a batch by its header."""
+    """Return the numbers of a batch header."""
     return StoredBatch(
         partition,
         header.base_offset,
@@ -68,7 +68,7 @@ def stored_batch(partition: int, header: BatchHeader) -> StoredBatch:
 
 
 def headers_in(logs: TopicLogs, topic: str, partition: int) -> Iterator[BatchHeader]:
-    """Yield the header of every batch of records in the partition."""
+    """Yield the header of each batch of the partition, without control batches."""
     for batch in logs.batches(topic, partition, 0):
         header = parse_header(batch)
         if not header.is_control:
@@ -78,7 +78,7 @@ def headers_in(logs: TopicLogs, topic: str, partition: int) -> Iterator[BatchHea
 def records_in(
     logs: TopicLogs, topic: str, partition: int, from_offset: int
 ) -> Iterator[tuple[StoredBatch, list[Record]]]:
-    """Yield the batches of the partition with their records, which are none where those are broken."""
+    """Yield each batch with its records, without control batches. Corrupt batches have no records."""
     for batch in logs.batches(topic, partition, from_offset):
         header = parse_header(batch)
         if not header.is_control:
@@ -86,7 +86,7 @@ def records_in(
 
 
 def _decoded(batch: memoryview) -> list[Record]:
-    # With fauxka.record.validation=batch, a log takes records that nobody has looked at.
+    # With fauxka.record.validation=batch the log accepts records without validation.
     try:
         return decode_as_sent(batch)
     except (InvalidRecords, IndexError, BrokenPayload):

@@ -1,4 +1,4 @@
-"""Finds the records that a log has more than once: by what they are, and by the event id that a test names.
+"""Finds records that a log has more than once: by their content, and by the event id that a test names.
 
 By content, only copies of unacknowledged batches are searched: a client repeats a batch only until it is acknowledged.
 """
@@ -15,16 +15,16 @@ from .batch_content import contents_of
 from .stored_batches import StoredBatch, TopicLogs, records_in
 from .unacknowledged_batches import UnacknowledgedBatch
 
-# What an event id may be in: the key of a record, or the header of this name.
+# Where an event id may be: the key of a record, or the header with this name.
 KEY = "key"
 HEADER_PREFIX = "header:"
 
 
 @dataclass(slots=True)
 class CopiedRecords:
-    """Records of one batch that another one has too.
+    """Records of one batch that another batch has too.
 
-    original: the first of the two in the log. offsets: of each record, in both.
+    original: the first of the two in the log. offsets: of each record in both batches.
     unacknowledged: the batch that was sent again; None if the copies were found by event id.
     event_id: of the first record, if they were found by it.
     """
@@ -59,80 +59,81 @@ class _PartitionSearch:
     """The search for copies of the unacknowledged batches of one partition."""
 
     def __init__(self, logs: TopicLogs, unacknowledged: Sequence[UnacknowledgedBatch], found: FoundCopies) -> None:
-        self._doubts = unacknowledged
-        self._untold = {doubt.base_offset for doubt in unacknowledged if not doubt.is_told}
+        self._batches = unacknowledged
+        self._unacknowledged_offsets = {batch.base_offset for batch in unacknowledged if not batch.is_acknowledged_late}
         self._found = found
-        # Of each content that a unacknowledged batch has: every record with it, in the order of the log.
+        # The records with each content of an unacknowledged batch, in log order.
         self._occurrences: dict[int, list[_Occurrence]] = {}
-        # Of each unacknowledged batch that is still there: the content and the offset of each record.
+        # The content and offset of each record of the unacknowledged batches that are still in the log.
         self._contents: dict[int, list[tuple[int, int]]] = {}
-        # Records that are known as copies.
+        # Offsets of records that are copies.
         self._copied: set[int] = set()
         topic, partition = unacknowledged[0].topic, unacknowledged[0].partition
-        for doubt in unacknowledged:
-            self._read_doubtful(logs, doubt)
-        for batch, records in records_in(logs, topic, partition, min(doubt.search_offset for doubt in unacknowledged)):
+        for batch in unacknowledged:
+            self._read_batch(logs, batch)
+        from_offset = min(batch.search_offset for batch in unacknowledged)
+        for stored, records in records_in(logs, topic, partition, from_offset):
             for content, record in zip(contents_of(records), records, strict=True):
                 if content in self._occurrences:
-                    self._occurrences[content].append(_Occurrence(record.offset, batch))
+                    self._occurrences[content].append(_Occurrence(record.offset, stored))
 
-    def _read_doubtful(self, logs: TopicLogs, doubt: UnacknowledgedBatch) -> None:
-        first = next(records_in(logs, doubt.topic, doubt.partition, doubt.base_offset), None)
-        if first is None or first[0].base_offset != doubt.base_offset:
-            return  # Deleted since, by retention or by a client.
+    def _read_batch(self, logs: TopicLogs, batch: UnacknowledgedBatch) -> None:
+        first = next(records_in(logs, batch.topic, batch.partition, batch.base_offset), None)
+        if first is None or first[0].base_offset != batch.base_offset:
+            return  # Deleted by retention or DeleteRecords.
         contents = contents_of(first[1])
-        self._contents[doubt.base_offset] = [(c, r.offset) for c, r in zip(contents, first[1], strict=True)]
+        self._contents[batch.base_offset] = [(c, r.offset) for c, r in zip(contents, first[1], strict=True)]
         for content in contents:
             self._occurrences.setdefault(content, [])
 
     def run(self) -> None:
-        for doubt in self._doubts:
-            contents = self._contents.get(doubt.base_offset, [])
+        for batch in self._batches:
+            contents = self._contents.get(batch.base_offset, [])
             left = [content for content, offset in contents if offset not in self._copied]
             if left:
-                self._tell(doubt, [self._same_records(doubt, content) for content in left])
+                self._add_copies(batch, [self._same_records(batch, content) for content in left])
             elif contents:
-                self._found.acknowledged.add((doubt.partition, doubt.base_offset))
+                self._found.acknowledged.add((batch.partition, batch.base_offset))
 
-    def _same_records(self, doubt: UnacknowledgedBatch, content: int) -> list[_Occurrence]:
-        """Return the record of the unacknowledged batch and its copies, in the order of the log."""
+    def _same_records(self, batch: UnacknowledgedBatch, content: int) -> list[_Occurrence]:
+        """Return the record of the unacknowledged batch and its copies, in log order."""
         return [
             occurrence
             for occurrence in self._occurrences[content]
-            if occurrence.batch.base_offset >= doubt.search_offset
+            if occurrence.batch.base_offset >= batch.search_offset
             and occurrence.offset not in self._copied
-            and occurrence.batch.may_repeat(doubt.producer_id, doubt.producer_epoch, doubt.base_sequence)
+            and occurrence.batch.may_repeat(batch.producer_id, batch.producer_epoch, batch.base_sequence)
         ]
 
-    def _tell(self, doubt: UnacknowledgedBatch, same_records: list[list[_Occurrence]]) -> None:
+    def _add_copies(self, batch: UnacknowledgedBatch, same_records: list[list[_Occurrence]]) -> None:
         by_batches: dict[tuple[StoredBatch, StoredBatch], CopiedRecords] = {}
         for original, *later in same_records:
             for copy in later:
                 self._copied.add(copy.offset)
                 batches = (original.batch, copy.batch)
-                copies = by_batches.setdefault(batches, CopiedRecords(*batches, [], doubt))
+                copies = by_batches.setdefault(batches, CopiedRecords(*batches, [], batch))
                 copies.offsets.append((original.offset, copy.offset))
         self._found.copies += by_batches.values()
-        if all(any(self._is_told(record) for record in records) for records in same_records):
-            self._found.acknowledged.add((doubt.partition, doubt.base_offset))
+        if all(any(self._is_acknowledged(record) for record in records) for records in same_records):
+            self._found.acknowledged.add((batch.partition, batch.base_offset))
 
-    def _is_told(self, record: _Occurrence) -> bool:
-        return record.batch.base_offset not in self._untold
+    def _is_acknowledged(self, record: _Occurrence) -> bool:
+        return record.batch.base_offset not in self._unacknowledged_offsets
 
 
-def find_copies_of_doubtful(logs: TopicLogs, unacknowledged: Sequence[UnacknowledgedBatch]) -> FoundCopies:
-    """Return the copies of the unacknowledged batches of one topic, within their partitions."""
+def find_copies_of_unacknowledged(logs: TopicLogs, unacknowledged: Sequence[UnacknowledgedBatch]) -> FoundCopies:
+    """Return the copies of unacknowledged batches of one topic, searched in their own partitions."""
     found = FoundCopies()
     by_partition: dict[int, list[UnacknowledgedBatch]] = {}
-    for doubt in unacknowledged:
-        by_partition.setdefault(doubt.partition, []).append(doubt)
+    for batch in unacknowledged:
+        by_partition.setdefault(batch.partition, []).append(batch)
     for each in by_partition.values():
         _PartitionSearch(logs, each, found).run()
     return found
 
 
 class _Event(NamedTuple):
-    """A record with an event id; in this order, the first one is taken for the original."""
+    """A record with an event id. The first in this order is the original."""
 
     timestamp: int
     partition: int
@@ -142,9 +143,9 @@ class _Event(NamedTuple):
 def find_copies_of_events(
     logs: TopicLogs, topic: str, event_id: str, known: set[tuple[int, int]]
 ) -> Iterator[CopiedRecords]:
-    """Yield the records of the topic that have the event id of another one, but for those that are known as copies.
+    """Yield the records with the event id of an earlier record, except known copies.
 
-    event_id: KEY, or HEADER_PREFIX and the name of a header. known: partition and offset of each.
+    event_id: KEY, or HEADER_PREFIX and the name of a header. known: partition and offset of each known copy.
     """
     batches: dict[tuple[int, int], StoredBatch] = {}
     events: dict[bytes, list[_Event]] = {}

@@ -1,6 +1,6 @@
-"""Batches that were appended and whose client was not told so: what it may send again, and perhaps store twice.
+"""Batches that were appended and not acknowledged: the client may send them again.
 
-A batch stops being unacknowledged when a duplicate of it was recognised and that was answered.
+A batch becomes acknowledged when a duplicate of it is recognised and the response to the duplicate is sent.
 """
 
 from __future__ import annotations
@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-# Doubtful batches, and recognised ones, that are remembered; the oldest are then forgotten, and that is counted.
+# Unacknowledged batches, and recognised ones, that are kept; the oldest beyond that are deleted and counted.
 BATCHES_MAX = 10_000
-# Losses of batches that are remembered, to tell what was in a log before from what is there now: requests that wait for
-# an answer do not outlive their connections for long.
-CUTS_MAX = 1000
-# Stands for an answer that was never written, in place of the error that a lying one has.
-NO_ANSWER = None
+# Truncations that are kept, to distinguish offsets before a truncation from the same offsets after it.
+TRUNCATIONS_MAX = 1000
+# The error code of a batch whose response was never written.
+NO_RESPONSE_SENT = None
 
 # Topic, partition, first offset.
 BatchPlace = tuple[str, int, int]
@@ -22,11 +21,11 @@ BatchPlace = tuple[str, int, int]
 
 @dataclass(frozen=True, slots=True)
 class UnacknowledgedBatch:
-    """An appended batch, the request it came in, and what its client was told.
+    """An appended batch, its request and its response.
 
-    error_code: of an answer that did not tell the truth; NO_ANSWER where there was none.
-    search_offset: where in the log copies of it may begin; it lies before the batch if that was held for a time.
-    is_told: the client was told, but so late that it may have sent the batch again before.
+    error_code: of the response; NO_RESPONSE_SENT without one.
+    search_offset: the first offset where a copy may be; before the batch if the batch was held or delayed.
+    is_acknowledged_late: the response was sent, but the client may have sent the batch again before.
     """
 
     request_id: int
@@ -40,25 +39,25 @@ class UnacknowledgedBatch:
     last_sequence: int
     error_code: int | None
     search_offset: int
-    is_told: bool = False
+    is_acknowledged_late: bool = False
 
     @property
     def place(self) -> BatchPlace:
-        """Where it is."""
+        """Topic, partition and base offset."""
         return self.topic, self.partition, self.base_offset
 
 
 @dataclass(frozen=True, slots=True)
 class _Recognised:
-    """A batch of which a duplicate was answered: by which request, and what had been unacknowledged about it."""
+    """A batch acknowledged by the response to a duplicate. unacknowledged: its state before."""
 
     request_id: int
     unacknowledged: UnacknowledgedBatch | None
 
 
 @dataclass(frozen=True, slots=True)
-class _Cut:
-    """The loss of the newest batches of a log; last_request_id: of the newest request before that."""
+class _Truncation:
+    """The truncation of a log by a crash. last_request_id: of the newest request before it."""
 
     topic: str
     partition: int
@@ -67,21 +66,21 @@ class _Cut:
 
 
 class UnacknowledgedBatches:
-    """All that are unacknowledged. forgotten: how many were given up because they were too many."""
+    """The unacknowledged batches of all topics. forgotten: the number of those deleted beyond BATCHES_MAX."""
 
-    __slots__ = ("_batches", "_cuts", "_recognised", "forgotten")
+    __slots__ = ("_batches", "_recognised", "_truncations", "forgotten")
 
     def __init__(self) -> None:
-        """Start without any."""
+        """Start empty."""
         self._batches: dict[BatchPlace, UnacknowledgedBatch] = {}
         self._recognised: dict[BatchPlace, _Recognised] = {}
-        self._cuts: list[_Cut] = []
+        self._truncations: list[_Truncation] = []
         self.forgotten = 0
 
     def add(self, batch: UnacknowledgedBatch) -> None:
-        """The client was not told of the batch, unless it was by the answer to a duplicate."""
+        """Add a batch, unless the response to a duplicate acknowledged it."""
         place = batch.place
-        if place in self._batches or place in self._recognised or self.is_cut(place, batch.request_id):
+        if place in self._batches or place in self._recognised or self.is_truncated(place, batch.request_id):
             return
         if len(self._batches) >= BATCHES_MAX:
             del self._batches[next(iter(self._batches))]
@@ -89,7 +88,7 @@ class UnacknowledgedBatches:
         self._batches[place] = batch
 
     def recognised(self, place: BatchPlace, request_id: int) -> None:
-        """A duplicate of the batch was recognised, and that is the answer to the request."""
+        """Record that a duplicate of the batch was recognised by this request, whose response acknowledges it."""
         unacknowledged = self._batches.pop(place, None)
         if place in self._recognised:
             return
@@ -97,8 +96,8 @@ class UnacknowledgedBatches:
             del self._recognised[next(iter(self._recognised))]
         self._recognised[place] = _Recognised(request_id, unacknowledged)
 
-    def not_told(self, place: BatchPlace, request_id: int) -> None:
-        """The answer to the request, which recognised a duplicate of the batch, has not come through after all."""
+    def response_lost(self, place: BatchPlace, request_id: int) -> None:
+        """Undo recognised: the response to the request was not sent."""
         recognised = self._recognised.get(place)
         if recognised is not None and recognised.request_id == request_id:
             del self._recognised[place]
@@ -106,48 +105,53 @@ class UnacknowledgedBatches:
                 self.add(recognised.unacknowledged)
 
     def is_recognised(self, place: BatchPlace) -> bool:
-        """Whether the client was told of the batch by the answer to a duplicate."""
+        """Return whether the response to a duplicate acknowledged the batch."""
         return place in self._recognised
 
     def is_unacknowledged(self, place: BatchPlace) -> bool:
-        """Whether the client of the batch was not told of it."""
+        """Return whether the batch is unacknowledged."""
         return place in self._batches
 
     def of_topic(self, topic: str) -> list[UnacknowledgedBatch]:
-        """Return those of a topic, by partition and offset."""
+        """Return the batches of a topic, sorted by partition and offset."""
         return sorted((each for place, each in self._batches.items() if place[0] == topic), key=_by_place)
 
     def truncate(self, topic: str, partition: int, end_offset: int, last_request_id: int) -> None:
-        """Forget what the log has lost from end_offset on; last_request_id: of the newest request before that."""
+        """Delete the batches of a partition from end_offset on. last_request_id: of the newest request."""
 
         def is_lost(place: BatchPlace) -> bool:
             return place[:2] == (topic, partition) and place[2] >= end_offset
 
-        self._forget([place for place in (*self._batches, *self._recognised) if is_lost(place)])
-        self._cuts = [*self._cuts[1 - CUTS_MAX :], _Cut(topic, partition, end_offset, last_request_id)]
+        self._delete([place for place in (*self._batches, *self._recognised) if is_lost(place)])
+        self._truncations = [
+            *self._truncations[1 - TRUNCATIONS_MAX :],
+            _Truncation(topic, partition, end_offset, last_request_id),
+        ]
 
-    def is_cut(self, place: BatchPlace, request_id: int) -> bool:
-        """Whether what the request appended there was lost since, so that what is there now is another batch."""
+    def is_truncated(self, place: BatchPlace, request_id: int) -> bool:
+        """Return whether a later truncation deleted what the request appended at this place."""
         return any(
-            place[:2] == (cut.topic, cut.partition) and place[2] >= cut.end_offset and request_id <= cut.last_request_id
-            for cut in self._cuts
+            place[:2] == (each.topic, each.partition)
+            and place[2] >= each.end_offset
+            and request_id <= each.last_request_id
+            for each in self._truncations
         )
 
     def forget_topic(self, topic: str) -> None:
-        """Forget those of a topic."""
-        self._forget([place for place in (*self._batches, *self._recognised) if place[0] == topic])
-        self._cuts = [cut for cut in self._cuts if cut.topic != topic]
+        """Delete the batches of a topic."""
+        self._delete([place for place in (*self._batches, *self._recognised) if place[0] == topic])
+        self._truncations = [each for each in self._truncations if each.topic != topic]
 
-    def _forget(self, places: Iterable[BatchPlace]) -> None:
+    def _delete(self, places: Iterable[BatchPlace]) -> None:
         for place in places:
             self._batches.pop(place, None)
             self._recognised.pop(place, None)
 
     def clear(self) -> None:
-        """Forget all."""
+        """Delete all batches."""
         self._batches.clear()
         self._recognised.clear()
-        self._cuts.clear()
+        self._truncations.clear()
         self.forgotten = 0
 
 

@@ -1,8 +1,8 @@
-"""What really happened to the batches of a topic, in counts and in findings: the words of Jepsen for a partition's log.
+"""The verdict on a topic: counts of its batches, and a finding for each batch that is not stored exactly once.
 
-Counted as batches come and go, and found by reading the log when somebody asks. Batches are what clients sent and not
-what they meant: one that was sent twice and appended once is one. A copy is found by what its records are, where the
-client was not told of the first one; or, if a test names what tells its events apart, by that.
+The counts are those of the journal; copies and reordered batches are found by reading the log for each verdict.
+A batch that was sent twice and appended once counts once. A copy is found by the content of its records if the first
+batch was not acknowledged, or by an event id that the test names. The terms follow Jepsen's checkers.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from ..journal.journal import Journal
 from .delivery_counts import LostBatch
 from .reordered_batches import find_reordered
 from .stored_batches import StoredBatch, TopicLogs, headers_in
-from .stored_copies import CopiedRecords, FoundCopies, find_copies_of_doubtful, find_copies_of_events
+from .stored_copies import CopiedRecords, FoundCopies, find_copies_of_events, find_copies_of_unacknowledged
 from .unacknowledged_batches import UnacknowledgedBatch
 from .verdict_findings import Finding, lost_finding, reordered_finding, twice_finding, unacknowledged_finding
 from .withheld_batches import WithheldBatch
 
-# Findings that are told; how many more there are is told as a number.
+# Findings in a verdict; the rest is a number.
 FINDINGS_MAX = 1000
 
 
 class BatchVerdict(Struct, kw_only=True):
-    """Batches by what became of them.
+    """Counts of batches.
 
-    appended_once: in the log, and no record of them came before or comes again. appended_twice: of which the log has
-    records again, further on; what consists of such copies only is not counted on its own.
-    refused: by the log, each time they came. duplicates_recognised: came again, and were answered with their offset.
-    acknowledged_lost: the client was told, and the log does not have them: after a crash, or after a false success.
-    stored_unacknowledged: in the log, and the client was never told, or not yet.
-    reordered: in the log behind what its connection sent later.
+    appended_once: in the log, with no copy. appended_twice: in the log, with a copy of some records further on; a batch
+    that consists only of copies is not counted.
+    refused: rejected by the log, each time. duplicates_recognised: answered with the offset of the original.
+    acknowledged_lost: acknowledged and not in the log, after a crash or a false success.
+    stored_unacknowledged: in the log and not acknowledged, or not yet.
+    reordered: in the log behind a batch that the connection sent later.
     """
 
     appended_once: int = 0
@@ -46,7 +46,7 @@ class BatchVerdict(Struct, kw_only=True):
 
 
 class RecordVerdict(Struct, kw_only=True):
-    """Records in the log; duplicates: those that are copies of others, which distinct leaves out."""
+    """Records in the log. duplicates: copies of others. distinct: records without copies."""
 
     in_log: int = 0
     distinct: int = 0
@@ -54,7 +54,7 @@ class RecordVerdict(Struct, kw_only=True):
 
 
 class ProducerVerdict(Struct, kw_only=True):
-    """The batches of one producer; -1 for those without one, -2 for producers too many to be told apart."""
+    """The batches of one producer id. -1: without a producer id. -2: producers beyond the limit, added up."""
 
     producer_id: int
     batches: BatchVerdict
@@ -77,15 +77,15 @@ class TopicVerdict(Struct, kw_only=True):
 
 
 @dataclass(slots=True)
-class _Case:
-    """What is found of one topic."""
+class _Analysis:
+    """The data and findings of one topic."""
 
     journal: Journal
     found: FoundCopies
     unacknowledged: list[UnacknowledgedBatch]
     lost: list[LostBatch]
     reordered: list[tuple[WithheldBatch, int]]
-    # Records that are copies of others, by the place of their batch: their offsets.
+    # The offsets of copied records, by their batch.
     copied: dict[StoredBatch, set[int]] = field(default_factory=dict[StoredBatch, set[int]])
     twice: set[StoredBatch] = field(default_factory=set[StoredBatch])
 
@@ -93,26 +93,26 @@ class _Case:
 def judge(journal: Journal, logs: TopicLogs, topic: str, *, event_id: str | None = None) -> TopicVerdict:
     """Return the verdict of a topic.
 
-    event_id: "key" or "header:NAME", where records that are equal in that are one event.
+    event_id: "key" or "header:NAME"; records that are equal there are one event.
     """
     deliveries = journal.deliveries
-    unacknowledged = deliveries.unacknowledged_in(topic, journal.waiting())
-    found = find_copies_of_doubtful(logs, deliveries.searched_in(topic, unacknowledged))
+    unacknowledged = deliveries.unacknowledged_in(topic, journal.pending())
+    found = find_copies_of_unacknowledged(logs, deliveries.searched_in(topic, unacknowledged))
     reordered = find_reordered(logs, topic, list(deliveries.withheld.of_topic(topic)))
     lost = [each for each in deliveries.lost if each.topic == topic]
-    case = _Case(journal, found, unacknowledged, lost, reordered)
-    _take_in(case, found.copies)
+    analysis = _Analysis(journal, found, unacknowledged, lost, reordered)
+    _add_copies(analysis, found.copies)
     if event_id is not None:
-        known = {(batch.partition, offset) for batch, offsets in case.copied.items() for offset in offsets}
+        known = {(batch.partition, offset) for batch, offsets in analysis.copied.items() for offset in offsets}
         of_events = list(find_copies_of_events(logs, topic, event_id, known))
-        _take_in(case, of_events)
+        _add_copies(analysis, of_events)
         found.copies += of_events
     in_log = sum(header.records_count for index in logs.partitions(topic) for header in headers_in(logs, topic, index))
-    duplicates = sum(map(len, case.copied.values()))
-    producers = _count_by_producer(case, list(deliveries.counts.of_topic(topic)))
+    duplicates = sum(map(len, analysis.copied.values()))
+    producers = _count_by_producer(analysis, list(deliveries.counts.of_topic(topic)))
     batches = _summed(producers)
-    batches.acknowledged_lost += deliveries.lost_untold.get(topic, 0)
-    findings = _findings(case)
+    batches.acknowledged_lost += deliveries.lost_beyond_max.get(topic, 0)
+    findings = _findings(analysis)
     return TopicVerdict(
         topic=topic,
         batches=batches,
@@ -124,19 +124,21 @@ def judge(journal: Journal, logs: TopicLogs, topic: str, *, event_id: str | None
     )
 
 
-def _take_in(case: _Case, copies: list[CopiedRecords]) -> None:
+def _add_copies(analysis: _Analysis, copies: list[CopiedRecords]) -> None:
     for each in copies:
-        case.twice.add(each.original)
-        case.copied.setdefault(each.copy, set()).update(offset for _, offset in each.offsets)
+        analysis.twice.add(each.original)
+        analysis.copied.setdefault(each.copy, set()).update(offset for _, offset in each.offsets)
 
 
-def _unacknowledged(case: _Case) -> list[UnacknowledgedBatch]:
+def _unacknowledged(analysis: _Analysis) -> list[UnacknowledgedBatch]:
     return [
-        doubt for doubt in case.unacknowledged if (doubt.partition, doubt.base_offset) not in case.found.acknowledged
+        batch
+        for batch in analysis.unacknowledged
+        if (batch.partition, batch.base_offset) not in analysis.found.acknowledged
     ]
 
 
-def _count_by_producer(case: _Case, counts: list[ProducerCounts]) -> dict[int, BatchVerdict]:
+def _count_by_producer(analysis: _Analysis, counts: list[ProducerCounts]) -> dict[int, BatchVerdict]:
     verdicts: dict[int, BatchVerdict] = {}
 
     def of(producer_id: int) -> BatchVerdict:
@@ -147,18 +149,18 @@ def _count_by_producer(case: _Case, counts: list[ProducerCounts]) -> dict[int, B
         verdict.appended_once += count.appended
         verdict.refused += count.refused
         verdict.duplicates_recognised += count.duplicates_recognised
-    only_copies = {batch for batch, offsets in case.copied.items() if len(offsets) == batch.records_count}
-    for batch in case.twice - only_copies:
+    only_copies = {batch for batch, offsets in analysis.copied.items() if len(offsets) == batch.records_count}
+    for batch in analysis.twice - only_copies:
         of(batch.producer_id).appended_twice += 1
-    for batch in case.twice | only_copies:
+    for batch in analysis.twice | only_copies:
         verdict = of(batch.producer_id)
-        # What was in the log before the journal began, or came over another node, is not counted there.
+        # The counts do not have batches from before the journal started, or from another node.
         verdict.appended_once = max(0, verdict.appended_once - 1)
-    for lost in case.lost:
+    for lost in analysis.lost:
         of(lost.producer_id).acknowledged_lost += 1
-    for doubt in _unacknowledged(case):
-        of(doubt.producer_id).stored_unacknowledged += 1
-    for withheld, _ in case.reordered:
+    for each in _unacknowledged(analysis):
+        of(each.producer_id).stored_unacknowledged += 1
+    for withheld, _ in analysis.reordered:
         of(withheld.decision.producer_id).reordered += 1
     return verdicts
 
@@ -171,9 +173,9 @@ def _summed(verdicts: dict[int, BatchVerdict]) -> BatchVerdict:
     return total
 
 
-def _findings(case: _Case) -> list[Finding]:
-    findings = [twice_finding(case.journal, copies) for copies in case.found.copies]
-    findings += [lost_finding(case.journal, lost) for lost in case.lost]
-    findings += [reordered_finding(case.journal, withheld, offset) for withheld, offset in case.reordered]
-    findings += [unacknowledged_finding(case.journal, doubt) for doubt in _unacknowledged(case)]
+def _findings(analysis: _Analysis) -> list[Finding]:
+    findings = [twice_finding(analysis.journal, copies) for copies in analysis.found.copies]
+    findings += [lost_finding(analysis.journal, lost) for lost in analysis.lost]
+    findings += [reordered_finding(analysis.journal, withheld, offset) for withheld, offset in analysis.reordered]
+    findings += [unacknowledged_finding(analysis.journal, batch) for batch in _unacknowledged(analysis)]
     return findings

@@ -1,4 +1,4 @@
-"""What a verdict finds: each batch that is not simply in its log once, by its numbers and in words."""
+"""Findings: each batch that is not stored exactly once, with its numbers and the reason."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REORDERED = "reordered"
 
 
 class StoredCopy(Struct, frozen=True, kw_only=True):
-    """One of the places where the same records are."""
+    """One of the places of the same records."""
 
     partition: int
     base_offset: int
@@ -30,13 +30,14 @@ class StoredCopy(Struct, frozen=True, kw_only=True):
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """A batch that is not simply in the log once, and why.
+    """A batch that is not stored exactly once.
 
     kind: "appended_twice", "acknowledged_lost", "stored_unacknowledged" or "reordered".
-    offsets: of the first record that is there twice, in both places; else the first and last offset of the batch, the
-    offset it has and the one it should be in front of for a reordered one, and none where it never was in the log.
-    partition, producer_id, producer_epoch, base_sequence: of the batch that was first; -1 for numbers it does not have.
-    records: how many it is about. copies: both places, for what is there twice. rule: of the fault behind it.
+    offsets: appended_twice: the two offsets of the first copied record. reordered: the offset of the batch and of its
+    follower. Otherwise the base and last offset; empty if the batch never was in the log.
+    partition, producer_id, producer_epoch, base_sequence: of the first batch; -1 for missing numbers.
+    records: the number of records. copies: both places of copied records. rule: of the fault that caused it.
+    why: the reason as a sentence.
     """
 
     kind: str
@@ -52,7 +53,7 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 
 def twice_finding(journal: Journal, copies: CopiedRecords) -> Finding:
-    """Return the finding of records that are in the log twice."""
+    """Return the finding for records that are in the log twice."""
     first = copies.original
     request_id = None if copies.unacknowledged is None else copies.unacknowledged.request_id
     return Finding(
@@ -81,7 +82,7 @@ def _stored_copy(batch: StoredBatch) -> StoredCopy:
 
 
 def lost_finding(journal: Journal, lost: LostBatch) -> Finding:
-    """Return the finding of a batch that was acknowledged and is not in the log."""
+    """Return the finding for an acknowledged batch that is not in the log."""
     was_stored = lost.end_offset is not None
     return Finding(
         kind=ACKNOWLEDGED_LOST,
@@ -97,7 +98,7 @@ def lost_finding(journal: Journal, lost: LostBatch) -> Finding:
 
 
 def unacknowledged_finding(journal: Journal, batch: UnacknowledgedBatch) -> Finding:
-    """Return the finding of a stored batch whose client was not told."""
+    """Return the finding for a stored batch that is not acknowledged."""
     return Finding(
         kind=STORED_UNACKNOWLEDGED,
         partition=batch.partition,
@@ -112,8 +113,8 @@ def unacknowledged_finding(journal: Journal, batch: UnacknowledgedBatch) -> Find
 
 
 def reordered_finding(journal: Journal, withheld: WithheldBatch, offset: int) -> Finding:
-    """Return the finding of a batch that is behind a later one; offset: where it is."""
-    assert withheld.follower_offset is not None, "what is reordered has something in front of it"
+    """Return the finding for a batch that is behind a later one. offset: of the batch."""
+    assert withheld.follower_offset is not None, "a reordered batch has a follower"
     decision = withheld.decision
     return Finding(
         kind=REORDERED,
@@ -129,5 +130,5 @@ def reordered_finding(journal: Journal, withheld: WithheldBatch, offset: int) ->
 
 
 def _rule_of(journal: Journal, request_id: int | None) -> int | None:
-    acts = [] if request_id is None else journal.outcomes.faults_on(request_id)
-    return acts[-1].rule_id if acts else None
+    faults = [] if request_id is None else journal.outcomes.faults_on(request_id)
+    return faults[-1].rule_id if faults else None

@@ -1,4 +1,4 @@
-"""Batches that a fault kept from their log when they came, to tell afterwards that later ones got there before them."""
+"""Batches that a fault withheld from their log when they were received, to find later ones that were appended first."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from ..journal.journal_record import NotApplied
 if TYPE_CHECKING:
     from ..request_view import ReceivedRequest, RequestView
 
-# Batches that are remembered; the oldest are then forgotten. A test that loses more looks at its counts only.
+# Batches that are kept; the oldest beyond that are deleted.
 WITHHELD_MAX = 1000
-# Records whose contents are kept of each: by any of them it is found in the log.
+# Record hashes kept of each batch: any of them finds it in the log.
 CONTENTS_MAX = 100
-# Faults that give the request back some time later.
+# Faults after which the request continues.
 PASSING_KINDS = ("hold", "delay")
 
 
 @dataclass(slots=True)
 class WithheldBatch:
-    """A batch that came and was not appended then.
+    """A batch that was received and not appended then.
 
-    search_offset: where in the log it may be, if it was appended later. contents: of its records.
-    follower_offset: of the first batch that came later over the same connection and was appended; None without one.
-    applied_offset: where it is in the log, if it was appended by the same request.
+    search_offset: the first offset where it may be, if it is appended later. contents: the hashes of its records.
+    follower_offset: of the first batch of the same connection that was received later and appended; None without one.
+    applied_offset: of the batch itself, if its own request appended it later.
     """
 
     request_id: int
@@ -42,14 +42,14 @@ class WithheldBatch:
 
 
 class WithheldBatches:
-    """All that are remembered. watched: those that wait for what is appended next over their connection."""
+    """The withheld batches. watched: those without a follower, or that may remaining be appended."""
 
     __slots__ = ("_batches", "watched")
 
     def __init__(self) -> None:
-        """Start without any."""
+        """Start empty."""
         self._batches: dict[tuple[int, str, int], WithheldBatch] = {}
-        # By connection, topic, partition and producer.
+        # By connection id, topic, partition and producer id.
         self.watched: dict[tuple[int, str, int, int], list[WithheldBatch]] = {}
 
     def add(
@@ -61,8 +61,8 @@ class WithheldBatches:
         records: memoryview,
         newest_base_offset: int,
     ) -> None:
-        """Remember a batch of the request; newest_base_offset: of what its partition has."""
-        # Loaded with the first one: a start does not pay for what decodes records.
+        """Add a batch of the request. newest_base_offset: of the newest batch in its partition."""
+        # Lazy: imports the record codec and compression.
         from .batch_content import contents_of_received
 
         topic, partition, not_applied = decision
@@ -77,33 +77,30 @@ class WithheldBatches:
             tuple(contents_of_received(records)[:CONTENTS_MAX]),
         )
         if len(self._batches) >= WITHHELD_MAX:
-            self._forget(next(iter(self._batches)))
+            self._delete(next(iter(self._batches)))
         self._batches[request_id, topic, partition] = withheld
         self.watched.setdefault(_watched_key(withheld), []).append(withheld)
 
     def appended(self, request: RequestView, topic: str, partition: int, result: AppendResult) -> None:
-        """Note what was appended over the connection of a batch that is withheld; called if any is watched."""
+        """Record an append on the connection of a withheld batch. Called only if batches are watched."""
         key = (request.connection.connection_id, topic, partition, result.header.producer_id)
-        watching = self.watched.pop(key, None)
-        if watching is None:
+        watched = self.watched.pop(key, None)
+        if watched is None:
             return
-        still: list[WithheldBatch] = []
-        for withheld in watching:
+        remaining: list[WithheldBatch] = []
+        for withheld in watched:
             if withheld.correlation_id == request.correlation_id:
                 withheld.applied_offset = result.base_offset
                 continue
             if withheld.follower_offset is None:
                 withheld.follower_offset = result.base_offset
             if withheld.decision.kind in PASSING_KINDS:
-                still.append(withheld)
-        if still:
-            self.watched[key] = still
+                remaining.append(withheld)
+        if remaining:
+            self.watched[key] = remaining
 
     def search_offset_of(self, request: tuple[int, int], topic: str, partition: int) -> int | None:
-        """Return where the search for copies of a batch begins, if it was withheld for a time; request: see below.
-
-        request: connection id and correlation id.
-        """
+        """Return the search_offset of a batch that was withheld. request: connection id and correlation id."""
         for withheld in self._batches.values():
             if (withheld.connection_id, withheld.correlation_id) == request and (
                 (withheld.topic, withheld.partition) == (topic, partition)
@@ -112,11 +109,11 @@ class WithheldBatches:
         return None
 
     def of_topic(self, topic: str) -> Iterator[WithheldBatch]:
-        """Yield those of a topic, in the order in which they came."""
+        """Yield the batches of a topic in the order in which they were received."""
         return (withheld for withheld in self._batches.values() if withheld.topic == topic)
 
     def truncate(self, topic: str, partition: int, end_offset: int) -> None:
-        """Forget what was found in a log from end_offset on, which is lost."""
+        """Delete the offsets from end_offset on, which a truncation removed from the log."""
         for withheld in self._batches.values():
             if (withheld.topic, withheld.partition) == (topic, partition):
                 withheld.search_offset = min(withheld.search_offset, end_offset)
@@ -126,21 +123,21 @@ class WithheldBatches:
                     withheld.applied_offset = None
 
     def forget_topic(self, topic: str) -> None:
-        """Forget those of a topic."""
+        """Delete the batches of a topic."""
         for key in [key for key in self._batches if key[1] == topic]:
-            self._forget(key)
+            self._delete(key)
 
     def clear(self) -> None:
-        """Forget all."""
+        """Delete all batches."""
         self._batches.clear()
         self.watched.clear()
 
-    def _forget(self, key: tuple[int, str, int]) -> None:
+    def _delete(self, key: tuple[int, str, int]) -> None:
         withheld = self._batches.pop(key)
         watched_key = _watched_key(withheld)
-        still = [each for each in self.watched.pop(watched_key, ()) if each is not withheld]
-        if still:
-            self.watched[watched_key] = still
+        remaining = [each for each in self.watched.pop(watched_key, ()) if each is not withheld]
+        if remaining:
+            self.watched[watched_key] = remaining
 
 
 def _watched_key(withheld: WithheldBatch) -> tuple[int, str, int, int]:

@@ -193,7 +193,7 @@ def test_a_rule_that_cannot_be_changes_nothing() -> None:
 
 def test_there_is_a_limit_to_rules() -> None:
     plan = new_plan(*[rule()] * RULES_MAX)
-    with pytest.raises(RuleError, match="1000 rules already"):
+    with pytest.raises(RuleError, match="already 1000 rules"):
         plan.add(rule())
 
 

@@ -90,7 +90,7 @@ def test_swallowed_request_was_not_applied_and_not_answered() -> None:
     assert (entry.answered, entry.error, entry.rule, entry.software) == (False, None, 1, "librdkafka 2.14")
     assert [(fault.rule, fault.point, fault.kind) for fault in entry.faults] == [(1, "received", "drop")]
     assert (batch.decision, batch.base_sequence, batch.records, batch.base_offset) == ("not_applied", 5, 5, -1)
-    assert batch.why == "rule 1 (drop at received) kept it from the log"
+    assert batch.why == "rule 1 (drop at received) withheld it from the log"
 
 
 def test_error_at_received_is_answered() -> None:
@@ -101,7 +101,7 @@ def test_error_at_received_is_answered() -> None:
     entry = only(scene.journal)
     assert (entry.answered, entry.error) == (True, "NOT_LEADER_OR_FOLLOWER")
     assert entry.batches[0].error == "NOT_LEADER_OR_FOLLOWER"
-    assert entry.batches[0].why == "rule 1 (error NOT_LEADER_OR_FOLLOWER at received) kept it from the log"
+    assert entry.batches[0].why == "rule 1 (error NOT_LEADER_OR_FOLLOWER at received) withheld it from the log"
 
 
 def test_error_for_one_partition_leaves_one_request_with_both_batches() -> None:

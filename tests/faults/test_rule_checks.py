@@ -185,7 +185,7 @@ def test_json_and_python_make_the_same_rule() -> None:
         (closing(when={"after_ms": 5, "until_ms": 5}), "when.until_ms", 5, "integer >= 6"),
         (closing(when=None), "when", None, "an object with skip, times, "),
         (closing(action={"kind": "error"}), "action.error", None, "text or integer -32768..32767"),
-        (closing(action={"kind": "error", "error": "NOT_LEADER"}), "action.error", "NOT_LEADER", "a name of Kafka's"),
+        (closing(action={"kind": "error", "error": "NOT_LEADER"}), "action.error", "NOT_LEADER", "the name of a Kafka"),
         (closing(action={"kind": "error", "error": 2**15}), "action.error", 2**15, "text or integer -32768..32767"),
         (
             closing(action={"kind": "error", "error": 6, "scope": "x"}),

@@ -68,8 +68,8 @@ def test_lost_ack_before_the_client_retries() -> None:
     assert kinds(verdict) == [("stored_unacknowledged", [7, 10])]
     assert verdict.findings[0].rule == 1
     assert verdict.findings[0].why == (
-        "the batch of producer 4000 epoch 0, sequences 121..124, was appended at offsets 7..10, and its answer was not"
-        " sent (rule 1: close at applied), and no later answer told of it"
+        "the batch of producer 4000 epoch 0, sequences 121..124, was appended at offsets 7..10, and its response was"
+        " not sent (rule 1: close at applied), and no later response acknowledged it"
     )
 
 
@@ -145,8 +145,8 @@ def test_lost_request_of_a_producer_without_id_is_reordered() -> None:
     assert found(verdict) == {"appended_once": 3, "reordered": 1}
     assert kinds(verdict) == [("reordered", [10, 5])]
     assert verdict.findings[0].why == (
-        "a batch without a producer id came first and was not appended then (rule 1: drop at received); the next one of"
-        " its connection was appended at offset 5, and this one later, at offset 10"
+        "a batch without a producer id was received first and was not appended then (rule 1: drop at received); the next"
+        " one of its connection was appended at offset 5, and this one later, at offset 10"
     )
 
 
@@ -220,9 +220,9 @@ def test_cache_missed() -> None:
     assert (verdict.records.in_log, verdict.records.distinct, verdict.records.duplicates) == (49, 42, 7)
     assert kinds(verdict) == [("appended_twice", [0, 42])]
     assert verdict.findings[0].why == (
-        "the batch of producer 4000 epoch 0, sequences 114..120, was appended at offsets 0..6, and its answer was not"
-        " sent (rule 1: close at applied); the batch is also at offsets 42..48: it came as sequences 0..6 of epoch 1,"
-        " in which sequences are counted anew"
+        "the batch of producer 4000 epoch 0, sequences 114..120, was appended at offsets 0..6, and its response was"
+        " not sent (rule 1: close at applied); the batch is also at offsets 42..48: it was sent with sequences 0..6 of"
+        " epoch 1, in which sequences start at 0 again"
     )
     assert [copy.base_offset for copy in verdict.findings[0].copies] == [0, 42]
 
@@ -263,7 +263,7 @@ def test_other_partition() -> None:
     verdict = scene.verdict("header:event")
     assert verdict.batches.appended_twice == 1
     assert [(copy.partition, copy.base_offset) for copy in verdict.findings[0].copies] == [(0, 0), (1, 0)]
-    assert "each partition counts sequences on its own" in verdict.findings[0].why
+    assert "each partition has its own sequences" in verdict.findings[0].why
 
 
 def test_gap_whole_batch_and_stale_epoch_are_refused() -> None:
@@ -358,9 +358,9 @@ def test_not_idempotent() -> None:
     assert verdict.records.duplicates == 18
     assert kinds(verdict) == [("appended_twice", [7, 25]), ("appended_twice", [17, 35])]
     assert verdict.findings[0].why == (
-        "a batch without a producer id was appended at offsets 7..16, and its answer was not sent (rule 1: close at"
-        " applied); the batch is also at offsets 25..34: nothing tells it from a new batch, because it has no producer"
-        " id"
+        "a batch without a producer id was appended at offsets 7..16, and its response was not sent (rule 1: close at"
+        " applied); the batch is also at offsets 25..34: a batch without a producer id is never recognised as a"
+        " duplicate"
     )
 
 
@@ -386,18 +386,18 @@ def test_app_dedup() -> None:
     assert verdict.records.duplicates == 1
     assert kinds(verdict) == [("appended_twice", [1, 2])]
     assert verdict.findings[0].why == (
-        "1 of its records came again, to offsets 2..3, the first has event id 'paid': it came as sequences 2..3, which"
-        " are new ones; a broker never compares what records say"
+        "1 of its records is also at offsets 2..3, the first has event id 'paid': it was sent with sequences 2..3,"
+        " which are new; a broker does not compare records"
     )
 
 
 def test_lie_is_found_out_by_the_duplicate() -> None:
     scene = JournalScene()
-    lied_to = scene.send(A, Batch(0, ("x",), producer_id=9, partition=1))
-    scene.journal.response_replaced(lied_to, frozenset({(TOPIC, 0)}), int(ErrorCode.NOT_LEADER_OR_FOLLOWER))
+    replaced = scene.send(A, Batch(0, ("x",), producer_id=9, partition=1))
+    scene.journal.response_replaced(replaced, frozenset({(TOPIC, 0)}), int(ErrorCode.NOT_LEADER_OR_FOLLOWER))
     verdict = scene.verdict()
     assert found(verdict) == {"appended_once": 2, "stored_unacknowledged": 1}
-    assert "answered with NOT_LEADER_OR_FOLLOWER" in verdict.findings[0].why
+    assert "its response was NOT_LEADER_OR_FOLLOWER" in verdict.findings[0].why
 
     scene.send(A)
 
@@ -423,9 +423,7 @@ def test_success_that_is_told_of_what_was_never_done_is_a_loss() -> None:
 
     assert found(verdict) == {"acknowledged_lost": 1}
     assert kinds(verdict) == [("acknowledged_lost", [])]
-    assert verdict.findings[0].why == (
-        "its client was told that it was appended, and it was not (rule 1: error at received)"
-    )
+    assert verdict.findings[0].why == "it was acknowledged and not appended (rule 1: error at received)"
 
 
 def test_error_at_received_that_was_retried_leaves_nothing_behind() -> None:
