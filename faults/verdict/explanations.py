@@ -78,8 +78,8 @@ def explain_reordering(journal: Journal, withheld: WithheldBatch, offset: int) -
     )
     by = _describe_faults(journal.outcomes.faults_on(withheld.request_id)) or f" ({decision.kind})"
     return (
-        f"{batch} was received first and was not appended then{by}; the next one of its connection was appended at offset "
-        f"{withheld.follower_offset}, and this one later, at offset {offset}"
+        f"{batch} was received first and was not appended then{by}; the next one of its connection was appended at "
+        f"offset {withheld.follower_offset}, and this one later, at offset {offset}"
     )
 
 

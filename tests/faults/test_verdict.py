@@ -145,8 +145,8 @@ def test_lost_request_of_a_producer_without_id_is_reordered() -> None:
     assert found(verdict) == {"appended_once": 3, "reordered": 1}
     assert kinds(verdict) == [("reordered", [10, 5])]
     assert verdict.findings[0].why == (
-        "a batch without a producer id was received first and was not appended then (rule 1: drop at received); the next"
-        " one of its connection was appended at offset 5, and this one later, at offset 10"
+        "a batch without a producer id was received first and was not appended then (rule 1: drop at received); the"
+        " next one of its connection was appended at offset 5, and this one later, at offset 10"
     )
 
 
