@@ -1,1 +1,1 @@
-"""Bytes to messages and back: the wire types, the generated messages and the record batches."""
+"""Kafka's wire protocol: wire types, generated messages, hand-written codecs and record batches."""

@@ -1,19 +1,19 @@
-"""Every API that a broker of Kafka 4.3 serves, with its versions: the one table, which ApiVersions answers from.
+"""The APIs and versions that a broker of Kafka 4.3 advertises; ApiVersions responds with this table.
 
-What Kafka has messages for but a broker refuses stands only in ApiKey: the controllers' own APIs and client telemetry,
-which takes a metrics reporter. Versions that are not released (InitProducerId 6) are left out.
+ApiKey also has the APIs that Kafka defines but a broker does not advertise: those between controllers, and client
+telemetry, which needs a metrics reporter. Unreleased versions (InitProducerId 6) are left out.
 Source: tests/golden/api_versions-4.3.0.json, and ApiKeys of Kafka 4.3.0 for the first version of Produce.
 """
 
 from enum import IntEnum
 from typing import NamedTuple
 
-# Above every version: such an API has no compact lengths and no tagged fields.
+# flexible_since of an API without compact lengths and tagged fields: above every version.
 NEVER_FLEXIBLE = 2**15
 
 
 class ApiKey(IntEnum):
-    """Every API that Kafka 4.3 has messages for, by Kafka's own name."""
+    """Every API of Kafka 4.3, by Kafka's name."""
 
     PRODUCE = 0
     FETCH = 1
@@ -106,17 +106,17 @@ class ApiKey(IntEnum):
     DELETE_SHARE_GROUP_OFFSETS = 92
 
 
-# Produce 0 to 2 are advertised and then refused: old librdkafka compresses nothing for a broker that does not offer
+# Produce 0 to 2 are advertised but rejected: old librdkafka disables compression for a broker that does not advertise
 # Produce 0 (KAFKA-18659).
 FIRST_ADVERTISED = {ApiKey.PRODUCE: 0}
 
 
 class Api(NamedTuple):
-    """One API; a tuple, because all of them are made while a broker starts.
+    """One API. A tuple, because it is faster to create, and start-up creates all of them.
 
-    name: as Kafka writes it; its messages are called nameRequest and nameResponse.
-    module: the module of protocol.messages, and the one of broker.handlers.
-    first_version, last_version: what is served.
+    name: Kafka's name, the prefix of the request and response classes.
+    module: the name of its module in protocol.messages and in broker.handlers.
+    first_version, last_version: the supported versions.
     flexible_since: the first version with compact lengths and tagged fields, or NEVER_FLEXIBLE.
     """
 
@@ -129,7 +129,7 @@ class Api(NamedTuple):
 
     @property
     def first_advertised(self) -> int:
-        """The first version that ApiVersions answers."""
+        """The first version that ApiVersions returns."""
         return FIRST_ADVERTISED.get(self.key, self.first_version)
 
 

@@ -1,6 +1,7 @@
-"""Varints, strings, counts and tagged fields at a position of a buffer, for the codecs that are written by hand.
+"""Varints, strings, counts and tagged fields at a position of a buffer, for the hand-written codecs.
 
-The compact ones are those of flexible versions (KIP-482).
+Compact encodings are those of flexible versions (KIP-482). Functions with end raise FrameError if the value goes beyond
+end, and IndexError or struct.error if it goes beyond the buffer.
 """
 
 from __future__ import annotations
@@ -17,10 +18,7 @@ UNSIGNED_VARINT_BYTES_MAX = 5
 
 
 def decode_unsigned_varint(buffer: memoryview, position: int, end: int) -> tuple[int, int]:
-    """Return the number at position and the position behind it.
-
-    Raises FrameError where it does not end within five bytes or the buffer's end; IndexError beyond the buffer.
-    """
+    """Return the number at position and the position after it. Raises FrameError if it has more than five bytes."""
     byte = buffer[position]
     if byte < 0x80:
         return byte, position + 1
@@ -37,7 +35,7 @@ def decode_unsigned_varint(buffer: memoryview, position: int, end: int) -> tuple
 
 
 def encode_unsigned_varint(value: int) -> bytes:
-    """Return value, which is not negative, in groups of seven bits, lowest first."""
+    """Return value, 0 or more, in groups of seven bits, lowest first."""
     if value < 0x80:
         return bytes((value,))
     encoded = bytearray()
@@ -49,7 +47,7 @@ def encode_unsigned_varint(value: int) -> bytes:
 
 
 def skip_tagged_fields(buffer: memoryview, position: int, end: int) -> int:
-    """Return the position behind the tagged fields at position; raises FrameError where they go beyond end."""
+    """Return the position after the tagged fields at position."""
     count, position = decode_unsigned_varint(buffer, position, end)
     for _ in range(count):
         _, position = decode_unsigned_varint(buffer, position, end)
@@ -61,19 +59,13 @@ def skip_tagged_fields(buffer: memoryview, position: int, end: int) -> int:
 
 
 def decode_string(buffer: memoryview, position: int, end: int) -> tuple[bytes | None, int]:
-    """Return the bytes of the string at position, None for null, and the position behind it.
-
-    Raises FrameError where it goes beyond end; struct.error where its size does not fit the buffer.
-    """
+    """Return the bytes of the string at position, None for null, and the position after it."""
     (size,) = _INT16.unpack_from(buffer, position)
     return _string_bytes(buffer, size, position + _INT16.size, end)
 
 
 def decode_compact_string(buffer: memoryview, position: int, end: int) -> tuple[bytes | None, int]:
-    """Return the bytes of the compact string at position, None for null, and the position behind it.
-
-    Raises FrameError where it goes beyond end; IndexError beyond the buffer.
-    """
+    """Return the bytes of the compact string at position, None for null, and the position after it."""
     size, position = decode_unsigned_varint(buffer, position, end)
     return _string_bytes(buffer, size - 1, position, end)
 
@@ -87,25 +79,19 @@ def _string_bytes(buffer: memoryview, size: int, position: int, end: int) -> tup
 
 
 def decode_count(buffer: memoryview, position: int, end: int) -> tuple[int, int]:
-    """Return the length of the array at position, and the position behind it.
-
-    Raises FrameError where it is null or cannot be true; struct.error where it does not fit the buffer.
-    """
+    """Return the count of the array at position and the position after it. Raises FrameError for null."""
     (count,) = _INT32.unpack_from(buffer, position)
     return _checked_count(count, position + _INT32.size, end), position + _INT32.size
 
 
 def decode_compact_count(buffer: memoryview, position: int, end: int) -> tuple[int, int]:
-    """Return the length of the compact array at position, and the position behind it.
-
-    Raises FrameError where it is null or cannot be true; IndexError beyond the buffer.
-    """
+    """Return the count of the compact array at position and the position after it. Raises FrameError for null."""
     count, position = decode_unsigned_varint(buffer, position, end)
     return _checked_count(count - 1, position, end), position
 
 
 def _checked_count(count: int, position: int, end: int) -> int:
-    """Every element takes at least a byte, so a count above the bytes that are left cannot be true."""
+    """Return count. Raises FrameError if it is above the bytes that are left: every element has at least one byte."""
     if not 0 <= count <= end - position:
         raise FrameError(f"an array of {count}; {end - position} bytes are left")
     return count

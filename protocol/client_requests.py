@@ -1,8 +1,8 @@
-"""A client's half of the wire, without input or output: requests to bytes, answers to messages.
+"""Encoding of requests and decoding of responses, for clients.
 
-Request header: api key, version, correlation id, client id, and from the API's first flexible version on tagged fields.
-Response header: correlation id, and tagged fields likewise, except for ApiVersions, whose answer a client must be able
-to read before it knows what the broker speaks.
+The request header holds API key, version, correlation id and client id; in flexible versions also tagged fields. The
+response header holds the correlation id; in flexible versions also tagged fields, except for ApiVersions, whose client
+does not know yet which versions the broker supports.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from .primitives import Reader, Writer
 
 CLIENT_ID = "fauxka"
 
-Answer = TypeVar("Answer")
+Response = TypeVar("Response")
 
 
 class RequestMessage(Protocol):
     """A message of protocol.messages."""
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out."""
+        """Write the fields of this version."""
         ...
 
 
 def request_frame(api: Api, version: int, correlation_id: int, message: RequestMessage) -> bytes:
-    """Return the request with its size in front, ready to be sent. Raises ValueError for what does not fit."""
+    """Return the request frame, size included. Raises ValueError for a value that does not fit its field."""
     body = Writer()
     body.int16(api.key)
     body.int16(version)
@@ -43,20 +43,20 @@ def request_frame(api: Api, version: int, correlation_id: int, message: RequestM
 
 
 def read_response(
-    api: Api, version: int, correlation_id: int, frame: bytes, read: Callable[[Reader, int], Answer]
-) -> Answer:
-    """Return the answer that a frame (without its size) holds.
+    api: Api, version: int, correlation_id: int, frame: bytes, read: Callable[[Reader, int], Response]
+) -> Response:
+    """Return the response in a frame.
 
-    read: the read method of the answer's message. Raises FrameError for what does not decode, for bytes that are left
-    over, and for the answer to another request.
+    frame: without its size. read: the read method of the response's message.
+    Raises FrameError if the frame does not decode, is too long, or has another correlation id.
     """
     reader = Reader(frame)
-    answered = reader.int32()
-    if answered != correlation_id:
-        raise FrameError(f"the answer to request {answered}; expected {correlation_id}")
+    found_id = reader.int32()
+    if found_id != correlation_id:
+        raise FrameError(f"{api.name}: expected correlation id {correlation_id}, got {found_id}")
     if version >= api.flexible_since and api.key != ApiKey.API_VERSIONS:
         reader.skip_tagged_fields()
-    answer = read(reader, version)
+    response = read(reader, version)
     if reader.remaining:
-        raise FrameError(f"{reader.remaining} bytes behind an answer of {api.name} version {version}")
-    return answer
+        raise FrameError(f"{api.name} version {version}: {reader.remaining} bytes after the end of the response")
+    return response

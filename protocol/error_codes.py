@@ -1,10 +1,10 @@
-"""Kafka's error codes, and the one exception that becomes an error in a response."""
+"""Kafka's error codes, and the exception that becomes an error code in a response."""
 
 from enum import IntEnum
 
 
 class ErrorCode(IntEnum):
-    """Every error code of Kafka 4.3, by Kafka's own name.
+    """Every error code of Kafka 4.3, by Kafka's name.
 
     Source: org.apache.kafka.common.protocol.Errors, Kafka 4.3.0.
     """

@@ -1,6 +1,6 @@
-"""The text that Kafka sends with an error where it sends one without a reason of its own.
+"""The text that Kafka sends with an error code if it has no more specific one.
 
-Source: Errors of Kafka 4.3.0, as tests/golden/error_answers-4.3.0.jsonl has it.
+Source: Errors of Kafka 4.3.0, from tests/golden/error_answers-4.3.0.jsonl.
 """
 
 from .error_codes import ErrorCode

@@ -1,6 +1,7 @@
-"""Fetch (1) on the hot path: what is asked as tuples, the answer as pieces with the log's own memory between them.
+"""Fetch (1): the hand-written codec of the hot path.
 
-The generated messages decode and encode the same bytes; tests hold the two against each other.
+A request is decoded into tuples. A response is encoded into pieces, with views of the log's memory between them.
+The generated messages read and write the same bytes; tests compare both.
 """
 
 from __future__ import annotations
@@ -25,33 +26,33 @@ from .frames import FRAME_SIZE_BYTES, FrameError
 FLEXIBLE_SINCE = 12
 TOPIC_IDS_SINCE = 13
 TOPIC_ID_BYTES = 16
-# Sessions (KIP-227) have been there since this version; before it no answer has an error of its own.
+# Sessions (KIP-227), and an error code of the response itself.
 SESSIONS_SINCE = 7
-# The replica id moved to a tagged field.
+# From this version on, the replica id is a tagged field.
 REPLICA_STATE_SINCE = 15
 
 NO_EPOCH = -1
 
 _INT16 = Struct(">h")
 _INT32 = Struct(">i")
-# max wait, min bytes, max bytes, isolation level; in front of them the replica id up to version 14.
+# max wait, min bytes, max bytes, isolation level; up to version 14 with the replica id first.
 _HEAD = Struct(">iiib")
 _HEAD_WITH_REPLICA = Struct(">iiiib")
 _SESSION = Struct(">ii")
-# index, leader epoch, fetch offset, last fetched epoch, log start offset, max bytes: what each version has of these.
+# index, leader epoch (9), fetch offset, last fetched epoch (12), log start offset (5), max bytes.
 _PARTITION_4 = Struct(">iqi")
 _PARTITION_5 = Struct(">iqqi")
 _PARTITION_9 = Struct(">iiqqi")
 _PARTITION_12 = Struct(">iiqiqi")
 _SIZE_AND_CORRELATION_ID = Struct(">ii")
-# index, error code, high watermark, last stable offset; with log start offset.
-_ANSWER_4 = Struct(">ihqq")
-_ANSWER_5 = Struct(">ihqqq")
+# index, error code, high watermark, last stable offset, log start offset (5).
+_RESPONSE_4 = Struct(">ihqq")
+_RESPONSE_5 = Struct(">ihqqq")
 _ABORTED = Struct(">qq")
 
 
 class FetchPartition(NamedTuple):
-    """What is asked of one partition. A tuple, since a fetch of hundreds of partitions makes one of each."""
+    """A partition of a request. A tuple, because a request may have hundreds of partitions."""
 
     partition: int
     current_leader_epoch: int
@@ -60,15 +61,15 @@ class FetchPartition(NamedTuple):
     max_bytes: int
 
 
-# A partition by its topic's key (the name's bytes, or the 16 bytes of its id from version 13 on) and its index.
+# The key of the topic (the bytes of its name; from version 13 on its 16-byte id) and the partition index.
 PartitionKey = tuple[bytes, int]
-# What is asked of each. Of a partition named twice the last counts, at the place of the first (Kafka: LinkedHashMap).
+# A partition that is named twice keeps the first position and the last values (Kafka: LinkedHashMap).
 FetchPartitions = dict[PartitionKey, FetchPartition]
 
 
 @dataclass(slots=True)
 class FetchRequest:
-    """What a Fetch request asks; forgotten are the partitions that leave the session."""
+    """A Fetch request. forgotten: the partitions to remove from the session."""
 
     max_wait_ms: int
     min_bytes: int
@@ -82,9 +83,10 @@ class FetchRequest:
 
 @dataclass(slots=True)
 class FetchedPartition:
-    """What is answered for one partition; records are views of the log's memory, and are not copied.
+    """A partition of a response.
 
     aborted_transactions: pairs of producer id and first offset; None is null.
+    records: views of the log's memory, not copied.
     """
 
     index: int
@@ -97,12 +99,12 @@ class FetchedPartition:
     records_bytes: int = 0
 
 
-# Answers with the key of their topic, in the order in which they are told.
+# Partitions with the key of their topic, in the order of the response.
 FetchedPartitions = list[tuple[bytes, FetchedPartition]]
 
 
 def decode_request(frame: memoryview, position: int, end: int, version: int) -> FetchRequest:
-    """Decode the body in frame[position:end], versions 4-18; raises FrameError."""
+    """Decode the body in frame[position:end], versions 4-18. Raises FrameError."""
     try:
         request, position = _decode(frame, position, end, version)
     except (IndexError, StructError) as error:
@@ -205,13 +207,13 @@ def _decode_count(frame: memoryview, position: int, end: int, version: int) -> t
 
 
 def encode_response(
-    correlation_id: int, version: int, answers: FetchedPartitions, *, error_code: int = 0, session_id: int = 0
+    correlation_id: int, version: int, fetched: FetchedPartitions, *, error_code: int = 0, session_id: int = 0
 ) -> list[bytes | bytearray | memoryview]:
-    """Return the whole answer, size and response header included, in pieces; topic keys are written as they came.
+    """Return the response frame, size and header included, in pieces. Topic keys are written unchanged.
 
-    Neighbours of one topic are told as one topic, as Kafka does (FetchResponse.of).
+    Adjacent partitions of one topic share one topic entry, as in Kafka (FetchResponse.of).
     """
-    topics = [(key, [answer for _, answer in group]) for key, group in groupby(answers, itemgetter(0))]
+    topics = [(key, [partition for _, partition in group]) for key, group in groupby(fetched, itemgetter(0))]
     is_flexible = version >= FLEXIBLE_SINCE
     pieces: list[bytes | bytearray | memoryview] = []
     # Size, correlation id, response header; then throttle_time_ms.
@@ -246,10 +248,10 @@ def encode_response(
 
 
 def _encode_partition(piece: bytearray, partition: FetchedPartition, version: int) -> None:
-    """Append all of a partition's answer up to its records."""
+    """Append the fields of a partition up to its records."""
     is_flexible = version >= FLEXIBLE_SINCE
     head = (partition.index, partition.error_code, partition.high_watermark, partition.last_stable_offset)
-    piece += _ANSWER_4.pack(*head) if version < 5 else _ANSWER_5.pack(*head, partition.log_start_offset)
+    piece += _RESPONSE_4.pack(*head) if version < 5 else _RESPONSE_5.pack(*head, partition.log_start_offset)
     aborted = partition.aborted_transactions
     if aborted is None:
         piece += b"\0" if is_flexible else b"\xff\xff\xff\xff"
@@ -260,7 +262,7 @@ def _encode_partition(piece: bytearray, partition: FetchedPartition, version: in
             if is_flexible:
                 piece += b"\0"
     if version >= 11:
-        # preferred_read_replica: none.
+        # preferred_read_replica: -1, none.
         piece += b"\xff\xff\xff\xff"
     piece += _encode_count(partition.records_bytes, is_flexible)
 

@@ -1,8 +1,8 @@
-"""How a stream is cut into frames, and its one declared error: what came is not what Kafka's protocol allows there."""
+"""The size of a frame, and the error for bytes that are not a valid frame."""
 
-# The size in front of every request and response: a signed 32-bit integer that does not count itself.
+# The size before every request and response: a signed 32-bit integer, its own bytes not included.
 FRAME_SIZE_BYTES = 4
 
 
 class FrameError(Exception):
-    """The bytes do not decode; the connection they came by is closed, and no other."""
+    """The bytes do not decode. The broker closes the connection that they were received on."""

@@ -1,4 +1,4 @@
-"""Kafka's Uuid: 16 bytes, told as 22 characters of base64url (Kafka: common/Uuid)."""
+"""Kafka's Uuid: 16 bytes, written as 22 characters of base64url. Source: common/Uuid, Kafka 4.3.0."""
 
 import binascii
 import os
@@ -13,9 +13,9 @@ def uuid_text(uuid: bytes) -> str:
 
 
 def parse_uuid(text: str) -> bytes:
-    """Return the 16 bytes that text tells; raises ValueError unless it is what uuid_text gives for them.
+    """Return the 16 bytes of a text that uuid_text returns. Raises ValueError for any other text.
 
-    Uuid.fromString is laxer: it takes padding, and ignores what the last character has beyond 128 bits.
+    Kafka's Uuid.fromString also accepts padding, and ignores the bits of the last character beyond 128.
     """
     try:
         uuid = urlsafe_b64decode(text + "==")
@@ -27,7 +27,7 @@ def parse_uuid(text: str) -> bytes:
 
 
 def new_uuid() -> bytes:
-    """Return 16 random bytes whose text does not begin with "-", so that it can stand on a command line."""
+    """Return 16 random bytes whose text does not begin with "-", so that a command line accepts it as a value."""
     while True:
         uuid = os.urandom(UUID_BYTES)
         if not uuid_text(uuid).startswith("-"):

@@ -1,4 +1,4 @@
-"""What all generated messages, and the structs inside them, have in common."""
+"""The base class of generated messages and of the structs inside them."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from .primitives import Reader, Writer
 
 
 class Message:
-    """An object with a slot for each field of all versions, equal to others by its values.
+    """A slot for each field of all versions, and equality by value.
 
-    No dataclass: such a class takes many times as long to be made, and the first request of an API waits for that.
+    Subclasses are not dataclasses: those take many times as long to define, and the first request of an API waits.
     """
 
     __slots__: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         raise NotImplementedError
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether this is a message of the same class with the same values."""
+        """Return whether other has the same class and the same values."""
         if type(other) is not type(self):
             return NotImplemented
         return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
 
     def __repr__(self) -> str:
-        """Return what it would be made with."""
+        """Return the constructor call."""
         values = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__slots__)
         return f"{type(self).__name__}({values})"

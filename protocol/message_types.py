@@ -1,4 +1,4 @@
-"""From an API to its generated message classes, which are imported on first use, and from a field to what it holds."""
+"""Lookup of the generated message classes of an API, imported on first use, and of field values by name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def request_type(api: Api) -> type[Message]:
 
 
 def response_type(api: Api) -> type[Message]:
-    """Return the class of the API's answers."""
+    """Return the class of the API's responses."""
     return _type_named(api, f"{api.name}Response")
 
 
@@ -27,7 +27,7 @@ def _type_named(api: Api, name: str) -> type[Message]:
 
 
 def element_type(message: object, list_field: str) -> type[Message]:
-    """Return the class of what a message (or its class) has in a field that is a list of messages."""
+    """Return the class of the elements of a list field. message: a message or its class."""
     return _element_type_of(message if isinstance(message, type) else type(message), list_field)
 
 
@@ -39,21 +39,21 @@ def _element_type_of(owner: type[object], list_field: str) -> type[Message]:
 
 
 def elements(message: object, list_field: str) -> list[object]:
-    """Return what a message has in a field that is a list, the list itself; [] where it is null."""
+    """Return the list in a field, not a copy; a new empty list if the field is null."""
     found = cast("list[object] | None", getattr(message, list_field))
     return [] if found is None else found
 
 
 def text_in(message: object, field: str) -> str:
-    """Return the text of a field, "" where it is null or this message has no such field."""
+    """Return the text of a field; "" if it is null or the message has no such field."""
     return cast("str | None", getattr(message, field, None)) or ""
 
 
 def number_in(message: object, field: str, default: int) -> int:
-    """Return the number of a field, default where this message has no such field."""
+    """Return the number of a field; default if the message has no such field."""
     return cast(int, getattr(message, field, default))
 
 
 def topic_id_in(message: object, field: str) -> bytes:
-    """Return the topic id of a field; all zero, which is none, where this message has no such field."""
+    """Return the topic id of a field; ZERO_UUID (none) if the message has no such field."""
     return cast(bytes, getattr(message, field, ZERO_UUID))

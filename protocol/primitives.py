@@ -1,12 +1,12 @@
-"""Kafka's wire types: a reader bounded by the bytes that are left. The writer that mirrors it stands in wire_writer.
+"""Reader of Kafka's wire types; its counterpart is Writer in wire_writer.
 
-A length or a count is checked against the bytes left before anything is reserved for it, so that no frame can make us
-hold more than a fixed multiple of its own size. Whatever the bytes are, reading gives a value or raises FrameError.
+A length or a count is checked against the bytes left before memory is allocated for it. A frame can therefore make the
+broker allocate no more than a fixed multiple of the frame's size. Any bytes give a value or raise FrameError.
 
-Kafka's generated readers are followed in two leniencies: any negative length means null where null is allowed, and any
-byte but 0 is true. Three things are refused that Kafka lets pass: text that is not UTF-8 (Kafka replaces the bytes, and
-a name would come back changed), a varint with bits beyond its width (Kafka drops them), and a known tagged field that
-does not fill its size (Kafka does not look at the size).
+As in Kafka's generated readers, any negative length means null if null is allowed, and any byte but 0 is true.
+Three things are rejected that Kafka accepts. Text that is not UTF-8: Kafka replaces the bytes, so a name would change.
+A varint with bits beyond its width: Kafka drops them. A known tagged field that does not fill its size: Kafka ignores
+the size.
 Source: ByteBufferAccessor, ByteUtils and the generated *Data.read methods, Kafka 4.3.0.
 """
 
@@ -44,31 +44,31 @@ __all__ = [
     "required",
 ]
 
-# Seven bits of the value a byte: 5 bytes hold 32 bits. A sixth byte is refused.
+# Each byte holds seven bits, so 32 bits need 5 bytes. A sixth byte is rejected.
 VARINT_BYTES_MAX = 5
 
-# The tag and the size of a tagged field take a byte each at least.
+# The tag and the size of a tagged field have at least one byte each.
 TAGGED_FIELD_BYTES_MIN = 2
 
 
 class Reader:
-    """Reads Kafka's wire types from position on; every method moves position behind what it read.
+    """Reads Kafka's wire types; every method advances position past the value.
 
-    buffer: not copied; what is read from it (strings, data, uuids) is.
-    end: where reading stops although the buffer goes on.
-    Every method raises FrameError for bytes that are not such a value; position is then of no meaning.
+    buffer: not copied; strings, data and uuids that are read from it are copies.
+    end: the position where reading stops, at most the length of the buffer.
+    Every method raises FrameError for bytes that are not such a value; position is then undefined.
     """
 
     __slots__ = ("buffer", "end", "position")
 
     def __init__(self, buffer: Buffer, position: int = 0, end: int | None = None) -> None:
         """Read buffer from position to end, or to its own end."""
-        # The bound is part of the buffer, so that unpacking and indexing stop at it without a check of ours.
+        # The buffer is cut at end, so that unpacking and indexing check the bound.
         self.buffer = buffer if end is None or end == len(buffer) else memoryview(buffer)[:end]
         self.position = position
         self.end = len(self.buffer)
         if not 0 <= position <= self.end:
-            raise FrameError(f"position {position} lies outside the {self.end} bytes to be read")
+            raise FrameError(f"position {position} is outside of the {self.end} bytes to read")
 
     @property
     def remaining(self) -> int:
@@ -76,10 +76,10 @@ class Reader:
         return self.end - self.position
 
     def _ended(self, wanted: int) -> Never:
-        raise FrameError(f"{wanted} bytes wanted at position {self.position}, {self.end - self.position} left")
+        raise FrameError(f"expected {wanted} bytes at position {self.position}, {self.end - self.position} left")
 
     def integers(self, layout: struct.Struct) -> tuple[int, ...]:
-        """Read a run of integers laid out as the struct says: one call where a message has several side by side."""
+        """Read adjacent integers in one step. layout: their struct."""
         try:
             values = layout.unpack_from(self.buffer, self.position)
         except struct.error:
@@ -129,7 +129,7 @@ class Reader:
         return self._integer(INT8) != 0
 
     def uuid(self) -> bytes:
-        """Read the 16 bytes of a uuid; all zero is how Kafka says "none"."""
+        """Read the 16 bytes of a uuid; ZERO_UUID means none."""
         return self._bytes(UUID_BYTES)
 
     def _bytes(self, length: int) -> bytes:
@@ -159,7 +159,7 @@ class Reader:
             value = self.buffer[self.position]
         except IndexError:
             self._ended(1)
-        # Lengths and tags are nearly always below 128.
+        # Most lengths and tags are below 128.
         if value < 0x80:
             self.position += 1
             return value
@@ -185,50 +185,50 @@ class Reader:
         return (value >> 1) ^ -(value & 1)
 
     def string(self) -> str:
-        """Read text behind an int16 length."""
+        """Read an int16 length and text in UTF-8."""
         length = self._integer(INT16)
         if length < 0:
             self._null("string")
         return self._text(length)
 
     def nullable_string(self) -> str | None:
-        """Read text behind an int16 length; a negative length is null."""
+        """Read an int16 length and text in UTF-8; a negative length is null."""
         length = self._integer(INT16)
         return None if length < 0 else self._text(length)
 
     def compact_string(self) -> str:
-        """Read text behind a varint of its length plus 1."""
+        """Read a varint of the length plus 1 and text in UTF-8."""
         length = self.unsigned_varint() - 1
         if length < 0:
             self._null("string")
         return self._text(length)
 
     def compact_nullable_string(self) -> str | None:
-        """Read text behind a varint of its length plus 1; 0 is null."""
+        """Read a varint of the length plus 1 and text in UTF-8; 0 is null."""
         length = self.unsigned_varint() - 1
         return None if length < 0 else self._text(length)
 
     def data(self) -> bytes:
-        """Read bytes behind an int32 length."""
+        """Read an int32 length and bytes."""
         length = self._integer(INT32)
         if length < 0:
             self._null("data")
         return self._bytes(length)
 
     def nullable_data(self) -> bytes | None:
-        """Read bytes behind an int32 length; a negative length is null."""
+        """Read an int32 length and bytes; a negative length is null."""
         length = self._integer(INT32)
         return None if length < 0 else self._bytes(length)
 
     def compact_data(self) -> bytes:
-        """Read bytes behind a varint of their length plus 1."""
+        """Read a varint of the length plus 1 and bytes."""
         length = self.unsigned_varint() - 1
         if length < 0:
             self._null("data")
         return self._bytes(length)
 
     def compact_nullable_data(self) -> bytes | None:
-        """Read bytes behind a varint of their length plus 1; 0 is null."""
+        """Read a varint of the length plus 1 and bytes; 0 is null."""
         length = self.unsigned_varint() - 1
         return None if length < 0 else self._bytes(length)
 
@@ -242,7 +242,7 @@ class Reader:
         )
 
     def array_length(self, element_bytes_min: int) -> int:
-        """Read an int32 count of elements, none of which is smaller than element_bytes_min (1 or more)."""
+        """Read an int32 count of elements. element_bytes_min: the size of the smallest element, 1 or more."""
         count = self._integer(INT32)
         if count < 0:
             self._null("array")
@@ -278,8 +278,8 @@ class Reader:
         return count
 
     def integer_list(self, element: struct.Struct, count: int) -> list[int]:
-        """Read count integers, each laid out as element says; count has been checked by one of the array lengths."""
-        # Lists of replicas and the like: mostly one, often none.
+        """Read count integers. element: the struct of one. count: from one of the array length methods."""
+        # Most lists of integers are replicas: mostly one, often none.
         if count == 0:
             return []
         if count == 1:
@@ -299,30 +299,30 @@ class Reader:
         return self._integer(INT8) < 0
 
     def tagged_field_count(self) -> int:
-        """Read how many tagged fields follow."""
+        """Read the number of tagged fields."""
         count = self.unsigned_varint()
         if count * TAGGED_FIELD_BYTES_MIN > self.end - self.position:
             self._too_many(count, TAGGED_FIELD_BYTES_MIN)
         return count
 
     def tagged_field_end(self) -> int:
-        """Read the size of a tagged field, behind its tag, and return the position where it ends."""
+        """Read the size of a tagged field, after its tag, and return the position where the field ends."""
         size = self.unsigned_varint()
         if size > self.end - self.position:
             self._ended(size)
         return self.position + size
 
-    def refuse_tag(self, tag: int, version: int) -> Never:
-        """Raise for a tag that other versions of the message have: Kafka passes over unknown tags, but not over it."""
-        raise FrameError(f"tag {tag} before position {self.position} is not one of version {version}")
+    def reject_tag(self, tag: int, version: int) -> Never:
+        """Raise FrameError for a tag of other versions of the message. Kafka skips unknown tags only."""
+        raise FrameError(f"tag {tag} before position {self.position} does not exist in version {version}")
 
     def end_tagged_field(self, end: int) -> None:
-        """Check that a tagged field that was read filled its size exactly."""
+        """Raise FrameError unless position is at the end of a tagged field. end: as tagged_field_end returned it."""
         if self.position != end:
-            raise FrameError(f"tagged field read up to position {self.position}, its size says {end}")
+            raise FrameError(f"the value of a tagged field ends at position {self.position}, its size says {end}")
 
     def skip_tagged_fields(self) -> None:
-        """Pass over all tagged fields, none of which is known."""
+        """Skip all tagged fields."""
         for _ in range(self.tagged_field_count()):
             self.unsigned_varint()
             self.position = self.tagged_field_end()

@@ -1,7 +1,7 @@
-"""Produce (0) on the hot path: the request's record batches as views into the frame, the answer as one buffer.
+"""Produce (0): the hand-written codec of the hot path.
 
-The generated messages decode and encode the same bytes; this path makes no object for a field, and tests hold the two
-against each other.
+A request is decoded without an object for each field, and its record batches are views of the frame. A response is one
+buffer. The generated messages read and write the same bytes; tests compare both.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ FLEXIBLE_SINCE = 9
 TOPIC_IDS_SINCE = 13
 TOPIC_ID_BYTES = 16
 
-# No record errors, no message, no tagged fields of partition and topic, throttle_time_ms, none of the answer.
+# No record errors, no message, no tagged fields of partition and topic, throttle_time_ms, no tagged fields.
 _END_OF_SINGLE = b"\1\0\0\0\0\0\0\0\0"
 
 _INT16 = Struct(">h")
 _INT32 = Struct(">i")
 _ACKS_AND_TIMEOUT = Struct(">hi")
 _SIZE_AND_CORRELATION_ID = Struct(">ii")
-# index, error code, base offset, log append time; with log start offset; with no record errors and no message.
+# index, error code, base offset, log append time, log start offset (5), no record errors and no message (8).
 _PARTITION_3 = Struct(">ihqq")
 _PARTITION_5 = Struct(">ihqqq")
 _PARTITION_8 = Struct(">ihqqqih")
@@ -42,12 +42,12 @@ _PARTITION_9 = Struct(">ihqqqbbb")
 
 @dataclass(slots=True)
 class ProduceRequest:
-    """What a Produce request asks.
+    """A Produce request.
 
-    topics: for each topic its key (the name's bytes, or the 16 bytes of its id from version 13 on) and its partitions:
-    index and records, the latter a view into the frame, or None where they are null.
-    head_end: where the size of the records begins, in a request of one topic and one partition without tagged fields
-    from version 9 on; 0 in any other. A producer sends the same bytes before it with each batch for a partition.
+    topics: for each topic its key (the bytes of its name; from version 13 on its 16-byte id) and its partitions, each
+    with index and records. The records are a view of the frame, or None for null.
+    head_end: the position of the size of the records, in a request of version 9 or newer with one topic, one partition
+    and no tagged fields; 0 in any other. A producer sends the same bytes before it with each batch for a partition.
     """
 
     transactional_id: str | None
@@ -59,10 +59,7 @@ class ProduceRequest:
 
 @dataclass(slots=True)
 class PartitionResponse:
-    """What became of one partition's records.
-
-    record_errors: pairs of the record's index in the batch and a message, from version 8 on.
-    """
+    """A partition of a response. record_errors (8): pairs of a record's index in the batch and a message."""
 
     index: int
     error_code: int = 0
@@ -74,12 +71,11 @@ class PartitionResponse:
 
 
 def decode_request(frame: memoryview, position: int, end: int, version: int) -> ProduceRequest:
-    """Decode the body in frame[position:end], versions 3-13; raises FrameError.
+    """Decode the body in frame[position:end], versions 3-13. Raises FrameError.
 
-    A topic or partition that is named twice counts as Kafka counts it: topics are merged, of a partition's records the
-    last are taken.
+    Topics that are named twice are merged; of a partition that is named twice the last records count, as in Kafka.
     """
-    # A frame lies in a receive buffer: without the slice, a field that is cut off would go on with older bytes.
+    # frame is a receive buffer: without the slice, a truncated field would continue with older bytes.
     frame = frame[:end]
     try:
         if version >= FLEXIBLE_SINCE:
@@ -97,26 +93,26 @@ def decode_request(frame: memoryview, position: int, end: int, version: int) -> 
 
 
 class SinglePartitionResponse:
-    """The answer to a request of one topic and partition, packed in one step."""
+    """The response to a request of one topic and partition, packed in one step."""
 
     __slots__ = ("_head", "_pack", "_size")
 
     def __init__(self, version: int, key: bytes, index: int) -> None:
-        """version: 9 to 13; key: the topic's name, or the 16 bytes of its id from version 13 on."""
+        """version: 9 to 13. key: the topic's name; in version 13 its 16-byte id."""
         key = key if version >= TOPIC_IDS_SINCE else encode_unsigned_varint(len(key) + 1) + key
         # No tagged fields, one topic, its key, one partition, its index.
         self._head = b"\0\2" + key + b"\2" + _INT32.pack(index)
-        answer = Struct(f">ii{len(self._head)}shqqq{len(_END_OF_SINGLE)}s")
-        self._pack = answer.pack
-        self._size = answer.size - FRAME_SIZE_BYTES
+        layout = Struct(f">ii{len(self._head)}shqqq{len(_END_OF_SINGLE)}s")
+        self._pack = layout.pack
+        self._size = layout.size - FRAME_SIZE_BYTES
 
     def encode(self, correlation_id: int, base_offset: int, log_append_time_ms: int, log_start_offset: int) -> bytes:
-        """Return the whole answer, size and response header included."""
+        """Return the response frame, size and header included."""
         offsets = (base_offset, log_append_time_ms, log_start_offset)
         return self._pack(self._size, correlation_id, self._head, 0, *offsets, _END_OF_SINGLE)
 
     def encode_refused(self, correlation_id: int, error_code: int) -> bytes:
-        """Return the whole answer that the batch was refused, for an error that tells no more than its code."""
+        """Return the response frame for a rejected batch, with no more than the error code."""
         return self._pack(self._size, correlation_id, self._head, error_code, -1, -1, -1, _END_OF_SINGLE)
 
 
@@ -173,7 +169,7 @@ def _decode_flexible(frame: memoryview, position: int, end: int, version: int) -
 
 
 def _find_head_end(frame: memoryview, end: int, records: memoryview | None) -> int:
-    """Return ProduceRequest.head_end; 0 where tagged fields follow, or the size is longer than it has to be."""
+    """Return ProduceRequest.head_end; 0 if tagged fields follow, or if the size is not in its shortest form."""
     if records is None:
         return 0
     size = encode_unsigned_varint(len(records) + 1)
@@ -223,20 +219,20 @@ def _merge(
 def encode_response(
     correlation_id: int, version: int, topics: list[tuple[bytes, list[PartitionResponse]]]
 ) -> bytearray:
-    """Return the whole answer, size and response header included; topic keys are written as they came."""
+    """Return the response frame, size and header included. Topic keys are written unchanged."""
     if version >= FLEXIBLE_SINCE:
         return _encode_flexible(correlation_id, version, topics)
-    answer = bytearray(8)
-    answer += _INT32.pack(len(topics))
+    response = bytearray(8)
+    response += _INT32.pack(len(topics))
     for key, partitions in topics:
-        answer += _INT16.pack(len(key))
-        answer += key
-        answer += _INT32.pack(len(partitions))
+        response += _INT16.pack(len(key))
+        response += key
+        response += _INT32.pack(len(partitions))
         for partition in partitions:
-            answer += _encode_plain_partition(version, partition)
-    answer += b"\0\0\0\0"
-    _SIZE_AND_CORRELATION_ID.pack_into(answer, 0, len(answer) - FRAME_SIZE_BYTES, correlation_id)
-    return answer
+            response += _encode_plain_partition(version, partition)
+    response += b"\0\0\0\0"
+    _SIZE_AND_CORRELATION_ID.pack_into(response, 0, len(response) - FRAME_SIZE_BYTES, correlation_id)
+    return response
 
 
 def _encode_plain_partition(version: int, partition: PartitionResponse) -> bytes:
@@ -262,20 +258,20 @@ def _encode_string(text: str | None) -> bytes:
 def _encode_flexible(
     correlation_id: int, version: int, topics: list[tuple[bytes, list[PartitionResponse]]]
 ) -> bytearray:
-    answer = bytearray(9)
-    answer += encode_unsigned_varint(len(topics) + 1)
+    response = bytearray(9)
+    response += encode_unsigned_varint(len(topics) + 1)
     for key, partitions in topics:
         if version < TOPIC_IDS_SINCE:
-            answer += encode_unsigned_varint(len(key) + 1)
-        answer += key
-        answer += encode_unsigned_varint(len(partitions) + 1)
+            response += encode_unsigned_varint(len(key) + 1)
+        response += key
+        response += encode_unsigned_varint(len(partitions) + 1)
         for partition in partitions:
-            answer += _encode_flexible_partition(partition)
-        answer += b"\0"
+            response += _encode_flexible_partition(partition)
+        response += b"\0"
     # throttle_time_ms, and no tagged fields.
-    answer += b"\0\0\0\0\0"
-    _SIZE_AND_CORRELATION_ID.pack_into(answer, 0, len(answer) - FRAME_SIZE_BYTES, correlation_id)
-    return answer
+    response += b"\0\0\0\0\0"
+    _SIZE_AND_CORRELATION_ID.pack_into(response, 0, len(response) - FRAME_SIZE_BYTES, correlation_id)
+    return response
 
 
 def _encode_flexible_partition(partition: PartitionResponse) -> bytes:

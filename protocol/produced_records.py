@@ -1,9 +1,9 @@
-"""What a Produce request's records must be before a log looks at them: whole batches, one of them, of magic 2.
+"""Checks on the records of a Produce request before they are appended: they must be one whole batch of magic 2.
 
-Batches are found as Kafka finds them: too few bytes for the next one end the records without a word, a length or magic
-that cannot be is an error.
+Batches are found as in Kafka: bytes too short for a batch end the records without an error, an invalid length or magic
+is an error.
 Source: ByteBufferLogInputStream.nextBatchSize, ProduceRequest.validateRecords, RequestUtils.hasTransactionalRecords,
-Kafka 4.3.0; the order of the checks was measured (V31 to V48 of the golden cases).
+Kafka 4.3.0; the order of the checks is that of the golden cases V31 to V48.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from .buffer_codec import decode_unsigned_varint
 from .error_codes import ErrorCode, KafkaError
 from .sequences import MAX_SEQUENCE
 
-# Bytes after the length field in the shortest message there ever was: one of magic 0 without key and value.
+# The bytes after the length field in the shortest message of any magic: magic 0 without key and value.
 _RECORD_OVERHEAD_MIN = 14
 
-# Produce requests before this version may not carry zstd.
+# The first version of Produce that allows zstd.
 ZSTD_VERSION_MIN = 7
 
-# The ends of the partition, the topic and the request behind the records of a request of one partition.
+# The empty tagged fields of partition, topic and request that end a request of one partition.
 NO_TAGGED_FIELDS = b"\0\0\0"
 _TAGGED_FIELDS = Struct(f"{len(NO_TAGGED_FIELDS)}s")
 
 _INT32 = Struct(">i")
 _LENGTH_POSITION = 8
-# length, magic, attributes, where a header has them.
+# length, magic and attributes, at their positions in a header.
 _PLAIN = Struct(">8xi4xb4xh")
 _PRODUCER = Struct(">qh")
 _PRODUCER_POSITION = 43
@@ -46,29 +46,29 @@ _BASE_SEQUENCE_POSITION = 53
 
 
 class RequestRefused(KafkaError):
-    """An error that every partition of the request is answered with; nothing of the request is appended.
+    """An error for every partition of the request; nothing of the request is appended.
 
-    message_for_client: the error_message Kafka sends with it, None where it sends none.
+    message_for_client: the error_message that Kafka sends with it, None for none.
     """
 
     def __init__(self, code: ErrorCode, message: str, message_for_client: str | None = None) -> None:
-        """Keep the code, our words and Kafka's."""
+        """message: for the log. message_for_client: for the response."""
         super().__init__(code, message)
         self.message_for_client = message_for_client
 
 
 class TransactionalProducer(NamedTuple):
-    """Whose transaction a batch belongs to; a tuple, because one is made for every batch of a transaction."""
+    """The producer of a transactional batch. A tuple, because every transactional batch creates one."""
 
     producer_id: int
     producer_epoch: int
 
 
 def find_plain_batch(frame: memoryview, position: int, end: int) -> memoryview | None:
-    """Return the batch that ends a Produce request of one partition, if is_plain_batch holds for it.
+    """Return the batch at the end of a Produce request of one partition if is_plain_batch is true for it, else None.
 
-    position: where the compact size of the records begins, the `head_end` of an earlier request with the same head.
-    Returns None also for a request with tagged fields behind the records.
+    position: of the compact size of the records, the `head_end` of an earlier request with the same head.
+    Also returns None for a request with tagged fields after the records.
     """
     size = frame[position]
     position += 1
@@ -89,9 +89,9 @@ def find_plain_batch(frame: memoryview, position: int, end: int) -> memoryview |
 
 
 def is_plain_batch(records: memoryview) -> bool:
-    """Whether the records are one whole batch of magic 2 and of no transaction, as nearly all are.
+    """Whether the records are one whole batch of magic 2 without a transaction, as most are.
 
-    It passes every check of this module (from version 7 on, which knows every codec), so that one look is enough.
+    From version 7 on, which allows every codec, such a batch passes all checks of this module.
     """
     if len(records) < HEADER_SIZE:
         return False
@@ -100,9 +100,9 @@ def is_plain_batch(records: memoryview) -> bool:
 
 
 def first_batch_size(records: memoryview) -> int | None:
-    """Return the size of the first batch, which may reach past the end, or None if there is too little to tell.
+    """Return the size of the first batch, which may go beyond records; None if its length or magic is missing.
 
-    Raises KafkaError CORRUPT_MESSAGE with Kafka's words for a length or magic that cannot be.
+    Raises KafkaError CORRUPT_MESSAGE, with Kafka's error message, for an invalid length or magic.
     """
     if len(records) < LOG_OVERHEAD:
         return None
@@ -119,7 +119,7 @@ def first_batch_size(records: memoryview) -> int | None:
         signed_magic = magic - 256 if magic > 127 else magic
         raise KafkaError(ErrorCode.CORRUPT_MESSAGE, f"Invalid magic found in record: {signed_magic}")
     if length > MAX_SEQUENCE - LOG_OVERHEAD:
-        # The sum overflows Java's int and Kafka fails on the negative size.
+        # The sum overflows Java's int, and Kafka fails on the negative size.
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"a batch of {length} bytes and {LOG_OVERHEAD} more")
     return LOG_OVERHEAD + length
 
@@ -130,9 +130,9 @@ def _find_first_batch(records: memoryview) -> memoryview | None:
 
 
 def has_transactional_batch(records: memoryview | None) -> bool:
-    """Whether the first batch is transactional; the first look at any partition of a request.
+    """Whether the first batch is transactional; the first check of each partition.
 
-    Raises RequestRefused where Kafka refuses the whole request for one bad length or magic.
+    Raises RequestRefused for an invalid length or magic, for which Kafka rejects the whole request.
     """
     if records is None:
         return False
@@ -147,10 +147,10 @@ def has_transactional_batch(records: memoryview | None) -> bool:
 
 
 def transactional_producer_of(batch: memoryview) -> TransactionalProducer | None:
-    """Return whose transaction the batch belongs to; None if it belongs to none, or has no producer id.
+    """Return the producer of a transactional batch; None for another batch, and for one without a producer id.
 
-    batch: what check_produced_records returned.
-    Raises RequestRefused for a batch too short to hold a producer id: Kafka reads past its end and fails the request.
+    batch: a result of check_produced_records.
+    Raises RequestRefused if batch ends before its producer id: Kafka reads beyond its end and fails the request.
     """
     if len(batch) < _PRODUCER_POSITION + 8:
         raise RequestRefused(
@@ -158,7 +158,7 @@ def transactional_producer_of(batch: memoryview) -> TransactionalProducer | None
         )
     if not batch[ATTRIBUTES_POSITION + 1] & TRANSACTIONAL_BIT:
         return None
-    if batch[_PRODUCER_POSITION] > 127:  # the sign: any negative producer id is none
+    if batch[_PRODUCER_POSITION] > 127:  # the sign bit: a negative producer id means none
         return None
     if len(batch) < _PRODUCER_POSITION + _PRODUCER.size:
         raise RequestRefused(ErrorCode.UNKNOWN_SERVER_ERROR, f"a batch of {len(batch)} bytes ends in its producer")
@@ -167,7 +167,7 @@ def transactional_producer_of(batch: memoryview) -> TransactionalProducer | None
 
 
 def base_sequence_of(batch: memoryview) -> int:
-    """Return the sequence of the batch's first record; raises RequestRefused where it ends before that."""
+    """Return the sequence of the batch's first record. Raises RequestRefused if batch ends before it."""
     if len(batch) < _BASE_SEQUENCE_POSITION + _INT32.size:
         raise RequestRefused(ErrorCode.UNKNOWN_SERVER_ERROR, f"a batch of {len(batch)} bytes ends before its sequence")
     sequence: int = _INT32.unpack_from(batch, _BASE_SEQUENCE_POSITION)[0]
@@ -175,12 +175,12 @@ def base_sequence_of(batch: memoryview) -> int:
 
 
 def check_produced_records(records: memoryview | None, version: int) -> memoryview:
-    """Return the one batch that the records of a partition are, without the torn bytes that may follow it.
+    """Return the one batch of a partition's records, without an incomplete batch that may follow it.
 
     version: of the Produce request.
-    Raises KafkaError, which concerns this partition (the client gets no message with it): INVALID_RECORD,
-    UNSUPPORTED_COMPRESSION_TYPE, CORRUPT_MESSAGE for what follows the batch; RequestRefused for a codec that is none.
-    Null records, which Kafka never answers, are INVALID_RECORD.
+    Raises KafkaError for this partition, without a message for the client: INVALID_RECORD,
+    UNSUPPORTED_COMPRESSION_TYPE, CORRUPT_MESSAGE for the bytes after the batch. Raises RequestRefused for an unknown
+    codec. Null records are INVALID_RECORD; Kafka sends no response to them.
     """
     if records is None:
         raise KafkaError(ErrorCode.INVALID_RECORD, "the records are null")

@@ -1,8 +1,8 @@
-"""What a request is about, whatever its API: topics, partitions, batches, transactional id, groups, producer.
+"""What a request of any API names: topics, partitions, batches, transactional id, groups, producer.
 
-Read from the body on its own, before and beside the handler, for whoever decides by it what happens to the request.
-Nothing is judged here: a name may be of no topic, a batch may be broken. Of a Fetch within a session (KIP-227) only the
-partitions it names count, which are those whose position moved.
+Fault rules and the journal use it; it is read from the body, independently of the handler. Nothing is validated: a
+topic may not exist, a batch may be corrupt. A Fetch of a session (KIP-227) names only the partitions whose position
+changed.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from .primitives import Reader
 from .sequences import NO_SEQUENCE
 from .topic_lists import GROUP_RESOURCE, TopicList, TopicNameOf, request_lists
 
-# What BatchFacts say where the records are no batch of magic 2.
+# records_count of BatchFacts if the records are not a batch of magic 2.
 NO_RECORDS_COUNT = -1
 
-# FindCoordinator's key_type (CoordinatorType of Kafka).
+# key_type of FindCoordinator (Kafka: CoordinatorType).
 _GROUP_KEY = 0
 _TRANSACTION_KEY = 1
 
-# Lists of groups, by the name of the field: bare ids, or messages with a group_id.
+# The fields that list groups: strings, or messages with a group_id.
 _GROUP_LISTS = ("groups", "groups_names", "group_ids")
-# Transactions that a request lists, by the name of the field; the first one is the request's.
+# The fields that list transactions; the first element counts.
 _TRANSACTION_LISTS = ("transactions", "markers", "transactional_ids")
 
 
 @dataclass(slots=True)
 class BatchFacts:
-    """The records a Produce carries for one partition, by the header of their first batch.
+    """The header fields of the first batch that a Produce has for one partition.
 
-    records: that batch, a view into the body; all there is, with -1 in every number, where it is no whole batch of
-    magic 2. records_count is what the header claims.
+    records: the batch, a view of the body. If it is not a whole batch of magic 2: all bytes, with -1 in every number.
+    records_count: from the header, not verified.
     """
 
     topic: str
@@ -54,10 +54,10 @@ class BatchFacts:
 
 @dataclass(slots=True)
 class RequestFacts:
-    """What a request names, in its order and each thing once; ids of topics that do not exist are left out.
+    """What a request names, in its order, without repetition and without unknown topic ids.
 
-    topics: also those of which no partition is named. partitions: pairs of topic and index.
-    producer_id, producer_epoch: of a request that names one itself; -1 for a Produce, whose batches do.
+    topics: also those without partitions. partitions: pairs of topic and index.
+    producer_id, producer_epoch: fields of the request; -1 for a Produce, which has them in its batches.
     """
 
     topics: tuple[str, ...] = ()
@@ -70,10 +70,10 @@ class RequestFacts:
 
 
 def read_request_facts(api: Api, version: int, body: memoryview, topic_name_of: TopicNameOf) -> RequestFacts:
-    """Read the body, which is what follows the request's header.
+    """Return what a request names.
 
-    topic_name_of: the name of a topic id, None where there is none.
-    Raises FrameError where the body does not decode.
+    body: the request without its header. topic_name_of: returns the name of a topic id, None for an unknown one.
+    Raises FrameError if the body does not decode.
     """
     if api.key is ApiKey.PRODUCE:
         return _produce_facts(version, body, topic_name_of)
@@ -101,7 +101,7 @@ def _partitions(
 
 
 def _first_transaction(request: Message) -> object:
-    """Return what names the producer: the first transaction of a request that lists them, or the request."""
+    """Return the object with the producer fields: the first listed transaction, or the request."""
     for name in _TRANSACTION_LISTS:
         transactions = elements(request, name) if hasattr(request, name) else []
         if transactions:
@@ -110,7 +110,7 @@ def _first_transaction(request: Message) -> object:
 
 
 def _producer_number(transaction: object, name: str) -> int:
-    """Return producer id or epoch; -1, which stands for none of either, where the request has no such field."""
+    """Return the producer id or epoch; -1 if the request has no such field."""
     return number_in(transaction, name, number_in(transaction, f"v3_and_below_{name}", NO_PRODUCER_ID))
 
 
@@ -137,7 +137,7 @@ def _group_ids(api: Api, request: Message) -> Iterator[str]:
 
 
 def _coordinator_keys(request: Message) -> Iterator[str]:
-    """Yield what FindCoordinator asks for: one key up to version 3, a list of them since."""
+    """Yield the keys of FindCoordinator: one up to version 3, a list from version 4 on."""
     key = text_in(request, "key")
     if key:
         yield key

@@ -1,11 +1,11 @@
-"""The sequences by which a producer numbers the records of a partition: 0 to 2147483647, and 0 again.
+"""Sequence numbers of a producer's records in a partition: 0 to 2147483647, then 0 again.
 
 Source: DefaultRecordBatch, Kafka 4.3.0.
 """
 
 from __future__ import annotations
 
-# What stands in a batch without a producer, and in a control batch.
+# The sequence of a batch without a producer, and of a control batch.
 NO_SEQUENCE = -1
 # Java's Integer.MAX_VALUE.
 MAX_SEQUENCE = 2**31 - 1

@@ -1,8 +1,8 @@
-"""Where the requests and answers of each API name topics and partitions: the one table of it.
+"""The fields in which the requests and responses of each API name topics and partitions.
 
-Most messages have a list of topics, each with a list of partitions; some have the lists once for each group,
-transaction or folder, some name topics only. All that differs is what the fields are called.
-An API whose messages changed their shape with the versions has two lists; one of them is empty in any message.
+Most messages have a list of topics, each with a list of partitions. In some messages each group, transaction or folder
+has such a list, and some name topics only. The APIs differ in the names of the fields.
+An API whose messages changed their structure with a version has two lists, one of which is empty in any message.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .api_keys import Api, ApiKey
 from .message_types import elements, number_in, text_in
 from .primitives import ZERO_UUID
 
-# The name that stands for a topic id, or None where there is no such topic.
+# Returns the name of a topic id, None if the topic does not exist.
 TopicNameOf = Callable[[bytes], "str | None"]
 
 # ConfigResource.Type of Kafka.
@@ -25,14 +25,15 @@ GROUP_RESOURCE = 32
 
 @dataclass(frozen=True, slots=True)
 class TopicList:
-    """The names of the fields of one list of topics; "" where the messages have no such field.
+    """The field names of one list of topics; "" for a field that the messages do not have.
 
-    owners, owner_key: a list around it, and what tells its elements apart.
-    topics: the list; name, topic_id: of a topic. A list of bare names has neither.
-    partitions: the list in each topic; index: of a partition. A list of bare numbers has no index.
-    error: the error code of a partition (of a topic, where there are no partitions), in answers.
-    topic_error: the error code of a topic with partitions, in answers.
-    resource_type: tells which elements are topics, where others stand in the same list.
+    owners: the list of the messages that hold the list of topics (groups, transactions), "" if the request or response
+    itself holds it. owner_key: the field that identifies an owner.
+    topics: the list. name, topic_id: the fields of a topic; a list of strings has neither.
+    partitions: the list in each topic. index: the field of a partition; a list of numbers has none.
+    error: in responses, the error code of a partition, or of a topic without partitions.
+    topic_error: in responses, the error code of a topic.
+    resource_type: the field with the type of an element, if the list also has elements that are not topics.
     """
 
     topics: str
@@ -47,11 +48,11 @@ class TopicList:
     resource_type: str = ""
 
     def owner_messages(self, message: object) -> list[object]:
-        """Return the messages that hold the list: those around it, or the message itself."""
+        """Return the messages that hold a list of topics: the owners, or message itself."""
         return elements(message, self.owners) if self.owners else [message]
 
     def topic_name(self, topic: object, topic_name_of: TopicNameOf) -> str | None:
-        """Return a topic's name, looked up where the element has only its id; None for what is no known topic."""
+        """Return the name of a topic, looked up by id if it has none; None for an unknown topic and other resources."""
         if self.resource_type and number_in(topic, self.resource_type, TOPIC_RESOURCE) != TOPIC_RESOURCE:
             return None
         name = topic if isinstance(topic, str) else text_in(topic, self.name) if self.name else ""
@@ -61,11 +62,11 @@ class TopicList:
         return None if topic_id == ZERO_UUID else topic_name_of(topic_id)
 
     def partition_index(self, partition: object) -> int:
-        """Return the index of an element of a topic's partitions."""
+        """Return the index of an element of the partitions."""
         return cast(int, partition) if not self.index else number_in(partition, self.index, -1)
 
     def named_topics(self, message: object, topic_name_of: TopicNameOf) -> Iterator[tuple[str, object]]:
-        """Yield name and element of each known topic, of all owners."""
+        """Yield name and element of each known topic of all owners."""
         for owner in self.owner_messages(message):
             yield from self.topics_of(owner, topic_name_of)
 
@@ -145,33 +146,33 @@ REQUEST_LISTS: dict[ApiKey, tuple[TopicList, ...]] = {
 
 
 def request_lists(api: Api) -> tuple[TopicList, ...]:
-    """Return where the API's requests name topics; () where they name none."""
+    """Return the lists of topics in the API's requests; () for none."""
     return REQUEST_LISTS.get(api.key, ())
 
 
-def _answers(
+def _partition_errors(
     topics: str = "topics", name: str = "name", partitions: str = "partitions", index: str = "partition_index"
 ) -> TopicList:
     return TopicList(topics, name, partitions=partitions, index=index, error="error_code")
 
 
-def _answers_by_id(topics: str, partitions: str = "partitions", index: str = "partition_index") -> TopicList:
+def _partition_errors_by_id(topics: str, partitions: str = "partitions", index: str = "partition_index") -> TopicList:
     return TopicList(topics, "", "topic_id", partitions, index, error="error_code")
 
 
-def _topic_answers(topics: str, name: str = "name", topic_id: str = "", resource_type: str = "") -> TopicList:
+def _topic_errors(topics: str, name: str = "name", topic_id: str = "", resource_type: str = "") -> TopicList:
     return TopicList(topics, name, topic_id, topic_error="error_code", resource_type=resource_type)
 
 
-_SHARE_STATE_ANSWER = _answers_by_id("results", index="partition")
-_RESOURCE_ANSWER = _topic_answers("responses", "resource_name", resource_type="resource_type")
-_DELETED_TOPICS = _topic_answers("responses", topic_id="topic_id")
+_SHARE_STATE_RESPONSE = _partition_errors_by_id("results", index="partition")
+_RESOURCE_RESPONSE = _topic_errors("responses", "resource_name", resource_type="resource_type")
+_DELETED_TOPICS = _topic_errors("responses", topic_id="topic_id")
 
-# For each list of a request the one of its answer, for all APIs whose answers name topics as the requests do.
+# The list of the response for each list of the request, for all APIs whose responses name topics as the requests do.
 RESPONSE_LISTS: dict[ApiKey, tuple[TopicList, ...]] = {
     ApiKey.PRODUCE: (TopicList("responses", "name", "topic_id", "partition_responses", "index", error="error_code"),),
     ApiKey.FETCH: (TopicList("responses", "topic", "topic_id", "partitions", "partition_index", error="error_code"),),
-    ApiKey.LIST_OFFSETS: (_answers(),),
+    ApiKey.LIST_OFFSETS: (_partition_errors(),),
     ApiKey.METADATA: (
         TopicList(
             "topics", "name", "topic_id", "partitions", "partition_index", error="error_code", topic_error="error_code"
@@ -181,15 +182,15 @@ RESPONSE_LISTS: dict[ApiKey, tuple[TopicList, ...]] = {
         TopicList("topics", "name", "topic_id", "partitions", "partition_index", error="error_code"),
     ),
     ApiKey.OFFSET_FETCH: (
-        _answers(),
+        _partition_errors(),
         TopicList(
             "topics", "name", "topic_id", "partitions", "partition_index", "groups", "group_id", error="error_code"
         ),
     ),
-    ApiKey.CREATE_TOPICS: (_topic_answers("topics"),),
+    ApiKey.CREATE_TOPICS: (_topic_errors("topics"),),
     ApiKey.DELETE_TOPICS: (_DELETED_TOPICS, _DELETED_TOPICS),
-    ApiKey.DELETE_RECORDS: (_answers(),),
-    ApiKey.OFFSET_FOR_LEADER_EPOCH: (_answers(name="topic", index="partition"),),
+    ApiKey.DELETE_RECORDS: (_partition_errors(),),
+    ApiKey.OFFSET_FOR_LEADER_EPOCH: (_partition_errors(name="topic", index="partition"),),
     ApiKey.ADD_PARTITIONS_TO_TXN: (
         TopicList(
             "results_by_topic_v3_and_below",
@@ -216,19 +217,19 @@ RESPONSE_LISTS: dict[ApiKey, tuple[TopicList, ...]] = {
             error="error_code",
         ),
     ),
-    ApiKey.TXN_OFFSET_COMMIT: (_answers(),),
-    ApiKey.DESCRIBE_CONFIGS: (_topic_answers("results", "resource_name", resource_type="resource_type"),),
-    ApiKey.ALTER_CONFIGS: (_RESOURCE_ANSWER,),
-    ApiKey.INCREMENTAL_ALTER_CONFIGS: (_RESOURCE_ANSWER,),
-    ApiKey.ALTER_REPLICA_LOG_DIRS: (_answers("results", "topic_name"),),
-    ApiKey.CREATE_PARTITIONS: (_topic_answers("results"),),
-    ApiKey.ELECT_LEADERS: (_answers("replica_election_results", "topic", "partition_result", "partition_id"),),
-    ApiKey.ALTER_PARTITION_REASSIGNMENTS: (_answers("responses"),),
-    # What is answered for a partition here has no error.
+    ApiKey.TXN_OFFSET_COMMIT: (_partition_errors(),),
+    ApiKey.DESCRIBE_CONFIGS: (_topic_errors("results", "resource_name", resource_type="resource_type"),),
+    ApiKey.ALTER_CONFIGS: (_RESOURCE_RESPONSE,),
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: (_RESOURCE_RESPONSE,),
+    ApiKey.ALTER_REPLICA_LOG_DIRS: (_partition_errors("results", "topic_name"),),
+    ApiKey.CREATE_PARTITIONS: (_topic_errors("results"),),
+    ApiKey.ELECT_LEADERS: (_partition_errors("replica_election_results", "topic", "partition_result", "partition_id"),),
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS: (_partition_errors("responses"),),
+    # A partition of this response has no error code.
     ApiKey.LIST_PARTITION_REASSIGNMENTS: (TopicList("topics", partitions="partitions", index="partition_index"),),
-    ApiKey.OFFSET_DELETE: (_answers(),),
-    ApiKey.DESCRIBE_QUORUM: (_answers(name="topic_name"),),
-    ApiKey.DESCRIBE_PRODUCERS: (_answers(),),
+    ApiKey.OFFSET_DELETE: (_partition_errors(),),
+    ApiKey.DESCRIBE_QUORUM: (_partition_errors(name="topic_name"),),
+    ApiKey.DESCRIBE_PRODUCERS: (_partition_errors(),),
     ApiKey.DESCRIBE_TOPIC_PARTITIONS: (
         TopicList(
             "topics",
@@ -238,13 +239,13 @@ RESPONSE_LISTS: dict[ApiKey, tuple[TopicList, ...]] = {
             topic_error="error_code",
         ),
     ),
-    ApiKey.SHARE_FETCH: (_answers_by_id("responses"),),
-    ApiKey.SHARE_ACKNOWLEDGE: (_answers_by_id("responses"),),
-    ApiKey.INITIALIZE_SHARE_GROUP_STATE: (_SHARE_STATE_ANSWER,),
-    ApiKey.READ_SHARE_GROUP_STATE: (_SHARE_STATE_ANSWER,),
-    ApiKey.WRITE_SHARE_GROUP_STATE: (_SHARE_STATE_ANSWER,),
-    ApiKey.DELETE_SHARE_GROUP_STATE: (_SHARE_STATE_ANSWER,),
-    ApiKey.READ_SHARE_GROUP_STATE_SUMMARY: (_SHARE_STATE_ANSWER,),
+    ApiKey.SHARE_FETCH: (_partition_errors_by_id("responses"),),
+    ApiKey.SHARE_ACKNOWLEDGE: (_partition_errors_by_id("responses"),),
+    ApiKey.INITIALIZE_SHARE_GROUP_STATE: (_SHARE_STATE_RESPONSE,),
+    ApiKey.READ_SHARE_GROUP_STATE: (_SHARE_STATE_RESPONSE,),
+    ApiKey.WRITE_SHARE_GROUP_STATE: (_SHARE_STATE_RESPONSE,),
+    ApiKey.DELETE_SHARE_GROUP_STATE: (_SHARE_STATE_RESPONSE,),
+    ApiKey.READ_SHARE_GROUP_STATE_SUMMARY: (_SHARE_STATE_RESPONSE,),
     ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: (
         TopicList(
             "topics",
@@ -256,11 +257,11 @@ RESPONSE_LISTS: dict[ApiKey, tuple[TopicList, ...]] = {
             error="error_code",
         ),
     ),
-    ApiKey.ALTER_SHARE_GROUP_OFFSETS: (_answers("responses", "topic_name"),),
-    ApiKey.DELETE_SHARE_GROUP_OFFSETS: (_topic_answers("responses", "topic_name"),),
+    ApiKey.ALTER_SHARE_GROUP_OFFSETS: (_partition_errors("responses", "topic_name"),),
+    ApiKey.DELETE_SHARE_GROUP_OFFSETS: (_topic_errors("responses", "topic_name"),),
 }
 
 
 def response_lists(api: Api) -> tuple[TopicList, ...]:
-    """Return where the API's answers name topics, in the order of request_lists; () where they name none."""
+    """Return the lists of topics in the API's responses, in the order of request_lists; () for none."""
     return RESPONSE_LISTS.get(api.key, ())

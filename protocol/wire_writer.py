@@ -1,6 +1,6 @@
-"""Kafka's wire types, written; primitives reads them and is where both are imported from.
+"""Writer of Kafka's wire types; its counterpart is Reader in primitives, from where both are imported.
 
-A value that does not fit its wire type raises ValueError before anything of it is written.
+A value that does not fit its wire type raises ValueError before any byte of it is written.
 """
 
 import struct
@@ -24,18 +24,18 @@ FLOAT64 = Struct(">d")
 
 UINT32_MAX = 2**32 - 1
 
-# Kafka allows no longer string in any encoding, also where the length would have room.
+# Kafka allows no longer string in any encoding, even if the length field could hold more.
 STRING_BYTES_MAX = 2**15 - 1
-# Lengths are an int32 or an unsigned varint that Kafka keeps in one, and the compact ones are sent plus 1.
+# Lengths are an int32, or an unsigned varint of the length plus 1 that Kafka stores in an int32.
 DATA_BYTES_MAX = 2**31 - 2
 
 NAMES = {"b": "int8", "h": "int16", "i": "int32", "q": "int64", "H": "uint16", "d": "float64"}
 
 
 def required(value: T | None, name: str) -> T:
-    """Return value, or raise ValueError when it is null in a version of the message that cannot say so."""
+    """Return value. Raises ValueError if it is None, because this version of the message has no null for the field."""
     if value is None:
-        raise ValueError(f"{name} is null, which this version of the message cannot carry")
+        raise ValueError(f"{name} is null, which this version of the message does not allow")
     return value
 
 
@@ -51,15 +51,15 @@ class Writer:
     __slots__ = ("buffer",)
 
     def __init__(self) -> None:
-        """Start with nothing written."""
+        """Start with an empty buffer."""
         self.buffer = bytearray()
 
     def getvalue(self) -> bytes:
-        """Return a copy of all that was written."""
+        """Return a copy of the buffer."""
         return bytes(self.buffer)
 
     def integers(self, layout: Struct, *values: int) -> None:
-        """Write a run of integers laid out as the struct says."""
+        """Write adjacent integers in one step. layout: their struct."""
         try:
             self.buffer += layout.pack(*values)
         except struct.error:
@@ -125,74 +125,74 @@ class Writer:
         self._long_varint(value << 1 if value >= 0 else (~value << 1) + 1)
 
     def string(self, value: str) -> None:
-        """Write text behind an int16 length."""
+        """Write an int16 length and the text in UTF-8."""
         encoded = _encoded(value)
         self.buffer += INT16.pack(len(encoded))
         self.buffer += encoded
 
     def nullable_string(self, value: str | None) -> None:
-        """Write text behind an int16 length, or the length -1 for null."""
+        """Write an int16 length and the text in UTF-8; length -1 for null."""
         if value is None:
             self.buffer += b"\xff\xff"
         else:
             self.string(value)
 
     def compact_string(self, value: str) -> None:
-        """Write text behind a varint of its length plus 1."""
+        """Write a varint of the length plus 1 and the text in UTF-8."""
         encoded = _encoded(value)
         self.unsigned_varint(len(encoded) + 1)
         self.buffer += encoded
 
     def compact_nullable_string(self, value: str | None) -> None:
-        """Write text behind a varint of its length plus 1, or 0 for null."""
+        """Write a varint of the length plus 1 and the text in UTF-8; 0 for null."""
         if value is None:
             self.buffer.append(0)
         else:
             self.compact_string(value)
 
     def data(self, value: Buffer) -> None:
-        """Write bytes behind an int32 length."""
+        """Write an int32 length and the bytes."""
         self.buffer += INT32.pack(_size(value))
         self.buffer += value
 
     def nullable_data(self, value: Buffer | None) -> None:
-        """Write bytes behind an int32 length, or the length -1 for null."""
+        """Write an int32 length and the bytes; length -1 for null."""
         if value is None:
             self.buffer += b"\xff\xff\xff\xff"
         else:
             self.data(value)
 
     def compact_data(self, value: Buffer) -> None:
-        """Write bytes behind a varint of their length plus 1."""
+        """Write a varint of the length plus 1 and the bytes."""
         self.unsigned_varint(_size(value) + 1)
         self.buffer += value
 
     def compact_nullable_data(self, value: Buffer | None) -> None:
-        """Write bytes behind a varint of their length plus 1, or 0 for null."""
+        """Write a varint of the length plus 1 and the bytes; 0 for null."""
         if value is None:
             self.buffer.append(0)
         else:
             self.compact_data(value)
 
     def array_length(self, count: int) -> None:
-        """Write the int32 count of the elements that follow."""
+        """Write an int32 count of elements."""
         self._number(INT32, count)
 
     def nullable_array_length(self, count: int | None) -> None:
-        """Write the int32 count of the elements that follow, or -1 for an array that is null."""
+        """Write an int32 count of elements; -1 for null."""
         self._number(INT32, -1 if count is None else count)
 
     def compact_array_length(self, count: int) -> None:
-        """Write a varint of the count of the elements that follow plus 1."""
+        """Write a varint of the count of elements plus 1."""
         self.unsigned_varint(count + 1)
 
     def compact_nullable_array_length(self, count: int | None) -> None:
-        """Write a varint of the count of the elements that follow plus 1, or 0 for an array that is null."""
+        """Write a varint of the count of elements plus 1; 0 for null."""
         self.unsigned_varint(0 if count is None else count + 1)
 
     def integer_list(self, element: Struct, values: Sequence[int]) -> None:
-        """Write integers, each laid out as element says, without a count."""
-        # Lists of replicas and the like: mostly one, often none.
+        """Write integers without a count. element: the struct of one."""
+        # Most lists of integers are replicas: mostly one, often none.
         if not values:
             return
         layout = f">{len(values)}{element.format[1:]}" if len(values) > 1 else element.format
@@ -202,7 +202,7 @@ class Writer:
             raise _misfit(layout, values) from None
 
     def null_struct(self) -> None:
-        """Write the byte that stands for a nullable struct that is null."""
+        """Write the byte for a nullable struct that is null."""
         self.buffer.append(0xFF)
 
     def present_struct(self) -> None:
@@ -210,11 +210,11 @@ class Writer:
         self.buffer.append(1)
 
     def no_tagged_fields(self) -> None:
-        """Write that no tagged field follows."""
+        """Write an empty set of tagged fields."""
         self.buffer.append(0)
 
     def tagged_fields(self, fields: Sequence[tuple[int, "Writer"]]) -> None:
-        """Write tagged fields, (tag, what was written of its value) in ascending order of tags."""
+        """Write tagged fields. fields: tag and written value of each, in ascending order of tags."""
         self.unsigned_varint(len(fields))
         for tag, field in fields:
             self.unsigned_varint(tag)

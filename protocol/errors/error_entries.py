@@ -1,7 +1,7 @@
-"""What stands in an answer for each thing that a request named and that failed: topics, partitions, groups, and so on.
+"""Error entries of a response: one for each topic, partition, group and so on that the request names.
 
-Source: the getErrorResponse methods of org.apache.kafka.common.requests, Kafka 4.3.0; measured for every API and
-version by tests/golden/error_answers-4.3.0.jsonl.
+Source: the getErrorResponse methods of org.apache.kafka.common.requests, Kafka 4.3.0. The file
+tests/golden/error_answers-4.3.0.jsonl holds their results for every API and version.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..message import Message
 from ..message_types import element_type, elements
 from ..topic_lists import TopicList
 
-# The APIs whose error entries carry Kafka's text of the error; others leave it null, where they have a place for it.
+# The APIs whose error entries carry Kafka's text of the error. The others leave error_message null.
 _WITH_TEXT = frozenset(
     {
         ApiKey.FIND_COORDINATOR,
@@ -34,10 +34,10 @@ _WITH_TEXT = frozenset(
     }
 )
 
-# Where Kafka says that there is no such node.
+# FindCoordinator's node fields for an unknown coordinator.
 NO_NODE: dict[str, object] = {"node_id": -1, "port": -1}
 
-# What a partition's entry says besides the error, where it is not the field's default.
+# Fields of a partition's error entry whose value is not the default of the message.
 _PARTITION_VALUES: dict[ApiKey, dict[str, object]] = {
     ApiKey.PRODUCE: {"base_offset": -1},
     ApiKey.FETCH: {"high_watermark": -1, "records": b""},
@@ -49,13 +49,14 @@ _PARTITION_VALUES: dict[ApiKey, dict[str, object]] = {
 
 @dataclass(frozen=True, slots=True)
 class EntryList:
-    """A list of an answer that has one entry for each element of a list of the request, topics apart.
+    """The field names of a list in the request and of the list in the response with one entry for each element.
 
-    key: the field of the entry for an element that is bare text. copied: the fields taken over from any other.
+    key: the field of the entry that holds the element, if the elements are strings.
+    copied: the fields that are copied from the element, if the elements are messages.
     """
 
-    asked: str
-    given: str
+    request_field: str
+    response_field: str
     key: str = ""
     copied: tuple[str, ...] = ()
 
@@ -78,33 +79,33 @@ ENTRY_LISTS: dict[ApiKey, EntryList] = {
 
 
 def set_error(api: Api, message: object, field: str, code: int) -> None:
-    """Set the error code of an answer or of an entry of it, and the text with it where Kafka sends one."""
+    """Set the error code of a response or of an entry, and error_message where Kafka sends a text with it."""
     setattr(message, field, code)
     if hasattr(message, "error_message"):
         set_values(message, {"error_message": ERROR_MESSAGES.get(code) if api.key in _WITH_TEXT else None})
 
 
 def set_values(message: object, values: dict[str, object]) -> None:
-    """Set fields by their names."""
+    """Set the fields of a message, by name."""
     for name, value in values.items():
         setattr(message, name, value)
 
 
 def new_entry(api: Api, owner: object, list_field: str, code: int) -> Message:
-    """Append an entry with the error to a list of the answer, and return it."""
+    """Append an entry with the error to a list of owner, and return the entry."""
     entry = element_type(owner, list_field)()
     set_error(api, entry, "error_code", code)
     elements(owner, list_field).append(entry)
     return entry
 
 
-def add_entries(api: Api, request: Message, answer: Message, code: int) -> None:
-    """Append the error entries of all that the request names and that are no topics."""
+def add_entries(api: Api, request: Message, response: Message, code: int) -> None:
+    """Append the error entries for the elements of the API's EntryList."""
     lists = ENTRY_LISTS.get(api.key)
     if lists is None:
         return
-    for element in elements(request, lists.asked):
-        entry = new_entry(api, answer, lists.given, code)
+    for element in elements(request, lists.request_field):
+        entry = new_entry(api, response, lists.response_field, code)
         if lists.key:
             set_values(entry, {lists.key: element})
         if api.key is ApiKey.FIND_COORDINATOR:
@@ -112,31 +113,34 @@ def add_entries(api: Api, request: Message, answer: Message, code: int) -> None:
         set_values(entry, {name: cast(object, getattr(element, name)) for name in lists.copied})
 
 
-def new_owner(asked: TopicList, given: TopicList, owner: object, answer: Message) -> Message:
-    """Append what holds a list of topics, for the group or transaction of a request."""
-    entry = element_type(answer, given.owners)()
-    set_values(entry, {given.owner_key: cast(object, getattr(owner, asked.owner_key))})
-    elements(answer, given.owners).append(entry)
+def new_owner(request_list: TopicList, response_list: TopicList, owner: object, response: Message) -> Message:
+    """Append the response's element that holds the topics of owner, a group or transaction of the request."""
+    entry = element_type(response, response_list.owners)()
+    set_values(entry, {response_list.owner_key: cast(object, getattr(owner, request_list.owner_key))})
+    elements(response, response_list.owners).append(entry)
     return entry
 
 
-def new_topic(asked: TopicList, given: TopicList, topic: object, owner: object) -> Message:
-    """Append a topic's entry, without an error and without partitions, for the topic that a request names."""
-    entry = element_type(owner, given.topics)()
-    if given.name and (asked.name or isinstance(topic, str)):
-        name = topic if isinstance(topic, str) else cast(object, getattr(topic, asked.name))
-        set_values(entry, {given.name: name})
-    for taken, put in ((asked.topic_id, given.topic_id), (asked.resource_type, given.resource_type)):
-        if taken and put:
-            set_values(entry, {put: cast(object, getattr(topic, taken))})
-    elements(owner, given.topics).append(entry)
+def new_topic(request_list: TopicList, response_list: TopicList, topic: object, owner: object) -> Message:
+    """Append an entry without error and partitions for a topic of the request, and return it."""
+    entry = element_type(owner, response_list.topics)()
+    if response_list.name and (request_list.name or isinstance(topic, str)):
+        name = topic if isinstance(topic, str) else cast(object, getattr(topic, request_list.name))
+        set_values(entry, {response_list.name: name})
+    for source, target in (
+        (request_list.topic_id, response_list.topic_id),
+        (request_list.resource_type, response_list.resource_type),
+    ):
+        if source and target:
+            set_values(entry, {target: cast(object, getattr(topic, source))})
+    elements(owner, response_list.topics).append(entry)
     return entry
 
 
-def new_partition(api: Api, given: TopicList, topic_entry: object, index: int, code: int) -> None:
+def new_partition(api: Api, response_list: TopicList, topic_entry: object, index: int, code: int) -> None:
     """Append a partition's entry with the error to a topic's entry."""
-    entry = element_type(topic_entry, given.partitions)()
-    set_values(entry, {**_PARTITION_VALUES.get(api.key, {}), given.index: index})
-    if given.error:
-        set_error(api, entry, given.error, code)
-    elements(topic_entry, given.partitions).append(entry)
+    entry = element_type(topic_entry, response_list.partitions)()
+    set_values(entry, {**_PARTITION_VALUES.get(api.key, {}), response_list.index: index})
+    if response_list.error:
+        set_error(api, entry, response_list.error, code)
+    elements(topic_entry, response_list.partitions).append(entry)

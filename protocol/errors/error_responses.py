@@ -1,9 +1,9 @@
-"""The answer to a request that failed, for any API and version: what an injected error says to the client.
+"""The response to a request that failed, for any API and version.
 
-A whole request fails as Kafka lets it fail when it cannot even look at it: error_response. What part of a request can
-fail on its own stands in partial_errors, what all answers have in common in answer_frames; all three are had from here.
-Source: AbstractRequest.getErrorResponse of each request, Kafka 4.3.0; every API and version is held against it byte for
-byte (tests/golden/error_answers-4.3.0.jsonl).
+error_response is the response when the whole request fails. partial_errors has the functions for requests of which only
+some topics or partitions fail, and response_frames those for any response. All are imported from here.
+Source: AbstractRequest.getErrorResponse of each request, Kafka 4.3.0. Every API and version is compared byte for byte
+with tests/golden/error_answers-4.3.0.jsonl.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ __all__ = [
     "set_throttle_time",
 ]
 
-# The last version in which a failed request is answered topic by topic, where it is not all of them: later ones say it
-# once, for all or for each group. -1: no version does.
-_TOPICS_UNTIL = {
+# The last version whose error response has an entry for each topic. Later versions have one error for the whole
+# response or for each group. -1: no version has entries. APIs that are not listed have them in every version.
+_LAST_VERSION_WITH_TOPICS = {
     ApiKey.FETCH: 12,
     ApiKey.OFFSET_FETCH: 1,
     ApiKey.ADD_PARTITIONS_TO_TXN: 3,
@@ -50,11 +50,12 @@ _TOPICS_UNTIL = {
     ApiKey.DELETE_SHARE_GROUP_OFFSETS: -1,
 }
 
-# Kafka collects what these name in maps: a partition that is named twice is answered once, a topic of none not at all.
+# Kafka keeps the topics of these APIs in maps: a partition that is named twice has one entry, a topic without
+# partitions has none.
 _MERGED = frozenset({ApiKey.PRODUCE, ApiKey.WRITE_TXN_MARKERS})
 
-# What the answer itself says besides the error, where it is not the field's default.
-_ANSWER_VALUES: dict[ApiKey, dict[str, object]] = {
+# Fields of the error response whose value is not the default of the message.
+_RESPONSE_VALUES: dict[ApiKey, dict[str, object]] = {
     ApiKey.FIND_COORDINATOR: NO_NODE,
     ApiKey.JOIN_GROUP: {"generation_id": -1},
     ApiKey.INIT_PRODUCER_ID: {"producer_id": -1, "producer_epoch": -1},
@@ -70,14 +71,14 @@ _ANSWER_VALUES: dict[ApiKey, dict[str, object]] = {
     },
 }
 
-# The version from which JoinGroup can say that there is no protocol.
+# The version from which protocol_name of JoinGroup is nullable.
 _NULL_PROTOCOL_SINCE = 7
 
 
 def expects_response(api: Api, version: int, body: memoryview) -> bool:
-    """Whether the client waits for an answer: a Produce with acks=0 gets none, whatever becomes of it.
+    """Whether the client waits for a response: false only for a Produce with acks=0.
 
-    body: what follows the request's header. Raises FrameError where it ends too early.
+    body: the request without its header. Raises FrameError if the body ends within acks.
     """
     if api.key is not ApiKey.PRODUCE:
         return True
@@ -90,31 +91,31 @@ def expects_response(api: Api, version: int, body: memoryview) -> bool:
 
 
 def empty_response(api: Api, version: int, correlation_id: int) -> bytearray:
-    """Return the whole answer to a request of which nothing was left (remove_selected gave None): it names nothing."""
+    """Return the response frame without entries, for a request of which remove_selected left nothing."""
     return encode_response_frame(api, version, correlation_id, response_type(api)())
 
 
 def error_response(api: Api, version: int, correlation_id: int, body: memoryview, code: int) -> bytearray:
-    """Return the whole answer, size and response header included, to a request that failed with code as a whole.
+    """Return the response frame, size and header included, to a request that failed as a whole.
 
-    body: what follows the request's header. Code 0 gives the answer that all went well, of which nothing is true.
-    Raises FrameError where the body does not decode.
-    A Produce with acks=0 is owed none (expects_response); the one it would get is returned.
+    body: the request without its header. code: the error; 0 gives a response that reports success.
+    A Produce with acks=0 gets the response of another acks; the caller must check expects_response.
+    Raises FrameError if the body does not decode.
     """
     response = response_type(api)()
     if hasattr(response, "error_code"):
         set_error(api, response, "error_code", code)
-    set_values(response, _ANSWER_VALUES.get(api.key, {}))
+    set_values(response, _RESPONSE_VALUES.get(api.key, {}))
     if api.key is ApiKey.API_VERSIONS:
-        _tell_served_versions(api, response, code)
+        _add_served_versions(api, response, code)
     else:
         request = request_type(api).read(Reader(body), version)
         _add_parts(api, version, request, response, code)
     return encode_response_frame(api, version, correlation_id, response)
 
 
-def _tell_served_versions(api: Api, response: Message, code: int) -> None:
-    """Have an answer of UNSUPPORTED_VERSION tell the versions of ApiVersions itself (KIP-511)."""
+def _add_served_versions(api: Api, response: Message, code: int) -> None:
+    """Add the served versions of ApiVersions to a response of UNSUPPORTED_VERSION (KIP-511)."""
     if code == ErrorCode.UNSUPPORTED_VERSION:
         entry = element_type(response, "api_keys")()
         versions: dict[str, object] = {"min_version": api.first_version, "max_version": api.last_version}
@@ -123,11 +124,11 @@ def _tell_served_versions(api: Api, response: Message, code: int) -> None:
 
 
 def _add_parts(api: Api, version: int, request: Message, response: Message, code: int) -> None:
-    if version <= _TOPICS_UNTIL.get(api.key, version):
-        for asked, given in zip(request_lists(api), response_lists(api), strict=False):
-            _add_topics(api, request, response, (asked, given), code)
+    if version <= _LAST_VERSION_WITH_TOPICS.get(api.key, version):
+        for request_list, response_list in zip(request_lists(api), response_lists(api), strict=False):
+            _add_topics(api, request, response, (request_list, response_list), code)
             if api.key in _MERGED:
-                _merge_topics(response, given)
+                _merge_topics(response, response_list)
     add_entries(api, request, response, code)
     match api.key:
         case ApiKey.FETCH:
@@ -141,38 +142,49 @@ def _add_parts(api: Api, version: int, request: Message, response: Message, code
 
 
 def _add_topics(api: Api, request: Message, response: Message, lists: tuple[TopicList, TopicList], code: int) -> None:
-    """Append an error entry for every topic and partition the request names, known or not."""
-    asked, given = lists
-    for owner in asked.owner_messages(request):
-        given_owner: object = response
-        if given.owners:
-            given_owner = new_owner(asked, given, owner, response)
-        for topic in elements(owner, asked.topics):
-            entry = new_topic(asked, given, topic, given_owner)
-            if asked.partitions:
-                for partition in elements(topic, asked.partitions):
-                    new_partition(api, given, entry, asked.partition_index(partition), code)
+    """Append an error entry for every topic and partition that the request names."""
+    request_list, response_list = lists
+    for owner in request_list.owner_messages(request):
+        response_owner: object = response
+        if response_list.owners:
+            response_owner = new_owner(request_list, response_list, owner, response)
+        for topic in elements(owner, request_list.topics):
+            entry = new_topic(request_list, response_list, topic, response_owner)
+            if request_list.partitions:
+                for partition in elements(topic, request_list.partitions):
+                    new_partition(api, response_list, entry, request_list.partition_index(partition), code)
             else:
-                set_error(api, entry, given.topic_error, code)
+                set_error(api, entry, response_list.topic_error, code)
             if api.key is ApiKey.METADATA:
-                # Before version 12 the name of a topic that was asked for by its id could not be null.
-                set_values(entry, {given.name: text_in(entry, given.name)})
+                # The name is not nullable before version 12, and a request by topic id has none.
+                set_values(entry, {response_list.name: text_in(entry, response_list.name)})
 
 
-def _merge_topics(response: Message, given: TopicList) -> None:
-    if given.owners:
-        owner_key = given.owner_key
-        _merge(elements(response, given.owners), given.topics, lambda owner: number_in(owner, owner_key, -1))
-    for owner in given.owner_messages(response):
-        topics = elements(owner, given.topics)
-        _merge(topics, given.partitions, lambda topic: (text_in(topic, given.name), topic_id_in(topic, given.topic_id)))
+def _merge_topics(response: Message, response_list: TopicList) -> None:
+    if response_list.owners:
+        owner_key = response_list.owner_key
+        _merge(
+            elements(response, response_list.owners),
+            response_list.topics,
+            lambda owner: number_in(owner, owner_key, -1),
+        )
+    for owner in response_list.owner_messages(response):
+        topics = elements(owner, response_list.topics)
+        _merge(
+            topics,
+            response_list.partitions,
+            lambda topic: (text_in(topic, response_list.name), topic_id_in(topic, response_list.topic_id)),
+        )
         for topic in topics:
-            _merge(elements(topic, given.partitions), "", given.partition_index)
-        topics[:] = [topic for topic in topics if elements(topic, given.partitions)]
+            _merge(elements(topic, response_list.partitions), "", response_list.partition_index)
+        topics[:] = [topic for topic in topics if elements(topic, response_list.partitions)]
 
 
 def _merge(entries: list[object], inner: str, key_of: Callable[[object], object]) -> None:
-    """Keep the first of the entries with one key; it gets what the others have in their list called inner."""
+    """Keep the first entry of each key, and append the lists of the others to its own.
+
+    inner: the name of the list in each entry, "" for none.
+    """
     first_of: dict[object, object] = {}
     for entry in entries:
         first = first_of.setdefault(key_of(entry), entry)
@@ -182,7 +194,7 @@ def _merge(entries: list[object], inner: str, key_of: Callable[[object], object]
 
 
 def _add_users(api: Api, request: Message, response: Message, code: int) -> None:
-    """Append an entry for each user, once, by name."""
+    """Append one entry for each user, in the order of the names."""
     users = {text_in(each, "name") for name in ("deletions", "upsertions") for each in elements(request, name)}
     for user in sorted(users):
         set_values(new_entry(api, response, "results", code), {"user": user})

@@ -1,10 +1,11 @@
-"""Errors for some topics and partitions of a request, while the others are served or were served.
+"""Errors for some topics and partitions of a request, while the others are handled normally.
 
-Before a request is applied it is cut: remove_selected leaves out what shall fail, the rest is handled, and
-add_errors puts what was left out into the answer. After it was applied, overwrite_errors makes the answer lie.
-Which parts are meant is told by a PartSelector. It is asked with a topic's name and a partition's index for what fails
-partition by partition, and with the name and None for what fails topic by topic (CreateTopics; a topic of Metadata).
-An error for all of a topic is one for each of its partitions in most APIs: say yes to both.
+Before the request is handled, remove_selected removes the topics and partitions that must fail; add_errors adds their
+error entries to the response. After the request was handled, overwrite_errors replaces the error codes in the response.
+
+A PartSelector chooses what fails. It is called with a topic's name and a partition's index for errors by partition, and
+with the name and None for errors by topic (CreateTopics; a topic of Metadata). In most APIs an error for a whole topic
+is an error for each of its partitions, so a selector of whole topics must return true for both calls.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from ..topic_lists import TopicList, TopicNameOf, request_lists, response_lists
 from .error_entries import new_owner, new_partition, new_topic, set_error, set_values
 from .response_frames import decode_response_frame, encode_response_frame, error_holders
 
-# Whether the partition of the topic shall fail; None: the topic as a whole.
+# Whether a partition fails, by topic name and partition index. With None for the index: whether the topic fails.
 PartSelector = Callable[[str, "int | None"], bool]
 
-# From this version on, Metadata that names no topic asks for none; before, for all.
+# From this version on, an empty list of topics in Metadata means no topics. Before, it means all topics.
 _METADATA_OF_NONE_SINCE = 1
 
 
 def can_report_error(api: Api, scope: str) -> bool:
-    """Whether the API's answers have a place for an error of this scope: "partition", "topic" or "request".
+    """Whether the API's responses have an error code for this scope: "partition", "topic" or "request".
 
-    A topic without an error of its own fails by its partitions.
+    The scope "topic" is also supported if only the partitions of a topic have an error code.
     """
     if scope == "partition":
         return any(each.error for each in response_lists(api))
@@ -42,64 +43,69 @@ def can_report_error(api: Api, scope: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
-    """What is chosen, and where one list of topics stands in request and answer."""
+class _Selection:
+    """A selector, and the fields of one list of topics in the request and the response."""
 
     api: Api
-    asked: TopicList
-    given: TopicList
-    chosen: PartSelector
+    request_list: TopicList
+    response_list: TopicList
+    is_selected: PartSelector
     topic_name_of: TopicNameOf
 
-    def is_topic_chosen(self, name: str) -> bool:
-        """Whether the topic's entry shall say that it failed as a whole."""
-        return bool(self.given.topic_error) and self.chosen(name, None)
+    def is_topic_selected(self, name: str) -> bool:
+        """Whether the topic's entry gets the error."""
+        return bool(self.response_list.topic_error) and self.is_selected(name, None)
 
-    def is_partition_chosen(self, name: str, index: int) -> bool:
-        """Whether the partition's entry shall say that it failed."""
-        return bool(self.given.error) and self.chosen(name, index)
+    def is_partition_selected(self, name: str, index: int) -> bool:
+        """Whether the partition's entry gets the error."""
+        return bool(self.response_list.error) and self.is_selected(name, index)
 
-    def asked_topics(self, owner: object) -> Iterator[tuple[str, object]]:
-        """Yield name and element of each known topic that an owner of the request has."""
-        return self.asked.topics_of(owner, self.topic_name_of)
+    def request_topics(self, owner: object) -> Iterator[tuple[str, object]]:
+        """Yield name and element of each known topic of an owner in the request."""
+        return self.request_list.topics_of(owner, self.topic_name_of)
 
-    def given_topics(self, owner: object) -> Iterator[tuple[str, object]]:
-        """Yield name and element of each known topic that an owner of the answer has."""
-        return self.given.topics_of(owner, self.topic_name_of)
+    def response_topics(self, owner: object) -> Iterator[tuple[str, object]]:
+        """Yield name and element of each known topic of an owner in the response."""
+        return self.response_list.topics_of(owner, self.topic_name_of)
 
 
-def _all_parts(api: Api, chosen: PartSelector, topic_name_of: TopicNameOf) -> list[_Parts]:
-    """Return one for each list of topics; raises ValueError where answers have no place for the error of one."""
+def _selections(api: Api, is_selected: PartSelector, topic_name_of: TopicNameOf) -> list[_Selection]:
+    """Return one for each list of topics. Raises ValueError if the responses have no error code for topics."""
     if not can_report_error(api, "topic"):
-        raise ValueError(f"an answer to {api.name} has no place for the error of a topic or partition")
+        raise ValueError(f"{api.name}: the response has no error code for a topic or partition")
     lists = zip(request_lists(api), response_lists(api), strict=True)
-    return [_Parts(api, asked, given, chosen, topic_name_of) for asked, given in lists]
+    return [
+        _Selection(api, request_list, response_list, is_selected, topic_name_of)
+        for request_list, response_list in lists
+    ]
 
 
 def remove_selected(
-    api: Api, version: int, body: memoryview, chosen: PartSelector, topic_name_of: TopicNameOf
+    api: Api, version: int, body: memoryview, is_selected: PartSelector, topic_name_of: TopicNameOf
 ) -> bytes | None:
-    """Return the body of the request without what is chosen, as it was if that is nothing; None if nothing is left.
+    """Return the body of the request without the selected topics and partitions; None if nothing else is left.
 
-    A Fetch keeps all its partitions, so that its session (KIP-227) keeps them too, and is told not to wait; Metadata
-    keeps asking for the cluster. What fails within a topic the request only names (a partition of Metadata) stays.
-    Raises FrameError where the body does not decode, ValueError where answers have no errors by topic.
+    body: the request without its header; returned unchanged if nothing in it is selected.
+    A Fetch keeps all partitions, because its session (KIP-227) must keep them; its max_wait_ms becomes 0.
+    A Metadata request of which nothing is left stays, because it also asks for the cluster.
+    A partition that the request does not list (Metadata) is not removed.
+    Raises FrameError if the body does not decode, ValueError if responses have no errors by topic.
     """
-    parts = _all_parts(api, chosen, topic_name_of)
+    selection = _selections(api, is_selected, topic_name_of)
     request = request_type(api).read(Reader(body), version)
     if api.key is ApiKey.FETCH:
-        if not any(_names_chosen(each, request) for each in parts):
+        if not any(_has_selected(each, request) for each in selection):
             return bytes(body)
-        # Kafka answers at once when a partition of a fetch has failed.
+        # Kafka responds to a Fetch without a wait if one of its partitions has an error.
         set_values(request, {"max_wait_ms": 0})
         return _encoded(request, version)
-    cut = _Cut()
-    for each in parts:
-        cut.leave_out(each, request)
-    if not cut.is_changed:
+    removal = _Removal()
+    for each in selection:
+        removal.remove(each, request)
+    if not removal.is_changed:
         return bytes(body)
     keeps_nothing = api.key is ApiKey.METADATA and version >= _METADATA_OF_NONE_SINCE
-    return _encoded(request, version) if cut.left or keeps_nothing else None
+    return _encoded(request, version) if removal.left or keeps_nothing else None
 
 
 def _encoded(request: Message, version: int) -> bytes:
@@ -108,16 +114,19 @@ def _encoded(request: Message, version: int) -> bytes:
     return writer.getvalue()
 
 
-def _names_chosen(parts: _Parts, request: Message) -> bool:
+def _has_selected(selection: _Selection, request: Message) -> bool:
     return any(
-        parts.is_partition_chosen(name, parts.asked.partition_index(partition))
-        for name, topic in parts.asked.named_topics(request, parts.topic_name_of)
-        for partition in elements(topic, parts.asked.partitions)
+        selection.is_partition_selected(name, selection.request_list.partition_index(partition))
+        for name, topic in selection.request_list.named_topics(request, selection.topic_name_of)
+        for partition in elements(topic, selection.request_list.partitions)
     )
 
 
-class _Cut:
-    """Leaves out of a request what is chosen. left: how much is still asked for, topics and what holds them."""
+class _Removal:
+    """Removes the selected parts from a request.
+
+    left: the number of topics that stay, plus the number of groups or transactions that stay.
+    """
 
     __slots__ = ("is_changed", "left")
 
@@ -125,32 +134,36 @@ class _Cut:
         self.is_changed = False
         self.left = 0
 
-    def leave_out(self, parts: _Parts, request: Message) -> None:
-        """Take the chosen out of one list of topics, and whatever is empty then."""
-        owners = parts.asked.owner_messages(request)
+    def remove(self, selection: _Selection, request: Message) -> None:
+        """Remove the selected parts from one list of topics, and each topic and owner that is then empty."""
+        owners = selection.request_list.owner_messages(request)
         kept_owners: list[object] = []
         for owner in owners:
-            topics = elements(owner, parts.asked.topics)
-            kept = [topic for topic in topics if self._keeps(parts, topic)]
+            topics = elements(owner, selection.request_list.topics)
+            kept = [topic for topic in topics if self._keeps(selection, topic)]
             self.left += len(kept)
             if kept or not topics:
                 kept_owners.append(owner)
             topics[:] = kept
-        if parts.asked.owners:
+        if selection.request_list.owners:
             self.left += len(kept_owners)
             owners[:] = kept_owners
 
-    def _keeps(self, parts: _Parts, topic: object) -> bool:
-        """Take the chosen out of a topic, and return whether the topic itself stays."""
-        name = parts.asked.topic_name(topic, parts.topic_name_of)
+    def _keeps(self, selection: _Selection, topic: object) -> bool:
+        """Remove the selected partitions from a topic, and return whether the topic stays."""
+        name = selection.request_list.topic_name(topic, selection.topic_name_of)
         if name is None:
             return True
-        if not parts.asked.partitions:
-            is_kept = not parts.is_topic_chosen(name)
+        if not selection.request_list.partitions:
+            is_kept = not selection.is_topic_selected(name)
             self.is_changed |= not is_kept
             return is_kept
-        partitions = elements(topic, parts.asked.partitions)
-        kept = [each for each in partitions if not parts.is_partition_chosen(name, parts.asked.partition_index(each))]
+        partitions = elements(topic, selection.request_list.partitions)
+        kept = [
+            each
+            for each in partitions
+            if not selection.is_partition_selected(name, selection.request_list.partition_index(each))
+        ]
         if len(kept) == len(partitions):
             return True
         self.is_changed = True
@@ -161,115 +174,122 @@ class _Cut:
 def add_errors(
     api: Api,
     version: int,
-    answer: bytes | bytearray,
+    frame: bytes | bytearray,
     body: memoryview,
-    chosen: PartSelector,
+    is_selected: PartSelector,
     code: int,
     topic_name_of: TopicNameOf,
 ) -> bytearray:
-    """Return the answer with an error entry for each chosen part.
+    """Return the response frame with an error entry for each selected topic and partition of the request.
 
-    answer: whole, of the request as remove_selected left it. body: of the request as it came. What the answer says of a
-    chosen part by itself (of all topics, of a fetch session) gives way to the error.
-    Raises FrameError where one of them does not decode, ValueError where answers have no errors by topic.
+    frame: the response to what remove_selected returned. body: the request as received, without its header.
+    A selected part that the response has an entry for (all topics, a fetch session) gets the error in that entry.
+    Raises FrameError if one of them does not decode, ValueError if responses have no errors by topic.
     """
-    parts = _all_parts(api, chosen, topic_name_of)
+    selection = _selections(api, is_selected, topic_name_of)
     request = request_type(api).read(Reader(body), version)
-    correlation_id, response = decode_response_frame(api, version, answer)
-    for each in parts:
-        _replace_chosen(each, response, code)
-        for owner in each.asked.owner_messages(request):
-            for name, topic in each.asked_topics(owner):
-                _add_chosen(each, (owner, name, topic), response, code)
+    correlation_id, response = decode_response_frame(api, version, frame)
+    for each in selection:
+        _replace_selected(each, response, code)
+        for owner in each.request_list.owner_messages(request):
+            for name, topic in each.request_topics(owner):
+                _add_selected(each, (owner, name, topic), response, code)
     return encode_response_frame(api, version, correlation_id, response)
 
 
-def _replace_chosen(parts: _Parts, response: Message, code: int) -> None:
-    given = parts.given
-    for name, topic in given.named_topics(response, parts.topic_name_of):
-        if parts.is_topic_chosen(name):
-            set_error(parts.api, topic, given.topic_error, code)
-            if given.partitions:
-                elements(topic, given.partitions).clear()
-        partitions = elements(topic, given.partitions) if given.partitions else []
+def _replace_selected(selection: _Selection, response: Message, code: int) -> None:
+    response_list = selection.response_list
+    for name, topic in response_list.named_topics(response, selection.topic_name_of):
+        if selection.is_topic_selected(name):
+            set_error(selection.api, topic, response_list.topic_error, code)
+            if response_list.partitions:
+                elements(topic, response_list.partitions).clear()
+        partitions = elements(topic, response_list.partitions) if response_list.partitions else []
         for position in range(len(partitions)):
             partition = partitions[position]
-            index = given.partition_index(partition)
-            if not parts.is_partition_chosen(name, index):
+            index = response_list.partition_index(partition)
+            if not selection.is_partition_selected(name, index):
                 continue
-            if given.topic_error:
-                # What Metadata tells of a partition is told with the error too.
-                set_error(parts.api, partition, given.error, code)
+            if response_list.topic_error:
+                # Metadata keeps the other fields of a partition.
+                set_error(selection.api, partition, response_list.error, code)
             else:
-                new_partition(parts.api, given, topic, index, code)
+                new_partition(selection.api, response_list, topic, index, code)
                 partitions[position] = partitions.pop()
 
 
-def _add_chosen(parts: _Parts, asked: tuple[object, str, object], response: Message, code: int) -> None:
-    """Add the entries that the answer does not have yet for a topic that the request's owner names."""
-    _, name, topic = asked
-    if not parts.asked.partitions:
-        if parts.is_topic_chosen(name):
-            entry = _given_topic(parts, asked, response)
-            set_error(parts.api, entry, parts.given.topic_error, code)
+def _add_selected(selection: _Selection, requested: tuple[object, str, object], response: Message, code: int) -> None:
+    """Add the error entries that the response does not have yet.
+
+    requested: owner, name and element of a topic of the request.
+    """
+    _, name, topic = requested
+    if not selection.request_list.partitions:
+        if selection.is_topic_selected(name):
+            entry = _response_topic(selection, requested, response)
+            set_error(selection.api, entry, selection.response_list.topic_error, code)
         return
-    indexes = [parts.asked.partition_index(each) for each in elements(topic, parts.asked.partitions)]
-    failed = [index for index in indexes if parts.is_partition_chosen(name, index)]
+    indexes = [
+        selection.request_list.partition_index(each) for each in elements(topic, selection.request_list.partitions)
+    ]
+    failed = [index for index in indexes if selection.is_partition_selected(name, index)]
     if not failed:
         return
-    entry = _given_topic(parts, asked, response)
-    present = {parts.given.partition_index(each) for each in elements(entry, parts.given.partitions)}
+    entry = _response_topic(selection, requested, response)
+    present = {
+        selection.response_list.partition_index(each) for each in elements(entry, selection.response_list.partitions)
+    }
     for index in dict.fromkeys(failed):
         if index not in present:
-            new_partition(parts.api, parts.given, entry, index, code)
+            new_partition(selection.api, selection.response_list, entry, index, code)
 
 
-def _given_topic(parts: _Parts, asked: tuple[object, str, object], response: Message) -> object:
-    """Return the topic's entry in the answer, a new one where there is none."""
-    owner, name, topic = asked
-    given_owner = _given_owner(parts, owner, response)
-    for given_name, entry in parts.given_topics(given_owner):
-        if given_name == name:
+def _response_topic(selection: _Selection, requested: tuple[object, str, object], response: Message) -> object:
+    """Return the topic's entry in the response; a new one if there is none."""
+    owner, name, topic = requested
+    response_owner = _response_owner(selection, owner, response)
+    for response_name, entry in selection.response_topics(response_owner):
+        if response_name == name:
             return entry
-    entry = new_topic(parts.asked, parts.given, topic, given_owner)
-    if parts.given.name:
-        set_values(entry, {parts.given.name: name})
+    entry = new_topic(selection.request_list, selection.response_list, topic, response_owner)
+    if selection.response_list.name:
+        set_values(entry, {selection.response_list.name: name})
     return entry
 
 
-def _given_owner(parts: _Parts, owner: object, response: Message) -> object:
-    if not parts.given.owners:
+def _response_owner(selection: _Selection, owner: object, response: Message) -> object:
+    if not selection.response_list.owners:
         return response
-    for entry in elements(response, parts.given.owners):
-        if getattr(entry, parts.given.owner_key) == getattr(owner, parts.asked.owner_key):
+    for entry in elements(response, selection.response_list.owners):
+        if getattr(entry, selection.response_list.owner_key) == getattr(owner, selection.request_list.owner_key):
             return entry
-    return new_owner(parts.asked, parts.given, owner, response)
+    return new_owner(selection.request_list, selection.response_list, owner, response)
 
 
 def overwrite_errors(
     api: Api,
     version: int,
-    answer: bytes | bytearray,
-    chosen: PartSelector | None,
+    frame: bytes | bytearray,
+    is_selected: PartSelector | None,
     code: int,
     topic_name_of: TopicNameOf,
 ) -> bytearray:
-    """Return the answer with code in the place of what it says of the chosen parts; nothing else in it is changed.
+    """Return the response frame with code as the error code of the selected parts; no other field changes.
 
-    chosen: None for every error code there is in it, the answer's own too.
-    Raises FrameError where the answer does not decode, ValueError where answers have no errors by topic.
+    is_selected: None for every error code in the response.
+    Raises FrameError if the frame does not decode, ValueError if responses have no errors by topic.
     """
-    correlation_id, response = decode_response_frame(api, version, answer)
-    if chosen is None:
+    correlation_id, response = decode_response_frame(api, version, frame)
+    if is_selected is None:
         for holder, name in error_holders(response):
             setattr(holder, name, code)
         return encode_response_frame(api, version, correlation_id, response)
-    for parts in _all_parts(api, chosen, topic_name_of):
-        given = parts.given
-        for name, topic in given.named_topics(response, topic_name_of):
-            if parts.is_topic_chosen(name):
-                setattr(topic, given.topic_error, code)
-            for partition in elements(topic, given.partitions) if given.partitions else ():
-                if parts.is_partition_chosen(name, given.partition_index(partition)):
-                    setattr(partition, given.error, code)
+    for selection in _selections(api, is_selected, topic_name_of):
+        response_list = selection.response_list
+        for name, topic in response_list.named_topics(response, topic_name_of):
+            if selection.is_topic_selected(name):
+                setattr(topic, response_list.topic_error, code)
+            for partition in elements(topic, response_list.partitions) if response_list.partitions else ():
+                if selection.is_partition_selected(name, response_list.partition_index(partition)):
+                    setattr(partition, response_list.error, code)
     return encode_response_frame(api, version, correlation_id, response)

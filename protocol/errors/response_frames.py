@@ -1,8 +1,8 @@
-"""A whole answer as it goes over the wire: size, response header, message; and what of it is the same in every API.
+"""Response frames: size, response header and message; and the fields that responses of all APIs share.
 
-The header has tagged fields where the message is flexible, but never for ApiVersions: whoever asks it does not know yet
-what the broker speaks (KIP-511). For the same reason ApiVersions in a version that is not served is answered in
-version 0.
+The header has tagged fields in flexible versions, except for ApiVersions: its client does not know yet which versions
+the broker supports (KIP-511). For the same reason a request for an unsupported version of ApiVersions gets a response
+of version 0.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from ..primitives import Reader, Writer
 
 THROTTLE_FIELD = "throttle_time_ms"
 
-# What error codes are called, of whatever part of an answer.
+# The names of error code fields, at any depth of a response.
 ERROR_FIELDS = frozenset({"error_code", "partition_error_code", "acknowledge_error_code"})
 
 
 def response_version(api: Api, version: int) -> int:
-    """Return the version that a request of this version is answered in."""
+    """Return the version of the response to a request of this version."""
     if api.key is ApiKey.API_VERSIONS and not api.first_version <= version <= api.last_version:
         return 0
     return version
 
 
 def encode_response_frame(api: Api, version: int, correlation_id: int, response: Message) -> bytearray:
-    """Return the whole answer; raises ValueError for what the version cannot carry."""
+    """Return the response frame. Raises ValueError for a value that the version cannot carry."""
     version = response_version(api, version)
     writer = Writer()
     writer.int32(0)
@@ -44,10 +44,10 @@ def encode_response_frame(api: Api, version: int, correlation_id: int, response:
     return buffer
 
 
-def decode_response_frame(api: Api, version: int, answer: bytes | bytearray) -> tuple[int, Message]:
-    """Return correlation id and message of a whole answer; raises FrameError where it does not decode."""
+def decode_response_frame(api: Api, version: int, frame: bytes | bytearray) -> tuple[int, Message]:
+    """Return correlation id and message of a response frame. Raises FrameError if it does not decode."""
     version = response_version(api, version)
-    reader = Reader(answer, FRAME_SIZE_BYTES)
+    reader = Reader(frame, FRAME_SIZE_BYTES)
     correlation_id = reader.int32()
     if _is_header_flexible(api, version):
         reader.skip_tagged_fields()
@@ -59,28 +59,28 @@ def _is_header_flexible(api: Api, version: int) -> bool:
 
 
 def has_throttle_time(api: Api) -> bool:
-    """Whether the API's answers can tell the client to wait, at least in their later versions."""
+    """Whether a version of the API's responses has throttle_time_ms."""
     return THROTTLE_FIELD in response_type(api).__slots__
 
 
-def set_throttle_time(api: Api, version: int, answer: bytes | bytearray, throttle_time_ms: int) -> bytearray:
-    """Return the answer with this throttle time; as it was where the version has no place for one."""
-    correlation_id, response = decode_response_frame(api, version, answer)
+def set_throttle_time(api: Api, version: int, frame: bytes | bytearray, throttle_time_ms: int) -> bytearray:
+    """Return the response frame with this throttle time, or unchanged if the API has no throttle time."""
+    correlation_id, response = decode_response_frame(api, version, frame)
     if not has_throttle_time(api):
-        return bytearray(answer)
+        return bytearray(frame)
     setattr(response, THROTTLE_FIELD, throttle_time_ms)
     return encode_response_frame(api, version, correlation_id, response)
 
 
-def first_error_code(api: Api, version: int, answer: bytes | bytearray) -> int:
-    """Return the first error code of the answer that is not 0, its own before those of its parts; else 0."""
-    _, response = decode_response_frame(api, version, answer)
+def first_error_code(api: Api, version: int, frame: bytes | bytearray) -> int:
+    """Return the first error code of the response frame that is not 0, its own before those of its entries; else 0."""
+    _, response = decode_response_frame(api, version, frame)
     codes = (cast(int, getattr(holder, name)) for holder, name in error_holders(response))
     return next((code for code in codes if code), 0)
 
 
 def error_holders(message: object) -> Iterator[tuple[object, str]]:
-    """Yield every message within this one that has an error code, itself first, and what its error code is called."""
+    """Yield each message within this one that has an error code, itself first, with the name of the field."""
     if not isinstance(message, Message):
         return
     for name in message.__slots__:

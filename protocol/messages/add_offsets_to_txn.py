@@ -26,7 +26,7 @@ class AddOffsetsToTxnRequest(Message):
     def __init__(
         self, *, transactional_id: str = "", producer_id: int = 0, producer_epoch: int = 0, group_id: str = ""
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.transactional_id = transactional_id
         self.producer_id = producer_id
         self.producer_epoch = producer_epoch
@@ -34,7 +34,7 @@ class AddOffsetsToTxnRequest(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
         message = cls.__new__(cls)
         message.transactional_id = reader.compact_string() if flexible else reader.string()
@@ -45,7 +45,7 @@ class AddOffsetsToTxnRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         if flexible:
             writer.compact_string(self.transactional_id)
@@ -69,13 +69,13 @@ class AddOffsetsToTxnResponse(Message):
     error_code: int
 
     def __init__(self, *, throttle_time_ms: int = 0, error_code: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
         message = cls.__new__(cls)
         message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
@@ -84,7 +84,7 @@ class AddOffsetsToTxnResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         writer.integers(INT32_INT16, self.throttle_time_ms, self.error_code)
         if flexible:

@@ -23,13 +23,13 @@ class AddPartitionsToTxnTopic(Message):
     partitions: list[int]
 
     def __init__(self, *, name: str = "", partitions: list[int] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
         message = cls.__new__(cls)
         message.name = reader.compact_string() if flexible else reader.string()
@@ -40,7 +40,7 @@ class AddPartitionsToTxnTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         if flexible:
             writer.compact_string(self.name)
@@ -75,7 +75,7 @@ class AddPartitionsToTxnTransaction(Message):
         verify_only: bool = False,
         topics: list[AddPartitionsToTxnTopic] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.transactional_id = transactional_id
         self.producer_id = producer_id
         self.producer_epoch = producer_epoch
@@ -84,7 +84,7 @@ class AddPartitionsToTxnTransaction(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.transactional_id = reader.compact_string()
         message.producer_id, message.producer_epoch = reader.integers(INT64_INT16)
@@ -95,7 +95,7 @@ class AddPartitionsToTxnTransaction(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.transactional_id)
         writer.integers(INT64_INT16, self.producer_id, self.producer_epoch)
         writer.boolean(self.verify_only)
@@ -131,7 +131,7 @@ class AddPartitionsToTxnRequest(Message):
         v3_and_below_producer_epoch: int = 0,
         v3_and_below_topics: list[AddPartitionsToTxnTopic] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.transactions = [] if transactions is ... else transactions
         self.v3_and_below_transactional_id = v3_and_below_transactional_id
         self.v3_and_below_producer_id = v3_and_below_producer_id
@@ -140,7 +140,7 @@ class AddPartitionsToTxnRequest(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
         message = cls.__new__(cls)
         if version >= 4:
@@ -167,7 +167,7 @@ class AddPartitionsToTxnRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         if version >= 4:
             writer.compact_array_length(len(self.transactions))
@@ -198,13 +198,13 @@ class AddPartitionsToTxnPartitionResult(Message):
     partition_error_code: int
 
     def __init__(self, *, partition_index: int = 0, partition_error_code: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.partition_error_code = partition_error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
         message = cls.__new__(cls)
         message.partition_index, message.partition_error_code = reader.integers(INT32_INT16)
@@ -213,7 +213,7 @@ class AddPartitionsToTxnPartitionResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         writer.integers(INT32_INT16, self.partition_index, self.partition_error_code)
         if flexible:
@@ -231,13 +231,13 @@ class AddPartitionsToTxnTopicResult(Message):
     def __init__(
         self, *, name: str = "", results_by_partition: list[AddPartitionsToTxnPartitionResult] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.results_by_partition = [] if results_by_partition is ... else results_by_partition
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
         message = cls.__new__(cls)
         message.name = reader.compact_string() if flexible else reader.string()
@@ -250,7 +250,7 @@ class AddPartitionsToTxnTopicResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         if flexible:
             writer.compact_string(self.name)
@@ -277,13 +277,13 @@ class AddPartitionsToTxnResult(Message):
     def __init__(
         self, *, transactional_id: str = "", topic_results: list[AddPartitionsToTxnTopicResult] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.transactional_id = transactional_id
         self.topic_results = [] if topic_results is ... else topic_results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.transactional_id = reader.compact_string()
         topic_results_count = reader.compact_array_length(3)
@@ -294,7 +294,7 @@ class AddPartitionsToTxnResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.transactional_id)
         writer.compact_array_length(len(self.topic_results))
         for topic_results_element in self.topic_results:
@@ -320,7 +320,7 @@ class AddPartitionsToTxnResponse(Message):
         results_by_topic_v3_and_below: list[AddPartitionsToTxnTopicResult] | EllipsisType = ...,
         results_by_transaction: list[AddPartitionsToTxnResult] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.results_by_topic_v3_and_below = (
@@ -330,7 +330,7 @@ class AddPartitionsToTxnResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32()
@@ -354,7 +354,7 @@ class AddPartitionsToTxnResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         writer.int32(self.throttle_time_ms)
         if version >= 4:

@@ -19,13 +19,13 @@ class EntityData(Message):
     entity_name: str | None
 
     def __init__(self, *, entity_type: str = "", entity_name: str | None = "") -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.entity_type = entity_type
         self.entity_name = entity_name
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 1
         message = cls.__new__(cls)
         message.entity_type = reader.compact_string() if flexible else reader.string()
@@ -35,7 +35,7 @@ class EntityData(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 1
         if flexible:
             writer.compact_string(self.entity_type)
@@ -59,14 +59,14 @@ class OpData(Message):
     remove: bool
 
     def __init__(self, *, key: str = "", value: float = 0.0, remove: bool = False) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.key = key
         self.value = value
         self.remove = remove
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 1
         message = cls.__new__(cls)
         message.key = reader.compact_string() if flexible else reader.string()
@@ -77,7 +77,7 @@ class OpData(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 1
         if flexible:
             writer.compact_string(self.key)
@@ -100,13 +100,13 @@ class RequestEntryData(Message):
     def __init__(
         self, *, entity: list[EntityData] | EllipsisType = ..., ops: list[OpData] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.entity = [] if entity is ... else entity
         self.ops = [] if ops is ... else ops
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 1
         message = cls.__new__(cls)
         entity_count = reader.compact_array_length(3) if flexible else reader.array_length(4)
@@ -118,7 +118,7 @@ class RequestEntryData(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 1
         if flexible:
             writer.compact_array_length(len(self.entity))
@@ -145,13 +145,13 @@ class AlterClientQuotasRequest(Message):
     validate_only: bool
 
     def __init__(self, *, entries: list[RequestEntryData] | EllipsisType = ..., validate_only: bool = False) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.entries = [] if entries is ... else entries
         self.validate_only = validate_only
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 1
         message = cls.__new__(cls)
         entries_count = reader.compact_array_length(3) if flexible else reader.array_length(8)
@@ -162,7 +162,7 @@ class AlterClientQuotasRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 1
         if flexible:
             writer.compact_array_length(len(self.entries))
@@ -187,14 +187,14 @@ class ResponseEntryData(Message):
     def __init__(
         self, *, error_code: int = 0, error_message: str | None = "", entity: list[EntityData] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.error_code = error_code
         self.error_message = error_message
         self.entity = [] if entity is ... else entity
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 1
         message = cls.__new__(cls)
         message.error_code = reader.int16()
@@ -206,7 +206,7 @@ class ResponseEntryData(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 1
         writer.int16(self.error_code)
         if flexible:
@@ -232,13 +232,13 @@ class AlterClientQuotasResponse(Message):
     entries: list[ResponseEntryData]
 
     def __init__(self, *, throttle_time_ms: int = 0, entries: list[ResponseEntryData] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.entries = [] if entries is ... else entries
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 1
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32()
@@ -249,7 +249,7 @@ class AlterClientQuotasResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 1
         writer.int32(self.throttle_time_ms)
         if flexible:

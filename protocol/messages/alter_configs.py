@@ -19,13 +19,13 @@ class AlterableConfig(Message):
     value: str | None
 
     def __init__(self, *, name: str = "", value: str | None = "") -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.value = value
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.name = reader.compact_string() if flexible else reader.string()
@@ -35,7 +35,7 @@ class AlterableConfig(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if flexible:
             writer.compact_string(self.name)
@@ -61,14 +61,14 @@ class AlterConfigsResource(Message):
     def __init__(
         self, *, resource_type: int = 0, resource_name: str = "", configs: list[AlterableConfig] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.resource_type = resource_type
         self.resource_name = resource_name
         self.configs = [] if configs is ... else configs
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.resource_type = reader.int8()
@@ -80,7 +80,7 @@ class AlterConfigsResource(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int8(self.resource_type)
         if flexible:
@@ -108,13 +108,13 @@ class AlterConfigsRequest(Message):
     def __init__(
         self, *, resources: list[AlterConfigsResource] | EllipsisType = ..., validate_only: bool = False
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.resources = [] if resources is ... else resources
         self.validate_only = validate_only
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         resources_count = reader.compact_array_length(4) if flexible else reader.array_length(7)
@@ -125,7 +125,7 @@ class AlterConfigsRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if flexible:
             writer.compact_array_length(len(self.resources))
@@ -151,7 +151,7 @@ class AlterConfigsResourceResponse(Message):
     def __init__(
         self, *, error_code: int = 0, error_message: str | None = "", resource_type: int = 0, resource_name: str = ""
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.error_code = error_code
         self.error_message = error_message
         self.resource_type = resource_type
@@ -159,7 +159,7 @@ class AlterConfigsResourceResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.error_code = reader.int16()
@@ -171,7 +171,7 @@ class AlterConfigsResourceResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int16(self.error_code)
         if flexible:
@@ -198,13 +198,13 @@ class AlterConfigsResponse(Message):
     def __init__(
         self, *, throttle_time_ms: int = 0, responses: list[AlterConfigsResourceResponse] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.responses = [] if responses is ... else responses
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32()
@@ -215,7 +215,7 @@ class AlterConfigsResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int32(self.throttle_time_ms)
         if flexible:

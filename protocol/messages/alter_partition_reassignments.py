@@ -22,13 +22,13 @@ class ReassignablePartition(Message):
     replicas: list[int] | None
 
     def __init__(self, *, partition_index: int = 0, replicas: list[int] | None = None) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.replicas = replicas
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.partition_index = reader.int32()
         replicas_count = reader.compact_nullable_array_length(4)
@@ -37,7 +37,7 @@ class ReassignablePartition(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.partition_index)
         replicas_count = None if self.replicas is None else len(self.replicas)
         writer.compact_nullable_array_length(replicas_count)
@@ -54,13 +54,13 @@ class ReassignableTopic(Message):
     partitions: list[ReassignablePartition]
 
     def __init__(self, *, name: str = "", partitions: list[ReassignablePartition] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.name = reader.compact_string()
         partitions_count = reader.compact_array_length(6)
@@ -69,7 +69,7 @@ class ReassignableTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
         writer.compact_array_length(len(self.partitions))
         for partitions_element in self.partitions:
@@ -93,14 +93,14 @@ class AlterPartitionReassignmentsRequest(Message):
         allow_replication_factor_change: bool = True,
         topics: list[ReassignableTopic] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.timeout_ms = timeout_ms
         self.allow_replication_factor_change = allow_replication_factor_change
         self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.timeout_ms = reader.int32()
         message.allow_replication_factor_change = reader.boolean() if version >= 1 else True
@@ -110,7 +110,7 @@ class AlterPartitionReassignmentsRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.timeout_ms)
         if version >= 1:
             writer.boolean(self.allow_replication_factor_change)
@@ -130,14 +130,14 @@ class ReassignablePartitionResponse(Message):
     error_message: str | None
 
     def __init__(self, *, partition_index: int = 0, error_code: int = 0, error_message: str | None = "") -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.error_code = error_code
         self.error_message = error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.partition_index, message.error_code = reader.integers(INT32_INT16)
         message.error_message = reader.compact_nullable_string()
@@ -145,7 +145,7 @@ class ReassignablePartitionResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.partition_index, self.error_code)
         writer.compact_nullable_string(self.error_message)
         writer.no_tagged_fields()
@@ -160,13 +160,13 @@ class ReassignableTopicResponse(Message):
     partitions: list[ReassignablePartitionResponse]
 
     def __init__(self, *, name: str = "", partitions: list[ReassignablePartitionResponse] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.name = reader.compact_string()
         partitions_count = reader.compact_array_length(8)
@@ -175,7 +175,7 @@ class ReassignableTopicResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
         writer.compact_array_length(len(self.partitions))
         for partitions_element in self.partitions:
@@ -203,7 +203,7 @@ class AlterPartitionReassignmentsResponse(Message):
         error_message: str | None = "",
         responses: list[ReassignableTopicResponse] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.allow_replication_factor_change = allow_replication_factor_change
         self.error_code = error_code
@@ -212,7 +212,7 @@ class AlterPartitionReassignmentsResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32()
         message.allow_replication_factor_change = reader.boolean() if version >= 1 else True
@@ -224,7 +224,7 @@ class AlterPartitionReassignmentsResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.throttle_time_ms)
         if version >= 1:
             writer.boolean(self.allow_replication_factor_change)

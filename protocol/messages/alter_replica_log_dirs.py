@@ -22,13 +22,13 @@ class AlterReplicaLogDirTopic(Message):
     partitions: list[int]
 
     def __init__(self, *, name: str = "", partitions: list[int] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.name = reader.compact_string() if flexible else reader.string()
@@ -39,7 +39,7 @@ class AlterReplicaLogDirTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if flexible:
             writer.compact_string(self.name)
@@ -63,13 +63,13 @@ class AlterReplicaLogDir(Message):
     topics: list[AlterReplicaLogDirTopic]
 
     def __init__(self, *, path: str = "", topics: list[AlterReplicaLogDirTopic] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.path = path
         self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.path = reader.compact_string() if flexible else reader.string()
@@ -80,7 +80,7 @@ class AlterReplicaLogDir(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if flexible:
             writer.compact_string(self.path)
@@ -104,12 +104,12 @@ class AlterReplicaLogDirsRequest(Message):
     dirs: list[AlterReplicaLogDir]
 
     def __init__(self, *, dirs: list[AlterReplicaLogDir] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.dirs = [] if dirs is ... else dirs
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         dirs_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
@@ -119,7 +119,7 @@ class AlterReplicaLogDirsRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if flexible:
             writer.compact_array_length(len(self.dirs))
@@ -140,13 +140,13 @@ class AlterReplicaLogDirPartitionResult(Message):
     error_code: int
 
     def __init__(self, *, partition_index: int = 0, error_code: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.error_code = error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.partition_index, message.error_code = reader.integers(INT32_INT16)
@@ -155,7 +155,7 @@ class AlterReplicaLogDirPartitionResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.integers(INT32_INT16, self.partition_index, self.error_code)
         if flexible:
@@ -173,13 +173,13 @@ class AlterReplicaLogDirTopicResult(Message):
     def __init__(
         self, *, topic_name: str = "", partitions: list[AlterReplicaLogDirPartitionResult] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_name = topic_name
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.topic_name = reader.compact_string() if flexible else reader.string()
@@ -190,7 +190,7 @@ class AlterReplicaLogDirTopicResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if flexible:
             writer.compact_string(self.topic_name)
@@ -217,13 +217,13 @@ class AlterReplicaLogDirsResponse(Message):
     def __init__(
         self, *, throttle_time_ms: int = 0, results: list[AlterReplicaLogDirTopicResult] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.results = [] if results is ... else results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32()
@@ -234,7 +234,7 @@ class AlterReplicaLogDirsResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int32(self.throttle_time_ms)
         if flexible:

@@ -23,20 +23,20 @@ class AlterShareGroupOffsetsRequestPartition(Message):
     start_offset: int
 
     def __init__(self, *, partition_index: int = 0, start_offset: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.start_offset = start_offset
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.partition_index, message.start_offset = reader.integers(INT32_INT64)
         reader.skip_tagged_fields()
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT64, self.partition_index, self.start_offset)
         writer.no_tagged_fields()
 
@@ -52,13 +52,13 @@ class AlterShareGroupOffsetsRequestTopic(Message):
     def __init__(
         self, *, topic_name: str = "", partitions: list[AlterShareGroupOffsetsRequestPartition] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_name = topic_name
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic_name = reader.compact_string()
         partitions_count = reader.compact_array_length(13)
@@ -69,7 +69,7 @@ class AlterShareGroupOffsetsRequestTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.topic_name)
         writer.compact_array_length(len(self.partitions))
         for partitions_element in self.partitions:
@@ -88,13 +88,13 @@ class AlterShareGroupOffsetsRequest(Message):
     def __init__(
         self, *, group_id: str = "", topics: list[AlterShareGroupOffsetsRequestTopic] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.group_id = group_id
         self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.group_id = reader.compact_string()
         topics_count = reader.compact_array_length(3)
@@ -103,7 +103,7 @@ class AlterShareGroupOffsetsRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.group_id)
         writer.compact_array_length(len(self.topics))
         for topics_element in self.topics:
@@ -121,14 +121,14 @@ class AlterShareGroupOffsetsResponsePartition(Message):
     error_message: str | None
 
     def __init__(self, *, partition_index: int = 0, error_code: int = 0, error_message: str | None = None) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.error_code = error_code
         self.error_message = error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.partition_index, message.error_code = reader.integers(INT32_INT16)
         message.error_message = reader.compact_nullable_string()
@@ -136,7 +136,7 @@ class AlterShareGroupOffsetsResponsePartition(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.partition_index, self.error_code)
         writer.compact_nullable_string(self.error_message)
         writer.no_tagged_fields()
@@ -158,14 +158,14 @@ class AlterShareGroupOffsetsResponseTopic(Message):
         topic_id: bytes = ZERO_UUID,
         partitions: list[AlterShareGroupOffsetsResponsePartition] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_name = topic_name
         self.topic_id = topic_id
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic_name = reader.compact_string()
         message.topic_id = reader.uuid()
@@ -177,7 +177,7 @@ class AlterShareGroupOffsetsResponseTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.topic_name)
         writer.uuid(self.topic_id)
         writer.compact_array_length(len(self.partitions))
@@ -204,7 +204,7 @@ class AlterShareGroupOffsetsResponse(Message):
         error_message: str | None = None,
         responses: list[AlterShareGroupOffsetsResponseTopic] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.error_message = error_message
@@ -212,7 +212,7 @@ class AlterShareGroupOffsetsResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
         message.error_message = reader.compact_nullable_string()
@@ -222,7 +222,7 @@ class AlterShareGroupOffsetsResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.throttle_time_ms, self.error_code)
         writer.compact_nullable_string(self.error_message)
         writer.compact_array_length(len(self.responses))

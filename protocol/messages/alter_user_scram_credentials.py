@@ -22,13 +22,13 @@ class ScramCredentialDeletion(Message):
     mechanism: int
 
     def __init__(self, *, name: str = "", mechanism: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.mechanism = mechanism
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.name = reader.compact_string()
         message.mechanism = reader.int8()
@@ -36,7 +36,7 @@ class ScramCredentialDeletion(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
         writer.int8(self.mechanism)
         writer.no_tagged_fields()
@@ -62,7 +62,7 @@ class ScramCredentialUpsertion(Message):
         salt: bytes = b"",
         salted_password: bytes = b"",
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.mechanism = mechanism
         self.iterations = iterations
@@ -71,7 +71,7 @@ class ScramCredentialUpsertion(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.name = reader.compact_string()
         message.mechanism, message.iterations = reader.integers(INT8_INT32)
@@ -81,7 +81,7 @@ class ScramCredentialUpsertion(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
         writer.integers(INT8_INT32, self.mechanism, self.iterations)
         writer.compact_data(self.salt)
@@ -103,13 +103,13 @@ class AlterUserScramCredentialsRequest(Message):
         deletions: list[ScramCredentialDeletion] | EllipsisType = ...,
         upsertions: list[ScramCredentialUpsertion] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.deletions = [] if deletions is ... else deletions
         self.upsertions = [] if upsertions is ... else upsertions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         deletions_count = reader.compact_array_length(3)
         message.deletions = [ScramCredentialDeletion.read(reader, version) for _ in range(deletions_count)]
@@ -119,7 +119,7 @@ class AlterUserScramCredentialsRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_array_length(len(self.deletions))
         for deletions_element in self.deletions:
             deletions_element.write(writer, version)
@@ -139,14 +139,14 @@ class AlterUserScramCredentialsResult(Message):
     error_message: str | None
 
     def __init__(self, *, user: str = "", error_code: int = 0, error_message: str | None = "") -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.user = user
         self.error_code = error_code
         self.error_message = error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.user = reader.compact_string()
         message.error_code = reader.int16()
@@ -155,7 +155,7 @@ class AlterUserScramCredentialsResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.user)
         writer.int16(self.error_code)
         writer.compact_nullable_string(self.error_message)
@@ -173,13 +173,13 @@ class AlterUserScramCredentialsResponse(Message):
     def __init__(
         self, *, throttle_time_ms: int = 0, results: list[AlterUserScramCredentialsResult] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.results = [] if results is ... else results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32()
         results_count = reader.compact_array_length(5)
@@ -188,7 +188,7 @@ class AlterUserScramCredentialsResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.throttle_time_ms)
         writer.compact_array_length(len(self.results))
         for results_element in self.results:

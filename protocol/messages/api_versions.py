@@ -23,13 +23,13 @@ class ApiVersionsRequest(Message):
     client_software_version: str
 
     def __init__(self, *, client_software_name: str = "", client_software_version: str = "") -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.client_software_name = client_software_name
         self.client_software_version = client_software_version
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
         message = cls.__new__(cls)
         if flexible:
@@ -43,7 +43,7 @@ class ApiVersionsRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         if flexible:
             writer.compact_string(self.client_software_name)
@@ -62,14 +62,14 @@ class ApiVersion(Message):
     max_version: int
 
     def __init__(self, *, api_key: int = 0, min_version: int = 0, max_version: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.api_key = api_key
         self.min_version = min_version
         self.max_version = max_version
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
         message = cls.__new__(cls)
         message.api_key, message.min_version, message.max_version = reader.integers(INT16_INT16_INT16)
@@ -78,7 +78,7 @@ class ApiVersion(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         writer.integers(INT16_INT16_INT16, self.api_key, self.min_version, self.max_version)
         if flexible:
@@ -95,14 +95,14 @@ class SupportedFeatureKey(Message):
     max_version: int
 
     def __init__(self, *, name: str = "", min_version: int = 0, max_version: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.min_version = min_version
         self.max_version = max_version
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.name = reader.compact_string()
         message.min_version, message.max_version = reader.integers(INT16_INT16)
@@ -110,7 +110,7 @@ class SupportedFeatureKey(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
         writer.integers(INT16_INT16, self.min_version, self.max_version)
         writer.no_tagged_fields()
@@ -126,14 +126,14 @@ class FinalizedFeatureKey(Message):
     min_version_level: int
 
     def __init__(self, *, name: str = "", max_version_level: int = 0, min_version_level: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.max_version_level = max_version_level
         self.min_version_level = min_version_level
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.name = reader.compact_string()
         message.max_version_level, message.min_version_level = reader.integers(INT16_INT16)
@@ -141,7 +141,7 @@ class FinalizedFeatureKey(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
         writer.integers(INT16_INT16, self.max_version_level, self.min_version_level)
         writer.no_tagged_fields()
@@ -179,7 +179,7 @@ class ApiVersionsResponse(Message):
         finalized_features: list[FinalizedFeatureKey] | EllipsisType = ...,
         zk_migration_ready: bool = False,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.error_code = error_code
         self.api_keys = [] if api_keys is ... else api_keys
         self.throttle_time_ms = throttle_time_ms
@@ -190,7 +190,7 @@ class ApiVersionsResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
         message = cls.__new__(cls)
         message.error_code = reader.int16()
@@ -225,7 +225,7 @@ class ApiVersionsResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         writer.int16(self.error_code)
         if flexible:

@@ -23,13 +23,13 @@ class TopicPartitions(Message):
     partitions: list[int]
 
     def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[int] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_id = topic_id
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic_id = reader.uuid()
         partitions_count = reader.compact_array_length(4)
@@ -38,7 +38,7 @@ class TopicPartitions(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.uuid(self.topic_id)
         writer.compact_array_length(len(self.partitions))
         writer.integer_list(INT32, self.partitions)
@@ -86,7 +86,7 @@ class ConsumerGroupHeartbeatRequest(Message):
         server_assignor: str | None = None,
         topic_partitions: list[TopicPartitions] | None = None,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.group_id = group_id
         self.member_id = member_id
         self.member_epoch = member_epoch
@@ -100,7 +100,7 @@ class ConsumerGroupHeartbeatRequest(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.group_id = reader.compact_string()
         message.member_id = reader.compact_string()
@@ -126,7 +126,7 @@ class ConsumerGroupHeartbeatRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.group_id)
         writer.compact_string(self.member_id)
         writer.int32(self.member_epoch)
@@ -155,12 +155,12 @@ class Assignment(Message):
     topic_partitions: list[TopicPartitions]
 
     def __init__(self, *, topic_partitions: list[TopicPartitions] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_partitions = [] if topic_partitions is ... else topic_partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         topic_partitions_count = reader.compact_array_length(18)
         message.topic_partitions = [TopicPartitions.read(reader, version) for _ in range(topic_partitions_count)]
@@ -168,7 +168,7 @@ class Assignment(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_array_length(len(self.topic_partitions))
         for topic_partitions_element in self.topic_partitions:
             topic_partitions_element.write(writer, version)
@@ -207,7 +207,7 @@ class ConsumerGroupHeartbeatResponse(Message):
         heartbeat_interval_ms: int = 0,
         assignment: Assignment | None = None,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.error_message = error_message
@@ -218,7 +218,7 @@ class ConsumerGroupHeartbeatResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
         message.error_message = reader.compact_nullable_string()
@@ -229,7 +229,7 @@ class ConsumerGroupHeartbeatResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.throttle_time_ms, self.error_code)
         writer.compact_nullable_string(self.error_message)
         writer.compact_nullable_string(self.member_id)

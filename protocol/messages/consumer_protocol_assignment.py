@@ -19,13 +19,13 @@ class TopicPartition(Message):
     partitions: list[int]
 
     def __init__(self, *, topic: str = "", partitions: list[int] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic = topic
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic = reader.string()
         partitions_count = reader.array_length(4)
@@ -33,7 +33,7 @@ class TopicPartition(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.string(self.topic)
         writer.array_length(len(self.partitions))
         writer.integer_list(INT32, self.partitions)
@@ -50,13 +50,13 @@ class ConsumerProtocolAssignment(Message):
     def __init__(
         self, *, assigned_partitions: list[TopicPartition] | EllipsisType = ..., user_data: bytes | None = None
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.assigned_partitions = [] if assigned_partitions is ... else assigned_partitions
         self.user_data = user_data
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         assigned_partitions_count = reader.array_length(6)
         message.assigned_partitions = [TopicPartition.read(reader, version) for _ in range(assigned_partitions_count)]
@@ -64,7 +64,7 @@ class ConsumerProtocolAssignment(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.array_length(len(self.assigned_partitions))
         for assigned_partitions_element in self.assigned_partitions:
             assigned_partitions_element.write(writer, version)

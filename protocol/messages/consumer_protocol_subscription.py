@@ -19,13 +19,13 @@ class TopicPartition(Message):
     partitions: list[int]
 
     def __init__(self, *, topic: str = "", partitions: list[int] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic = topic
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic = reader.string()
         partitions_count = reader.array_length(4)
@@ -33,7 +33,7 @@ class TopicPartition(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.string(self.topic)
         writer.array_length(len(self.partitions))
         writer.integer_list(INT32, self.partitions)
@@ -59,7 +59,7 @@ class ConsumerProtocolSubscription(Message):
         generation_id: int = -1,
         rack_id: str | None = None,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topics = [] if topics is ... else topics
         self.user_data = user_data
         self.owned_partitions = [] if owned_partitions is ... else owned_partitions
@@ -68,7 +68,7 @@ class ConsumerProtocolSubscription(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         topics_count = reader.array_length(2)
         message.topics = [reader.string() for _ in range(topics_count)]
@@ -83,7 +83,7 @@ class ConsumerProtocolSubscription(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.array_length(len(self.topics))
         for topics_element in self.topics:
             writer.string(topics_element)

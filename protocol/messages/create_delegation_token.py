@@ -22,13 +22,13 @@ class CreatableRenewers(Message):
     principal_name: str
 
     def __init__(self, *, principal_type: str = "", principal_name: str = "") -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.principal_type = principal_type
         self.principal_name = principal_name
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.principal_type = reader.compact_string() if flexible else reader.string()
@@ -38,7 +38,7 @@ class CreatableRenewers(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if flexible:
             writer.compact_string(self.principal_type)
@@ -70,7 +70,7 @@ class CreateDelegationTokenRequest(Message):
         renewers: list[CreatableRenewers] | EllipsisType = ...,
         max_lifetime_ms: int = 0,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.owner_principal_type = owner_principal_type
         self.owner_principal_name = owner_principal_name
         self.renewers = [] if renewers is ... else renewers
@@ -78,7 +78,7 @@ class CreateDelegationTokenRequest(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         if version >= 3:
@@ -95,7 +95,7 @@ class CreateDelegationTokenRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if version >= 3:
             writer.compact_nullable_string(self.owner_principal_type)
@@ -155,7 +155,7 @@ class CreateDelegationTokenResponse(Message):
         hmac: bytes = b"",
         throttle_time_ms: int = 0,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.error_code = error_code
         self.principal_type = principal_type
         self.principal_name = principal_name
@@ -170,7 +170,7 @@ class CreateDelegationTokenResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.error_code = reader.int16()
@@ -193,7 +193,7 @@ class CreateDelegationTokenResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int16(self.error_code)
         if flexible:

@@ -18,12 +18,12 @@ class CreatePartitionsAssignment(Message):
     broker_ids: list[int]
 
     def __init__(self, *, broker_ids: list[int] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.broker_ids = [] if broker_ids is ... else broker_ids
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         broker_ids_count = reader.compact_array_length(4) if flexible else reader.array_length(4)
@@ -33,7 +33,7 @@ class CreatePartitionsAssignment(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if flexible:
             writer.compact_array_length(len(self.broker_ids))
@@ -60,14 +60,14 @@ class CreatePartitionsTopic(Message):
         count: int = 0,
         assignments: list[CreatePartitionsAssignment] | EllipsisType | None = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.count = count
         self.assignments = [] if assignments is ... else assignments
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.name = reader.compact_string() if flexible else reader.string()
@@ -83,7 +83,7 @@ class CreatePartitionsTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if flexible:
             writer.compact_string(self.name)
@@ -117,14 +117,14 @@ class CreatePartitionsRequest(Message):
         timeout_ms: int = 0,
         validate_only: bool = False,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topics = [] if topics is ... else topics
         self.timeout_ms = timeout_ms
         self.validate_only = validate_only
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         topics_count = reader.compact_array_length(7) if flexible else reader.array_length(10)
@@ -136,7 +136,7 @@ class CreatePartitionsRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if flexible:
             writer.compact_array_length(len(self.topics))
@@ -160,14 +160,14 @@ class CreatePartitionsTopicResult(Message):
     error_message: str | None
 
     def __init__(self, *, name: str = "", error_code: int = 0, error_message: str | None = None) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.error_code = error_code
         self.error_message = error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.name = reader.compact_string() if flexible else reader.string()
@@ -178,7 +178,7 @@ class CreatePartitionsTopicResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if flexible:
             writer.compact_string(self.name)
@@ -204,13 +204,13 @@ class CreatePartitionsResponse(Message):
     def __init__(
         self, *, throttle_time_ms: int = 0, results: list[CreatePartitionsTopicResult] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.results = [] if results is ... else results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32()
@@ -221,7 +221,7 @@ class CreatePartitionsResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int32(self.throttle_time_ms)
         if flexible:

@@ -22,13 +22,13 @@ class CreatableReplicaAssignment(Message):
     broker_ids: list[int]
 
     def __init__(self, *, partition_index: int = 0, broker_ids: list[int] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.broker_ids = [] if broker_ids is ... else broker_ids
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 5
         message = cls.__new__(cls)
         message.partition_index = reader.int32()
@@ -39,7 +39,7 @@ class CreatableReplicaAssignment(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 5
         writer.int32(self.partition_index)
         if flexible:
@@ -60,13 +60,13 @@ class CreatableTopicConfig(Message):
     value: str | None
 
     def __init__(self, *, name: str = "", value: str | None = "") -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.value = value
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 5
         message = cls.__new__(cls)
         message.name = reader.compact_string() if flexible else reader.string()
@@ -76,7 +76,7 @@ class CreatableTopicConfig(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 5
         if flexible:
             writer.compact_string(self.name)
@@ -110,7 +110,7 @@ class CreatableTopic(Message):
         assignments: list[CreatableReplicaAssignment] | EllipsisType = ...,
         configs: list[CreatableTopicConfig] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.num_partitions = num_partitions
         self.replication_factor = replication_factor
@@ -119,7 +119,7 @@ class CreatableTopic(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 5
         message = cls.__new__(cls)
         message.name = reader.compact_string() if flexible else reader.string()
@@ -133,7 +133,7 @@ class CreatableTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 5
         if flexible:
             writer.compact_string(self.name)
@@ -168,14 +168,14 @@ class CreateTopicsRequest(Message):
     def __init__(
         self, *, topics: list[CreatableTopic] | EllipsisType = ..., timeout_ms: int = 60000, validate_only: bool = False
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topics = [] if topics is ... else topics
         self.timeout_ms = timeout_ms
         self.validate_only = validate_only
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 5
         message = cls.__new__(cls)
         topics_count = reader.compact_array_length(10) if flexible else reader.array_length(16)
@@ -187,7 +187,7 @@ class CreateTopicsRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 5
         if flexible:
             writer.compact_array_length(len(self.topics))
@@ -221,7 +221,7 @@ class CreatableTopicConfigs(Message):
         config_source: int = -1,
         is_sensitive: bool = False,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.value = value
         self.read_only = read_only
@@ -230,7 +230,7 @@ class CreatableTopicConfigs(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.name = reader.compact_string()
         message.value = reader.compact_nullable_string()
@@ -241,7 +241,7 @@ class CreatableTopicConfigs(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
         writer.compact_nullable_string(self.value)
         writer.boolean(self.read_only)
@@ -285,7 +285,7 @@ class CreatableTopicResult(Message):
         replication_factor: int = -1,
         configs: list[CreatableTopicConfigs] | EllipsisType | None = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.topic_id = topic_id
         self.error_code = error_code
@@ -297,7 +297,7 @@ class CreatableTopicResult(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 5
         message = cls.__new__(cls)
         message.name = reader.compact_string() if flexible else reader.string()
@@ -329,7 +329,7 @@ class CreatableTopicResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 5
         if flexible:
             writer.compact_string(self.name)
@@ -366,13 +366,13 @@ class CreateTopicsResponse(Message):
     topics: list[CreatableTopicResult]
 
     def __init__(self, *, throttle_time_ms: int = 0, topics: list[CreatableTopicResult] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 5
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32()
@@ -383,7 +383,7 @@ class CreateTopicsResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 5
         writer.int32(self.throttle_time_ms)
         if flexible:

@@ -45,7 +45,7 @@ class DeleteAclsFilter(Message):
         operation: int = 0,
         permission_type: int = 0,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.resource_type_filter = resource_type_filter
         self.resource_name_filter = resource_name_filter
         self.pattern_type_filter = pattern_type_filter
@@ -56,7 +56,7 @@ class DeleteAclsFilter(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.resource_type_filter = reader.int8()
@@ -70,7 +70,7 @@ class DeleteAclsFilter(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int8(self.resource_type_filter)
         if flexible:
@@ -99,12 +99,12 @@ class DeleteAclsRequest(Message):
     filters: list[DeleteAclsFilter]
 
     def __init__(self, *, filters: list[DeleteAclsFilter] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.filters = [] if filters is ... else filters
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         filters_count = reader.compact_array_length(8) if flexible else reader.array_length(10)
@@ -114,7 +114,7 @@ class DeleteAclsRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if flexible:
             writer.compact_array_length(len(self.filters))
@@ -164,7 +164,7 @@ class DeleteAclsMatchingAcl(Message):
         operation: int = 0,
         permission_type: int = 0,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.error_code = error_code
         self.error_message = error_message
         self.resource_type = resource_type
@@ -177,7 +177,7 @@ class DeleteAclsMatchingAcl(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.error_code = reader.int16()
@@ -193,7 +193,7 @@ class DeleteAclsMatchingAcl(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int16(self.error_code)
         if flexible:
@@ -235,14 +235,14 @@ class DeleteAclsFilterResult(Message):
         error_message: str | None = "",
         matching_acls: list[DeleteAclsMatchingAcl] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.error_code = error_code
         self.error_message = error_message
         self.matching_acls = [] if matching_acls is ... else matching_acls
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.error_code = reader.int16()
@@ -254,7 +254,7 @@ class DeleteAclsFilterResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int16(self.error_code)
         if flexible:
@@ -282,13 +282,13 @@ class DeleteAclsResponse(Message):
     def __init__(
         self, *, throttle_time_ms: int = 0, filter_results: list[DeleteAclsFilterResult] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.filter_results = [] if filter_results is ... else filter_results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32()
@@ -299,7 +299,7 @@ class DeleteAclsResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int32(self.throttle_time_ms)
         if flexible:

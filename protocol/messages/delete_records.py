@@ -23,13 +23,13 @@ class DeleteRecordsPartition(Message):
     offset: int
 
     def __init__(self, *, partition_index: int = 0, offset: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.offset = offset
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.partition_index, message.offset = reader.integers(INT32_INT64)
@@ -38,7 +38,7 @@ class DeleteRecordsPartition(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.integers(INT32_INT64, self.partition_index, self.offset)
         if flexible:
@@ -54,13 +54,13 @@ class DeleteRecordsTopic(Message):
     partitions: list[DeleteRecordsPartition]
 
     def __init__(self, *, name: str = "", partitions: list[DeleteRecordsPartition] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.name = reader.compact_string() if flexible else reader.string()
@@ -71,7 +71,7 @@ class DeleteRecordsTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if flexible:
             writer.compact_string(self.name)
@@ -96,13 +96,13 @@ class DeleteRecordsRequest(Message):
     timeout_ms: int
 
     def __init__(self, *, topics: list[DeleteRecordsTopic] | EllipsisType = ..., timeout_ms: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topics = [] if topics is ... else topics
         self.timeout_ms = timeout_ms
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         topics_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
@@ -113,7 +113,7 @@ class DeleteRecordsRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if flexible:
             writer.compact_array_length(len(self.topics))
@@ -136,14 +136,14 @@ class DeleteRecordsPartitionResult(Message):
     error_code: int
 
     def __init__(self, *, partition_index: int = 0, low_watermark: int = 0, error_code: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.low_watermark = low_watermark
         self.error_code = error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.partition_index, message.low_watermark, message.error_code = reader.integers(INT32_INT64_INT16)
@@ -152,7 +152,7 @@ class DeleteRecordsPartitionResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.integers(INT32_INT64_INT16, self.partition_index, self.low_watermark, self.error_code)
         if flexible:
@@ -168,13 +168,13 @@ class DeleteRecordsTopicResult(Message):
     partitions: list[DeleteRecordsPartitionResult]
 
     def __init__(self, *, name: str = "", partitions: list[DeleteRecordsPartitionResult] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.name = reader.compact_string() if flexible else reader.string()
@@ -185,7 +185,7 @@ class DeleteRecordsTopicResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if flexible:
             writer.compact_string(self.name)
@@ -212,13 +212,13 @@ class DeleteRecordsResponse(Message):
     def __init__(
         self, *, throttle_time_ms: int = 0, topics: list[DeleteRecordsTopicResult] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32()
@@ -229,7 +229,7 @@ class DeleteRecordsResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int32(self.throttle_time_ms)
         if flexible:

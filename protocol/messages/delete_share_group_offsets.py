@@ -21,19 +21,19 @@ class DeleteShareGroupOffsetsRequestTopic(Message):
     topic_name: str
 
     def __init__(self, *, topic_name: str = "") -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_name = topic_name
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic_name = reader.compact_string()
         reader.skip_tagged_fields()
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.topic_name)
         writer.no_tagged_fields()
 
@@ -49,13 +49,13 @@ class DeleteShareGroupOffsetsRequest(Message):
     def __init__(
         self, *, group_id: str = "", topics: list[DeleteShareGroupOffsetsRequestTopic] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.group_id = group_id
         self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.group_id = reader.compact_string()
         topics_count = reader.compact_array_length(2)
@@ -64,7 +64,7 @@ class DeleteShareGroupOffsetsRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.group_id)
         writer.compact_array_length(len(self.topics))
         for topics_element in self.topics:
@@ -90,7 +90,7 @@ class DeleteShareGroupOffsetsResponseTopic(Message):
         error_code: int = 0,
         error_message: str | None = None,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_name = topic_name
         self.topic_id = topic_id
         self.error_code = error_code
@@ -98,7 +98,7 @@ class DeleteShareGroupOffsetsResponseTopic(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic_name = reader.compact_string()
         message.topic_id = reader.uuid()
@@ -108,7 +108,7 @@ class DeleteShareGroupOffsetsResponseTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.topic_name)
         writer.uuid(self.topic_id)
         writer.int16(self.error_code)
@@ -134,7 +134,7 @@ class DeleteShareGroupOffsetsResponse(Message):
         error_message: str | None = None,
         responses: list[DeleteShareGroupOffsetsResponseTopic] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.error_message = error_message
@@ -142,7 +142,7 @@ class DeleteShareGroupOffsetsResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
         message.error_message = reader.compact_nullable_string()
@@ -152,7 +152,7 @@ class DeleteShareGroupOffsetsResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.throttle_time_ms, self.error_code)
         writer.compact_nullable_string(self.error_message)
         writer.compact_array_length(len(self.responses))

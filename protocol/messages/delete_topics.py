@@ -19,13 +19,13 @@ class DeleteTopicState(Message):
     topic_id: bytes
 
     def __init__(self, *, name: str | None = None, topic_id: bytes = ZERO_UUID) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.topic_id = topic_id
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.name = reader.compact_nullable_string()
         message.topic_id = reader.uuid()
@@ -33,7 +33,7 @@ class DeleteTopicState(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_nullable_string(self.name)
         writer.uuid(self.topic_id)
         writer.no_tagged_fields()
@@ -55,14 +55,14 @@ class DeleteTopicsRequest(Message):
         topic_names: list[str] | EllipsisType = ...,
         timeout_ms: int = 0,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topics = [] if topics is ... else topics
         self.topic_names = [] if topic_names is ... else topic_names
         self.timeout_ms = timeout_ms
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
         message = cls.__new__(cls)
         if version >= 6:
@@ -82,7 +82,7 @@ class DeleteTopicsRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         if version >= 6:
             writer.compact_array_length(len(self.topics))
@@ -121,7 +121,7 @@ class DeletableTopicResult(Message):
         error_code: int = 0,
         error_message: str | None = None,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.topic_id = topic_id
         self.error_code = error_code
@@ -129,7 +129,7 @@ class DeletableTopicResult(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
         message = cls.__new__(cls)
         message.name = (
@@ -147,7 +147,7 @@ class DeletableTopicResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         if version >= 6:
             writer.compact_nullable_string(self.name)
@@ -175,13 +175,13 @@ class DeleteTopicsResponse(Message):
     def __init__(
         self, *, throttle_time_ms: int = 0, responses: list[DeletableTopicResult] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.responses = [] if responses is ... else responses
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32()
@@ -192,7 +192,7 @@ class DeleteTopicsResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         writer.int32(self.throttle_time_ms)
         if flexible:

@@ -23,14 +23,14 @@ class ComponentData(Message):
     match: str | None
 
     def __init__(self, *, entity_type: str = "", match_type: int = 0, match: str | None = "") -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.entity_type = entity_type
         self.match_type = match_type
         self.match = match
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 1
         message = cls.__new__(cls)
         message.entity_type = reader.compact_string() if flexible else reader.string()
@@ -41,7 +41,7 @@ class ComponentData(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 1
         if flexible:
             writer.compact_string(self.entity_type)
@@ -65,13 +65,13 @@ class DescribeClientQuotasRequest(Message):
     strict: bool
 
     def __init__(self, *, components: list[ComponentData] | EllipsisType = ..., strict: bool = False) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.components = [] if components is ... else components
         self.strict = strict
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 1
         message = cls.__new__(cls)
         components_count = reader.compact_array_length(4) if flexible else reader.array_length(5)
@@ -82,7 +82,7 @@ class DescribeClientQuotasRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 1
         if flexible:
             writer.compact_array_length(len(self.components))
@@ -104,13 +104,13 @@ class EntityData(Message):
     entity_name: str | None
 
     def __init__(self, *, entity_type: str = "", entity_name: str | None = "") -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.entity_type = entity_type
         self.entity_name = entity_name
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 1
         message = cls.__new__(cls)
         message.entity_type = reader.compact_string() if flexible else reader.string()
@@ -120,7 +120,7 @@ class EntityData(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 1
         if flexible:
             writer.compact_string(self.entity_type)
@@ -143,13 +143,13 @@ class ValueData(Message):
     value: float
 
     def __init__(self, *, key: str = "", value: float = 0.0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.key = key
         self.value = value
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 1
         message = cls.__new__(cls)
         message.key = reader.compact_string() if flexible else reader.string()
@@ -159,7 +159,7 @@ class ValueData(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 1
         if flexible:
             writer.compact_string(self.key)
@@ -181,13 +181,13 @@ class EntryData(Message):
     def __init__(
         self, *, entity: list[EntityData] | EllipsisType = ..., values: list[ValueData] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.entity = [] if entity is ... else entity
         self.values = [] if values is ... else values
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 1
         message = cls.__new__(cls)
         entity_count = reader.compact_array_length(3) if flexible else reader.array_length(4)
@@ -199,7 +199,7 @@ class EntryData(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 1
         if flexible:
             writer.compact_array_length(len(self.entity))
@@ -235,7 +235,7 @@ class DescribeClientQuotasResponse(Message):
         error_message: str | None = "",
         entries: list[EntryData] | EllipsisType | None = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.error_message = error_message
@@ -243,7 +243,7 @@ class DescribeClientQuotasResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 1
         message = cls.__new__(cls)
         message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
@@ -257,7 +257,7 @@ class DescribeClientQuotasResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 1
         writer.integers(INT32_INT16, self.throttle_time_ms, self.error_code)
         if flexible:

@@ -29,14 +29,14 @@ class DescribeClusterRequest(Message):
         endpoint_type: int = 1,
         include_fenced_brokers: bool = False,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.include_cluster_authorized_operations = include_cluster_authorized_operations
         self.endpoint_type = endpoint_type
         self.include_fenced_brokers = include_fenced_brokers
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.include_cluster_authorized_operations = reader.boolean()
         message.endpoint_type = reader.int8() if version >= 1 else 1
@@ -45,7 +45,7 @@ class DescribeClusterRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.boolean(self.include_cluster_authorized_operations)
         if version >= 1:
             writer.int8(self.endpoint_type)
@@ -68,7 +68,7 @@ class DescribeClusterBroker(Message):
     def __init__(
         self, *, broker_id: int = 0, host: str = "", port: int = 0, rack: str | None = None, is_fenced: bool = False
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.broker_id = broker_id
         self.host = host
         self.port = port
@@ -77,7 +77,7 @@ class DescribeClusterBroker(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.broker_id = reader.int32()
         message.host = reader.compact_string()
@@ -88,7 +88,7 @@ class DescribeClusterBroker(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.broker_id)
         writer.compact_string(self.host)
         writer.int32(self.port)
@@ -133,7 +133,7 @@ class DescribeClusterResponse(Message):
         brokers: list[DescribeClusterBroker] | EllipsisType = ...,
         cluster_authorized_operations: int = -2147483648,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.error_message = error_message
@@ -145,7 +145,7 @@ class DescribeClusterResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
         message.error_message = reader.compact_nullable_string()
@@ -159,7 +159,7 @@ class DescribeClusterResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.throttle_time_ms, self.error_code)
         writer.compact_nullable_string(self.error_message)
         if version >= 1:

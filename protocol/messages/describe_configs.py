@@ -26,14 +26,14 @@ class DescribeConfigsResource(Message):
         resource_name: str = "",
         configuration_keys: list[str] | EllipsisType | None = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.resource_type = resource_type
         self.resource_name = resource_name
         self.configuration_keys = [] if configuration_keys is ... else configuration_keys
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
         message = cls.__new__(cls)
         message.resource_type = reader.int8()
@@ -52,7 +52,7 @@ class DescribeConfigsResource(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         writer.int8(self.resource_type)
         if flexible:
@@ -89,14 +89,14 @@ class DescribeConfigsRequest(Message):
         include_synonyms: bool = False,
         include_documentation: bool = False,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.resources = [] if resources is ... else resources
         self.include_synonyms = include_synonyms
         self.include_documentation = include_documentation
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
         message = cls.__new__(cls)
         resources_count = reader.compact_array_length(4) if flexible else reader.array_length(7)
@@ -108,7 +108,7 @@ class DescribeConfigsRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         if flexible:
             writer.compact_array_length(len(self.resources))
@@ -133,14 +133,14 @@ class DescribeConfigsSynonym(Message):
     source: int
 
     def __init__(self, *, name: str = "", value: str | None = "", source: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.value = value
         self.source = source
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
         message = cls.__new__(cls)
         message.name = reader.compact_string() if flexible else reader.string()
@@ -151,7 +151,7 @@ class DescribeConfigsSynonym(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         if flexible:
             writer.compact_string(self.name)
@@ -201,7 +201,7 @@ class DescribeConfigsResourceResult(Message):
         config_type: int = 0,
         documentation: str | None = "",
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.value = value
         self.read_only = read_only
@@ -213,7 +213,7 @@ class DescribeConfigsResourceResult(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
         message = cls.__new__(cls)
         message.name = reader.compact_string() if flexible else reader.string()
@@ -234,7 +234,7 @@ class DescribeConfigsResourceResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         if flexible:
             writer.compact_string(self.name)
@@ -283,7 +283,7 @@ class DescribeConfigsResult(Message):
         resource_name: str = "",
         configs: list[DescribeConfigsResourceResult] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.error_code = error_code
         self.error_message = error_message
         self.resource_type = resource_type
@@ -292,7 +292,7 @@ class DescribeConfigsResult(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
         message = cls.__new__(cls)
         message.error_code = reader.int16()
@@ -306,7 +306,7 @@ class DescribeConfigsResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         writer.int16(self.error_code)
         if flexible:
@@ -337,13 +337,13 @@ class DescribeConfigsResponse(Message):
     results: list[DescribeConfigsResult]
 
     def __init__(self, *, throttle_time_ms: int = 0, results: list[DescribeConfigsResult] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.results = [] if results is ... else results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32()
@@ -354,7 +354,7 @@ class DescribeConfigsResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         writer.int32(self.throttle_time_ms)
         if flexible:

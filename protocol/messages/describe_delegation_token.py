@@ -22,13 +22,13 @@ class DescribeDelegationTokenOwner(Message):
     principal_name: str
 
     def __init__(self, *, principal_type: str = "", principal_name: str = "") -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.principal_type = principal_type
         self.principal_name = principal_name
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.principal_type = reader.compact_string() if flexible else reader.string()
@@ -38,7 +38,7 @@ class DescribeDelegationTokenOwner(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if flexible:
             writer.compact_string(self.principal_type)
@@ -60,12 +60,12 @@ class DescribeDelegationTokenRequest(Message):
     owners: list[DescribeDelegationTokenOwner] | None
 
     def __init__(self, *, owners: list[DescribeDelegationTokenOwner] | EllipsisType | None = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.owners = [] if owners is ... else owners
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         owners_count = reader.compact_nullable_array_length(3) if flexible else reader.nullable_array_length(4)
@@ -79,7 +79,7 @@ class DescribeDelegationTokenRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         owners_count = None if self.owners is None else len(self.owners)
         if flexible:
@@ -101,13 +101,13 @@ class DescribedDelegationTokenRenewer(Message):
     principal_name: str
 
     def __init__(self, *, principal_type: str = "", principal_name: str = "") -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.principal_type = principal_type
         self.principal_name = principal_name
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.principal_type = reader.compact_string() if flexible else reader.string()
@@ -117,7 +117,7 @@ class DescribedDelegationTokenRenewer(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if flexible:
             writer.compact_string(self.principal_type)
@@ -172,7 +172,7 @@ class DescribedDelegationToken(Message):
         hmac: bytes = b"",
         renewers: list[DescribedDelegationTokenRenewer] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.principal_type = principal_type
         self.principal_name = principal_name
         self.token_requester_principal_type = token_requester_principal_type
@@ -186,7 +186,7 @@ class DescribedDelegationToken(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.principal_type = reader.compact_string() if flexible else reader.string()
@@ -207,7 +207,7 @@ class DescribedDelegationToken(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if flexible:
             writer.compact_string(self.principal_type)
@@ -255,14 +255,14 @@ class DescribeDelegationTokenResponse(Message):
         tokens: list[DescribedDelegationToken] | EllipsisType = ...,
         throttle_time_ms: int = 0,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.error_code = error_code
         self.tokens = [] if tokens is ... else tokens
         self.throttle_time_ms = throttle_time_ms
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.error_code = reader.int16()
@@ -274,7 +274,7 @@ class DescribeDelegationTokenResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int16(self.error_code)
         if flexible:

@@ -19,13 +19,13 @@ class DescribeGroupsRequest(Message):
     include_authorized_operations: bool
 
     def __init__(self, *, groups: list[str] | EllipsisType = ..., include_authorized_operations: bool = False) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.groups = [] if groups is ... else groups
         self.include_authorized_operations = include_authorized_operations
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 5
         message = cls.__new__(cls)
         groups_count = reader.compact_array_length(1) if flexible else reader.array_length(2)
@@ -37,7 +37,7 @@ class DescribeGroupsRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 5
         if flexible:
             writer.compact_array_length(len(self.groups))
@@ -76,7 +76,7 @@ class DescribedGroupMember(Message):
         member_metadata: bytes = b"",
         member_assignment: bytes = b"",
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.member_id = member_id
         self.group_instance_id = group_instance_id
         self.client_id = client_id
@@ -86,7 +86,7 @@ class DescribedGroupMember(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 5
         message = cls.__new__(cls)
         message.member_id = reader.compact_string() if flexible else reader.string()
@@ -102,7 +102,7 @@ class DescribedGroupMember(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 5
         if flexible:
             writer.compact_string(self.member_id)
@@ -168,7 +168,7 @@ class DescribedGroup(Message):
         members: list[DescribedGroupMember] | EllipsisType = ...,
         authorized_operations: int = -2147483648,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.error_code = error_code
         self.error_message = error_message
         self.group_id = group_id
@@ -180,7 +180,7 @@ class DescribedGroup(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 5
         message = cls.__new__(cls)
         message.error_code = reader.int16()
@@ -197,7 +197,7 @@ class DescribedGroup(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 5
         writer.int16(self.error_code)
         if version >= 6:
@@ -239,13 +239,13 @@ class DescribeGroupsResponse(Message):
     groups: list[DescribedGroup]
 
     def __init__(self, *, throttle_time_ms: int = 0, groups: list[DescribedGroup] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.groups = [] if groups is ... else groups
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 5
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32() if version >= 1 else 0
@@ -256,7 +256,7 @@ class DescribeGroupsResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 5
         if version >= 1:
             writer.int32(self.throttle_time_ms)

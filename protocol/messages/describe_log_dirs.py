@@ -23,13 +23,13 @@ class DescribableLogDirTopic(Message):
     partitions: list[int]
 
     def __init__(self, *, topic: str = "", partitions: list[int] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic = topic
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.topic = reader.compact_string() if flexible else reader.string()
@@ -40,7 +40,7 @@ class DescribableLogDirTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if flexible:
             writer.compact_string(self.topic)
@@ -63,12 +63,12 @@ class DescribeLogDirsRequest(Message):
     topics: list[DescribableLogDirTopic] | None
 
     def __init__(self, *, topics: list[DescribableLogDirTopic] | EllipsisType | None = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         topics_count = reader.compact_nullable_array_length(3) if flexible else reader.nullable_array_length(6)
@@ -82,7 +82,7 @@ class DescribeLogDirsRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         topics_count = None if self.topics is None else len(self.topics)
         if flexible:
@@ -108,7 +108,7 @@ class DescribeLogDirsPartition(Message):
     def __init__(
         self, *, partition_index: int = 0, partition_size: int = 0, offset_lag: int = 0, is_future_key: bool = False
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.partition_size = partition_size
         self.offset_lag = offset_lag
@@ -116,7 +116,7 @@ class DescribeLogDirsPartition(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.partition_index, message.partition_size, message.offset_lag = reader.integers(INT32_INT64_INT64)
@@ -126,7 +126,7 @@ class DescribeLogDirsPartition(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.integers(INT32_INT64_INT64, self.partition_index, self.partition_size, self.offset_lag)
         writer.boolean(self.is_future_key)
@@ -143,13 +143,13 @@ class DescribeLogDirsTopic(Message):
     partitions: list[DescribeLogDirsPartition]
 
     def __init__(self, *, name: str = "", partitions: list[DescribeLogDirsPartition] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.name = reader.compact_string() if flexible else reader.string()
@@ -160,7 +160,7 @@ class DescribeLogDirsTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if flexible:
             writer.compact_string(self.name)
@@ -198,7 +198,7 @@ class DescribeLogDirsResult(Message):
         usable_bytes: int = -1,
         is_cordoned: bool = False,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.error_code = error_code
         self.log_dir = log_dir
         self.topics = [] if topics is ... else topics
@@ -208,7 +208,7 @@ class DescribeLogDirsResult(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.error_code = reader.int16()
@@ -226,7 +226,7 @@ class DescribeLogDirsResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int16(self.error_code)
         if flexible:
@@ -263,14 +263,14 @@ class DescribeLogDirsResponse(Message):
         error_code: int = 0,
         results: list[DescribeLogDirsResult] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.results = [] if results is ... else results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32()
@@ -282,7 +282,7 @@ class DescribeLogDirsResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int32(self.throttle_time_ms)
         if version >= 3:

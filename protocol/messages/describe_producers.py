@@ -23,13 +23,13 @@ class TopicRequest(Message):
     partition_indexes: list[int]
 
     def __init__(self, *, name: str = "", partition_indexes: list[int] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.partition_indexes = [] if partition_indexes is ... else partition_indexes
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.name = reader.compact_string()
         partition_indexes_count = reader.compact_array_length(4)
@@ -38,7 +38,7 @@ class TopicRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
         writer.compact_array_length(len(self.partition_indexes))
         writer.integer_list(INT32, self.partition_indexes)
@@ -53,12 +53,12 @@ class DescribeProducersRequest(Message):
     topics: list[TopicRequest]
 
     def __init__(self, *, topics: list[TopicRequest] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         topics_count = reader.compact_array_length(3)
         message.topics = [TopicRequest.read(reader, version) for _ in range(topics_count)]
@@ -66,7 +66,7 @@ class DescribeProducersRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_array_length(len(self.topics))
         for topics_element in self.topics:
             topics_element.write(writer, version)
@@ -102,7 +102,7 @@ class ProducerState(Message):
         coordinator_epoch: int = 0,
         current_txn_start_offset: int = -1,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.producer_id = producer_id
         self.producer_epoch = producer_epoch
         self.last_sequence = last_sequence
@@ -112,7 +112,7 @@ class ProducerState(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         (
             message.producer_id,
@@ -126,7 +126,7 @@ class ProducerState(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(
             INT64_INT32_INT32_INT64_INT32_INT64,
             self.producer_id,
@@ -157,7 +157,7 @@ class PartitionResponse(Message):
         error_message: str | None = None,
         active_producers: list[ProducerState] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.error_code = error_code
         self.error_message = error_message
@@ -165,7 +165,7 @@ class PartitionResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.partition_index, message.error_code = reader.integers(INT32_INT16)
         message.error_message = reader.compact_nullable_string()
@@ -175,7 +175,7 @@ class PartitionResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.partition_index, self.error_code)
         writer.compact_nullable_string(self.error_message)
         writer.compact_array_length(len(self.active_producers))
@@ -193,13 +193,13 @@ class TopicResponse(Message):
     partitions: list[PartitionResponse]
 
     def __init__(self, *, name: str = "", partitions: list[PartitionResponse] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.name = reader.compact_string()
         partitions_count = reader.compact_array_length(9)
@@ -208,7 +208,7 @@ class TopicResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
         writer.compact_array_length(len(self.partitions))
         for partitions_element in self.partitions:
@@ -225,13 +225,13 @@ class DescribeProducersResponse(Message):
     topics: list[TopicResponse]
 
     def __init__(self, *, throttle_time_ms: int = 0, topics: list[TopicResponse] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32()
         topics_count = reader.compact_array_length(3)
@@ -240,7 +240,7 @@ class DescribeProducersResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.throttle_time_ms)
         writer.compact_array_length(len(self.topics))
         for topics_element in self.topics:

@@ -23,19 +23,19 @@ class RequestPartitionData(Message):
     partition_index: int
 
     def __init__(self, *, partition_index: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.partition_index = reader.int32()
         reader.skip_tagged_fields()
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.partition_index)
         writer.no_tagged_fields()
 
@@ -49,13 +49,13 @@ class RequestTopicData(Message):
     partitions: list[RequestPartitionData]
 
     def __init__(self, *, topic_name: str = "", partitions: list[RequestPartitionData] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_name = topic_name
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic_name = reader.compact_string()
         partitions_count = reader.compact_array_length(5)
@@ -64,7 +64,7 @@ class RequestTopicData(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.topic_name)
         writer.compact_array_length(len(self.partitions))
         for partitions_element in self.partitions:
@@ -80,12 +80,12 @@ class DescribeQuorumRequest(Message):
     topics: list[RequestTopicData]
 
     def __init__(self, *, topics: list[RequestTopicData] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         topics_count = reader.compact_array_length(3)
         message.topics = [RequestTopicData.read(reader, version) for _ in range(topics_count)]
@@ -93,7 +93,7 @@ class DescribeQuorumRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_array_length(len(self.topics))
         for topics_element in self.topics:
             topics_element.write(writer, version)
@@ -126,7 +126,7 @@ class ReplicaState(Message):
         last_fetch_timestamp: int = -1,
         last_caught_up_timestamp: int = -1,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.replica_id = replica_id
         self.replica_directory_id = replica_directory_id
         self.log_end_offset = log_end_offset
@@ -135,7 +135,7 @@ class ReplicaState(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.replica_id = reader.int32()
         message.replica_directory_id = reader.uuid() if version >= 2 else ZERO_UUID
@@ -149,7 +149,7 @@ class ReplicaState(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.replica_id)
         if version >= 2:
             writer.uuid(self.replica_directory_id)
@@ -194,7 +194,7 @@ class ResponsePartitionData(Message):
         current_voters: list[ReplicaState] | EllipsisType = ...,
         observers: list[ReplicaState] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.error_code = error_code
         self.error_message = error_message
@@ -206,7 +206,7 @@ class ResponsePartitionData(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.partition_index, message.error_code = reader.integers(INT32_INT16)
         message.error_message = reader.compact_nullable_string() if version >= 2 else ""
@@ -219,7 +219,7 @@ class ResponsePartitionData(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.partition_index, self.error_code)
         if version >= 2:
             writer.compact_nullable_string(self.error_message)
@@ -242,13 +242,13 @@ class ResponseTopicData(Message):
     partitions: list[ResponsePartitionData]
 
     def __init__(self, *, topic_name: str = "", partitions: list[ResponsePartitionData] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_name = topic_name
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic_name = reader.compact_string()
         partitions_count = reader.compact_array_length(25)
@@ -257,7 +257,7 @@ class ResponseTopicData(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.topic_name)
         writer.compact_array_length(len(self.partitions))
         for partitions_element in self.partitions:
@@ -275,14 +275,14 @@ class Listener(Message):
     port: int
 
     def __init__(self, *, name: str = "", host: str = "", port: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.host = host
         self.port = port
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.name = reader.compact_string()
         message.host = reader.compact_string()
@@ -291,7 +291,7 @@ class Listener(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
         writer.compact_string(self.host)
         writer.uint16(self.port)
@@ -307,13 +307,13 @@ class Node(Message):
     listeners: list[Listener]
 
     def __init__(self, *, node_id: int = 0, listeners: list[Listener] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.node_id = node_id
         self.listeners = [] if listeners is ... else listeners
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.node_id = reader.int32()
         listeners_count = reader.compact_array_length(5)
@@ -322,7 +322,7 @@ class Node(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.node_id)
         writer.compact_array_length(len(self.listeners))
         for listeners_element in self.listeners:
@@ -348,7 +348,7 @@ class DescribeQuorumResponse(Message):
         topics: list[ResponseTopicData] | EllipsisType = ...,
         nodes: list[Node] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.error_code = error_code
         self.error_message = error_message
         self.topics = [] if topics is ... else topics
@@ -356,7 +356,7 @@ class DescribeQuorumResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.error_code = reader.int16()
         message.error_message = reader.compact_nullable_string() if version >= 2 else ""
@@ -371,7 +371,7 @@ class DescribeQuorumResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int16(self.error_code)
         if version >= 2:
             writer.compact_nullable_string(self.error_message)

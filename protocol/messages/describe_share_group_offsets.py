@@ -22,13 +22,13 @@ class DescribeShareGroupOffsetsRequestTopic(Message):
     partitions: list[int]
 
     def __init__(self, *, topic_name: str = "", partitions: list[int] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_name = topic_name
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic_name = reader.compact_string()
         partitions_count = reader.compact_array_length(4)
@@ -37,7 +37,7 @@ class DescribeShareGroupOffsetsRequestTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.topic_name)
         writer.compact_array_length(len(self.partitions))
         writer.integer_list(INT32, self.partitions)
@@ -55,13 +55,13 @@ class DescribeShareGroupOffsetsRequestGroup(Message):
     def __init__(
         self, *, group_id: str = "", topics: list[DescribeShareGroupOffsetsRequestTopic] | EllipsisType | None = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.group_id = group_id
         self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.group_id = reader.compact_string()
         topics_count = reader.compact_nullable_array_length(3)
@@ -74,7 +74,7 @@ class DescribeShareGroupOffsetsRequestGroup(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.group_id)
         topics_count = None if self.topics is None else len(self.topics)
         writer.compact_nullable_array_length(topics_count)
@@ -91,12 +91,12 @@ class DescribeShareGroupOffsetsRequest(Message):
     groups: list[DescribeShareGroupOffsetsRequestGroup]
 
     def __init__(self, *, groups: list[DescribeShareGroupOffsetsRequestGroup] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.groups = [] if groups is ... else groups
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         groups_count = reader.compact_array_length(3)
         message.groups = [DescribeShareGroupOffsetsRequestGroup.read(reader, version) for _ in range(groups_count)]
@@ -104,7 +104,7 @@ class DescribeShareGroupOffsetsRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_array_length(len(self.groups))
         for groups_element in self.groups:
             groups_element.write(writer, version)
@@ -133,7 +133,7 @@ class DescribeShareGroupOffsetsResponsePartition(Message):
         error_code: int = 0,
         error_message: str | None = None,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.start_offset = start_offset
         self.leader_epoch = leader_epoch
@@ -143,7 +143,7 @@ class DescribeShareGroupOffsetsResponsePartition(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.partition_index, message.start_offset, message.leader_epoch = reader.integers(INT32_INT64_INT32)
         message.lag = reader.int64() if version >= 1 else -1
@@ -153,7 +153,7 @@ class DescribeShareGroupOffsetsResponsePartition(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT64_INT32, self.partition_index, self.start_offset, self.leader_epoch)
         if version >= 1:
             writer.int64(self.lag)
@@ -178,14 +178,14 @@ class DescribeShareGroupOffsetsResponseTopic(Message):
         topic_id: bytes = ZERO_UUID,
         partitions: list[DescribeShareGroupOffsetsResponsePartition] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_name = topic_name
         self.topic_id = topic_id
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic_name = reader.compact_string()
         message.topic_id = reader.uuid()
@@ -197,7 +197,7 @@ class DescribeShareGroupOffsetsResponseTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.topic_name)
         writer.uuid(self.topic_id)
         writer.compact_array_length(len(self.partitions))
@@ -224,7 +224,7 @@ class DescribeShareGroupOffsetsResponseGroup(Message):
         error_code: int = 0,
         error_message: str | None = None,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.group_id = group_id
         self.topics = [] if topics is ... else topics
         self.error_code = error_code
@@ -232,7 +232,7 @@ class DescribeShareGroupOffsetsResponseGroup(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.group_id = reader.compact_string()
         topics_count = reader.compact_array_length(19)
@@ -243,7 +243,7 @@ class DescribeShareGroupOffsetsResponseGroup(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.group_id)
         writer.compact_array_length(len(self.topics))
         for topics_element in self.topics:
@@ -264,13 +264,13 @@ class DescribeShareGroupOffsetsResponse(Message):
     def __init__(
         self, *, throttle_time_ms: int = 0, groups: list[DescribeShareGroupOffsetsResponseGroup] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.groups = [] if groups is ... else groups
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32()
         groups_count = reader.compact_array_length(6)
@@ -279,7 +279,7 @@ class DescribeShareGroupOffsetsResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.throttle_time_ms)
         writer.compact_array_length(len(self.groups))
         for groups_element in self.groups:

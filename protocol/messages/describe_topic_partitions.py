@@ -21,19 +21,19 @@ class TopicRequest(Message):
     name: str
 
     def __init__(self, *, name: str = "") -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.name = reader.compact_string()
         reader.skip_tagged_fields()
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
         writer.no_tagged_fields()
 
@@ -47,13 +47,13 @@ class Cursor(Message):
     partition_index: int
 
     def __init__(self, *, topic_name: str = "", partition_index: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_name = topic_name
         self.partition_index = partition_index
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic_name = reader.compact_string()
         message.partition_index = reader.int32()
@@ -61,7 +61,7 @@ class Cursor(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.topic_name)
         writer.int32(self.partition_index)
         writer.no_tagged_fields()
@@ -83,14 +83,14 @@ class DescribeTopicPartitionsRequest(Message):
         response_partition_limit: int = 2000,
         cursor: Cursor | None = None,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topics = [] if topics is ... else topics
         self.response_partition_limit = response_partition_limit
         self.cursor = cursor
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         topics_count = reader.compact_array_length(2)
         message.topics = [TopicRequest.read(reader, version) for _ in range(topics_count)]
@@ -100,7 +100,7 @@ class DescribeTopicPartitionsRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_array_length(len(self.topics))
         for topics_element in self.topics:
             topics_element.write(writer, version)
@@ -151,7 +151,7 @@ class DescribeTopicPartitionsResponsePartition(Message):
         last_known_elr: list[int] | None = None,
         offline_replicas: list[int] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.error_code = error_code
         self.partition_index = partition_index
         self.leader_id = leader_id
@@ -164,7 +164,7 @@ class DescribeTopicPartitionsResponsePartition(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.error_code, message.partition_index, message.leader_id, message.leader_epoch = reader.integers(
             INT16_INT32_INT32_INT32
@@ -189,7 +189,7 @@ class DescribeTopicPartitionsResponsePartition(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(
             INT16_INT32_INT32_INT32, self.error_code, self.partition_index, self.leader_id, self.leader_epoch
         )
@@ -232,7 +232,7 @@ class DescribeTopicPartitionsResponseTopic(Message):
         partitions: list[DescribeTopicPartitionsResponsePartition] | EllipsisType = ...,
         topic_authorized_operations: int = -2147483648,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.error_code = error_code
         self.name = name
         self.topic_id = topic_id
@@ -242,7 +242,7 @@ class DescribeTopicPartitionsResponseTopic(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.error_code = reader.int16()
         message.name = reader.compact_nullable_string()
@@ -257,7 +257,7 @@ class DescribeTopicPartitionsResponseTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int16(self.error_code)
         writer.compact_nullable_string(self.name)
         writer.uuid(self.topic_id)
@@ -285,14 +285,14 @@ class DescribeTopicPartitionsResponse(Message):
         topics: list[DescribeTopicPartitionsResponseTopic] | EllipsisType = ...,
         next_cursor: Cursor | None = None,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.topics = [] if topics is ... else topics
         self.next_cursor = next_cursor
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32()
         topics_count = reader.compact_array_length(26)
@@ -302,7 +302,7 @@ class DescribeTopicPartitionsResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.throttle_time_ms)
         writer.compact_array_length(len(self.topics))
         for topics_element in self.topics:

@@ -21,12 +21,12 @@ class DescribeTransactionsRequest(Message):
     transactional_ids: list[str]
 
     def __init__(self, *, transactional_ids: list[str] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.transactional_ids = [] if transactional_ids is ... else transactional_ids
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         transactional_ids_count = reader.compact_array_length(1)
         message.transactional_ids = [reader.compact_string() for _ in range(transactional_ids_count)]
@@ -34,7 +34,7 @@ class DescribeTransactionsRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_array_length(len(self.transactional_ids))
         for transactional_ids_element in self.transactional_ids:
             writer.compact_string(transactional_ids_element)
@@ -50,13 +50,13 @@ class TopicData(Message):
     partitions: list[int]
 
     def __init__(self, *, topic: str = "", partitions: list[int] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic = topic
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic = reader.compact_string()
         partitions_count = reader.compact_array_length(4)
@@ -65,7 +65,7 @@ class TopicData(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.topic)
         writer.compact_array_length(len(self.partitions))
         writer.integer_list(INT32, self.partitions)
@@ -107,7 +107,7 @@ class TransactionState(Message):
         producer_epoch: int = 0,
         topics: list[TopicData] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.error_code = error_code
         self.transactional_id = transactional_id
         self.transaction_state = transaction_state
@@ -119,7 +119,7 @@ class TransactionState(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.error_code = reader.int16()
         message.transactional_id = reader.compact_string()
@@ -136,7 +136,7 @@ class TransactionState(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int16(self.error_code)
         writer.compact_string(self.transactional_id)
         writer.compact_string(self.transaction_state)
@@ -164,13 +164,13 @@ class DescribeTransactionsResponse(Message):
     def __init__(
         self, *, throttle_time_ms: int = 0, transaction_states: list[TransactionState] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.transaction_states = [] if transaction_states is ... else transaction_states
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32()
         transaction_states_count = reader.compact_array_length(28)
@@ -179,7 +179,7 @@ class DescribeTransactionsResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.throttle_time_ms)
         writer.compact_array_length(len(self.transaction_states))
         for transaction_states_element in self.transaction_states:

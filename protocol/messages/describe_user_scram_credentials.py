@@ -22,19 +22,19 @@ class UserName(Message):
     name: str
 
     def __init__(self, *, name: str = "") -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.name = reader.compact_string()
         reader.skip_tagged_fields()
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
         writer.no_tagged_fields()
 
@@ -47,12 +47,12 @@ class DescribeUserScramCredentialsRequest(Message):
     users: list[UserName] | None
 
     def __init__(self, *, users: list[UserName] | EllipsisType | None = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.users = [] if users is ... else users
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         users_count = reader.compact_nullable_array_length(2)
         message.users = None if users_count is None else [UserName.read(reader, version) for _ in range(users_count)]
@@ -60,7 +60,7 @@ class DescribeUserScramCredentialsRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         users_count = None if self.users is None else len(self.users)
         writer.compact_nullable_array_length(users_count)
         for users_element in self.users or ():
@@ -77,20 +77,20 @@ class CredentialInfo(Message):
     iterations: int
 
     def __init__(self, *, mechanism: int = 0, iterations: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.mechanism = mechanism
         self.iterations = iterations
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.mechanism, message.iterations = reader.integers(INT8_INT32)
         reader.skip_tagged_fields()
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT8_INT32, self.mechanism, self.iterations)
         writer.no_tagged_fields()
 
@@ -113,7 +113,7 @@ class DescribeUserScramCredentialsResult(Message):
         error_message: str | None = "",
         credential_infos: list[CredentialInfo] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.user = user
         self.error_code = error_code
         self.error_message = error_message
@@ -121,7 +121,7 @@ class DescribeUserScramCredentialsResult(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.user = reader.compact_string()
         message.error_code = reader.int16()
@@ -132,7 +132,7 @@ class DescribeUserScramCredentialsResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.user)
         writer.int16(self.error_code)
         writer.compact_nullable_string(self.error_message)
@@ -160,7 +160,7 @@ class DescribeUserScramCredentialsResponse(Message):
         error_message: str | None = "",
         results: list[DescribeUserScramCredentialsResult] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.error_message = error_message
@@ -168,7 +168,7 @@ class DescribeUserScramCredentialsResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
         message.error_message = reader.compact_nullable_string()
@@ -178,7 +178,7 @@ class DescribeUserScramCredentialsResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.throttle_time_ms, self.error_code)
         writer.compact_nullable_string(self.error_message)
         writer.compact_array_length(len(self.results))

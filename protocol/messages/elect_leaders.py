@@ -22,13 +22,13 @@ class TopicPartitions(Message):
     partitions: list[int]
 
     def __init__(self, *, topic: str = "", partitions: list[int] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic = topic
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.topic = reader.compact_string() if flexible else reader.string()
@@ -39,7 +39,7 @@ class TopicPartitions(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if flexible:
             writer.compact_string(self.topic)
@@ -70,14 +70,14 @@ class ElectLeadersRequest(Message):
         topic_partitions: list[TopicPartitions] | EllipsisType | None = ...,
         timeout_ms: int = 60000,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.election_type = election_type
         self.topic_partitions = [] if topic_partitions is ... else topic_partitions
         self.timeout_ms = timeout_ms
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.election_type = reader.int8() if version >= 1 else 0
@@ -95,7 +95,7 @@ class ElectLeadersRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if version >= 1:
             writer.int8(self.election_type)
@@ -121,14 +121,14 @@ class PartitionResult(Message):
     error_message: str | None
 
     def __init__(self, *, partition_id: int = 0, error_code: int = 0, error_message: str | None = "") -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_id = partition_id
         self.error_code = error_code
         self.error_message = error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.partition_id, message.error_code = reader.integers(INT32_INT16)
@@ -138,7 +138,7 @@ class PartitionResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.integers(INT32_INT16, self.partition_id, self.error_code)
         if flexible:
@@ -158,13 +158,13 @@ class ReplicaElectionResult(Message):
     partition_result: list[PartitionResult]
 
     def __init__(self, *, topic: str = "", partition_result: list[PartitionResult] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic = topic
         self.partition_result = [] if partition_result is ... else partition_result
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.topic = reader.compact_string() if flexible else reader.string()
@@ -175,7 +175,7 @@ class ReplicaElectionResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if flexible:
             writer.compact_string(self.topic)
@@ -207,14 +207,14 @@ class ElectLeadersResponse(Message):
         error_code: int = 0,
         replica_election_results: list[ReplicaElectionResult] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.replica_election_results = [] if replica_election_results is ... else replica_election_results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32()
@@ -228,7 +228,7 @@ class ElectLeadersResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int32(self.throttle_time_ms)
         if version >= 1:

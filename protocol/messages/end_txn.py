@@ -26,7 +26,7 @@ class EndTxnRequest(Message):
     def __init__(
         self, *, transactional_id: str = "", producer_id: int = 0, producer_epoch: int = 0, committed: bool = False
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.transactional_id = transactional_id
         self.producer_id = producer_id
         self.producer_epoch = producer_epoch
@@ -34,7 +34,7 @@ class EndTxnRequest(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
         message = cls.__new__(cls)
         message.transactional_id = reader.compact_string() if flexible else reader.string()
@@ -45,7 +45,7 @@ class EndTxnRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         if flexible:
             writer.compact_string(self.transactional_id)
@@ -70,7 +70,7 @@ class EndTxnResponse(Message):
     def __init__(
         self, *, throttle_time_ms: int = 0, error_code: int = 0, producer_id: int = -1, producer_epoch: int = -1
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.producer_id = producer_id
@@ -78,7 +78,7 @@ class EndTxnResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
         message = cls.__new__(cls)
         message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
@@ -92,7 +92,7 @@ class EndTxnResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         writer.integers(INT32_INT16, self.throttle_time_ms, self.error_code)
         if version >= 5:

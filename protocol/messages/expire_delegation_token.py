@@ -21,13 +21,13 @@ class ExpireDelegationTokenRequest(Message):
     expiry_time_period_ms: int
 
     def __init__(self, *, hmac: bytes = b"", expiry_time_period_ms: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.hmac = hmac
         self.expiry_time_period_ms = expiry_time_period_ms
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.hmac = reader.compact_data() if flexible else reader.data()
@@ -37,7 +37,7 @@ class ExpireDelegationTokenRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if flexible:
             writer.compact_data(self.hmac)
@@ -58,14 +58,14 @@ class ExpireDelegationTokenResponse(Message):
     throttle_time_ms: int
 
     def __init__(self, *, error_code: int = 0, expiry_timestamp_ms: int = 0, throttle_time_ms: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.error_code = error_code
         self.expiry_timestamp_ms = expiry_timestamp_ms
         self.throttle_time_ms = throttle_time_ms
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.error_code, message.expiry_timestamp_ms, message.throttle_time_ms = reader.integers(INT16_INT64_INT32)
@@ -74,7 +74,7 @@ class ExpireDelegationTokenResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.integers(INT16_INT64_INT32, self.error_code, self.expiry_timestamp_ms, self.throttle_time_ms)
         if flexible:

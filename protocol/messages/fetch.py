@@ -28,20 +28,20 @@ class ReplicaState(Message):
     replica_epoch: int
 
     def __init__(self, *, replica_id: int = -1, replica_epoch: int = -1) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.replica_id = replica_id
         self.replica_epoch = replica_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.replica_id, message.replica_epoch = reader.integers(INT32_INT64)
         reader.skip_tagged_fields()
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT64, self.replica_id, self.replica_epoch)
         writer.no_tagged_fields()
 
@@ -81,7 +81,7 @@ class FetchPartition(Message):
         replica_directory_id: bytes = ZERO_UUID,
         high_watermark: int = 9223372036854775807,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition = partition
         self.current_leader_epoch = current_leader_epoch
         self.fetch_offset = fetch_offset
@@ -93,7 +93,7 @@ class FetchPartition(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 12
         message = cls.__new__(cls)
         message.partition = reader.int32()
@@ -110,11 +110,11 @@ class FetchPartition(Message):
                 end = reader.tagged_field_end()
                 if tag == 0:
                     if version <= 16:
-                        reader.refuse_tag(tag, version)
+                        reader.reject_tag(tag, version)
                     message.replica_directory_id = reader.uuid()
                 elif tag == 1:
                     if version <= 17:
-                        reader.refuse_tag(tag, version)
+                        reader.reject_tag(tag, version)
                     message.high_watermark = reader.int64()
                 else:
                     reader.position = end
@@ -122,7 +122,7 @@ class FetchPartition(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 12
         writer.int32(self.partition)
         if version >= 9:
@@ -158,14 +158,14 @@ class FetchTopic(Message):
     def __init__(
         self, *, topic_id: bytes = ZERO_UUID, topic: str = "", partitions: list[FetchPartition] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_id = topic_id
         self.topic = topic
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 12
         message = cls.__new__(cls)
         message.topic_id = reader.uuid() if version >= 13 else ZERO_UUID
@@ -177,7 +177,7 @@ class FetchTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 12
         if version >= 13:
             writer.uuid(self.topic_id)
@@ -208,14 +208,14 @@ class ForgottenTopic(Message):
     def __init__(
         self, *, topic_id: bytes = ZERO_UUID, topic: str = "", partitions: list[int] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_id = topic_id
         self.topic = topic
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 12
         message = cls.__new__(cls)
         message.topic_id = reader.uuid() if version >= 13 else ZERO_UUID
@@ -227,7 +227,7 @@ class ForgottenTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 12
         if version >= 13:
             writer.uuid(self.topic_id)
@@ -292,7 +292,7 @@ class FetchRequest(Message):
         forgotten_topics_data: list[ForgottenTopic] | EllipsisType = ...,
         rack_id: str = "",
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.cluster_id = cluster_id
         self.replica_state = ReplicaState() if replica_state is ... else replica_state
         self.replica_id = replica_id
@@ -308,7 +308,7 @@ class FetchRequest(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 12
         message = cls.__new__(cls)
         message.replica_id = -1 if version >= 15 else reader.int32()
@@ -340,7 +340,7 @@ class FetchRequest(Message):
                     message.cluster_id = reader.compact_nullable_string()
                 elif tag == 1:
                     if version <= 14:
-                        reader.refuse_tag(tag, version)
+                        reader.reject_tag(tag, version)
                     message.replica_state = ReplicaState.read(reader, version)
                 else:
                     reader.position = end
@@ -348,7 +348,7 @@ class FetchRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 12
         if version <= 14:
             writer.int32(self.replica_id)
@@ -395,20 +395,20 @@ class EpochEndOffset(Message):
     end_offset: int
 
     def __init__(self, *, epoch: int = -1, end_offset: int = -1) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.epoch = epoch
         self.end_offset = end_offset
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.epoch, message.end_offset = reader.integers(INT32_INT64)
         reader.skip_tagged_fields()
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT64, self.epoch, self.end_offset)
         writer.no_tagged_fields()
 
@@ -422,20 +422,20 @@ class LeaderIdAndEpoch(Message):
     leader_epoch: int
 
     def __init__(self, *, leader_id: int = -1, leader_epoch: int = -1) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.leader_id = leader_id
         self.leader_epoch = leader_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.leader_id, message.leader_epoch = reader.integers(INT32_INT32)
         reader.skip_tagged_fields()
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT32, self.leader_id, self.leader_epoch)
         writer.no_tagged_fields()
 
@@ -449,20 +449,20 @@ class SnapshotId(Message):
     epoch: int
 
     def __init__(self, *, end_offset: int = -1, epoch: int = -1) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.end_offset = end_offset
         self.epoch = epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.end_offset, message.epoch = reader.integers(INT64_INT32)
         reader.skip_tagged_fields()
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT64_INT32, self.end_offset, self.epoch)
         writer.no_tagged_fields()
 
@@ -476,13 +476,13 @@ class AbortedTransaction(Message):
     first_offset: int
 
     def __init__(self, *, producer_id: int = 0, first_offset: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.producer_id = producer_id
         self.first_offset = first_offset
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 12
         message = cls.__new__(cls)
         message.producer_id, message.first_offset = reader.integers(INT64_INT64)
@@ -491,7 +491,7 @@ class AbortedTransaction(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 12
         writer.integers(INT64_INT64, self.producer_id, self.first_offset)
         if flexible:
@@ -542,7 +542,7 @@ class PartitionData(Message):
         preferred_read_replica: int = -1,
         records: bytes | None = None,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.error_code = error_code
         self.high_watermark = high_watermark
@@ -557,7 +557,7 @@ class PartitionData(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 12
         message = cls.__new__(cls)
         message.partition_index, message.error_code, message.high_watermark, message.last_stable_offset = (
@@ -593,7 +593,7 @@ class PartitionData(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 12
         writer.integers(
             INT32_INT16_INT64_INT64, self.partition_index, self.error_code, self.high_watermark, self.last_stable_offset
@@ -642,14 +642,14 @@ class FetchableTopicResponse(Message):
     def __init__(
         self, *, topic_id: bytes = ZERO_UUID, topic: str = "", partitions: list[PartitionData] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_id = topic_id
         self.topic = topic
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 12
         message = cls.__new__(cls)
         message.topic_id = reader.uuid() if version >= 13 else ZERO_UUID
@@ -661,7 +661,7 @@ class FetchableTopicResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 12
         if version >= 13:
             writer.uuid(self.topic_id)
@@ -691,7 +691,7 @@ class NodeEndpoint(Message):
     rack: str | None
 
     def __init__(self, *, node_id: int = 0, host: str = "", port: int = 0, rack: str | None = None) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.node_id = node_id
         self.host = host
         self.port = port
@@ -699,7 +699,7 @@ class NodeEndpoint(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.node_id = reader.int32()
         message.host = reader.compact_string()
@@ -709,7 +709,7 @@ class NodeEndpoint(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.node_id)
         writer.compact_string(self.host)
         writer.int32(self.port)
@@ -737,7 +737,7 @@ class FetchResponse(Message):
         responses: list[FetchableTopicResponse] | EllipsisType = ...,
         node_endpoints: list[NodeEndpoint] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.session_id = session_id
@@ -746,7 +746,7 @@ class FetchResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 12
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32()
@@ -764,7 +764,7 @@ class FetchResponse(Message):
                 end = reader.tagged_field_end()
                 if tag == 0:
                     if version <= 15:
-                        reader.refuse_tag(tag, version)
+                        reader.reject_tag(tag, version)
                     node_endpoints_count = reader.compact_array_length(11)
                     message.node_endpoints = [NodeEndpoint.read(reader, version) for _ in range(node_endpoints_count)]
                 else:
@@ -773,7 +773,7 @@ class FetchResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 12
         writer.int32(self.throttle_time_ms)
         if version >= 7:

@@ -23,14 +23,14 @@ class FindCoordinatorRequest(Message):
     coordinator_keys: list[str]
 
     def __init__(self, *, key: str = "", key_type: int = 0, coordinator_keys: list[str] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.key = key
         self.key_type = key_type
         self.coordinator_keys = [] if coordinator_keys is ... else coordinator_keys
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
         message = cls.__new__(cls)
         message.key = "" if version >= 4 else reader.compact_string() if flexible else reader.string()
@@ -45,7 +45,7 @@ class FindCoordinatorRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         if version <= 3:
             if flexible:
@@ -84,7 +84,7 @@ class Coordinator(Message):
         error_code: int = 0,
         error_message: str | None = "",
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.key = key
         self.node_id = node_id
         self.host = host
@@ -94,7 +94,7 @@ class Coordinator(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.key = reader.compact_string()
         message.node_id = reader.int32()
@@ -105,7 +105,7 @@ class Coordinator(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.key)
         writer.int32(self.node_id)
         writer.compact_string(self.host)
@@ -138,7 +138,7 @@ class FindCoordinatorResponse(Message):
         host: str = "",
         port: int = 0,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.coordinators = [] if coordinators is ... else coordinators
         self.error_code = error_code
@@ -149,7 +149,7 @@ class FindCoordinatorResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32() if version >= 1 else 0
@@ -175,7 +175,7 @@ class FindCoordinatorResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         if version >= 1:
             writer.int32(self.throttle_time_ms)

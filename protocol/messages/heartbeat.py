@@ -22,7 +22,7 @@ class HeartbeatRequest(Message):
     def __init__(
         self, *, group_id: str = "", generation_id: int = 0, member_id: str = "", group_instance_id: str | None = None
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.group_id = group_id
         self.generation_id = generation_id
         self.member_id = member_id
@@ -30,7 +30,7 @@ class HeartbeatRequest(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
         message = cls.__new__(cls)
         message.group_id = reader.compact_string() if flexible else reader.string()
@@ -44,7 +44,7 @@ class HeartbeatRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         if flexible:
             writer.compact_string(self.group_id)
@@ -73,13 +73,13 @@ class HeartbeatResponse(Message):
     error_code: int
 
     def __init__(self, *, throttle_time_ms: int = 0, error_code: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32() if version >= 1 else 0
@@ -89,7 +89,7 @@ class HeartbeatResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         if version >= 1:
             writer.int32(self.throttle_time_ms)

@@ -42,7 +42,7 @@ class InitProducerIdRequest(Message):
         enable2_pc: bool = False,
         keep_prepared_txn: bool = False,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.transactional_id = transactional_id
         self.transaction_timeout_ms = transaction_timeout_ms
         self.producer_id = producer_id
@@ -52,7 +52,7 @@ class InitProducerIdRequest(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.transactional_id = reader.compact_nullable_string() if flexible else reader.nullable_string()
@@ -73,7 +73,7 @@ class InitProducerIdRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if flexible:
             writer.compact_nullable_string(self.transactional_id)
@@ -118,7 +118,7 @@ class InitProducerIdResponse(Message):
         ongoing_txn_producer_id: int = -1,
         ongoing_txn_producer_epoch: int = -1,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.producer_id = producer_id
@@ -128,7 +128,7 @@ class InitProducerIdResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.throttle_time_ms, message.error_code, message.producer_id, message.producer_epoch = reader.integers(
@@ -144,7 +144,7 @@ class InitProducerIdResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.integers(
             INT32_INT16_INT64_INT16, self.throttle_time_ms, self.error_code, self.producer_id, self.producer_epoch

@@ -24,21 +24,21 @@ class PartitionData(Message):
     start_offset: int
 
     def __init__(self, *, partition: int = 0, state_epoch: int = 0, start_offset: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition = partition
         self.state_epoch = state_epoch
         self.start_offset = start_offset
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.partition, message.state_epoch, message.start_offset = reader.integers(INT32_INT32_INT64)
         reader.skip_tagged_fields()
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT32_INT64, self.partition, self.state_epoch, self.start_offset)
         writer.no_tagged_fields()
 
@@ -52,13 +52,13 @@ class InitializeStateData(Message):
     partitions: list[PartitionData]
 
     def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionData] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_id = topic_id
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic_id = reader.uuid()
         partitions_count = reader.compact_array_length(17)
@@ -67,7 +67,7 @@ class InitializeStateData(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.uuid(self.topic_id)
         writer.compact_array_length(len(self.partitions))
         for partitions_element in self.partitions:
@@ -84,13 +84,13 @@ class InitializeShareGroupStateRequest(Message):
     topics: list[InitializeStateData]
 
     def __init__(self, *, group_id: str = "", topics: list[InitializeStateData] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.group_id = group_id
         self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.group_id = reader.compact_string()
         topics_count = reader.compact_array_length(18)
@@ -99,7 +99,7 @@ class InitializeShareGroupStateRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.group_id)
         writer.compact_array_length(len(self.topics))
         for topics_element in self.topics:
@@ -117,14 +117,14 @@ class PartitionResult(Message):
     error_message: str | None
 
     def __init__(self, *, partition: int = 0, error_code: int = 0, error_message: str | None = None) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition = partition
         self.error_code = error_code
         self.error_message = error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.partition, message.error_code = reader.integers(INT32_INT16)
         message.error_message = reader.compact_nullable_string()
@@ -132,7 +132,7 @@ class PartitionResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.partition, self.error_code)
         writer.compact_nullable_string(self.error_message)
         writer.no_tagged_fields()
@@ -147,13 +147,13 @@ class InitializeStateResult(Message):
     partitions: list[PartitionResult]
 
     def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionResult] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_id = topic_id
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic_id = reader.uuid()
         partitions_count = reader.compact_array_length(8)
@@ -162,7 +162,7 @@ class InitializeStateResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.uuid(self.topic_id)
         writer.compact_array_length(len(self.partitions))
         for partitions_element in self.partitions:
@@ -178,12 +178,12 @@ class InitializeShareGroupStateResponse(Message):
     results: list[InitializeStateResult]
 
     def __init__(self, *, results: list[InitializeStateResult] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.results = [] if results is ... else results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         results_count = reader.compact_array_length(18)
         message.results = [InitializeStateResult.read(reader, version) for _ in range(results_count)]
@@ -191,7 +191,7 @@ class InitializeShareGroupStateResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_array_length(len(self.results))
         for results_element in self.results:
             results_element.write(writer, version)

@@ -22,13 +22,13 @@ class JoinGroupRequestProtocol(Message):
     metadata: bytes
 
     def __init__(self, *, name: str = "", metadata: bytes = b"") -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.metadata = metadata
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
         message = cls.__new__(cls)
         message.name = reader.compact_string() if flexible else reader.string()
@@ -38,7 +38,7 @@ class JoinGroupRequestProtocol(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 6
         if flexible:
             writer.compact_string(self.name)
@@ -87,7 +87,7 @@ class JoinGroupRequest(Message):
         protocols: list[JoinGroupRequestProtocol] | EllipsisType = ...,
         reason: str | None = None,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.group_id = group_id
         self.session_timeout_ms = session_timeout_ms
         self.rebalance_timeout_ms = rebalance_timeout_ms
@@ -99,7 +99,7 @@ class JoinGroupRequest(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
         message = cls.__new__(cls)
         message.group_id = reader.compact_string() if flexible else reader.string()
@@ -118,7 +118,7 @@ class JoinGroupRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 6
         if flexible:
             writer.compact_string(self.group_id)
@@ -162,14 +162,14 @@ class JoinGroupResponseMember(Message):
     metadata: bytes
 
     def __init__(self, *, member_id: str = "", group_instance_id: str | None = None, metadata: bytes = b"") -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.member_id = member_id
         self.group_instance_id = group_instance_id
         self.metadata = metadata
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
         message = cls.__new__(cls)
         message.member_id = reader.compact_string() if flexible else reader.string()
@@ -182,7 +182,7 @@ class JoinGroupResponseMember(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 6
         if flexible:
             writer.compact_string(self.member_id)
@@ -239,7 +239,7 @@ class JoinGroupResponse(Message):
         member_id: str = "",
         members: list[JoinGroupResponseMember] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.generation_id = generation_id
@@ -252,7 +252,7 @@ class JoinGroupResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32() if version >= 2 else 0
@@ -275,7 +275,7 @@ class JoinGroupResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 6
         if version >= 2:
             writer.int32(self.throttle_time_ms)

@@ -20,14 +20,14 @@ class MemberIdentity(Message):
     reason: str | None
 
     def __init__(self, *, member_id: str = "", group_instance_id: str | None = None, reason: str | None = None) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.member_id = member_id
         self.group_instance_id = group_instance_id
         self.reason = reason
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
         message = cls.__new__(cls)
         message.member_id = reader.compact_string() if flexible else reader.string()
@@ -38,7 +38,7 @@ class MemberIdentity(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         if flexible:
             writer.compact_string(self.member_id)
@@ -66,14 +66,14 @@ class LeaveGroupRequest(Message):
     def __init__(
         self, *, group_id: str = "", members: list[MemberIdentity] | EllipsisType = ..., member_id: str = ""
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.group_id = group_id
         self.members = [] if members is ... else members
         self.member_id = member_id
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
         message = cls.__new__(cls)
         message.group_id = reader.compact_string() if flexible else reader.string()
@@ -88,7 +88,7 @@ class LeaveGroupRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         if flexible:
             writer.compact_string(self.group_id)
@@ -117,14 +117,14 @@ class MemberResponse(Message):
     error_code: int
 
     def __init__(self, *, member_id: str = "", group_instance_id: str | None = "", error_code: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.member_id = member_id
         self.group_instance_id = group_instance_id
         self.error_code = error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
         message = cls.__new__(cls)
         message.member_id = reader.compact_string() if flexible else reader.string()
@@ -135,7 +135,7 @@ class MemberResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         if flexible:
             writer.compact_string(self.member_id)
@@ -162,14 +162,14 @@ class LeaveGroupResponse(Message):
     def __init__(
         self, *, throttle_time_ms: int = 0, error_code: int = 0, members: list[MemberResponse] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.members = [] if members is ... else members
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32() if version >= 1 else 0
@@ -184,7 +184,7 @@ class LeaveGroupResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         if version >= 1:
             writer.int32(self.throttle_time_ms)

@@ -21,12 +21,12 @@ class ListConfigResourcesRequest(Message):
     resource_types: list[int]
 
     def __init__(self, *, resource_types: list[int] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.resource_types = [] if resource_types is ... else resource_types
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         if version >= 1:
             resource_types_count = reader.compact_array_length(1)
@@ -37,7 +37,7 @@ class ListConfigResourcesRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         if version >= 1:
             writer.compact_array_length(len(self.resource_types))
             writer.integer_list(INT8, self.resource_types)
@@ -53,13 +53,13 @@ class ConfigResource(Message):
     resource_type: int
 
     def __init__(self, *, resource_name: str = "", resource_type: int = 16) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.resource_name = resource_name
         self.resource_type = resource_type
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.resource_name = reader.compact_string()
         message.resource_type = reader.int8() if version >= 1 else 16
@@ -67,7 +67,7 @@ class ConfigResource(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.resource_name)
         if version >= 1:
             writer.int8(self.resource_type)
@@ -90,14 +90,14 @@ class ListConfigResourcesResponse(Message):
         error_code: int = 0,
         config_resources: list[ConfigResource] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.config_resources = [] if config_resources is ... else config_resources
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
         config_resources_count = reader.compact_array_length(2)
@@ -106,7 +106,7 @@ class ListConfigResourcesResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.throttle_time_ms, self.error_code)
         writer.compact_array_length(len(self.config_resources))
         for config_resources_element in self.config_resources:

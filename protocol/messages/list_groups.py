@@ -21,13 +21,13 @@ class ListGroupsRequest(Message):
     def __init__(
         self, *, states_filter: list[str] | EllipsisType = ..., types_filter: list[str] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.states_filter = [] if states_filter is ... else states_filter
         self.types_filter = [] if types_filter is ... else types_filter
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
         message = cls.__new__(cls)
         if version >= 4:
@@ -45,7 +45,7 @@ class ListGroupsRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         if version >= 4:
             writer.compact_array_length(len(self.states_filter))
@@ -72,7 +72,7 @@ class ListedGroup(Message):
     def __init__(
         self, *, group_id: str = "", protocol_type: str = "", group_state: str = "", group_type: str = ""
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.group_id = group_id
         self.protocol_type = protocol_type
         self.group_state = group_state
@@ -80,7 +80,7 @@ class ListedGroup(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
         message = cls.__new__(cls)
         message.group_id = reader.compact_string() if flexible else reader.string()
@@ -92,7 +92,7 @@ class ListedGroup(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         if flexible:
             writer.compact_string(self.group_id)
@@ -122,14 +122,14 @@ class ListGroupsResponse(Message):
     def __init__(
         self, *, throttle_time_ms: int = 0, error_code: int = 0, groups: list[ListedGroup] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.groups = [] if groups is ... else groups
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32() if version >= 1 else 0
@@ -141,7 +141,7 @@ class ListGroupsResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         if version >= 1:
             writer.int32(self.throttle_time_ms)

@@ -23,14 +23,14 @@ class ListOffsetsPartition(Message):
     timestamp: int
 
     def __init__(self, *, partition_index: int = 0, current_leader_epoch: int = -1, timestamp: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.current_leader_epoch = current_leader_epoch
         self.timestamp = timestamp
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
         message = cls.__new__(cls)
         message.partition_index = reader.int32()
@@ -41,7 +41,7 @@ class ListOffsetsPartition(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 6
         writer.int32(self.partition_index)
         if version >= 4:
@@ -60,13 +60,13 @@ class ListOffsetsTopic(Message):
     partitions: list[ListOffsetsPartition]
 
     def __init__(self, *, name: str = "", partitions: list[ListOffsetsPartition] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
         message = cls.__new__(cls)
         message.name = reader.compact_string() if flexible else reader.string()
@@ -77,7 +77,7 @@ class ListOffsetsTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 6
         if flexible:
             writer.compact_string(self.name)
@@ -111,7 +111,7 @@ class ListOffsetsRequest(Message):
         topics: list[ListOffsetsTopic] | EllipsisType = ...,
         timeout_ms: int = 0,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.replica_id = replica_id
         self.isolation_level = isolation_level
         self.topics = [] if topics is ... else topics
@@ -119,7 +119,7 @@ class ListOffsetsRequest(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
         message = cls.__new__(cls)
         message.replica_id = reader.int32()
@@ -132,7 +132,7 @@ class ListOffsetsRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 6
         writer.int32(self.replica_id)
         if version >= 2:
@@ -169,7 +169,7 @@ class ListOffsetsPartitionResponse(Message):
         offset: int = -1,
         leader_epoch: int = -1,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.error_code = error_code
         self.timestamp = timestamp
@@ -178,7 +178,7 @@ class ListOffsetsPartitionResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
         message = cls.__new__(cls)
         message.partition_index, message.error_code, message.timestamp, message.offset = reader.integers(
@@ -190,7 +190,7 @@ class ListOffsetsPartitionResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 6
         writer.integers(INT32_INT16_INT64_INT64, self.partition_index, self.error_code, self.timestamp, self.offset)
         if version >= 4:
@@ -208,13 +208,13 @@ class ListOffsetsTopicResponse(Message):
     partitions: list[ListOffsetsPartitionResponse]
 
     def __init__(self, *, name: str = "", partitions: list[ListOffsetsPartitionResponse] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
         message = cls.__new__(cls)
         message.name = reader.compact_string() if flexible else reader.string()
@@ -225,7 +225,7 @@ class ListOffsetsTopicResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 6
         if flexible:
             writer.compact_string(self.name)
@@ -252,13 +252,13 @@ class ListOffsetsResponse(Message):
     def __init__(
         self, *, throttle_time_ms: int = 0, topics: list[ListOffsetsTopicResponse] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32() if version >= 2 else 0
@@ -269,7 +269,7 @@ class ListOffsetsResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 6
         if version >= 2:
             writer.int32(self.throttle_time_ms)

@@ -22,13 +22,13 @@ class ListPartitionReassignmentsTopics(Message):
     partition_indexes: list[int]
 
     def __init__(self, *, name: str = "", partition_indexes: list[int] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.partition_indexes = [] if partition_indexes is ... else partition_indexes
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.name = reader.compact_string()
         partition_indexes_count = reader.compact_array_length(4)
@@ -37,7 +37,7 @@ class ListPartitionReassignmentsTopics(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
         writer.compact_array_length(len(self.partition_indexes))
         writer.integer_list(INT32, self.partition_indexes)
@@ -55,13 +55,13 @@ class ListPartitionReassignmentsRequest(Message):
     def __init__(
         self, *, timeout_ms: int = 60000, topics: list[ListPartitionReassignmentsTopics] | None = None
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.timeout_ms = timeout_ms
         self.topics = topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.timeout_ms = reader.int32()
         topics_count = reader.compact_nullable_array_length(3)
@@ -74,7 +74,7 @@ class ListPartitionReassignmentsRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.timeout_ms)
         topics_count = None if self.topics is None else len(self.topics)
         writer.compact_nullable_array_length(topics_count)
@@ -101,7 +101,7 @@ class OngoingPartitionReassignment(Message):
         adding_replicas: list[int] | EllipsisType = ...,
         removing_replicas: list[int] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.replicas = [] if replicas is ... else replicas
         self.adding_replicas = [] if adding_replicas is ... else adding_replicas
@@ -109,7 +109,7 @@ class OngoingPartitionReassignment(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.partition_index = reader.int32()
         replicas_count = reader.compact_array_length(4)
@@ -122,7 +122,7 @@ class OngoingPartitionReassignment(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.partition_index)
         writer.compact_array_length(len(self.replicas))
         writer.integer_list(INT32, self.replicas)
@@ -142,13 +142,13 @@ class OngoingTopicReassignment(Message):
     partitions: list[OngoingPartitionReassignment]
 
     def __init__(self, *, name: str = "", partitions: list[OngoingPartitionReassignment] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.name = reader.compact_string()
         partitions_count = reader.compact_array_length(8)
@@ -157,7 +157,7 @@ class OngoingTopicReassignment(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
         writer.compact_array_length(len(self.partitions))
         for partitions_element in self.partitions:
@@ -183,7 +183,7 @@ class ListPartitionReassignmentsResponse(Message):
         error_message: str | None = "",
         topics: list[OngoingTopicReassignment] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.error_message = error_message
@@ -191,7 +191,7 @@ class ListPartitionReassignmentsResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
         message.error_message = reader.compact_nullable_string()
@@ -201,7 +201,7 @@ class ListPartitionReassignmentsResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.throttle_time_ms, self.error_code)
         writer.compact_nullable_string(self.error_message)
         writer.compact_array_length(len(self.topics))

@@ -31,7 +31,7 @@ class ListTransactionsRequest(Message):
         duration_filter: int = -1,
         transactional_id_pattern: str | None = None,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.state_filters = [] if state_filters is ... else state_filters
         self.producer_id_filters = [] if producer_id_filters is ... else producer_id_filters
         self.duration_filter = duration_filter
@@ -39,7 +39,7 @@ class ListTransactionsRequest(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         state_filters_count = reader.compact_array_length(1)
         message.state_filters = [reader.compact_string() for _ in range(state_filters_count)]
@@ -51,7 +51,7 @@ class ListTransactionsRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_array_length(len(self.state_filters))
         for state_filters_element in self.state_filters:
             writer.compact_string(state_filters_element)
@@ -74,14 +74,14 @@ class TransactionState(Message):
     transaction_state: str
 
     def __init__(self, *, transactional_id: str = "", producer_id: int = 0, transaction_state: str = "") -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.transactional_id = transactional_id
         self.producer_id = producer_id
         self.transaction_state = transaction_state
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.transactional_id = reader.compact_string()
         message.producer_id = reader.int64()
@@ -90,7 +90,7 @@ class TransactionState(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.transactional_id)
         writer.int64(self.producer_id)
         writer.compact_string(self.transaction_state)
@@ -115,7 +115,7 @@ class ListTransactionsResponse(Message):
         unknown_state_filters: list[str] | EllipsisType = ...,
         transaction_states: list[TransactionState] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.unknown_state_filters = [] if unknown_state_filters is ... else unknown_state_filters
@@ -123,7 +123,7 @@ class ListTransactionsResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
         unknown_state_filters_count = reader.compact_array_length(1)
@@ -134,7 +134,7 @@ class ListTransactionsResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.throttle_time_ms, self.error_code)
         writer.compact_array_length(len(self.unknown_state_filters))
         for unknown_state_filters_element in self.unknown_state_filters:

@@ -22,13 +22,13 @@ class MetadataRequestTopic(Message):
     name: str | None
 
     def __init__(self, *, topic_id: bytes = ZERO_UUID, name: str | None = "") -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_id = topic_id
         self.name = name
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 9
         message = cls.__new__(cls)
         message.topic_id = reader.uuid() if version >= 10 else ZERO_UUID
@@ -44,7 +44,7 @@ class MetadataRequestTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 9
         if version >= 10:
             writer.uuid(self.topic_id)
@@ -81,7 +81,7 @@ class MetadataRequest(Message):
         include_cluster_authorized_operations: bool = False,
         include_topic_authorized_operations: bool = False,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topics = [] if topics is ... else topics
         self.allow_auto_topic_creation = allow_auto_topic_creation
         self.include_cluster_authorized_operations = include_cluster_authorized_operations
@@ -89,7 +89,7 @@ class MetadataRequest(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 9
         message = cls.__new__(cls)
         topics_count = (
@@ -110,7 +110,7 @@ class MetadataRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 9
         topics_count = None if self.topics is None else len(self.topics)
         if flexible:
@@ -142,7 +142,7 @@ class MetadataResponseBroker(Message):
     rack: str | None
 
     def __init__(self, *, node_id: int = 0, host: str = "", port: int = 0, rack: str | None = None) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.node_id = node_id
         self.host = host
         self.port = port
@@ -150,7 +150,7 @@ class MetadataResponseBroker(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 9
         message = cls.__new__(cls)
         message.node_id = reader.int32()
@@ -164,7 +164,7 @@ class MetadataResponseBroker(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 9
         writer.int32(self.node_id)
         if flexible:
@@ -213,7 +213,7 @@ class MetadataResponsePartition(Message):
         isr_nodes: list[int] | EllipsisType = ...,
         offline_replicas: list[int] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.error_code = error_code
         self.partition_index = partition_index
         self.leader_id = leader_id
@@ -224,7 +224,7 @@ class MetadataResponsePartition(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 9
         message = cls.__new__(cls)
         message.error_code, message.partition_index, message.leader_id = reader.integers(INT16_INT32_INT32)
@@ -243,7 +243,7 @@ class MetadataResponsePartition(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 9
         writer.integers(INT16_INT32_INT32, self.error_code, self.partition_index, self.leader_id)
         if version >= 7:
@@ -290,7 +290,7 @@ class MetadataResponseTopic(Message):
         partitions: list[MetadataResponsePartition] | EllipsisType = ...,
         topic_authorized_operations: int = -2147483648,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.error_code = error_code
         self.name = name
         self.topic_id = topic_id
@@ -300,7 +300,7 @@ class MetadataResponseTopic(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 9
         message = cls.__new__(cls)
         message.error_code = reader.int16()
@@ -321,7 +321,7 @@ class MetadataResponseTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 9
         writer.int16(self.error_code)
         if version >= 12:
@@ -378,7 +378,7 @@ class MetadataResponse(Message):
         error_code: int = 0,
         cluster_authorized_operations: int = -2147483648,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.brokers = [] if brokers is ... else brokers
         self.cluster_id = cluster_id
@@ -389,7 +389,7 @@ class MetadataResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 9
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32() if version >= 3 else 0
@@ -408,7 +408,7 @@ class MetadataResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 9
         if version >= 3:
             writer.int32(self.throttle_time_ms)

@@ -32,7 +32,7 @@ class OffsetCommitRequestPartition(Message):
         committed_leader_epoch: int = -1,
         committed_metadata: str | None = "",
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.committed_offset = committed_offset
         self.committed_leader_epoch = committed_leader_epoch
@@ -40,7 +40,7 @@ class OffsetCommitRequestPartition(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 8
         message = cls.__new__(cls)
         message.partition_index, message.committed_offset = reader.integers(INT32_INT64)
@@ -51,7 +51,7 @@ class OffsetCommitRequestPartition(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 8
         writer.integers(INT32_INT64, self.partition_index, self.committed_offset)
         if version >= 6:
@@ -80,14 +80,14 @@ class OffsetCommitRequestTopic(Message):
         name: str = "",
         partitions: list[OffsetCommitRequestPartition] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_id = topic_id
         self.name = name
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 8
         message = cls.__new__(cls)
         message.topic_id = reader.uuid() if version >= 10 else ZERO_UUID
@@ -99,7 +99,7 @@ class OffsetCommitRequestTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 8
         if version >= 10:
             writer.uuid(self.topic_id)
@@ -147,7 +147,7 @@ class OffsetCommitRequest(Message):
         retention_time_ms: int = -1,
         topics: list[OffsetCommitRequestTopic] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.group_id = group_id
         self.generation_id_or_member_epoch = generation_id_or_member_epoch
         self.member_id = member_id
@@ -157,7 +157,7 @@ class OffsetCommitRequest(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 8
         message = cls.__new__(cls)
         message.group_id = reader.compact_string() if flexible else reader.string()
@@ -174,7 +174,7 @@ class OffsetCommitRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 8
         if flexible:
             writer.compact_string(self.group_id)
@@ -211,13 +211,13 @@ class OffsetCommitResponsePartition(Message):
     error_code: int
 
     def __init__(self, *, partition_index: int = 0, error_code: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.error_code = error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 8
         message = cls.__new__(cls)
         message.partition_index, message.error_code = reader.integers(INT32_INT16)
@@ -226,7 +226,7 @@ class OffsetCommitResponsePartition(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 8
         writer.integers(INT32_INT16, self.partition_index, self.error_code)
         if flexible:
@@ -249,14 +249,14 @@ class OffsetCommitResponseTopic(Message):
         name: str = "",
         partitions: list[OffsetCommitResponsePartition] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_id = topic_id
         self.name = name
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 8
         message = cls.__new__(cls)
         message.topic_id = reader.uuid() if version >= 10 else ZERO_UUID
@@ -268,7 +268,7 @@ class OffsetCommitResponseTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 8
         if version >= 10:
             writer.uuid(self.topic_id)
@@ -298,13 +298,13 @@ class OffsetCommitResponse(Message):
     def __init__(
         self, *, throttle_time_ms: int = 0, topics: list[OffsetCommitResponseTopic] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 8
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32() if version >= 3 else 0
@@ -315,7 +315,7 @@ class OffsetCommitResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 8
         if version >= 3:
             writer.int32(self.throttle_time_ms)

@@ -22,18 +22,18 @@ class OffsetDeleteRequestPartition(Message):
     partition_index: int
 
     def __init__(self, *, partition_index: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.partition_index = reader.int32()
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.partition_index)
 
 
@@ -46,13 +46,13 @@ class OffsetDeleteRequestTopic(Message):
     partitions: list[OffsetDeleteRequestPartition]
 
     def __init__(self, *, name: str = "", partitions: list[OffsetDeleteRequestPartition] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.name = reader.string()
         partitions_count = reader.array_length(4)
@@ -60,7 +60,7 @@ class OffsetDeleteRequestTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.string(self.name)
         writer.array_length(len(self.partitions))
         for partitions_element in self.partitions:
@@ -76,13 +76,13 @@ class OffsetDeleteRequest(Message):
     topics: list[OffsetDeleteRequestTopic]
 
     def __init__(self, *, group_id: str = "", topics: list[OffsetDeleteRequestTopic] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.group_id = group_id
         self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.group_id = reader.string()
         topics_count = reader.array_length(6)
@@ -90,7 +90,7 @@ class OffsetDeleteRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.string(self.group_id)
         writer.array_length(len(self.topics))
         for topics_element in self.topics:
@@ -106,19 +106,19 @@ class OffsetDeleteResponsePartition(Message):
     error_code: int
 
     def __init__(self, *, partition_index: int = 0, error_code: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.error_code = error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.partition_index, message.error_code = reader.integers(INT32_INT16)
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.partition_index, self.error_code)
 
 
@@ -131,13 +131,13 @@ class OffsetDeleteResponseTopic(Message):
     partitions: list[OffsetDeleteResponsePartition]
 
     def __init__(self, *, name: str = "", partitions: list[OffsetDeleteResponsePartition] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.name = reader.string()
         partitions_count = reader.array_length(6)
@@ -145,7 +145,7 @@ class OffsetDeleteResponseTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.string(self.name)
         writer.array_length(len(self.partitions))
         for partitions_element in self.partitions:
@@ -168,14 +168,14 @@ class OffsetDeleteResponse(Message):
         throttle_time_ms: int = 0,
         topics: list[OffsetDeleteResponseTopic] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.error_code = error_code
         self.throttle_time_ms = throttle_time_ms
         self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.error_code, message.throttle_time_ms = reader.integers(INT16_INT32)
         topics_count = reader.array_length(6)
@@ -183,7 +183,7 @@ class OffsetDeleteResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT16_INT32, self.error_code, self.throttle_time_ms)
         writer.array_length(len(self.topics))
         for topics_element in self.topics:

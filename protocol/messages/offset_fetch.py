@@ -26,14 +26,14 @@ class OffsetFetchRequestTopics(Message):
     def __init__(
         self, *, topic_id: bytes = ZERO_UUID, name: str = "", partition_indexes: list[int] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_id = topic_id
         self.name = name
         self.partition_indexes = [] if partition_indexes is ... else partition_indexes
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic_id = reader.uuid() if version >= 10 else ZERO_UUID
         message.name = "" if version >= 10 else reader.compact_string()
@@ -43,7 +43,7 @@ class OffsetFetchRequestTopics(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         if version >= 10:
             writer.uuid(self.topic_id)
         if version <= 9:
@@ -71,7 +71,7 @@ class OffsetFetchRequestGroup(Message):
         member_epoch: int = -1,
         topics: list[OffsetFetchRequestTopics] | EllipsisType | None = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.group_id = group_id
         self.member_id = member_id
         self.member_epoch = member_epoch
@@ -79,7 +79,7 @@ class OffsetFetchRequestGroup(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.group_id = reader.compact_string()
         if version >= 9:
@@ -98,7 +98,7 @@ class OffsetFetchRequestGroup(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.group_id)
         if version >= 9:
             writer.compact_nullable_string(self.member_id)
@@ -119,13 +119,13 @@ class OffsetFetchRequestTopic(Message):
     partition_indexes: list[int]
 
     def __init__(self, *, name: str = "", partition_indexes: list[int] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.partition_indexes = [] if partition_indexes is ... else partition_indexes
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
         message = cls.__new__(cls)
         message.name = reader.compact_string() if flexible else reader.string()
@@ -136,7 +136,7 @@ class OffsetFetchRequestTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 6
         if flexible:
             writer.compact_string(self.name)
@@ -169,7 +169,7 @@ class OffsetFetchRequest(Message):
         topics: list[OffsetFetchRequestTopic] | EllipsisType | None = ...,
         require_stable: bool = False,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.groups = [] if groups is ... else groups
         self.group_id = group_id
         self.topics = [] if topics is ... else topics
@@ -177,7 +177,7 @@ class OffsetFetchRequest(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
         message = cls.__new__(cls)
         if version >= 8:
@@ -208,7 +208,7 @@ class OffsetFetchRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 6
         if version >= 8:
             writer.compact_array_length(len(self.groups))
@@ -254,7 +254,7 @@ class OffsetFetchResponsePartitions(Message):
         metadata: str | None = "",
         error_code: int = 0,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.committed_offset = committed_offset
         self.committed_leader_epoch = committed_leader_epoch
@@ -263,7 +263,7 @@ class OffsetFetchResponsePartitions(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.partition_index, message.committed_offset, message.committed_leader_epoch = reader.integers(
             INT32_INT64_INT32
@@ -274,7 +274,7 @@ class OffsetFetchResponsePartitions(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT64_INT32, self.partition_index, self.committed_offset, self.committed_leader_epoch)
         writer.compact_nullable_string(self.metadata)
         writer.int16(self.error_code)
@@ -297,14 +297,14 @@ class OffsetFetchResponseTopics(Message):
         name: str = "",
         partitions: list[OffsetFetchResponsePartitions] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_id = topic_id
         self.name = name
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic_id = reader.uuid() if version >= 10 else ZERO_UUID
         message.name = "" if version >= 10 else reader.compact_string()
@@ -314,7 +314,7 @@ class OffsetFetchResponseTopics(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         if version >= 10:
             writer.uuid(self.topic_id)
         if version <= 9:
@@ -337,14 +337,14 @@ class OffsetFetchResponseGroup(Message):
     def __init__(
         self, *, group_id: str = "", topics: list[OffsetFetchResponseTopics] | EllipsisType = ..., error_code: int = 0
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.group_id = group_id
         self.topics = [] if topics is ... else topics
         self.error_code = error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.group_id = reader.compact_string()
         topics_count = reader.compact_array_length(3)
@@ -354,7 +354,7 @@ class OffsetFetchResponseGroup(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.group_id)
         writer.compact_array_length(len(self.topics))
         for topics_element in self.topics:
@@ -383,7 +383,7 @@ class OffsetFetchResponsePartition(Message):
         metadata: str | None = "",
         error_code: int = 0,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.committed_offset = committed_offset
         self.committed_leader_epoch = committed_leader_epoch
@@ -392,7 +392,7 @@ class OffsetFetchResponsePartition(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
         message = cls.__new__(cls)
         message.partition_index, message.committed_offset = reader.integers(INT32_INT64)
@@ -404,7 +404,7 @@ class OffsetFetchResponsePartition(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 6
         writer.integers(INT32_INT64, self.partition_index, self.committed_offset)
         if version >= 5:
@@ -427,13 +427,13 @@ class OffsetFetchResponseTopic(Message):
     partitions: list[OffsetFetchResponsePartition]
 
     def __init__(self, *, name: str = "", partitions: list[OffsetFetchResponsePartition] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
         message = cls.__new__(cls)
         message.name = reader.compact_string() if flexible else reader.string()
@@ -444,7 +444,7 @@ class OffsetFetchResponseTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 6
         if flexible:
             writer.compact_string(self.name)
@@ -478,7 +478,7 @@ class OffsetFetchResponse(Message):
         topics: list[OffsetFetchResponseTopic] | EllipsisType = ...,
         error_code: int = 0,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.groups = [] if groups is ... else groups
         self.topics = [] if topics is ... else topics
@@ -486,7 +486,7 @@ class OffsetFetchResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 6
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32() if version >= 3 else 0
@@ -506,7 +506,7 @@ class OffsetFetchResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 6
         if version >= 3:
             writer.int32(self.throttle_time_ms)

@@ -24,14 +24,14 @@ class OffsetForLeaderPartition(Message):
     leader_epoch: int
 
     def __init__(self, *, partition: int = 0, current_leader_epoch: int = -1, leader_epoch: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition = partition
         self.current_leader_epoch = current_leader_epoch
         self.leader_epoch = leader_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
         message = cls.__new__(cls)
         message.partition, message.current_leader_epoch, message.leader_epoch = reader.integers(INT32_INT32_INT32)
@@ -40,7 +40,7 @@ class OffsetForLeaderPartition(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         writer.integers(INT32_INT32_INT32, self.partition, self.current_leader_epoch, self.leader_epoch)
         if flexible:
@@ -56,13 +56,13 @@ class OffsetForLeaderTopic(Message):
     partitions: list[OffsetForLeaderPartition]
 
     def __init__(self, *, topic: str = "", partitions: list[OffsetForLeaderPartition] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic = topic
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
         message = cls.__new__(cls)
         message.topic = reader.compact_string() if flexible else reader.string()
@@ -73,7 +73,7 @@ class OffsetForLeaderTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         if flexible:
             writer.compact_string(self.topic)
@@ -98,13 +98,13 @@ class OffsetForLeaderEpochRequest(Message):
     topics: list[OffsetForLeaderTopic]
 
     def __init__(self, *, replica_id: int = -2, topics: list[OffsetForLeaderTopic] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.replica_id = replica_id
         self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
         message = cls.__new__(cls)
         message.replica_id = reader.int32() if version >= 3 else -2
@@ -115,7 +115,7 @@ class OffsetForLeaderEpochRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         if version >= 3:
             writer.int32(self.replica_id)
@@ -142,7 +142,7 @@ class EpochEndOffset(Message):
     def __init__(
         self, *, error_code: int = 0, partition: int = 0, leader_epoch: int = -1, end_offset: int = -1
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.error_code = error_code
         self.partition = partition
         self.leader_epoch = leader_epoch
@@ -150,7 +150,7 @@ class EpochEndOffset(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
         message = cls.__new__(cls)
         message.error_code, message.partition, message.leader_epoch, message.end_offset = reader.integers(
@@ -161,7 +161,7 @@ class EpochEndOffset(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         writer.integers(INT16_INT32_INT32_INT64, self.error_code, self.partition, self.leader_epoch, self.end_offset)
         if flexible:
@@ -177,13 +177,13 @@ class OffsetForLeaderTopicResult(Message):
     partitions: list[EpochEndOffset]
 
     def __init__(self, *, topic: str = "", partitions: list[EpochEndOffset] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic = topic
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
         message = cls.__new__(cls)
         message.topic = reader.compact_string() if flexible else reader.string()
@@ -194,7 +194,7 @@ class OffsetForLeaderTopicResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         if flexible:
             writer.compact_string(self.topic)
@@ -221,13 +221,13 @@ class OffsetForLeaderEpochResponse(Message):
     def __init__(
         self, *, throttle_time_ms: int = 0, topics: list[OffsetForLeaderTopicResult] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32()
@@ -238,7 +238,7 @@ class OffsetForLeaderEpochResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         writer.int32(self.throttle_time_ms)
         if flexible:

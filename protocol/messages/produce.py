@@ -24,13 +24,13 @@ class PartitionProduceData(Message):
     records: bytes | None
 
     def __init__(self, *, index: int = 0, records: bytes | None = None) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.index = index
         self.records = records
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 9
         message = cls.__new__(cls)
         message.index = reader.int32()
@@ -40,7 +40,7 @@ class PartitionProduceData(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 9
         writer.int32(self.index)
         if flexible:
@@ -67,14 +67,14 @@ class TopicProduceData(Message):
         name: str = "",
         partition_data: list[PartitionProduceData] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_id = topic_id
         self.name = name
         self.partition_data = [] if partition_data is ... else partition_data
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 9
         message = cls.__new__(cls)
         message.topic_id = reader.uuid() if version >= 13 else ZERO_UUID
@@ -86,7 +86,7 @@ class TopicProduceData(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 9
         if version >= 13:
             writer.uuid(self.topic_id)
@@ -123,7 +123,7 @@ class ProduceRequest(Message):
         timeout_ms: int = 0,
         topic_data: list[TopicProduceData] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.transactional_id = transactional_id
         self.acks = acks
         self.timeout_ms = timeout_ms
@@ -131,7 +131,7 @@ class ProduceRequest(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 9
         message = cls.__new__(cls)
         message.transactional_id = reader.compact_nullable_string() if flexible else reader.nullable_string()
@@ -143,7 +143,7 @@ class ProduceRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 9
         if flexible:
             writer.compact_nullable_string(self.transactional_id)
@@ -169,13 +169,13 @@ class BatchIndexAndErrorMessage(Message):
     batch_index_error_message: str | None
 
     def __init__(self, *, batch_index: int = 0, batch_index_error_message: str | None = None) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.batch_index = batch_index
         self.batch_index_error_message = batch_index_error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 9
         message = cls.__new__(cls)
         message.batch_index = reader.int32()
@@ -185,7 +185,7 @@ class BatchIndexAndErrorMessage(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 9
         writer.int32(self.batch_index)
         if flexible:
@@ -205,20 +205,20 @@ class LeaderIdAndEpoch(Message):
     leader_epoch: int
 
     def __init__(self, *, leader_id: int = -1, leader_epoch: int = -1) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.leader_id = leader_id
         self.leader_epoch = leader_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.leader_id, message.leader_epoch = reader.integers(INT32_INT32)
         reader.skip_tagged_fields()
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT32, self.leader_id, self.leader_epoch)
         writer.no_tagged_fields()
 
@@ -258,7 +258,7 @@ class PartitionProduceResponse(Message):
         error_message: str | None = None,
         current_leader: LeaderIdAndEpoch | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.index = index
         self.error_code = error_code
         self.base_offset = base_offset
@@ -270,7 +270,7 @@ class PartitionProduceResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 9
         message = cls.__new__(cls)
         message.index, message.error_code, message.base_offset, message.log_append_time_ms = reader.integers(
@@ -293,7 +293,7 @@ class PartitionProduceResponse(Message):
                 end = reader.tagged_field_end()
                 if tag == 0:
                     if version <= 9:
-                        reader.refuse_tag(tag, version)
+                        reader.reject_tag(tag, version)
                     message.current_leader = LeaderIdAndEpoch.read(reader, version)
                 else:
                     reader.position = end
@@ -301,7 +301,7 @@ class PartitionProduceResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 9
         writer.integers(INT32_INT16_INT64_INT64, self.index, self.error_code, self.base_offset, self.log_append_time_ms)
         if version >= 5:
@@ -342,14 +342,14 @@ class TopicProduceResponse(Message):
         name: str = "",
         partition_responses: list[PartitionProduceResponse] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_id = topic_id
         self.name = name
         self.partition_responses = [] if partition_responses is ... else partition_responses
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 9
         message = cls.__new__(cls)
         message.topic_id = reader.uuid() if version >= 13 else ZERO_UUID
@@ -363,7 +363,7 @@ class TopicProduceResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 9
         if version >= 13:
             writer.uuid(self.topic_id)
@@ -393,7 +393,7 @@ class NodeEndpoint(Message):
     rack: str | None
 
     def __init__(self, *, node_id: int = 0, host: str = "", port: int = 0, rack: str | None = None) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.node_id = node_id
         self.host = host
         self.port = port
@@ -401,7 +401,7 @@ class NodeEndpoint(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.node_id = reader.int32()
         message.host = reader.compact_string()
@@ -411,7 +411,7 @@ class NodeEndpoint(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.node_id)
         writer.compact_string(self.host)
         writer.int32(self.port)
@@ -435,14 +435,14 @@ class ProduceResponse(Message):
         throttle_time_ms: int = 0,
         node_endpoints: list[NodeEndpoint] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.responses = [] if responses is ... else responses
         self.throttle_time_ms = throttle_time_ms
         self.node_endpoints = [] if node_endpoints is ... else node_endpoints
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 9
         message = cls.__new__(cls)
         responses_count = reader.compact_array_length(3) if flexible else reader.array_length(6)
@@ -455,7 +455,7 @@ class ProduceResponse(Message):
                 end = reader.tagged_field_end()
                 if tag == 0:
                     if version <= 9:
-                        reader.refuse_tag(tag, version)
+                        reader.reject_tag(tag, version)
                     node_endpoints_count = reader.compact_array_length(11)
                     message.node_endpoints = [NodeEndpoint.read(reader, version) for _ in range(node_endpoints_count)]
                 else:
@@ -464,7 +464,7 @@ class ProduceResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 9
         if flexible:
             writer.compact_array_length(len(self.responses))

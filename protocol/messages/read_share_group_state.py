@@ -25,20 +25,20 @@ class PartitionData(Message):
     leader_epoch: int
 
     def __init__(self, *, partition: int = 0, leader_epoch: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition = partition
         self.leader_epoch = leader_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.partition, message.leader_epoch = reader.integers(INT32_INT32)
         reader.skip_tagged_fields()
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT32, self.partition, self.leader_epoch)
         writer.no_tagged_fields()
 
@@ -52,13 +52,13 @@ class ReadStateData(Message):
     partitions: list[PartitionData]
 
     def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionData] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_id = topic_id
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic_id = reader.uuid()
         partitions_count = reader.compact_array_length(9)
@@ -67,7 +67,7 @@ class ReadStateData(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.uuid(self.topic_id)
         writer.compact_array_length(len(self.partitions))
         for partitions_element in self.partitions:
@@ -84,13 +84,13 @@ class ReadShareGroupStateRequest(Message):
     topics: list[ReadStateData]
 
     def __init__(self, *, group_id: str = "", topics: list[ReadStateData] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.group_id = group_id
         self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.group_id = reader.compact_string()
         topics_count = reader.compact_array_length(18)
@@ -99,7 +99,7 @@ class ReadShareGroupStateRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.group_id)
         writer.compact_array_length(len(self.topics))
         for topics_element in self.topics:
@@ -120,7 +120,7 @@ class StateBatch(Message):
     def __init__(
         self, *, first_offset: int = 0, last_offset: int = 0, delivery_state: int = 0, delivery_count: int = 0
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.first_offset = first_offset
         self.last_offset = last_offset
         self.delivery_state = delivery_state
@@ -128,7 +128,7 @@ class StateBatch(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.first_offset, message.last_offset, message.delivery_state, message.delivery_count = reader.integers(
             INT64_INT64_INT8_INT16
@@ -137,7 +137,7 @@ class StateBatch(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(
             INT64_INT64_INT8_INT16, self.first_offset, self.last_offset, self.delivery_state, self.delivery_count
         )
@@ -166,7 +166,7 @@ class PartitionResult(Message):
         start_offset: int = 0,
         state_batches: list[StateBatch] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition = partition
         self.error_code = error_code
         self.error_message = error_message
@@ -176,7 +176,7 @@ class PartitionResult(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.partition, message.error_code = reader.integers(INT32_INT16)
         message.error_message = reader.compact_nullable_string()
@@ -187,7 +187,7 @@ class PartitionResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.partition, self.error_code)
         writer.compact_nullable_string(self.error_message)
         writer.integers(INT32_INT64, self.state_epoch, self.start_offset)
@@ -206,13 +206,13 @@ class ReadStateResult(Message):
     partitions: list[PartitionResult]
 
     def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionResult] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_id = topic_id
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic_id = reader.uuid()
         partitions_count = reader.compact_array_length(21)
@@ -221,7 +221,7 @@ class ReadStateResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.uuid(self.topic_id)
         writer.compact_array_length(len(self.partitions))
         for partitions_element in self.partitions:
@@ -237,12 +237,12 @@ class ReadShareGroupStateResponse(Message):
     results: list[ReadStateResult]
 
     def __init__(self, *, results: list[ReadStateResult] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.results = [] if results is ... else results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         results_count = reader.compact_array_length(18)
         message.results = [ReadStateResult.read(reader, version) for _ in range(results_count)]
@@ -250,7 +250,7 @@ class ReadShareGroupStateResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_array_length(len(self.results))
         for results_element in self.results:
             results_element.write(writer, version)

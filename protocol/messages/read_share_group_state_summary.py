@@ -24,20 +24,20 @@ class PartitionData(Message):
     leader_epoch: int
 
     def __init__(self, *, partition: int = 0, leader_epoch: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition = partition
         self.leader_epoch = leader_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.partition, message.leader_epoch = reader.integers(INT32_INT32)
         reader.skip_tagged_fields()
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT32, self.partition, self.leader_epoch)
         writer.no_tagged_fields()
 
@@ -51,13 +51,13 @@ class ReadStateSummaryData(Message):
     partitions: list[PartitionData]
 
     def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionData] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_id = topic_id
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic_id = reader.uuid()
         partitions_count = reader.compact_array_length(9)
@@ -66,7 +66,7 @@ class ReadStateSummaryData(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.uuid(self.topic_id)
         writer.compact_array_length(len(self.partitions))
         for partitions_element in self.partitions:
@@ -83,13 +83,13 @@ class ReadShareGroupStateSummaryRequest(Message):
     topics: list[ReadStateSummaryData]
 
     def __init__(self, *, group_id: str = "", topics: list[ReadStateSummaryData] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.group_id = group_id
         self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.group_id = reader.compact_string()
         topics_count = reader.compact_array_length(18)
@@ -98,7 +98,7 @@ class ReadShareGroupStateSummaryRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.group_id)
         writer.compact_array_length(len(self.topics))
         for topics_element in self.topics:
@@ -138,7 +138,7 @@ class PartitionResult(Message):
         start_offset: int = 0,
         delivery_complete_count: int = -1,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition = partition
         self.error_code = error_code
         self.error_message = error_message
@@ -149,7 +149,7 @@ class PartitionResult(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.partition, message.error_code = reader.integers(INT32_INT16)
         message.error_message = reader.compact_nullable_string()
@@ -159,7 +159,7 @@ class PartitionResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.partition, self.error_code)
         writer.compact_nullable_string(self.error_message)
         writer.integers(INT32_INT32_INT64, self.state_epoch, self.leader_epoch, self.start_offset)
@@ -177,13 +177,13 @@ class ReadStateSummaryResult(Message):
     partitions: list[PartitionResult]
 
     def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionResult] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_id = topic_id
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic_id = reader.uuid()
         partitions_count = reader.compact_array_length(24)
@@ -192,7 +192,7 @@ class ReadStateSummaryResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.uuid(self.topic_id)
         writer.compact_array_length(len(self.partitions))
         for partitions_element in self.partitions:
@@ -208,12 +208,12 @@ class ReadShareGroupStateSummaryResponse(Message):
     results: list[ReadStateSummaryResult]
 
     def __init__(self, *, results: list[ReadStateSummaryResult] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.results = [] if results is ... else results
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         results_count = reader.compact_array_length(18)
         message.results = [ReadStateSummaryResult.read(reader, version) for _ in range(results_count)]
@@ -221,7 +221,7 @@ class ReadShareGroupStateSummaryResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_array_length(len(self.results))
         for results_element in self.results:
             results_element.write(writer, version)

@@ -17,12 +17,12 @@ class SaslAuthenticateRequest(Message):
     auth_bytes: bytes
 
     def __init__(self, *, auth_bytes: bytes = b"") -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.auth_bytes = auth_bytes
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.auth_bytes = reader.compact_data() if flexible else reader.data()
@@ -31,7 +31,7 @@ class SaslAuthenticateRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         if flexible:
             writer.compact_data(self.auth_bytes)
@@ -59,7 +59,7 @@ class SaslAuthenticateResponse(Message):
         auth_bytes: bytes = b"",
         session_lifetime_ms: int = 0,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.error_code = error_code
         self.error_message = error_message
         self.auth_bytes = auth_bytes
@@ -67,7 +67,7 @@ class SaslAuthenticateResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 2
         message = cls.__new__(cls)
         message.error_code = reader.int16()
@@ -79,7 +79,7 @@ class SaslAuthenticateResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 2
         writer.int16(self.error_code)
         if flexible:

@@ -18,18 +18,18 @@ class SaslHandshakeRequest(Message):
     mechanism: str
 
     def __init__(self, *, mechanism: str = "") -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.mechanism = mechanism
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.mechanism = reader.string()
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.string(self.mechanism)
 
 
@@ -42,13 +42,13 @@ class SaslHandshakeResponse(Message):
     mechanisms: list[str]
 
     def __init__(self, *, error_code: int = 0, mechanisms: list[str] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.error_code = error_code
         self.mechanisms = [] if mechanisms is ... else mechanisms
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.error_code = reader.int16()
         mechanisms_count = reader.array_length(2)
@@ -56,7 +56,7 @@ class SaslHandshakeResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int16(self.error_code)
         writer.array_length(len(self.mechanisms))
         for mechanisms_element in self.mechanisms:

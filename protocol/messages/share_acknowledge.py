@@ -27,14 +27,14 @@ class AcknowledgementBatch(Message):
     def __init__(
         self, *, first_offset: int = 0, last_offset: int = 0, acknowledge_types: list[int] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.first_offset = first_offset
         self.last_offset = last_offset
         self.acknowledge_types = [] if acknowledge_types is ... else acknowledge_types
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.first_offset, message.last_offset = reader.integers(INT64_INT64)
         acknowledge_types_count = reader.compact_array_length(1)
@@ -43,7 +43,7 @@ class AcknowledgementBatch(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT64_INT64, self.first_offset, self.last_offset)
         writer.compact_array_length(len(self.acknowledge_types))
         writer.integer_list(INT8, self.acknowledge_types)
@@ -61,13 +61,13 @@ class AcknowledgePartition(Message):
     def __init__(
         self, *, partition_index: int = 0, acknowledgement_batches: list[AcknowledgementBatch] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.acknowledgement_batches = [] if acknowledgement_batches is ... else acknowledgement_batches
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.partition_index = reader.int32()
         acknowledgement_batches_count = reader.compact_array_length(18)
@@ -78,7 +78,7 @@ class AcknowledgePartition(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.partition_index)
         writer.compact_array_length(len(self.acknowledgement_batches))
         for acknowledgement_batches_element in self.acknowledgement_batches:
@@ -97,13 +97,13 @@ class AcknowledgeTopic(Message):
     def __init__(
         self, *, topic_id: bytes = ZERO_UUID, partitions: list[AcknowledgePartition] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_id = topic_id
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic_id = reader.uuid()
         partitions_count = reader.compact_array_length(6)
@@ -112,7 +112,7 @@ class AcknowledgeTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.uuid(self.topic_id)
         writer.compact_array_length(len(self.partitions))
         for partitions_element in self.partitions:
@@ -140,7 +140,7 @@ class ShareAcknowledgeRequest(Message):
         is_renew_ack: bool = False,
         topics: list[AcknowledgeTopic] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.group_id = group_id
         self.member_id = member_id
         self.share_session_epoch = share_session_epoch
@@ -149,7 +149,7 @@ class ShareAcknowledgeRequest(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.group_id = reader.compact_nullable_string()
         message.member_id = reader.compact_nullable_string()
@@ -161,7 +161,7 @@ class ShareAcknowledgeRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_nullable_string(self.group_id)
         writer.compact_nullable_string(self.member_id)
         writer.int32(self.share_session_epoch)
@@ -182,20 +182,20 @@ class LeaderIdAndEpoch(Message):
     leader_epoch: int
 
     def __init__(self, *, leader_id: int = 0, leader_epoch: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.leader_id = leader_id
         self.leader_epoch = leader_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.leader_id, message.leader_epoch = reader.integers(INT32_INT32)
         reader.skip_tagged_fields()
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT32, self.leader_id, self.leader_epoch)
         writer.no_tagged_fields()
 
@@ -218,7 +218,7 @@ class PartitionData(Message):
         error_message: str | None = None,
         current_leader: LeaderIdAndEpoch | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.error_code = error_code
         self.error_message = error_message
@@ -226,7 +226,7 @@ class PartitionData(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.partition_index, message.error_code = reader.integers(INT32_INT16)
         message.error_message = reader.compact_nullable_string()
@@ -235,7 +235,7 @@ class PartitionData(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.partition_index, self.error_code)
         writer.compact_nullable_string(self.error_message)
         self.current_leader.write(writer, version)
@@ -251,13 +251,13 @@ class ShareAcknowledgeTopicResponse(Message):
     partitions: list[PartitionData]
 
     def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionData] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_id = topic_id
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic_id = reader.uuid()
         partitions_count = reader.compact_array_length(17)
@@ -266,7 +266,7 @@ class ShareAcknowledgeTopicResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.uuid(self.topic_id)
         writer.compact_array_length(len(self.partitions))
         for partitions_element in self.partitions:
@@ -285,7 +285,7 @@ class NodeEndpoint(Message):
     rack: str | None
 
     def __init__(self, *, node_id: int = 0, host: str = "", port: int = 0, rack: str | None = None) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.node_id = node_id
         self.host = host
         self.port = port
@@ -293,7 +293,7 @@ class NodeEndpoint(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.node_id = reader.int32()
         message.host = reader.compact_string()
@@ -303,7 +303,7 @@ class NodeEndpoint(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.node_id)
         writer.compact_string(self.host)
         writer.int32(self.port)
@@ -340,7 +340,7 @@ class ShareAcknowledgeResponse(Message):
         responses: list[ShareAcknowledgeTopicResponse] | EllipsisType = ...,
         node_endpoints: list[NodeEndpoint] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.error_message = error_message
@@ -350,7 +350,7 @@ class ShareAcknowledgeResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
         message.error_message = reader.compact_nullable_string()
@@ -363,7 +363,7 @@ class ShareAcknowledgeResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.throttle_time_ms, self.error_code)
         writer.compact_nullable_string(self.error_message)
         if version >= 2:

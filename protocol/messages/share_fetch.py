@@ -29,14 +29,14 @@ class AcknowledgementBatch(Message):
     def __init__(
         self, *, first_offset: int = 0, last_offset: int = 0, acknowledge_types: list[int] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.first_offset = first_offset
         self.last_offset = last_offset
         self.acknowledge_types = [] if acknowledge_types is ... else acknowledge_types
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.first_offset, message.last_offset = reader.integers(INT64_INT64)
         acknowledge_types_count = reader.compact_array_length(1)
@@ -45,7 +45,7 @@ class AcknowledgementBatch(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT64_INT64, self.first_offset, self.last_offset)
         writer.compact_array_length(len(self.acknowledge_types))
         writer.integer_list(INT8, self.acknowledge_types)
@@ -63,13 +63,13 @@ class FetchPartition(Message):
     def __init__(
         self, *, partition_index: int = 0, acknowledgement_batches: list[AcknowledgementBatch] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.acknowledgement_batches = [] if acknowledgement_batches is ... else acknowledgement_batches
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.partition_index = reader.int32()
         acknowledgement_batches_count = reader.compact_array_length(18)
@@ -80,7 +80,7 @@ class FetchPartition(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.partition_index)
         writer.compact_array_length(len(self.acknowledgement_batches))
         for acknowledgement_batches_element in self.acknowledgement_batches:
@@ -97,13 +97,13 @@ class FetchTopic(Message):
     partitions: list[FetchPartition]
 
     def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[FetchPartition] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_id = topic_id
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic_id = reader.uuid()
         partitions_count = reader.compact_array_length(6)
@@ -112,7 +112,7 @@ class FetchTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.uuid(self.topic_id)
         writer.compact_array_length(len(self.partitions))
         for partitions_element in self.partitions:
@@ -129,13 +129,13 @@ class ForgottenTopic(Message):
     partitions: list[int]
 
     def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[int] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_id = topic_id
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic_id = reader.uuid()
         partitions_count = reader.compact_array_length(4)
@@ -144,7 +144,7 @@ class ForgottenTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.uuid(self.topic_id)
         writer.compact_array_length(len(self.partitions))
         writer.integer_list(INT32, self.partitions)
@@ -198,7 +198,7 @@ class ShareFetchRequest(Message):
         topics: list[FetchTopic] | EllipsisType = ...,
         forgotten_topics_data: list[ForgottenTopic] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.group_id = group_id
         self.member_id = member_id
         self.share_session_epoch = share_session_epoch
@@ -214,7 +214,7 @@ class ShareFetchRequest(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.group_id = reader.compact_nullable_string()
         message.member_id = reader.compact_nullable_string()
@@ -242,7 +242,7 @@ class ShareFetchRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_nullable_string(self.group_id)
         writer.compact_nullable_string(self.member_id)
         writer.integers(
@@ -275,20 +275,20 @@ class LeaderIdAndEpoch(Message):
     leader_epoch: int
 
     def __init__(self, *, leader_id: int = 0, leader_epoch: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.leader_id = leader_id
         self.leader_epoch = leader_epoch
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.leader_id, message.leader_epoch = reader.integers(INT32_INT32)
         reader.skip_tagged_fields()
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT32, self.leader_id, self.leader_epoch)
         writer.no_tagged_fields()
 
@@ -303,21 +303,21 @@ class AcquiredRecords(Message):
     delivery_count: int
 
     def __init__(self, *, first_offset: int = 0, last_offset: int = 0, delivery_count: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.first_offset = first_offset
         self.last_offset = last_offset
         self.delivery_count = delivery_count
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.first_offset, message.last_offset, message.delivery_count = reader.integers(INT64_INT64_INT16)
         reader.skip_tagged_fields()
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT64_INT64_INT16, self.first_offset, self.last_offset, self.delivery_count)
         writer.no_tagged_fields()
 
@@ -357,7 +357,7 @@ class PartitionData(Message):
         records: bytes = b"",
         acquired_records: list[AcquiredRecords] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.error_code = error_code
         self.error_message = error_message
@@ -369,7 +369,7 @@ class PartitionData(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.partition_index, message.error_code = reader.integers(INT32_INT16)
         message.error_message = reader.compact_nullable_string()
@@ -383,7 +383,7 @@ class PartitionData(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.partition_index, self.error_code)
         writer.compact_nullable_string(self.error_message)
         writer.int16(self.acknowledge_error_code)
@@ -405,13 +405,13 @@ class ShareFetchableTopicResponse(Message):
     partitions: list[PartitionData]
 
     def __init__(self, *, topic_id: bytes = ZERO_UUID, partitions: list[PartitionData] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_id = topic_id
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic_id = reader.uuid()
         partitions_count = reader.compact_array_length(22)
@@ -420,7 +420,7 @@ class ShareFetchableTopicResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.uuid(self.topic_id)
         writer.compact_array_length(len(self.partitions))
         for partitions_element in self.partitions:
@@ -439,7 +439,7 @@ class NodeEndpoint(Message):
     rack: str | None
 
     def __init__(self, *, node_id: int = 0, host: str = "", port: int = 0, rack: str | None = None) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.node_id = node_id
         self.host = host
         self.port = port
@@ -447,7 +447,7 @@ class NodeEndpoint(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.node_id = reader.int32()
         message.host = reader.compact_string()
@@ -457,7 +457,7 @@ class NodeEndpoint(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.node_id)
         writer.compact_string(self.host)
         writer.int32(self.port)
@@ -494,7 +494,7 @@ class ShareFetchResponse(Message):
         responses: list[ShareFetchableTopicResponse] | EllipsisType = ...,
         node_endpoints: list[NodeEndpoint] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.error_message = error_message
@@ -504,7 +504,7 @@ class ShareFetchResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
         message.error_message = reader.compact_nullable_string()
@@ -517,7 +517,7 @@ class ShareFetchResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.throttle_time_ms, self.error_code)
         writer.compact_nullable_string(self.error_message)
         writer.int32(self.acquisition_lock_timeout_ms)

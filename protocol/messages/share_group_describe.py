@@ -24,13 +24,13 @@ class ShareGroupDescribeRequest(Message):
     def __init__(
         self, *, group_ids: list[str] | EllipsisType = ..., include_authorized_operations: bool = False
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.group_ids = [] if group_ids is ... else group_ids
         self.include_authorized_operations = include_authorized_operations
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         group_ids_count = reader.compact_array_length(1)
         message.group_ids = [reader.compact_string() for _ in range(group_ids_count)]
@@ -39,7 +39,7 @@ class ShareGroupDescribeRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_array_length(len(self.group_ids))
         for group_ids_element in self.group_ids:
             writer.compact_string(group_ids_element)
@@ -59,14 +59,14 @@ class TopicPartitions(Message):
     def __init__(
         self, *, topic_id: bytes = ZERO_UUID, topic_name: str = "", partitions: list[int] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_id = topic_id
         self.topic_name = topic_name
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic_id = reader.uuid()
         message.topic_name = reader.compact_string()
@@ -76,7 +76,7 @@ class TopicPartitions(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.uuid(self.topic_id)
         writer.compact_string(self.topic_name)
         writer.compact_array_length(len(self.partitions))
@@ -92,12 +92,12 @@ class Assignment(Message):
     topic_partitions: list[TopicPartitions]
 
     def __init__(self, *, topic_partitions: list[TopicPartitions] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic_partitions = [] if topic_partitions is ... else topic_partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         topic_partitions_count = reader.compact_array_length(19)
         message.topic_partitions = [TopicPartitions.read(reader, version) for _ in range(topic_partitions_count)]
@@ -105,7 +105,7 @@ class Assignment(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_array_length(len(self.topic_partitions))
         for topic_partitions_element in self.topic_partitions:
             topic_partitions_element.write(writer, version)
@@ -144,7 +144,7 @@ class Member(Message):
         subscribed_topic_names: list[str] | EllipsisType = ...,
         assignment: Assignment | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.member_id = member_id
         self.rack_id = rack_id
         self.member_epoch = member_epoch
@@ -155,7 +155,7 @@ class Member(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.member_id = reader.compact_string()
         message.rack_id = reader.compact_nullable_string()
@@ -169,7 +169,7 @@ class Member(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.member_id)
         writer.compact_nullable_string(self.rack_id)
         writer.int32(self.member_epoch)
@@ -220,7 +220,7 @@ class DescribedGroup(Message):
         members: list[Member] | EllipsisType = ...,
         authorized_operations: int = -2147483648,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.error_code = error_code
         self.error_message = error_message
         self.group_id = group_id
@@ -233,7 +233,7 @@ class DescribedGroup(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.error_code = reader.int16()
         message.error_message = reader.compact_nullable_string()
@@ -248,7 +248,7 @@ class DescribedGroup(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int16(self.error_code)
         writer.compact_nullable_string(self.error_message)
         writer.compact_string(self.group_id)
@@ -271,13 +271,13 @@ class ShareGroupDescribeResponse(Message):
     groups: list[DescribedGroup]
 
     def __init__(self, *, throttle_time_ms: int = 0, groups: list[DescribedGroup] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.groups = [] if groups is ... else groups
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32()
         groups_count = reader.compact_array_length(20)
@@ -286,7 +286,7 @@ class ShareGroupDescribeResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.throttle_time_ms)
         writer.compact_array_length(len(self.groups))
         for groups_element in self.groups:

@@ -21,19 +21,19 @@ class SnapshotHeaderRecord(Message):
     last_contained_log_timestamp: int
 
     def __init__(self, *, version: int = 0, last_contained_log_timestamp: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.version = version
         self.last_contained_log_timestamp = last_contained_log_timestamp
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.version, message.last_contained_log_timestamp = reader.integers(INT16_INT64)
         reader.skip_tagged_fields()
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT16_INT64, self.version, self.last_contained_log_timestamp)
         writer.no_tagged_fields()

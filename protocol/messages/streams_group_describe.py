@@ -26,13 +26,13 @@ class StreamsGroupDescribeRequest(Message):
     def __init__(
         self, *, group_ids: list[str] | EllipsisType = ..., include_authorized_operations: bool = False
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.group_ids = [] if group_ids is ... else group_ids
         self.include_authorized_operations = include_authorized_operations
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         group_ids_count = reader.compact_array_length(1)
         message.group_ids = [reader.compact_string() for _ in range(group_ids_count)]
@@ -41,7 +41,7 @@ class StreamsGroupDescribeRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_array_length(len(self.group_ids))
         for group_ids_element in self.group_ids:
             writer.compact_string(group_ids_element)
@@ -58,13 +58,13 @@ class KeyValue(Message):
     value: str
 
     def __init__(self, *, key: str = "", value: str = "") -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.key = key
         self.value = value
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.key = reader.compact_string()
         message.value = reader.compact_string()
@@ -72,7 +72,7 @@ class KeyValue(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.key)
         writer.compact_string(self.value)
         writer.no_tagged_fields()
@@ -96,7 +96,7 @@ class TopicInfo(Message):
         replication_factor: int = 0,
         topic_configs: list[KeyValue] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.partitions = partitions
         self.replication_factor = replication_factor
@@ -104,7 +104,7 @@ class TopicInfo(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.name = reader.compact_string()
         message.partitions, message.replication_factor = reader.integers(INT32_INT16)
@@ -114,7 +114,7 @@ class TopicInfo(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
         writer.integers(INT32_INT16, self.partitions, self.replication_factor)
         writer.compact_array_length(len(self.topic_configs))
@@ -149,7 +149,7 @@ class Subtopology(Message):
         state_changelog_topics: list[TopicInfo] | EllipsisType = ...,
         repartition_source_topics: list[TopicInfo] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.subtopology_id = subtopology_id
         self.source_topics = [] if source_topics is ... else source_topics
         self.repartition_sink_topics = [] if repartition_sink_topics is ... else repartition_sink_topics
@@ -158,7 +158,7 @@ class Subtopology(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.subtopology_id = reader.compact_string()
         source_topics_count = reader.compact_array_length(1)
@@ -175,7 +175,7 @@ class Subtopology(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.subtopology_id)
         writer.compact_array_length(len(self.source_topics))
         for source_topics_element in self.source_topics:
@@ -201,13 +201,13 @@ class Topology(Message):
     subtopologies: list[Subtopology] | None
 
     def __init__(self, *, epoch: int = 0, subtopologies: list[Subtopology] | None = None) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.epoch = epoch
         self.subtopologies = subtopologies
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.epoch = reader.int32()
         subtopologies_count = reader.compact_nullable_array_length(6)
@@ -220,7 +220,7 @@ class Topology(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.epoch)
         subtopologies_count = None if self.subtopologies is None else len(self.subtopologies)
         writer.compact_nullable_array_length(subtopologies_count)
@@ -238,13 +238,13 @@ class Endpoint(Message):
     port: int
 
     def __init__(self, *, host: str = "", port: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.host = host
         self.port = port
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.host = reader.compact_string()
         message.port = reader.uint16()
@@ -252,7 +252,7 @@ class Endpoint(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.host)
         writer.uint16(self.port)
         writer.no_tagged_fields()
@@ -268,14 +268,14 @@ class TaskOffset(Message):
     offset: int
 
     def __init__(self, *, subtopology_id: str = "", partition: int = 0, offset: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.subtopology_id = subtopology_id
         self.partition = partition
         self.offset = offset
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.subtopology_id = reader.compact_string()
         message.partition, message.offset = reader.integers(INT32_INT64)
@@ -283,7 +283,7 @@ class TaskOffset(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.subtopology_id)
         writer.integers(INT32_INT64, self.partition, self.offset)
         writer.no_tagged_fields()
@@ -298,13 +298,13 @@ class TaskIds(Message):
     partitions: list[int]
 
     def __init__(self, *, subtopology_id: str = "", partitions: list[int] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.subtopology_id = subtopology_id
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.subtopology_id = reader.compact_string()
         partitions_count = reader.compact_array_length(4)
@@ -313,7 +313,7 @@ class TaskIds(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.subtopology_id)
         writer.compact_array_length(len(self.partitions))
         writer.integer_list(INT32, self.partitions)
@@ -336,14 +336,14 @@ class Assignment(Message):
         standby_tasks: list[TaskIds] | EllipsisType = ...,
         warmup_tasks: list[TaskIds] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.active_tasks = [] if active_tasks is ... else active_tasks
         self.standby_tasks = [] if standby_tasks is ... else standby_tasks
         self.warmup_tasks = [] if warmup_tasks is ... else warmup_tasks
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         active_tasks_count = reader.compact_array_length(3)
         message.active_tasks = [TaskIds.read(reader, version) for _ in range(active_tasks_count)]
@@ -355,7 +355,7 @@ class Assignment(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_array_length(len(self.active_tasks))
         for active_tasks_element in self.active_tasks:
             active_tasks_element.write(writer, version)
@@ -424,7 +424,7 @@ class Member(Message):
         target_assignment: Assignment | EllipsisType = ...,
         is_classic: bool = False,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.member_id = member_id
         self.member_epoch = member_epoch
         self.instance_id = instance_id
@@ -443,7 +443,7 @@ class Member(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.member_id = reader.compact_string()
         message.member_epoch = reader.int32()
@@ -467,7 +467,7 @@ class Member(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.member_id)
         writer.int32(self.member_epoch)
         writer.compact_nullable_string(self.instance_id)
@@ -534,7 +534,7 @@ class DescribedGroup(Message):
         members: list[Member] | EllipsisType = ...,
         authorized_operations: int = -2147483648,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.error_code = error_code
         self.error_message = error_message
         self.group_id = group_id
@@ -547,7 +547,7 @@ class DescribedGroup(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.error_code = reader.int16()
         message.error_message = reader.compact_nullable_string()
@@ -562,7 +562,7 @@ class DescribedGroup(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int16(self.error_code)
         writer.compact_nullable_string(self.error_message)
         writer.compact_string(self.group_id)
@@ -589,13 +589,13 @@ class StreamsGroupDescribeResponse(Message):
     groups: list[DescribedGroup]
 
     def __init__(self, *, throttle_time_ms: int = 0, groups: list[DescribedGroup] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.groups = [] if groups is ... else groups
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32()
         groups_count = reader.compact_array_length(20)
@@ -604,7 +604,7 @@ class StreamsGroupDescribeResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.throttle_time_ms)
         writer.compact_array_length(len(self.groups))
         for groups_element in self.groups:

@@ -25,13 +25,13 @@ class KeyValue(Message):
     value: str
 
     def __init__(self, *, key: str = "", value: str = "") -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.key = key
         self.value = value
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.key = reader.compact_string()
         message.value = reader.compact_string()
@@ -39,7 +39,7 @@ class KeyValue(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.key)
         writer.compact_string(self.value)
         writer.no_tagged_fields()
@@ -63,7 +63,7 @@ class TopicInfo(Message):
         replication_factor: int = 0,
         topic_configs: list[KeyValue] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.partitions = partitions
         self.replication_factor = replication_factor
@@ -71,7 +71,7 @@ class TopicInfo(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.name = reader.compact_string()
         message.partitions, message.replication_factor = reader.integers(INT32_INT16)
@@ -81,7 +81,7 @@ class TopicInfo(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
         writer.integers(INT32_INT16, self.partitions, self.replication_factor)
         writer.compact_array_length(len(self.topic_configs))
@@ -106,14 +106,14 @@ class CopartitionGroup(Message):
         source_topic_regex: list[int] | EllipsisType = ...,
         repartition_source_topics: list[int] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.source_topics = [] if source_topics is ... else source_topics
         self.source_topic_regex = [] if source_topic_regex is ... else source_topic_regex
         self.repartition_source_topics = [] if repartition_source_topics is ... else repartition_source_topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         source_topics_count = reader.compact_array_length(2)
         message.source_topics = reader.integer_list(INT16, source_topics_count)
@@ -125,7 +125,7 @@ class CopartitionGroup(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_array_length(len(self.source_topics))
         writer.integer_list(INT16, self.source_topics)
         writer.compact_array_length(len(self.source_topic_regex))
@@ -167,7 +167,7 @@ class Subtopology(Message):
         repartition_source_topics: list[TopicInfo] | EllipsisType = ...,
         copartition_groups: list[CopartitionGroup] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.subtopology_id = subtopology_id
         self.source_topics = [] if source_topics is ... else source_topics
         self.source_topic_regex = [] if source_topic_regex is ... else source_topic_regex
@@ -178,7 +178,7 @@ class Subtopology(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.subtopology_id = reader.compact_string()
         source_topics_count = reader.compact_array_length(1)
@@ -199,7 +199,7 @@ class Subtopology(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.subtopology_id)
         writer.compact_array_length(len(self.source_topics))
         for source_topics_element in self.source_topics:
@@ -231,13 +231,13 @@ class Topology(Message):
     subtopologies: list[Subtopology]
 
     def __init__(self, *, epoch: int = 0, subtopologies: list[Subtopology] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.epoch = epoch
         self.subtopologies = [] if subtopologies is ... else subtopologies
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.epoch = reader.int32()
         subtopologies_count = reader.compact_array_length(8)
@@ -246,7 +246,7 @@ class Topology(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.epoch)
         writer.compact_array_length(len(self.subtopologies))
         for subtopologies_element in self.subtopologies:
@@ -263,13 +263,13 @@ class TaskIds(Message):
     partitions: list[int]
 
     def __init__(self, *, subtopology_id: str = "", partitions: list[int] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.subtopology_id = subtopology_id
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.subtopology_id = reader.compact_string()
         partitions_count = reader.compact_array_length(4)
@@ -278,7 +278,7 @@ class TaskIds(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.subtopology_id)
         writer.compact_array_length(len(self.partitions))
         writer.integer_list(INT32, self.partitions)
@@ -294,13 +294,13 @@ class Endpoint(Message):
     port: int
 
     def __init__(self, *, host: str = "", port: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.host = host
         self.port = port
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.host = reader.compact_string()
         message.port = reader.uint16()
@@ -308,7 +308,7 @@ class Endpoint(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.host)
         writer.uint16(self.port)
         writer.no_tagged_fields()
@@ -324,14 +324,14 @@ class TaskOffset(Message):
     offset: int
 
     def __init__(self, *, subtopology_id: str = "", partition: int = 0, offset: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.subtopology_id = subtopology_id
         self.partition = partition
         self.offset = offset
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.subtopology_id = reader.compact_string()
         message.partition, message.offset = reader.integers(INT32_INT64)
@@ -339,7 +339,7 @@ class TaskOffset(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.subtopology_id)
         writer.integers(INT32_INT64, self.partition, self.offset)
         writer.no_tagged_fields()
@@ -407,7 +407,7 @@ class StreamsGroupHeartbeatRequest(Message):
         task_end_offsets: list[TaskOffset] | None = None,
         shutdown_application: bool = False,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.group_id = group_id
         self.member_id = member_id
         self.member_epoch = member_epoch
@@ -428,7 +428,7 @@ class StreamsGroupHeartbeatRequest(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.group_id = reader.compact_string()
         message.member_id = reader.compact_string()
@@ -472,7 +472,7 @@ class StreamsGroupHeartbeatRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.group_id)
         writer.compact_string(self.member_id)
         writer.integers(INT32_INT32, self.member_epoch, self.endpoint_information_epoch)
@@ -527,13 +527,13 @@ class Status(Message):
     status_detail: str
 
     def __init__(self, *, status_code: int = 0, status_detail: str = "") -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.status_code = status_code
         self.status_detail = status_detail
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.status_code = reader.int8()
         message.status_detail = reader.compact_string()
@@ -541,7 +541,7 @@ class Status(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int8(self.status_code)
         writer.compact_string(self.status_detail)
         writer.no_tagged_fields()
@@ -556,13 +556,13 @@ class TopicPartition(Message):
     partitions: list[int]
 
     def __init__(self, *, topic: str = "", partitions: list[int] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.topic = topic
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.topic = reader.compact_string()
         partitions_count = reader.compact_array_length(4)
@@ -571,7 +571,7 @@ class TopicPartition(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.topic)
         writer.compact_array_length(len(self.partitions))
         writer.integer_list(INT32, self.partitions)
@@ -594,14 +594,14 @@ class EndpointToPartitions(Message):
         active_partitions: list[TopicPartition] | EllipsisType = ...,
         standby_partitions: list[TopicPartition] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.user_endpoint = Endpoint() if user_endpoint is ... else user_endpoint
         self.active_partitions = [] if active_partitions is ... else active_partitions
         self.standby_partitions = [] if standby_partitions is ... else standby_partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.user_endpoint = Endpoint.read(reader, version)
         active_partitions_count = reader.compact_array_length(3)
@@ -612,7 +612,7 @@ class EndpointToPartitions(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         self.user_endpoint.write(writer, version)
         writer.compact_array_length(len(self.active_partitions))
         for active_partitions_element in self.active_partitions:
@@ -676,7 +676,7 @@ class StreamsGroupHeartbeatResponse(Message):
         endpoint_information_epoch: int = 0,
         partitions_by_user_endpoint: list[EndpointToPartitions] | None = None,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.error_message = error_message
@@ -694,7 +694,7 @@ class StreamsGroupHeartbeatResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
         message.error_message = reader.compact_nullable_string()
@@ -730,7 +730,7 @@ class StreamsGroupHeartbeatResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.throttle_time_ms, self.error_code)
         writer.compact_nullable_string(self.error_message)
         writer.compact_string(self.member_id)

@@ -19,13 +19,13 @@ class SyncGroupRequestAssignment(Message):
     assignment: bytes
 
     def __init__(self, *, member_id: str = "", assignment: bytes = b"") -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.member_id = member_id
         self.assignment = assignment
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
         message = cls.__new__(cls)
         message.member_id = reader.compact_string() if flexible else reader.string()
@@ -35,7 +35,7 @@ class SyncGroupRequestAssignment(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         if flexible:
             writer.compact_string(self.member_id)
@@ -81,7 +81,7 @@ class SyncGroupRequest(Message):
         protocol_name: str | None = None,
         assignments: list[SyncGroupRequestAssignment] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.group_id = group_id
         self.generation_id = generation_id
         self.member_id = member_id
@@ -92,7 +92,7 @@ class SyncGroupRequest(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
         message = cls.__new__(cls)
         message.group_id = reader.compact_string() if flexible else reader.string()
@@ -114,7 +114,7 @@ class SyncGroupRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         if flexible:
             writer.compact_string(self.group_id)
@@ -163,7 +163,7 @@ class SyncGroupResponse(Message):
         protocol_name: str | None = None,
         assignment: bytes = b"",
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.protocol_type = protocol_type
@@ -172,7 +172,7 @@ class SyncGroupResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 4
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32() if version >= 1 else 0
@@ -189,7 +189,7 @@ class SyncGroupResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 4
         if version >= 1:
             writer.int32(self.throttle_time_ms)

@@ -33,7 +33,7 @@ class TxnOffsetCommitRequestPartition(Message):
         committed_leader_epoch: int = -1,
         committed_metadata: str | None = "",
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.committed_offset = committed_offset
         self.committed_leader_epoch = committed_leader_epoch
@@ -41,7 +41,7 @@ class TxnOffsetCommitRequestPartition(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
         message = cls.__new__(cls)
         message.partition_index, message.committed_offset = reader.integers(INT32_INT64)
@@ -52,7 +52,7 @@ class TxnOffsetCommitRequestPartition(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         writer.integers(INT32_INT64, self.partition_index, self.committed_offset)
         if version >= 2:
@@ -76,13 +76,13 @@ class TxnOffsetCommitRequestTopic(Message):
     def __init__(
         self, *, name: str = "", partitions: list[TxnOffsetCommitRequestPartition] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
         message = cls.__new__(cls)
         message.name = reader.compact_string() if flexible else reader.string()
@@ -93,7 +93,7 @@ class TxnOffsetCommitRequestTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         if flexible:
             writer.compact_string(self.name)
@@ -144,7 +144,7 @@ class TxnOffsetCommitRequest(Message):
         group_instance_id: str | None = None,
         topics: list[TxnOffsetCommitRequestTopic] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.transactional_id = transactional_id
         self.group_id = group_id
         self.producer_id = producer_id
@@ -156,7 +156,7 @@ class TxnOffsetCommitRequest(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
         message = cls.__new__(cls)
         message.transactional_id = reader.compact_string() if flexible else reader.string()
@@ -177,7 +177,7 @@ class TxnOffsetCommitRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         if flexible:
             writer.compact_string(self.transactional_id)
@@ -211,13 +211,13 @@ class TxnOffsetCommitResponsePartition(Message):
     error_code: int
 
     def __init__(self, *, partition_index: int = 0, error_code: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.error_code = error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
         message = cls.__new__(cls)
         message.partition_index, message.error_code = reader.integers(INT32_INT16)
@@ -226,7 +226,7 @@ class TxnOffsetCommitResponsePartition(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         writer.integers(INT32_INT16, self.partition_index, self.error_code)
         if flexible:
@@ -244,13 +244,13 @@ class TxnOffsetCommitResponseTopic(Message):
     def __init__(
         self, *, name: str = "", partitions: list[TxnOffsetCommitResponsePartition] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
         message = cls.__new__(cls)
         message.name = reader.compact_string() if flexible else reader.string()
@@ -261,7 +261,7 @@ class TxnOffsetCommitResponseTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         if flexible:
             writer.compact_string(self.name)
@@ -288,13 +288,13 @@ class TxnOffsetCommitResponse(Message):
     def __init__(
         self, *, throttle_time_ms: int = 0, topics: list[TxnOffsetCommitResponseTopic] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         flexible = version >= 3
         message = cls.__new__(cls)
         message.throttle_time_ms = reader.int32()
@@ -305,7 +305,7 @@ class TxnOffsetCommitResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         flexible = version >= 3
         writer.int32(self.throttle_time_ms)
         if flexible:

@@ -26,7 +26,7 @@ class FeatureUpdateKey(Message):
     def __init__(
         self, *, feature: str = "", max_version_level: int = 0, upgrade_type: int = 1, allow_downgrade: bool = False
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.feature = feature
         self.max_version_level = max_version_level
         self.upgrade_type = upgrade_type
@@ -34,7 +34,7 @@ class FeatureUpdateKey(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.feature = reader.compact_string()
         message.max_version_level = reader.int16()
@@ -44,7 +44,7 @@ class FeatureUpdateKey(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.feature)
         writer.int16(self.max_version_level)
         if version >= 1:
@@ -70,14 +70,14 @@ class UpdateFeaturesRequest(Message):
         feature_updates: list[FeatureUpdateKey] | EllipsisType = ...,
         validate_only: bool = False,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.timeout_ms = timeout_ms
         self.feature_updates = [] if feature_updates is ... else feature_updates
         self.validate_only = validate_only
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.timeout_ms = reader.int32()
         feature_updates_count = reader.compact_array_length(5)
@@ -87,7 +87,7 @@ class UpdateFeaturesRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int32(self.timeout_ms)
         writer.compact_array_length(len(self.feature_updates))
         for feature_updates_element in self.feature_updates:
@@ -107,14 +107,14 @@ class UpdatableFeatureResult(Message):
     error_message: str | None
 
     def __init__(self, *, feature: str = "", error_code: int = 0, error_message: str | None = "") -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.feature = feature
         self.error_code = error_code
         self.error_message = error_message
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.feature = reader.compact_string()
         message.error_code = reader.int16()
@@ -123,7 +123,7 @@ class UpdatableFeatureResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.feature)
         writer.int16(self.error_code)
         writer.compact_nullable_string(self.error_message)
@@ -148,7 +148,7 @@ class UpdateFeaturesResponse(Message):
         error_message: str | None = "",
         results: list[UpdatableFeatureResult] | EllipsisType = ...,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.throttle_time_ms = throttle_time_ms
         self.error_code = error_code
         self.error_message = error_message
@@ -156,7 +156,7 @@ class UpdateFeaturesResponse(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.throttle_time_ms, message.error_code = reader.integers(INT32_INT16)
         message.error_message = reader.compact_nullable_string()
@@ -169,7 +169,7 @@ class UpdateFeaturesResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.throttle_time_ms, self.error_code)
         writer.compact_nullable_string(self.error_message)
         if version <= 1:

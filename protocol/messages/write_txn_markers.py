@@ -23,13 +23,13 @@ class WritableTxnMarkerTopic(Message):
     partition_indexes: list[int]
 
     def __init__(self, *, name: str = "", partition_indexes: list[int] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.partition_indexes = [] if partition_indexes is ... else partition_indexes
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.name = reader.compact_string()
         partition_indexes_count = reader.compact_array_length(4)
@@ -38,7 +38,7 @@ class WritableTxnMarkerTopic(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
         writer.compact_array_length(len(self.partition_indexes))
         writer.integer_list(INT32, self.partition_indexes)
@@ -74,7 +74,7 @@ class WritableTxnMarker(Message):
         coordinator_epoch: int = 0,
         transaction_version: int = 0,
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.producer_id = producer_id
         self.producer_epoch = producer_epoch
         self.transaction_result = transaction_result
@@ -84,7 +84,7 @@ class WritableTxnMarker(Message):
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.producer_id, message.producer_epoch = reader.integers(INT64_INT16)
         message.transaction_result = reader.boolean()
@@ -96,7 +96,7 @@ class WritableTxnMarker(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT64_INT16, self.producer_id, self.producer_epoch)
         writer.boolean(self.transaction_result)
         writer.compact_array_length(len(self.topics))
@@ -116,12 +116,12 @@ class WriteTxnMarkersRequest(Message):
     markers: list[WritableTxnMarker]
 
     def __init__(self, *, markers: list[WritableTxnMarker] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.markers = [] if markers is ... else markers
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         markers_count = reader.compact_array_length(17)
         message.markers = [WritableTxnMarker.read(reader, version) for _ in range(markers_count)]
@@ -129,7 +129,7 @@ class WriteTxnMarkersRequest(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_array_length(len(self.markers))
         for markers_element in self.markers:
             markers_element.write(writer, version)
@@ -145,20 +145,20 @@ class WritableTxnMarkerPartitionResult(Message):
     error_code: int
 
     def __init__(self, *, partition_index: int = 0, error_code: int = 0) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.partition_index = partition_index
         self.error_code = error_code
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.partition_index, message.error_code = reader.integers(INT32_INT16)
         reader.skip_tagged_fields()
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.integers(INT32_INT16, self.partition_index, self.error_code)
         writer.no_tagged_fields()
 
@@ -174,13 +174,13 @@ class WritableTxnMarkerTopicResult(Message):
     def __init__(
         self, *, name: str = "", partitions: list[WritableTxnMarkerPartitionResult] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.name = name
         self.partitions = [] if partitions is ... else partitions
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.name = reader.compact_string()
         partitions_count = reader.compact_array_length(7)
@@ -189,7 +189,7 @@ class WritableTxnMarkerTopicResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_string(self.name)
         writer.compact_array_length(len(self.partitions))
         for partitions_element in self.partitions:
@@ -208,13 +208,13 @@ class WritableTxnMarkerResult(Message):
     def __init__(
         self, *, producer_id: int = 0, topics: list[WritableTxnMarkerTopicResult] | EllipsisType = ...
     ) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.producer_id = producer_id
         self.topics = [] if topics is ... else topics
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         message.producer_id = reader.int64()
         topics_count = reader.compact_array_length(3)
@@ -223,7 +223,7 @@ class WritableTxnMarkerResult(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.int64(self.producer_id)
         writer.compact_array_length(len(self.topics))
         for topics_element in self.topics:
@@ -239,12 +239,12 @@ class WriteTxnMarkersResponse(Message):
     markers: list[WritableTxnMarkerResult]
 
     def __init__(self, *, markers: list[WritableTxnMarkerResult] | EllipsisType = ...) -> None:
-        """Make one; a field that is left out has its default."""
+        """Set the fields; an omitted field has its default."""
         self.markers = [] if markers is ... else markers
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read one as this version lays it out; raises FrameError."""
+        """Read the fields of this version. Raises FrameError."""
         message = cls.__new__(cls)
         markers_count = reader.compact_array_length(10)
         message.markers = [WritableTxnMarkerResult.read(reader, version) for _ in range(markers_count)]
@@ -252,7 +252,7 @@ class WriteTxnMarkersResponse(Message):
         return message
 
     def write(self, writer: Writer, version: int) -> None:
-        """Write it as this version lays it out; raises ValueError for what does not fit."""
+        """Write the fields of this version. Raises ValueError for a value that does not fit its field."""
         writer.compact_array_length(len(self.markers))
         for markers_element in self.markers:
             markers_element.write(writer, version)

@@ -1,4 +1,4 @@
-"""A client's half of the wire: requests as bytes, answers as messages."""
+"""Requests as a client encodes them, and responses as it decodes them."""
 
 import pytest
 
@@ -42,8 +42,11 @@ def test_answer_of_api_versions_has_none_in_any_version() -> None:
 @pytest.mark.parametrize(
     ("frame", "reason"),
     [
-        (b"\x00\x00\x00\x08\x00\x00\x00\x00\x00\x00", "the answer to request 8; expected 7"),
-        (b"\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x00", "1 bytes behind an answer of ApiVersions version 0"),
+        (b"\x00\x00\x00\x08\x00\x00\x00\x00\x00\x00", "expected correlation id 7, got 8"),
+        (
+            b"\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x00",
+            "ApiVersions version 0: 1 bytes after the end of the response",
+        ),
         (b"\x00\x00\x00\x07\x00\x00\x7f\xff\xff\xff", "2147483647"),
         (b"\x00\x00\x00", "3 left"),
         (b"", "0 left"),

@@ -26,7 +26,7 @@ from .test_error_responses import CASES, CORRELATION_ID, Case, changed_bodies
 CODE = ErrorCode.LEADER_NOT_AVAILABLE
 ORDERS_ID = bytes(range(16))
 
-# The APIs whose answers have no place for the error of a topic or partition.
+# The APIs whose responses have no error code for a topic or partition.
 WITHOUT_TOPIC_ERRORS = {
     "AddOffsetsToTxn",
     "AddRaftVoter",
@@ -231,7 +231,7 @@ def test_api_without_topics_in_its_answers_refuses_errors_for_some() -> None:
         lambda: error_responses.add_errors(api, 4, answer, body, all_chosen, CODE, sample_topic_name_of),
         lambda: error_responses.overwrite_errors(api, 4, answer, all_chosen, CODE, sample_topic_name_of),
     ):
-        assert raised_by(refused) == "an answer to Heartbeat has no place for the error of a topic or partition"
+        assert raised_by(refused) == "Heartbeat: the response has no error code for a topic or partition"
 
 
 def raised_by(act: Callable[[], object]) -> str:

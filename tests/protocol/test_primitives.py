@@ -233,5 +233,5 @@ def test_tagged_field_that_does_not_fill_its_size_is_refused(size: int) -> None:
 
 
 def test_tagged_field_of_another_version_is_refused_as_kafka_does() -> None:
-    with pytest.raises(FrameError, match=r"tag 1 .* is not one of version 14"):
+    with pytest.raises(FrameError, match=r"tag 1 .* does not exist in version 14"):
         FetchRequest.read(Reader(bytes(4) + FETCH_REQUEST + b"\x01\x01\x01a"), 14)

@@ -84,12 +84,12 @@ def _class(struct: MessageStruct, document: str) -> list[str]:
     read = [
         "@classmethod",
         "def read(cls, reader: Reader, version: int) -> Self:",
-        '    """Read one as this version lays it out; raises FrameError."""',
+        '    """Read the fields of this version. Raises FrameError."""',
         *indented(_with_flexible(read_body(struct), struct)),
     ]
     write = [
         "def write(self, writer: Writer, version: int) -> None:",
-        '    """Write it as this version lays it out; raises ValueError for what does not fit."""',
+        '    """Write the fields of this version. Raises ValueError for a value that does not fit its field."""',
         *indented(_with_flexible(write_body(struct), struct)),
     ]
     return [
@@ -120,7 +120,7 @@ def _init(struct: MessageStruct) -> list[str]:
     ]
     return [
         f"def __init__(self, *, {', '.join(parameters)}) -> None:",
-        '    """Make one; a field that is left out has its default."""',
+        '    """Set the fields; an omitted field has its default."""',
         *(f"    self.{field.name} = {_given_or_made(field)}" for field in struct.fields),
     ]
 

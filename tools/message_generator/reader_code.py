@@ -121,7 +121,7 @@ def _tagged(tagged: list[MessageField], struct: MessageStruct) -> list[str]:
         if without:
             body = [
                 f"if {condition(without, struct.flexible, struct.flexible)}:",
-                "    reader.refuse_tag(tag, version)",
+                "    reader.reject_tag(tag, version)",
             ]
         body += (
             _array(field, field.tagged, struct) if field.is_array else _scalar(field, field.tagged, struct, Versions())
