@@ -1,7 +1,9 @@
-"""Whether the transactional batches of a Produce request belong to a transaction that the coordinator knows of.
+"""Verifies that the transactional batches of a Produce request belong to an ongoing transaction.
 
-A partition that has the producer's open transaction is not asked about again. The first batch of a transaction in a
-partition is verified before version 12 of Produce, and from it on makes the partition join the transaction.
+- A partition that already has the producer's open transaction is not verified again.
+- The first batch of a transaction in a partition is verified with the coordinator before version 12 of Produce. From
+  version 12 on, it adds the partition to the transaction.
+
 Source: ReplicaManager.handleProduceAppend and AddPartitionsToTxnManager, Kafka 4.3.0.
 """
 
@@ -27,11 +29,11 @@ if TYPE_CHECKING:
     from ..replica.partition import Partition
     from .request_context import RequestContext
 
-# From these versions of Produce on a client knows TRANSACTION_ABORTABLE, and a batch makes its partition join.
+# The versions of Produce from which clients handle TRANSACTION_ABORTABLE, and batches add their partition.
 ABORTABLE_SINCE = 11
 JOINS_SINCE = 12
 
-# Clients send the batch again.
+# Clients retry after these errors.
 _UNAVAILABLE = (
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
     ErrorCode.COORDINATOR_NOT_AVAILABLE,
@@ -45,10 +47,10 @@ def join_transaction(
     transactional_id: str | None,
     accepted: Sequence[tuple[PartitionResponse, Partition, memoryview]],
 ) -> list[tuple[PartitionResponse, Partition, memoryview]]:
-    """Return what may be appended; the answers of the others are filled in.
+    """Return the batches that may be appended, and fill in the responses of the others.
 
-    accepted: the answer to fill in, the partition, and its one batch.
-    Raises RequestRefused where the batches are of more than one producer id and epoch.
+    accepted: the response to fill in, the partition, and its one batch.
+    Raises RequestRefused if the batches have more than one producer id and epoch.
     """
     found = [(each, transactional_producer_of(each[2])) for each in accepted]
     producers = {producer for _, producer in found if producer is not None}
@@ -64,18 +66,18 @@ def join_transaction(
         if owner is not None and _is_first(context, each[1], producer, each[2])
     }
     if first:
-        _ask_coordinator(context, transactional_id, producer, first)
+        _check_with_coordinator(context, transactional_id, producer, first)
     return [each for each in accepted if not each[0].error_code]
 
 
 def _is_first(
     context: RequestContext, partition: Partition, producer: TransactionalProducer, batch: memoryview
 ) -> bool:
-    """Whether the partition does not have the producer's transaction; it takes note of the batch then."""
+    """Whether the batch is the first of a transaction in the partition, which then records it as unverified."""
     try:
         known = partition.log.producers
     except KafkaError:
-        # Its files cannot be made, which the append tells.
+        # Its files cannot be created; the append reports that.
         return False
     entry = known.find(producer.producer_id)
     if entry is not None and entry.has_open_transaction(producer.producer_epoch):
@@ -90,13 +92,13 @@ def _is_first(
     return True
 
 
-def _ask_coordinator(
+def _check_with_coordinator(
     context: RequestContext,
     transactional_id: str,
     producer: TransactionalProducer,
     first: dict[tuple[str, int], tuple[PartitionResponse, Partition, memoryview]],
 ) -> None:
-    """Have the coordinator add or verify the partitions; the answers of those that it refuses are filled in."""
+    """Add or verify the partitions with the coordinator, and fill in the responses of those that it refuses."""
     check = TransactionCheck(
         transactional_id=transactional_id,
         producer_id=producer.producer_id,
@@ -105,23 +107,23 @@ def _ask_coordinator(
         supports_abortable=context.api_version >= ABORTABLE_SINCE,
     )
     for key, error in check.find_errors(context.node.coordinators.transactions, first).items():
-        answer, partition, batch = first[key]
-        _refuse(answer, error, is_retried_by_client=check.adds_partitions)
-        refused = AppendRefused(ErrorCode(answer.error_code), error.message)
+        response, partition, batch = first[key]
+        _refuse(response, error, is_retried_by_client=check.adds_partitions)
+        refused = AppendRefused(ErrorCode(response.error_code), error.message)
         refused.header = parse_header(batch) if len(batch) >= HEADER_SIZE else None
         context.decide(partition.topic_name, partition.index, refused)
         context.node.replicas.log_decision(partition, refused)
 
 
-def _refuse(answer: PartitionResponse, error: KafkaError, *, is_retried_by_client: bool) -> None:
-    """Fill in the error in Kafka's words, where it has some.
+def _refuse(response: PartitionResponse, error: KafkaError, *, is_retried_by_client: bool) -> None:
+    """Fill in the error, with Kafka's message if it has one.
 
-    is_retried_by_client: whether a client of the version knows that CONCURRENT_TRANSACTIONS may come.
+    is_retried_by_client: whether clients of the version retry after CONCURRENT_TRANSACTIONS.
     """
     code = ErrorCode(error.code)
     if code in _UNAVAILABLE or (code is ErrorCode.CONCURRENT_TRANSACTIONS and not is_retried_by_client):
-        answer.error_message = f"{_NOT_VERIFIED} Underlying error: {code.name}"
+        response.error_message = f"{_NOT_VERIFIED} Underlying error: {code.name}"
         code = ErrorCode.NOT_ENOUGH_REPLICAS
     elif code is ErrorCode.INVALID_TXN_STATE:
-        answer.error_message = "Partition was not added to the transaction"
-    answer.error_code = code
+        response.error_message = "Partition was not added to the transaction"
+    response.error_code = code

@@ -1,6 +1,6 @@
-"""What a handler is given, what it may give back, and how a message handler becomes bytes in and bytes out.
+"""The interface of the API handlers: the request context, the RequestHandler Protocol, and ApiHandler for messages.
 
-Handlers know this module, the protocol and the coordinators, and never a socket.
+A handler uses the node through NodeServices and never sees a socket.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ HEADER_START_BYTES = _HEADER_START.size
 # Client ids are short; one of 32 KB is not worth its memory for each connection.
 _HEADER_BYTES_KEPT_MAX = 512
 
-# What was decided about a batch: its topic, its partition, and where it went or why it was refused.
+# The decision on a batch: its topic, its partition, and the result of the append or the reason of the refusal.
 Decision = tuple[str, int, "AppendResult | AppendRefused"]
 
 
 class Listener(Protocol):
-    """The listener that accepted a connection, and the address that its clients are given."""
+    """The listener that accepted a connection, and the address that its clients receive."""
 
     @property
     def name(self) -> str:
@@ -112,16 +112,16 @@ class NodeServices(Protocol):
 
 
 class ConnectionInfo:
-    """Which connection it is, and who is at its other end.
+    """The connection of a request.
 
-    client_host: "" until it is known. client_software: name and version, "" until the client tells them.
-    on_closed: is called when the connection is no more, by whom something is kept for it.
+    client_host: "" until it is known. client_software: name and version, "" until ApiVersions contains them.
+    on_closed: called when the connection is closed.
     """
 
     __slots__ = ("client_host", "client_software", "connection_id", "listener", "node_id", "on_closed")
 
     def __init__(self, connection_id: int, listener: Listener, client_host: str = "", *, node_id: int = 0) -> None:
-        """Start without a client that has told about itself."""
+        """connection_id: counts from 1. listener: the listener that accepted the connection."""
         self.connection_id = connection_id
         self.node_id = node_id
         self.listener = listener
@@ -131,16 +131,16 @@ class ConnectionInfo:
 
     @property
     def listener_name(self) -> str:
-        """The name of the listener that the client came in by."""
+        """The name of the listener."""
         return self.listener.name
 
 
 class RequestContext:
-    """Who asks, over which connection, and in which version.
+    """The header of a request, its connection, and the decisions on its batches.
 
-    There is one for each connection, and it is filled anew for each request: a connection is worked on one request at
-    a time (Kafka mutes the channel meanwhile), so it stays true for as long as a request is being answered; but for
-    one whose answer only waits (Deferred.is_applied). A request that a fault acts on has a copy of its own.
+    A connection has one context, which is filled for each request. It is valid while the request is handled, because
+    a connection handles one request at a time (Kafka mutes the channel meanwhile); not while the response to an
+    applied request is pending (Deferred.is_applied). A request that passes the fault injector has a copy.
     """
 
     __slots__ = (
@@ -165,7 +165,7 @@ class RequestContext:
     )
 
     def __init__(self, node: NodeServices, connection: ConnectionInfo) -> None:
-        """Describe a connection that has not asked anything yet."""
+        """Create the context of a connection without a request."""
         self.node = node
         self.connection = connection
         self.client_id: str | None = ""
@@ -178,17 +178,17 @@ class RequestContext:
         self.api_version = -1
         self.correlation_id = 0
         self.is_flexible = False
-        # The cluster's time in ms when the request was handed to its handler.
+        # The cluster's time in ms when the request was dispatched.
         self.now_ms = 0
-        # What the observer of requests calls this one; 0 where there is none.
+        # The id of the request in the journal; 0 without a journal.
         self.request_id = 0
-        # Of the answer as a whole, where it has one.
+        # The error code of the response as a whole, if it has one.
         self.error_code = 0
-        # What was decided about the request's batches, in the order of the decisions.
+        # The decisions on the request's batches, in the order in which they were made.
         self.batches: list[Decision] | None = None
-        # What follows the header, for who observes requests; None of a Produce, whose batches are decided about.
+        # The request body, for the journal; None for a Produce, whose decisions are recorded instead.
         self.kept_body: bytes | None = None
-        # Where the request's frame begins in the receive buffer, behind its size.
+        # The position of the request in the receive buffer, after its size.
         self.request_start = 0
         # The length of the head of the connection's last Produce request that has a route, see produce_route; or 0.
         self.produce_head_bytes = 0
@@ -220,11 +220,11 @@ class RequestContext:
 
     @property
     def listener(self) -> Listener:
-        """The listener that the client came in by."""
+        """The listener of the connection."""
         return self.connection.listener
 
     def copy(self, request_frame_start: int) -> RequestContext:
-        """Return a context of its own for the request, whose frame begins at request_frame_start of another buffer."""
+        """Return a copy for a request that is copied to position request_frame_start of another buffer."""
         copied = RequestContext(self.node, self.connection)
         for name in (
             "client_id",
@@ -240,7 +240,7 @@ class RequestContext:
         return copied
 
     def decide(self, topic_name: str, partition: int, decision: AppendResult | AppendRefused) -> None:
-        """Note what was decided about a batch."""
+        """Record the decision on a batch."""
         if self.batches is None:
             self.batches = [(topic_name, partition, decision)]
         else:
@@ -248,15 +248,15 @@ class RequestContext:
 
 
 class RequestHandler(Protocol):
-    """Answers the requests of one API: from the body in a frame to the answer's buffers."""
+    """Handles the requests of one API, from the bytes of the body to the bytes of the response."""
 
     def handle(
         self, context: RequestContext, frame: memoryview, position: int, end: int
     ) -> Buffers | Deferred[Buffers] | None:
-        """Answer the request whose body is frame[position:end]; None where no answer is owed.
+        """Handle the request whose body is frame[position:end], and return the response; None if there is none.
 
-        The frame is the connection's receive buffer: what is kept after the return must be copied.
-        Raises FrameError where the body does not decode.
+        The frame is the connection's receive buffer. A handler must copy what it keeps after the return.
+        Raises FrameError if the body does not decode.
         """
         ...
 
@@ -274,48 +274,48 @@ R = TypeVar("R", bound=WritableMessage)
 
 
 class ApiHandler(Generic[Q, R]):
-    """A handler from message to message, for all APIs but the hot two."""
+    """A handler that maps a request message to a response message, for all APIs but Produce and Fetch."""
 
     __slots__ = ("_handle", "_read")
 
     def __init__(
         self, read: Callable[[Reader, int], Q], handle: Callable[[RequestContext, Q], R | Deferred[R]]
     ) -> None:
-        """read: decodes a request of a version; handle: answers it, now or later."""
+        """read: decodes a request of a version. handle: returns the response, which may be pending."""
         self._read = read
         self._handle = handle
 
     def handle(
         self, context: RequestContext, frame: memoryview, position: int, end: int
     ) -> Buffers | Deferred[Buffers] | None:
-        """Decode, handle, encode."""
+        """Decode the request, handle it and encode the response."""
         request = self._read(Reader(frame, position, end), context.api_version)
         try:
             response = self._handle(context, request)
         except Exception:
             logger.exception("%s version %d failed", type(request).__name__, context.api_version)
-            return _answer_failure(context, type(request))
+            return _encode_failure(context, type(request))
         if isinstance(response, Deferred):
             return response.encoded_by(lambda later: encode_response(context, later))
         context.error_code = getattr(response, "error_code", 0)
         return encode_response(context, response)
 
 
-def _answer_failure(context: RequestContext, request_type: type) -> Buffers:
-    """Answer UNKNOWN_SERVER_ERROR to a request that a fault of ours kept from being handled.
+def _encode_failure(context: RequestContext, request_type: type) -> Buffers:
+    """Return the response UNKNOWN_SERVER_ERROR to a request whose handler has raised an exception.
 
-    Raises FrameError where the answer has no error of its own; the closed connection tells the client then.
+    Raises FrameError if the response has no top-level error code, so that the connection is closed.
     """
     messages = import_module(request_type.__module__)
     response = getattr(messages, request_type.__name__.removesuffix("Request") + "Response")()
     if not hasattr(response, "error_code"):
-        raise FrameError(f"{request_type.__name__} failed, and its answer has no place to say so")
+        raise FrameError(f"{request_type.__name__} failed, and its response has no error code")
     response.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
     return encode_response(context, response)
 
 
 def encode_response(context: RequestContext, response: WritableMessage) -> Buffers:
-    """Return the answer to the context's request with its size and response header."""
+    """Encode the response with its size and response header."""
     writer = Writer()
     writer.int32(0)
     writer.int32(context.correlation_id)

@@ -63,7 +63,7 @@ class ProduceHandler:
         request = produce_codec.decode_request(frame, position, end, version)
         if request.head_end and request.transactional_id is None:
             _keep_route(context, bytes(frame[position : request.head_end]), request)
-        answers: list[tuple[bytes, list[PartitionResponse]]] = []
+        responses: list[tuple[bytes, list[PartitionResponse]]] = []
         accepted: list[Accepted] = []
         unflushed: list[Unflushed] = []
         try:
@@ -74,22 +74,22 @@ class ProduceHandler:
                 if not partitions:
                     continue  # Kafka builds the response by partition, so a topic without any is not in it.
                 topic = _find_topic(context, key)
-                answers.append((key, [_accept(context, topic, *asked, accepted) for asked in partitions]))
+                responses.append((key, [_accept(context, topic, *asked, accepted) for asked in partitions]))
             if not are_plain:
                 accepted = join_transaction(context, request.transactional_id, accepted)
             if accepted:
                 unflushed = _append_all(context, request.acks, accepted)
         except RequestRefused as error:
-            answers = _refuse_all(request, error)
-        _record_refused(context, request, answers)
+            responses = _refuse_all(request, error)
+        _record_refused(context, request, responses)
         if request.acks == ACKS_NONE:
             for _, _, flusher, _ in unflushed:
                 flusher.flush_soon()
-            _check_unacknowledged(answers)
+            _check_unacknowledged(responses)
             return None
         if unflushed or request.transactional_id is not None:
-            return _respond_when_safe(context, request, answers, unflushed)
-        return [produce_codec.encode_response(context.correlation_id, version, answers)]
+            return _respond_when_safe(context, request, responses, unflushed)
+        return [produce_codec.encode_response(context.correlation_id, version, responses)]
 
 
 def _refuse_all(request: ProduceRequest, error: RequestRefused) -> list[tuple[bytes, list[PartitionResponse]]]:
@@ -103,22 +103,22 @@ def _refuse_all(request: ProduceRequest, error: RequestRefused) -> list[tuple[by
 def _respond_when_safe(
     context: RequestContext,
     request: ProduceRequest,
-    answers: list[tuple[bytes, list[PartitionResponse]]],
+    responses: list[tuple[bytes, list[PartitionResponse]]],
     unflushed: list[Unflushed],
 ) -> Buffers | Deferred[Buffers]:
     """Return the response, pending until the batches and the coordinator's records are flushed."""
     correlation_id, version = context.correlation_id, context.api_version
-    answer: Buffers | Deferred[Buffers]
+    response: Buffers | Deferred[Buffers]
     if unflushed:
-        answer = _respond_when_flushed(context, answers, unflushed)
+        response = _respond_when_flushed(context, responses, unflushed)
     else:
-        answer = [produce_codec.encode_response(correlation_id, version, answers)]
+        response = [produce_codec.encode_response(correlation_id, version, responses)]
     if request.transactional_id is None:
-        return answer
+        return response
     return when_partitions_durable(
         context.node.coordinators.transactions,
-        answer,
-        lambda: [produce_codec.encode_response(correlation_id, version, _taken_back(answers))],
+        response,
+        lambda: [produce_codec.encode_response(correlation_id, version, _taken_back(responses))],
     )
 
 
@@ -129,23 +129,23 @@ def _append_routed(context: RequestContext, route: ProduceRoute, records: memory
         result = partition.append(records, context.now_ms)
     except AppendRefused as error:
         error.header = parse_header(records)
-        answer = PartitionResponse(partition.index)
-        _refuse_append(context, partition, answer, error)
-        return [produce_codec.encode_response(correlation_id, context.api_version, [(route.topic_key, [answer])])]
+        response = PartitionResponse(partition.index)
+        _refuse_append(context, partition, response, error)
+        return [produce_codec.encode_response(correlation_id, context.api_version, [(route.topic_key, [response])])]
     context.batches = [(partition.topic_name, partition.index, result)]
     base_offset, last_offset, log_append_time_ms, log_start_offset, is_duplicate, _, _ = result
     if is_duplicate:
         context.node.replicas.log_decision(partition, result)
-    response = route.response.encode(correlation_id, base_offset, log_append_time_ms, log_start_offset)
+    encoded = route.response.encode(correlation_id, base_offset, log_append_time_ms, log_start_offset)
     flusher = partition.flusher
     if flusher is None or not flusher.must_wait():
-        return [response]
+        return [encoded]
     node = context.node
     deferred: Deferred[Buffers] = Deferred(is_applied=True)
 
     def flushed(error: OSError | None) -> None:
         if error is None:
-            deferred.complete([response])
+            deferred.complete([encoded])
         else:
             node.report_unflushed(deferred.request_id, partition)
             deferred.complete([route.response.encode_refused(correlation_id, ErrorCode.KAFKA_STORAGE_ERROR)])
@@ -204,7 +204,7 @@ def _accept(
     accepted: list[Accepted],
 ) -> PartitionResponse:
     """Return the partition's response. A batch that passes the checks of the request is added to accepted."""
-    answer = PartitionResponse(index)
+    response = PartitionResponse(index)
     try:
         if topic is None and context.api_version >= produce_codec.TOPIC_IDS_SINCE:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
@@ -215,9 +215,9 @@ def _accept(
     except RequestRefused:
         raise
     except KafkaError as error:
-        return _refuse(answer, error)
-    accepted.append((answer, partition, batch))
-    return answer
+        return _refuse(response, error)
+    accepted.append((response, partition, batch))
+    return response
 
 
 def _append_all(context: RequestContext, acks: int, accepted: list[Accepted]) -> list[Unflushed]:
@@ -225,106 +225,106 @@ def _append_all(context: RequestContext, acks: int, accepted: list[Accepted]) ->
     unflushed: list[Unflushed] = []
     if acks not in ACKS_ALLOWED:
         refusal = KafkaError(ErrorCode.INVALID_REQUIRED_ACKS, f"acks {acks}; allowed: {ACKS_ALLOWED}")
-        for answer, _, _ in accepted:
-            _refuse(answer, refusal)
+        for response, _, _ in accepted:
+            _refuse(response, refusal)
         return unflushed
     now_ms = context.now_ms
-    for answer, partition, records in accepted:
+    for response, partition, records in accepted:
         if is_internal_topic(partition.topic_name) and context.client_id != ADMIN_CLIENT_ID:
-            _refuse(answer, KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION))
+            _refuse(response, KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION))
             continue
         try:
             result = partition.append(records, now_ms)
-            _fill_in(context, partition, answer, result)
+            _fill_in(context, partition, response, result)
             flusher = partition.flusher
             if flusher is not None and flusher.must_wait():
-                unflushed.append((answer, partition, flusher, result.last_offset + 1))
+                unflushed.append((response, partition, flusher, result.last_offset + 1))
         except AppendRefused as error:
             error.header = _find_header(records)
-            _refuse_append(context, partition, answer, error)
+            _refuse_append(context, partition, response, error)
         except Exception:
             # As in Kafka, an internal error on one partition does not affect the other partitions.
             logger.exception("an append to %s-%d failed", partition.topic_name, partition.index)
-            answer.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
+            response.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
     return unflushed
 
 
 def _refuse_append(
-    context: RequestContext, partition: Partition, answer: PartitionResponse, error: AppendRefused
+    context: RequestContext, partition: Partition, response: PartitionResponse, error: AppendRefused
 ) -> None:
-    _refuse(answer, error)
-    answer.log_start_offset = error.log_start_offset
-    answer.record_errors = [(each.batch_index, each.message) for each in error.record_errors]
-    answer.error_message = error.message_for_client
+    _refuse(response, error)
+    response.log_start_offset = error.log_start_offset
+    response.record_errors = [(each.batch_index, each.message) for each in error.record_errors]
+    response.error_message = error.message_for_client
     context.decide(partition.topic_name, partition.index, error)
     if error.code != ErrorCode.KAFKA_STORAGE_ERROR:  # The partition logs it once, not for each request.
         context.node.replicas.log_decision(partition, error)
 
 
 def _respond_when_flushed(
-    context: RequestContext, answers: list[tuple[bytes, list[PartitionResponse]]], unflushed: list[Unflushed]
+    context: RequestContext, responses: list[tuple[bytes, list[PartitionResponse]]], unflushed: list[Unflushed]
 ) -> Deferred[Buffers]:
     """Return the response, pending until the flush of every appended batch has succeeded or failed."""
     correlation_id, version, node = context.correlation_id, context.api_version, context.node
     deferred: Deferred[Buffers] = Deferred(is_applied=True)
     left = len(unflushed)
 
-    def flushed(answer: PartitionResponse, partition: Partition, error: OSError | None) -> None:
+    def flushed(response: PartitionResponse, partition: Partition, error: OSError | None) -> None:
         nonlocal left
         if error is not None:
-            _take_back(answer)
+            _take_back(response)
             node.report_unflushed(deferred.request_id, partition)
         left -= 1
         if not left:
-            deferred.complete([produce_codec.encode_response(correlation_id, version, answers)])
+            deferred.complete([produce_codec.encode_response(correlation_id, version, responses)])
 
-    for answer, partition, flusher, end_offset in unflushed:
-        flusher.when_flushed(end_offset, partial(flushed, answer, partition))
+    for response, partition, flusher, end_offset in unflushed:
+        flusher.when_flushed(end_offset, partial(flushed, response, partition))
     return deferred
 
 
-def _take_back(answer: PartitionResponse) -> None:
+def _take_back(response: PartitionResponse) -> None:
     """Change the response to an append into that to an append whose flush failed."""
-    answer.error_code = ErrorCode.KAFKA_STORAGE_ERROR
-    answer.base_offset = answer.log_append_time_ms = answer.log_start_offset = NO_LOG_START_OFFSET
+    response.error_code = ErrorCode.KAFKA_STORAGE_ERROR
+    response.base_offset = response.log_append_time_ms = response.log_start_offset = NO_LOG_START_OFFSET
 
 
-def _taken_back(answers: list[tuple[bytes, list[PartitionResponse]]]) -> list[tuple[bytes, list[PartitionResponse]]]:
+def _taken_back(responses: list[tuple[bytes, list[PartitionResponse]]]) -> list[tuple[bytes, list[PartitionResponse]]]:
     """Return the responses for a transaction whose partitions could not be recorded."""
-    for _, partitions in answers:
-        for answer in partitions:
-            if not answer.error_code:
-                _take_back(answer)
-    return answers
+    for _, partitions in responses:
+        for response in partitions:
+            if not response.error_code:
+                _take_back(response)
+    return responses
 
 
-def _fill_in(context: RequestContext, partition: Partition, answer: PartitionResponse, result: AppendResult) -> None:
-    answer.base_offset = result.base_offset
-    answer.log_append_time_ms = result.log_append_time_ms
-    answer.log_start_offset = result.log_start_offset
+def _fill_in(context: RequestContext, partition: Partition, response: PartitionResponse, result: AppendResult) -> None:
+    response.base_offset = result.base_offset
+    response.log_append_time_ms = result.log_append_time_ms
+    response.log_start_offset = result.log_start_offset
     context.decide(partition.topic_name, partition.index, result)
     if result.is_duplicate:
         context.node.replicas.log_decision(partition, result)
 
 
 def _record_refused(
-    context: RequestContext, request: ProduceRequest, answers: list[tuple[bytes, list[PartitionResponse]]]
+    context: RequestContext, request: ProduceRequest, responses: list[tuple[bytes, list[PartitionResponse]]]
 ) -> None:
     """Record the decisions on the batches that were refused before they reached a log."""
-    refused = [(key, answer) for key, partitions in answers for answer in partitions if answer.error_code]
+    refused = [(key, response) for key, partitions in responses for response in partitions if response.error_code]
     if not refused:
         return
     records_of = {(key, index): records for key, partitions in request.topics for index, records in partitions}
     decided = {(topic, index) for topic, index, _ in context.batches or ()}
-    for key, answer in refused:
+    for key, response in refused:
         topic = _find_topic(context, key)
         name = _name_of(context, key) if topic is None else topic.name
-        if (name, answer.index) not in decided:
-            error = AppendRefused(ErrorCode(answer.error_code), answer.error_message or "")
-            records = records_of[key, answer.index]
+        if (name, response.index) not in decided:
+            error = AppendRefused(ErrorCode(response.error_code), response.error_message or "")
+            records = records_of[key, response.index]
             if records is not None and produced_records.is_plain_batch(records):
                 error.header = _find_header(records)
-            context.decide(name, answer.index, error)
+            context.decide(name, response.index, error)
 
 
 def _find_header(records: memoryview | None) -> BatchHeader | None:
@@ -340,16 +340,16 @@ def _name_of(context: RequestContext, key: bytes) -> str:
     return uuid_text(key) if context.api_version >= produce_codec.TOPIC_IDS_SINCE else key.decode(errors="replace")
 
 
-def _refuse(answer: PartitionResponse, error: KafkaError) -> PartitionResponse:
-    answer.error_code = error.code
+def _refuse(response: PartitionResponse, error: KafkaError) -> PartitionResponse:
+    response.error_code = error.code
     if isinstance(error, RequestRefused):
-        answer.error_message = error.message_for_client
-    return answer
+        response.error_message = error.message_for_client
+    return response
 
 
-def _check_unacknowledged(answers: list[tuple[bytes, list[PartitionResponse]]]) -> None:
+def _check_unacknowledged(responses: list[tuple[bytes, list[PartitionResponse]]]) -> None:
     """Raise FrameError for a refused batch with acks=0, to close the connection (Kafka: sendResponseCallback)."""
-    for key, partitions in answers:
+    for key, partitions in responses:
         for partition in partitions:
             if partition.error_code != ErrorCode.NONE:
                 code = ErrorCode(partition.error_code)
