@@ -216,7 +216,7 @@ def _told_share_group(control: Control, group_id: str) -> GroupInfo:
         )
         for key in share_groups.states.keys_of(group_id)
         if (name := control.cluster.image.topic_name_of(key.topic_id)) is not None
-        and (found := share_groups.offset_of(key)) is not None
+        and (found := share_groups.find_offset(key)) is not None
     ]
     return GroupInfo(
         group_id=group_id,

@@ -16,9 +16,9 @@ from fauxka.broker.coordinators.share.share_partition import (
     REJECT,
     RELEASE,
     RENEW,
+    AcquireLimits,
     ShareLimits,
     SharePartition,
-    Wanted,
 )
 from fauxka.broker.coordinators.share.share_state import ShareStates
 from fauxka.protocol.error_codes import KafkaError
@@ -43,7 +43,7 @@ class Sharing(RuleBasedStateMachine):
         config = {"share.coordinator.snapshot.update.records.per.snapshot": str(updates)}
         self.cluster = Cluster(BrokerConfig.from_entries(config), clock=self.clock)
         self.states = self._states()
-        self.states.begin(KEY, 1, 0)
+        self.states.initialize(KEY, 1, 0)
         self.partition = self._led()
         self.model = ShareModel(deliveries_max, LOCK_MS)
         # Deliveries as they were written last.
@@ -76,7 +76,7 @@ class Sharing(RuleBasedStateMachine):
         fetched = [(base, base + BATCH - 1) for base in range(first, self.log_end, BATCH)]
         if not fetched:
             return
-        got = self.partition.acquire(member, fetched, Wanted(records_max, 4, is_strict))
+        got = self.partition.acquire(member, fetched, AcquireLimits(records_max, 4, is_strict))
         for acquired in got:
             for offset in range(acquired.first_offset, acquired.last_offset + 1):
                 self.model.acquired(offset, member, acquired.delivery_count, self.clock.now_ms())

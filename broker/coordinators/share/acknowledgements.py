@@ -1,4 +1,4 @@
-"""What a request of a member acknowledges: checked, and handed to the partitions.
+"""The acknowledgements in ShareFetch and ShareAcknowledge: validates them and applies them to the partitions.
 
 Source: KafkaApis.validateAcknowledgementBatches and SharePartitionManager.acknowledge, Kafka 4.3.0.
 """
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from ...replica.replica_manager import ReplicaManager
     from .share_groups import ShareGroups
 
-# Why a partition's acknowledgements were refused; None where they were taken.
-Refusals = dict[PartitionKey, "KafkaError | None"]
+# The error of each partition's acknowledgements, or None.
+AcknowledgeErrors = dict[PartitionKey, "KafkaError | None"]
 
 
 class AcknowledgedBatch(Protocol):
-    """A range of records with their types, as ShareFetch and ShareAcknowledge have them."""
+    """A range of records with their acknowledge types."""
 
     first_offset: int
     last_offset: int
     acknowledge_types: list[int]
 
 
-def find_partition(replicas: ReplicaManager, key: PartitionKey) -> Partition:
-    """Return the partition; raises KafkaError UNKNOWN_TOPIC_OR_PARTITION."""
+def partition_of(replicas: ReplicaManager, key: PartitionKey) -> Partition:
+    """Return the partition. Raises KafkaError UNKNOWN_TOPIC_OR_PARTITION."""
     partition = replicas.find_partition(*key)
     if partition is None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -44,37 +44,40 @@ def acknowledge(
     acknowledged: Mapping[PartitionKey, Sequence[AcknowledgedBatch]],
     *,
     may_renew: bool,
-) -> Refusals:
-    """Take what a member, of a group, says of records, partition by partition; return what became of each.
+) -> AcknowledgeErrors:
+    """Apply the acknowledgements of a member, and return the error of each partition, or None.
 
-    may_renew: whether locks may be renewed by the request.
+    member: group id and member id. may_renew: whether the request may renew locks.
     """
-    refusals: Refusals = {}
+    errors: AcknowledgeErrors = {}
     group_id, member_id = member
     for key, batches in acknowledged.items():
-        refusals[key] = None
+        errors[key] = None
         try:
-            checked = _checked(batches, may_renew=may_renew)
-            partition = find_partition(replicas, key)
-            groups.partition_of(group_id, partition).acknowledge(member_id, checked)
+            acknowledgements = _validate(batches, may_renew=may_renew)
+            partition = partition_of(replicas, key)
+            groups.partition_of(group_id, partition).acknowledge(member_id, acknowledgements)
         except KafkaError as error:
-            refusals[key] = error
+            errors[key] = error
         except OSError as error:
-            refusals[key] = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
-    return refusals
+            errors[key] = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
+    return errors
 
 
-def _checked(batches: Sequence[AcknowledgedBatch], *, may_renew: bool) -> list[Acknowledgement]:
-    """Return the batches, which do not overlap, with one type each or one for every record; raises INVALID_REQUEST."""
+def _validate(batches: Sequence[AcknowledgedBatch], *, may_renew: bool) -> list[Acknowledgement]:
+    """Return the batches. Each must have one type in all or one for each record, and none may overlap.
+
+    Raises KafkaError INVALID_REQUEST.
+    """
     allowed = range(GAP, (RENEW if may_renew else REJECT) + 1)
-    checked: list[Acknowledgement] = []
+    validated: list[Acknowledgement] = []
     end_offset = -1
     for each in batches:
         count = each.last_offset - each.first_offset + 1
-        is_countable = len(each.acknowledge_types) in (1, count)
-        are_known = all(acknowledge_type in allowed for acknowledge_type in each.acknowledge_types)
-        if count < 1 or each.first_offset <= end_offset or not is_countable or not are_known:
+        has_types = len(each.acknowledge_types) in (1, count)
+        is_allowed = all(acknowledge_type in allowed for acknowledge_type in each.acknowledge_types)
+        if count < 1 or each.first_offset <= end_offset or not has_types or not is_allowed:
             raise KafkaError(ErrorCode.INVALID_REQUEST)
         end_offset = each.last_offset
-        checked.append((each.first_offset, each.last_offset, each.acknowledge_types))
-    return checked
+        validated.append((each.first_offset, each.last_offset, each.acknowledge_types))
+    return validated

@@ -1,7 +1,7 @@
-"""ShareGroupHeartbeat: a member joins, tells what it consumes, is told what to have, or leaves.
+"""ShareGroupHeartbeat: a member joins, sends its subscription, gets its assignment, or leaves.
 
-A partition is assigned when the share coordinator has a state for it, which it gets at the end of the heartbeat that
-first asks for its topic; the next one, of any member, assigns it.
+Only partitions with a share state are assigned. The first heartbeat with a subscription to a topic initializes the
+states of its partitions when it ends. The next heartbeat of any member assigns them.
 Source: GroupCoordinatorService.throwIfShareGroupHeartbeatRequestIsInvalid and GroupMetadataManager.shareGroupHeartbeat,
 Kafka 4.3.0.
 """
@@ -45,16 +45,16 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 JOIN_EPOCH, LEAVE_EPOCH = 0, -1
-# After so long it is tried again to write that a member is gone.
+# The delay before the removal of an expired member is tried again.
 _RETRY_MS = 500
 
-# Makes states for the partitions of a group's topics, in an epoch of the group. Raises KafkaError.
-BeginStates = Callable[[str, int, Iterable[StateTopic]], None]
+# Initializes the states of partitions: group id, group epoch, topics with partitions. Raises KafkaError.
+InitializeStates = Callable[[str, int, Iterable[StateTopic]], None]
 
 
 @dataclass(slots=True)
-class _Step:
-    """What a heartbeat is about to change: the group as it was, and the records so far."""
+class _Change:
+    """The unchanged group and the records of a change of it."""
 
     group: ShareGroup
     records: list[ShareGroupRecord]
@@ -64,7 +64,7 @@ class _Step:
 
 
 class ShareHeartbeats:
-    """Answers ShareGroupHeartbeat, and lets members go whose session ends."""
+    """Handles ShareGroupHeartbeat, and removes members whose session expires."""
 
     def __init__(
         self,
@@ -72,39 +72,39 @@ class ShareHeartbeats:
         log: GroupLog,
         settings: ShareGroupSettings,
         topics: GroupTopics,
-        begin_states: BeginStates,
+        initialize_states: InitializeStates,
     ) -> None:
-        """registry: all groups, of every kind. log: where they are kept."""
+        """registry: the groups of every type. log: their log."""
         self._registry = registry
         self._log = log
         self._settings = settings
         self._topics = topics
-        self._begin_states = begin_states
+        self._initialize_states = initialize_states
 
-    def answer(self, request: ShareGroupHeartbeatRequest, client: Client) -> ShareGroupHeartbeatResponse:
-        """Answer the request.
+    def handle(self, request: ShareGroupHeartbeatRequest, client: Client) -> ShareGroupHeartbeatResponse:
+        """Return the response to a heartbeat.
 
         Raises KafkaError: INVALID_REQUEST, GROUP_ID_NOT_FOUND, GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID,
-        FENCED_MEMBER_EPOCH, and what CoordinatorLog raises.
+        FENCED_MEMBER_EPOCH, and the errors of CoordinatorLog.append.
         """
         _check_request(request)
         if request.member_epoch == LEAVE_EPOCH:
             group = self._registry.group_of(request.group_id)
             if not isinstance(group, ShareGroup):
                 raise _not_a_share_group(request.group_id)
-            self._let_go(group, group.member_of(request.member_id))
+            self._remove(group, group.member_of(request.member_id))
             return ShareGroupHeartbeatResponse(member_id=request.member_id, member_epoch=LEAVE_EPOCH)
-        return self._beat(request, client)
+        return self._join_or_stay(request, client)
 
     def begin_sessions(self, group: ShareGroup) -> None:
-        """Begin the sessions of a group that was read, and finish what was begun when the broker stopped."""
+        """Begin the sessions of a loaded group, and initialize the states that a crash has left out."""
         for member_id in group.members:
-            self._extend(group, member_id)
-        self._initialize(group)
+            self._extend_session(group, member_id)
+        self._initialize_pending_states(group)
 
     # -- joining and staying
 
-    def _beat(self, request: ShareGroupHeartbeatRequest, client: Client) -> ShareGroupHeartbeatResponse:
+    def _join_or_stay(self, request: ShareGroupHeartbeatRequest, client: Client) -> ShareGroupHeartbeatResponse:
         group = self._group_of(request)
         if len(group.members) >= self._settings.members_max and request.member_id not in group.members:
             raise KafkaError(
@@ -112,18 +112,18 @@ class ShareHeartbeats:
                 f"The share group has reached its maximum capacity of {self._settings.members_max} members.",
             )
         before = self._member_of(group, request)
-        member = _told(before, request, client)
-        step = _Step(group, [])
+        member = _update_metadata(before, request, client)
+        change = _Change(group, [])
         members = {**group.members, member.member_id: member}
         if member.metadata != before.metadata or member.member_id not in group.members:
-            step.add(ShareRecordType.MEMBER_METADATA, member.metadata, member.member_id)
-        epoch = self._epoch(step, members, is_new=bool(step.records))
-        member = self._assigned(step, members, member, epoch)
-        self._note_uninitialized(step, members)
-        self._commit(step)
-        self._extend(group, member.member_id)
-        self._initialize(group)
-        is_told = (
+            change.add(ShareRecordType.MEMBER_METADATA, member.metadata, member.member_id)
+        epoch = self._next_epoch(change, members, is_member_changed=bool(change.records))
+        member = self._assign(change, members, member, epoch)
+        self._add_pending_states(change, members)
+        self._commit(change)
+        self._extend_session(group, member.member_id)
+        self._initialize_pending_states(group)
+        has_assignment = (
             request.member_epoch == JOIN_EPOCH
             or request.subscribed_topic_names is not None
             or member.partitions != before.partitions
@@ -132,11 +132,11 @@ class ShareHeartbeats:
             member_id=member.member_id,
             member_epoch=member.member_epoch,
             heartbeat_interval_ms=self._settings.heartbeat_interval_ms(group.group_id),
-            assignment=_assignment(member.partitions) if is_told else None,
+            assignment=_assignment(member.partitions) if has_assignment else None,
         )
 
     def _group_of(self, request: ShareGroupHeartbeatRequest) -> ShareGroup:
-        """Return the group, a new one that nobody knows before something of it is written for who joins."""
+        """Return the group. A member that joins a missing group gets a new one, to be registered by `_commit`."""
         group = self._registry.find(request.group_id)
         if isinstance(group, ShareGroup):
             return group
@@ -147,61 +147,45 @@ class ShareHeartbeats:
         return ShareGroup(request.group_id, self._registry.new_timers())
 
     def _member_of(self, group: ShareGroup, request: ShareGroupHeartbeatRequest) -> ShareMember:
-        known = group.members.get(request.member_id)
-        if known is None:
+        member = group.members.get(request.member_id)
+        if member is None:
             if request.member_epoch != JOIN_EPOCH:
                 return group.member_of(request.member_id)
             return ShareMember(request.member_id, ShareMemberMetadata(None, "", "", ()))
         received = request.member_epoch
-        if received in (JOIN_EPOCH, known.member_epoch, known.previous_member_epoch):
-            return known
-        word = "greater" if received > known.member_epoch else "smaller"
+        if received in (JOIN_EPOCH, member.member_epoch, member.previous_member_epoch):
+            return member
+        word = "greater" if received > member.member_epoch else "smaller"
         raise KafkaError(
             ErrorCode.FENCED_MEMBER_EPOCH,
             f"The share group member has a {word} member epoch ({received}) than the one known by the group "
-            f"coordinator ({known.member_epoch}). The member must abandon all its partitions and rejoin.",
+            f"coordinator ({member.member_epoch}). The member must abandon all its partitions and rejoin.",
         )
 
-    def _epoch(self, step: _Step, members: Mapping[str, ShareMember], *, is_new: bool) -> int:
-        """Return the group's epoch, the next one where members consume something else, or there is more to assign."""
-        group = step.group
+    def _next_epoch(self, change: _Change, members: Mapping[str, ShareMember], *, is_member_changed: bool) -> int:
+        """Return the group's epoch. It is raised if members, their topics or the assignable partitions have changed."""
+        group = change.group
         names = subscribed_names(members.values())
         topics_hash = metadata_hash(names, self._topics)
-        is_settled = group.group_epoch == group.assignment_epoch
-        if not is_new and topics_hash == group.metadata_hash and not (is_settled and self._has_unassigned(group)):
+        can_assign_more = group.group_epoch == group.assignment_epoch and _has_unassigned(group)
+        if not is_member_changed and topics_hash == group.metadata_hash and not can_assign_more:
             return group.group_epoch
-        step.add(ShareRecordType.GROUP_METADATA, ShareGroupMetadata(group.group_epoch + 1, topics_hash))
+        change.add(ShareRecordType.GROUP_METADATA, ShareGroupMetadata(group.group_epoch + 1, topics_hash))
         return group.group_epoch + 1
 
-    def _has_unassigned(self, group: ShareGroup) -> bool:
-        """Whether partitions got a state that nobody is to have yet."""
-        assigned = {
-            (topic_id, index)
-            for partitions in group.target_assignments.values()
-            for topic_id, indexes in partitions.items()
-            for index in indexes
-        }
-        names = group.topic_names
-        return any(
-            (topic.topic_id, index) not in assigned
-            for topic in group.state_partitions.initialized
-            if topic.topic_name in names
-            for index in topic.partitions
-        )
-
-    def _assigned(
-        self, step: _Step, members: Mapping[str, ShareMember], member: ShareMember, epoch: int
+    def _assign(
+        self, change: _Change, members: Mapping[str, ShareMember], member: ShareMember, epoch: int
     ) -> ShareMember:
-        """Return the member with what it is to have; the target is worked out anew where it is due."""
-        group, now_ms = step.group, step.group.timers.now_ms()
+        """Return the member with its target assignment. A new target is computed once per assignment interval."""
+        group, now_ms = change.group, change.group.timers.now_ms()
         targets, assignment_epoch = group.target_assignments, group.assignment_epoch
         due_ms = group.assignment_timestamp_ms + self._settings.assignment_interval_ms(group.group_id)
         if epoch > assignment_epoch and (not group.assignment_timestamp_ms or now_ms >= due_ms):
-            targets, assignment_epoch = self._targets(group, members), epoch
+            targets, assignment_epoch = self._compute_targets(group, members), epoch
             for member_id, partitions in targets.items():
                 if group.target_assignments.get(member_id) != partitions:
-                    step.add(ShareRecordType.TARGET_ASSIGNMENT_MEMBER, TargetAssignment(partitions), member_id)
-            step.add(ShareRecordType.TARGET_ASSIGNMENT_METADATA, TargetAssignmentMetadata(epoch, now_ms))
+                    change.add(ShareRecordType.TARGET_ASSIGNMENT_MEMBER, TargetAssignment(partitions), member_id)
+            change.add(ShareRecordType.TARGET_ASSIGNMENT_METADATA, TargetAssignmentMetadata(epoch, now_ms))
         if member.member_epoch == assignment_epoch:
             return member
         moved = replace(
@@ -211,10 +195,10 @@ class ShareHeartbeats:
             partitions=targets.get(member.member_id, {}),
         )
         current = ShareCurrentAssignment(moved.member_epoch, moved.previous_member_epoch, partitions=moved.partitions)
-        step.add(ShareRecordType.CURRENT_MEMBER_ASSIGNMENT, current, member.member_id)
+        change.add(ShareRecordType.CURRENT_MEMBER_ASSIGNMENT, current, member.member_id)
         return moved
 
-    def _targets(self, group: ShareGroup, members: Mapping[str, ShareMember]) -> dict[str, Partitions]:
+    def _compute_targets(self, group: ShareGroup, members: Mapping[str, ShareMember]) -> dict[str, Partitions]:
         subscriptions = {
             member_id: topic_ids_of(each.metadata.subscribed_topic_names, self._topics)
             for member_id, each in members.items()
@@ -222,76 +206,76 @@ class ShareHeartbeats:
         initialized = {each.topic_id: each.partitions for each in group.state_partitions.initialized}
         return simple_assignor.assign(subscriptions, initialized, group.target_assignments)
 
-    def _note_uninitialized(self, step: _Step, members: Mapping[str, ShareMember]) -> None:
-        """Write which partitions are to get a state."""
-        known = step.group.state_partitions
-        topics = (*known.initializing, *known.initialized)
-        named = {(topic.topic_id, index) for topic in topics for index in topic.partitions}
+    def _add_pending_states(self, change: _Change, members: Mapping[str, ShareMember]) -> None:
+        """Add the subscribed partitions without a state to those whose state will be initialized."""
+        before = change.group.state_partitions
+        topics = (*before.initializing, *before.initialized)
+        present = {(topic.topic_id, index) for topic in topics for index in topic.partitions}
         missing: list[StateTopic] = []
         for name in sorted(subscribed_names(members.values())):
             topic = self._topics.find(name)
             if topic is None:
                 continue
-            indexes = tuple(each for each in range(topic.partition_count) if (topic.topic_id, each) not in named)
+            indexes = tuple(each for each in range(topic.partition_count) if (topic.topic_id, each) not in present)
             if indexes:
                 missing.append(StateTopic(topic.topic_id, name, indexes))
         if missing:
-            value = replace(known, initializing=(*known.initializing, *missing))
-            step.add(ShareRecordType.STATE_PARTITION_METADATA, value)
+            value = replace(before, initializing=(*before.initializing, *missing))
+            change.add(ShareRecordType.STATE_PARTITION_METADATA, value)
 
-    def _initialize(self, group: ShareGroup) -> None:
-        """Have states for the partitions that are to get one; where that fails, the next heartbeat does it."""
-        known = group.state_partitions
-        if not known.initializing:
+    def _initialize_pending_states(self, group: ShareGroup) -> None:
+        """Initialize the states of pending partitions. The next heartbeat tries again after an error."""
+        before = group.state_partitions
+        if not before.initializing:
             return
         try:
-            self._begin_states(group.group_id, group.group_epoch, known.initializing)
-            step = _Step(group, [])
-            value = StatePartitionMetadata((), _united(known.initialized, known.initializing), known.deleting)
-            step.add(ShareRecordType.STATE_PARTITION_METADATA, value)
-            self._commit(step)
+            self._initialize_states(group.group_id, group.group_epoch, before.initializing)
+            change = _Change(group, [])
+            value = StatePartitionMetadata((), _join(before.initialized, before.initializing), before.deleting)
+            change.add(ShareRecordType.STATE_PARTITION_METADATA, value)
+            self._commit(change)
         except KafkaError as error:
-            logger.warning("share group %s: no states for its partitions yet: %s", group.group_id, error.message)
+            logger.warning("share group %s: cannot initialize states of partitions: %s", group.group_id, error.message)
 
-    def _commit(self, step: _Step) -> None:
-        """Write the records, and have the group follow them. Raises KafkaError; nothing has changed then."""
-        group = step.group
-        if not step.records:
+    def _commit(self, change: _Change) -> None:
+        """Append the records, then apply them. Raises KafkaError; the group is unchanged then."""
+        group = change.group
+        if not change.records:
             return
-        self._log.append(group.group_id, state_records(step.records))
+        self._log.append(group.group_id, state_records(change.records))
         if self._registry.find(group.group_id) is not group:
             self._registry.add(group)
-        for record in step.records:
+        for record in change.records:
             group.apply(record)
 
     # -- leaving
 
-    def _let_go(self, group: ShareGroup, member: ShareMember) -> None:
-        step = _Step(group, [])
+    def _remove(self, group: ShareGroup, member: ShareMember) -> None:
+        change = _Change(group, [])
         for record_type in (
             ShareRecordType.CURRENT_MEMBER_ASSIGNMENT,
             ShareRecordType.TARGET_ASSIGNMENT_MEMBER,
             ShareRecordType.MEMBER_METADATA,
         ):
-            step.add(record_type, None, member.member_id)
+            change.add(record_type, None, member.member_id)
         names = subscribed_names(each for each in group.members.values() if each is not member)
         topics_hash = metadata_hash(names, self._topics)
-        step.add(ShareRecordType.GROUP_METADATA, ShareGroupMetadata(group.group_epoch + 1, topics_hash))
-        self._commit(step)
+        change.add(ShareRecordType.GROUP_METADATA, ShareGroupMetadata(group.group_epoch + 1, topics_hash))
+        self._commit(change)
         group.timers.cancel(_session_of(member.member_id))
 
-    def _extend(self, group: ShareGroup, member_id: str) -> None:
-        """Give the member another session timeout from now on."""
+    def _extend_session(self, group: ShareGroup, member_id: str) -> None:
+        """Restart the member's session timeout."""
 
         def end() -> None:
             member = group.members.get(member_id)
             if member is None:
                 return
-            logger.info("share group %s: member %s is let go: its session has expired", group.group_id, member_id)
+            logger.info("share group %s: the session of member %s has expired", group.group_id, member_id)
             try:
-                self._let_go(group, member)
+                self._remove(group, member)
             except KafkaError as error:
-                logger.warning("share group %s: cannot write that %s is gone: %s", group.group_id, member_id, error)
+                logger.warning("share group %s: cannot remove member %s: %s", group.group_id, member_id, error)
                 group.timers.schedule(_session_of(member_id), _RETRY_MS, end)
 
         group.timers.schedule(_session_of(member_id), self._settings.session_timeout_ms(group.group_id), end)
@@ -302,7 +286,7 @@ def _session_of(member_id: str) -> str:
 
 
 def _check_request(request: ShareGroupHeartbeatRequest) -> None:
-    """Raise KafkaError INVALID_REQUEST for a request that no group could answer."""
+    """Raise KafkaError INVALID_REQUEST for missing or invalid fields."""
     if not request.member_id.strip():
         raise KafkaError(ErrorCode.INVALID_REQUEST)
     if not request.group_id.strip():
@@ -319,15 +303,32 @@ def _not_a_share_group(group_id: str) -> KafkaError:
     return KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a share group.")
 
 
-def _told(member: ShareMember, request: ShareGroupHeartbeatRequest, client: Client) -> ShareMember:
-    """Return the member with what the request tells of it; what it leaves out stays as it was."""
-    known = member.metadata
+def _has_unassigned(group: ShareGroup) -> bool:
+    """Whether a subscribed partition with a state is in no target assignment."""
+    assigned = {
+        (topic_id, index)
+        for partitions in group.target_assignments.values()
+        for topic_id, indexes in partitions.items()
+        for index in indexes
+    }
+    names = group.topic_names
+    return any(
+        (topic.topic_id, index) not in assigned
+        for topic in group.state_partitions.initialized
+        if topic.topic_name in names
+        for index in topic.partitions
+    )
+
+
+def _update_metadata(member: ShareMember, request: ShareGroupHeartbeatRequest, client: Client) -> ShareMember:
+    """Return the member with the fields of the request. Null fields keep their value."""
+    before = member.metadata
     names = request.subscribed_topic_names
     metadata = ShareMemberMetadata(
-        rack_id=known.rack_id if request.rack_id is None else request.rack_id,
+        rack_id=before.rack_id if request.rack_id is None else request.rack_id,
         client_id=client.client_id,
         client_host=client.client_host,
-        subscribed_topic_names=known.subscribed_topic_names if names is None else tuple(sorted(names)),
+        subscribed_topic_names=before.subscribed_topic_names if names is None else tuple(sorted(names)),
     )
     return replace(member, metadata=metadata)
 
@@ -340,10 +341,10 @@ def _assignment(partitions: Partitions) -> Assignment:
     )
 
 
-def _united(known: Iterable[StateTopic], more: Iterable[StateTopic]) -> tuple[StateTopic, ...]:
-    """Return both, with one entry a topic."""
+def _join(first: Iterable[StateTopic], second: Iterable[StateTopic]) -> tuple[StateTopic, ...]:
+    """Return the partitions of both, with one entry for each topic."""
     topics: dict[bytes, StateTopic] = {}
-    for each in (*known, *more):
+    for each in (*first, *second):
         before = topics.get(each.topic_id)
         partitions = {*each.partitions, *(() if before is None else before.partitions)}
         topics[each.topic_id] = replace(each, partitions=tuple(sorted(partitions)))

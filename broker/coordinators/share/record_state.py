@@ -1,4 +1,4 @@
-"""One record, or several that are alike, on their way through a share group.
+"""The delivery state of records of a share group, and batches of records that were acquired together.
 
 Source: InFlightState and SharePartition.InFlightBatch, Kafka 4.3.0.
 """
@@ -11,37 +11,46 @@ from typing import NamedTuple
 
 from ....protocol.stored_records.share_state_records import DeliveryState, StateBatch
 
-NOBODY = ""
+NO_MEMBER = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordState:
-    """What became of a record: how often it was delivered, and to whom while it is acquired, by which lock."""
+    """The state of a record. member_id and lock are set while it is acquired."""
 
     state: DeliveryState
     delivery_count: int
-    member_id: str = NOBODY
+    member_id: str = NO_MEMBER
     lock: int = 0
 
     @property
     def is_done(self) -> bool:
-        """Whether it is never delivered again."""
+        """Whether the record is never delivered again."""
         return self.state in (DeliveryState.ACKNOWLEDGED, DeliveryState.ARCHIVED)
 
 
-class Acquired(NamedTuple):
-    """Records that a member gets; last_offset is one of them."""
+# Records with the same state: first offset, last offset, state.
+Run = tuple[int, int, RecordState]
+
+
+class AcquiredRecords(NamedTuple):
+    """A range of records that a member has acquired, last_offset included."""
 
     first_offset: int
     last_offset: int
     delivery_count: int
 
+    @property
+    def record_count(self) -> int:
+        """The number of offsets."""
+        return self.last_offset - self.first_offset + 1
+
 
 @dataclass(slots=True)
 class InFlightBatch:
-    """Records that were acquired together; they share one state until they are treated differently.
+    """Records that were acquired together. They share one state until a part of them changes.
 
-    states: by offset, once they do.
+    states: the state of each offset after that, else empty.
     """
 
     first_offset: int
@@ -49,16 +58,8 @@ class InFlightBatch:
     state: RecordState
     states: dict[int, RecordState] = field(default_factory=dict[int, RecordState])
 
-    def __len__(self) -> int:
-        """Return how many offsets there are."""
-        return self.last_offset - self.first_offset + 1
-
-    def of(self, offset: int) -> RecordState:
-        """Return the state of one record."""
-        return self.states[offset] if self.states else self.state
-
-    def put(self, first_offset: int, last_offset: int, state: RecordState) -> None:
-        """Have these records in that state; they are some of the batch."""
+    def set_state(self, first_offset: int, last_offset: int, state: RecordState) -> None:
+        """Set the state of a range of the batch."""
         if (first_offset, last_offset) == (self.first_offset, self.last_offset) and not self.states:
             self.state = state
             return
@@ -67,22 +68,22 @@ class InFlightBatch:
         for offset in range(first_offset, last_offset + 1):
             self.states[offset] = state
 
-    def runs(self, first_offset: int, last_offset: int) -> list[tuple[int, int, RecordState]]:
-        """Return the records of a range that are in the batch, in runs of the same state: first, last, state."""
+    def runs(self, first_offset: int, last_offset: int) -> list[Run]:
+        """Return the records of a range that are in the batch, as runs with the same state."""
         first, last = max(first_offset, self.first_offset), min(last_offset, self.last_offset)
         if first > last:
             return []
         if not self.states:
             return [(first, last, self.state)]
-        runs: list[tuple[int, int, RecordState]] = []
-        for state, offsets in groupby(range(first, last + 1), key=self.of):
+        runs: list[Run] = []
+        for state, offsets in groupby(range(first, last + 1), key=self.states.__getitem__):
             of_run = list(offsets)
             runs.append((of_run[0], of_run[-1], state))
         return runs
 
 
-def state_batches(runs: list[tuple[int, int, RecordState]]) -> tuple[StateBatch, ...]:
-    """Return what is written of runs of records, those that follow one another and are alike as one."""
+def state_batches(runs: list[Run]) -> tuple[StateBatch, ...]:
+    """Return the batches to write for the runs. Adjacent runs with equal state and delivery count are joined."""
     batches: list[StateBatch] = []
     for first, last, state in runs:
         batch = StateBatch(first, last, state.state, state.delivery_count)

@@ -1,4 +1,4 @@
-"""Where a share group begins in a partition that it has never consumed (share.auto.offset.reset).
+"""The start offset of a share group in a partition that it has never consumed (share.auto.offset.reset).
 
 Source: ShareGroupAutoOffsetResetStrategy and SharePartition.startOffsetDuringInitialization, Kafka 4.3.0.
 """
@@ -13,13 +13,13 @@ from .settings import BY_DURATION, EARLIEST
 if TYPE_CHECKING:
     from ....storage.partition_log import PartitionLog
 
-# PnDTnHnMn.nS, as java.time.Duration reads it.
+# PnDTnHnMn.nS, the format of java.time.Duration.
 _DURATION = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?", re.IGNORECASE)
 _SECONDS = (86_400, 3_600, 60, 1)
 
 
 def first_offset(log: PartitionLog, reset: str, now_ms: int) -> int:
-    """Return the offset: of the first record there is, of the next one, or of the first that is not older."""
+    """Return the log start offset, the high watermark, or the offset of the first record after the duration."""
     if reset == EARLIEST:
         return log.log_start_offset
     if reset.startswith(BY_DURATION):
@@ -30,7 +30,7 @@ def first_offset(log: PartitionLog, reset: str, now_ms: int) -> int:
 
 
 def duration_ms(text: str) -> int:
-    """Return a duration in ms; 0 for what is none, which no group is given."""
+    """Return a duration in ms. Returns 0 for another text, which the config validation never accepts."""
     parts = _DURATION.fullmatch(text)
     if parts is None:
         return 0

@@ -1,4 +1,4 @@
-"""The configuration of share groups, as it is in the moment it is asked for.
+"""The configs of share groups, read from the dynamic configs at each use.
 
 Source: ShareGroupConfig, GroupCoordinatorConfig and GroupConfig, Kafka 4.3.0.
 """
@@ -17,42 +17,42 @@ BY_DURATION = "by_duration:"
 
 
 class ShareGroupSettings:
-    """Values of Kafka's group.share.* keys, and what was set for single groups (share.*)."""
+    """Kafka's group.share.* keys, and the group configs that override them (share.*)."""
 
     __slots__ = ("_configs",)
 
     def __init__(self, configs: DynamicConfigs) -> None:
-        """configs: what the settings are read from, at each use."""
+        """configs: the configs of the broker and of groups."""
         self._configs = configs
 
     @property
     def members_max(self) -> int:
-        """How many members a group may have."""
+        """The maximal number of members of a group."""
         return self._number("group.share.max.size")
 
     @property
     def sessions_max(self) -> int:
-        """How many members may fetch at a time."""
+        """The maximal number of share sessions."""
         return self._number("group.share.max.share.sessions")
 
     def session_timeout_ms(self, group_id: str) -> int:
-        """Return after how long a member is gone that sends no heartbeat."""
+        """Return the session timeout of members."""
         return self._own(group_id, "session.timeout.ms")
 
     def heartbeat_interval_ms(self, group_id: str) -> int:
-        """Return how often members are to send heartbeats."""
+        """Return the heartbeat interval of members."""
         return self._own(group_id, "heartbeat.interval.ms")
 
     def assignment_interval_ms(self, group_id: str) -> int:
-        """Return how much time is to be between two target assignments."""
+        """Return the least time between two target assignments."""
         return self._own(group_id, "assignment.interval.ms")
 
     def lock_ms(self, group_id: str) -> int:
-        """Return for how long a member has what it acquired."""
+        """Return for how long acquired records are locked."""
         return self._own(group_id, "record.lock.duration.ms")
 
     def limits(self, group_id: str) -> ShareLimits:
-        """Return what holds for the records of the group."""
+        """Return the limits of the group's partitions."""
         return ShareLimits(
             delivery_count_max=self._own(group_id, "delivery.count.limit"),
             lock_ms=self.lock_ms(group_id),
@@ -60,11 +60,11 @@ class ShareGroupSettings:
         )
 
     def auto_offset_reset(self, group_id: str) -> str:
-        """Return where the group begins in a partition: EARLIEST, LATEST, or BY_DURATION and an ISO 8601 duration."""
+        """Return EARLIEST, LATEST, or BY_DURATION and an ISO 8601 duration."""
         return self._text(group_id, "share.auto.offset.reset") or LATEST
 
     def is_committed_only(self, group_id: str) -> bool:
-        """Whether the group gets records of committed transactions only."""
+        """Whether the group reads records of committed transactions only."""
         return self._text(group_id, "share.isolation.level") == "read_committed"
 
     def _text(self, group_id: str, key: str) -> str | None:
@@ -76,7 +76,7 @@ class ShareGroupSettings:
         return value
 
     def _own(self, group_id: str, name: str) -> int:
-        """Return what was set for the group, brought within the bounds of the broker; the default where nothing was."""
+        """Return the group's value, limited by the broker's min and max, or the broker's default."""
         text = self._text(group_id, f"share.{name}")
         if text is None:
             return self._number(f"group.share.{name}")

@@ -1,6 +1,6 @@
-"""The state of one share group: members, epochs, what each has, and which partitions have a state.
+"""The state of one share group: members, epochs, assignments, and the partitions with a share state.
 
-It changes by records alone (apply), those that were just written and those that are read at a start alike.
+The state changes only by records (`apply`): after they were appended, and when the log is replayed.
 Source: ShareGroup, ModernGroup and GroupMetadataManager.replay, Kafka 4.3.0.
 """
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..group.offset_store import CommittedOffset
 
 PROTOCOL_TYPE = "share"
-# A group that was not written yet is in this epoch; its first change makes it 2.
+# The epoch of a new group. The first change raises it to 2.
 FIRST_EPOCH = 1
 NEVER_ASSIGNED = 0
 EMPTY, STABLE = "Empty", "Stable"
@@ -41,7 +41,7 @@ EMPTY, STABLE = "Empty", "Stable"
 
 @dataclass(frozen=True, slots=True)
 class ShareMember:
-    """A member as the group knows it; epochs are 0 for one that has just come."""
+    """A member. Both epochs of a new member are 0."""
 
     member_id: str
     metadata: ShareMemberMetadata
@@ -51,7 +51,7 @@ class ShareMember:
 
 
 class ShareGroup:
-    """One group whose members share partitions."""
+    """A group whose members share partitions."""
 
     __slots__ = (
         "assignment_epoch",
@@ -66,7 +66,7 @@ class ShareGroup:
     )
 
     def __init__(self, group_id: str, timers: GroupTimers) -> None:
-        """Start without members."""
+        """Create the group without members."""
         self.group_id = group_id
         self.timers = timers
         self.group_epoch = FIRST_EPOCH
@@ -79,27 +79,27 @@ class ShareGroup:
 
     @property
     def group_type(self) -> GroupType:
-        """Which kind of group it is."""
+        """The type of the group."""
         return GroupType.SHARE
 
     @property
     def state_name(self) -> str:
-        """Its state, by the name that ListGroups shows."""
+        """The state by the name that ListGroups returns."""
         return STABLE if self.members else EMPTY
 
     @property
     def listed_protocol_type(self) -> str:
-        """What its members do."""
+        """The protocol type that ListGroups returns."""
         return PROTOCOL_TYPE
 
     @property
     def is_empty(self) -> bool:
-        """Whether it has no members."""
+        """Whether the group has no members."""
         return not self.members
 
     @property
     def topic_names(self) -> frozenset[str]:
-        """The topics that members consume, whether there are such topics or not."""
+        """The topics to which members are subscribed, whether they exist or not."""
         return subscribed_names(self.members.values())
 
     def is_subscribed_to(self, topic_name: str) -> bool:
@@ -107,7 +107,7 @@ class ShareGroup:
         return topic_name in self.topic_names
 
     def member_of(self, member_id: str) -> ShareMember:
-        """Return the member; raises KafkaError UNKNOWN_MEMBER_ID."""
+        """Return the member. Raises KafkaError UNKNOWN_MEMBER_ID."""
         member = self.members.get(member_id)
         if member is None:
             raise KafkaError(
@@ -115,34 +115,34 @@ class ShareGroup:
             )
         return member
 
-    # -- committed offsets, of which it has none, and administration
+    # -- committed offsets, which share groups do not have, and administration
 
     def check_offset_commit(self, committer: OffsetCommitter) -> CheckOffset:
-        """Refuse it: raises KafkaError GROUP_ID_NOT_FOUND."""
+        """Raise KafkaError GROUP_ID_NOT_FOUND."""
         raise self._no_offsets()
 
     def check_offset_fetch(self, member_id: str | None, member_epoch: int) -> None:
-        """Refuse it: raises KafkaError GROUP_ID_NOT_FOUND."""
+        """Raise KafkaError GROUP_ID_NOT_FOUND."""
         raise self._no_offsets()
 
     def check_offset_delete(self) -> None:
-        """Refuse it: raises KafkaError GROUP_ID_NOT_FOUND."""
+        """Raise KafkaError GROUP_ID_NOT_FOUND."""
         raise self._no_offsets()
 
     def _no_offsets(self) -> KafkaError:
         return KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {self.group_id} is a share group.")
 
     def check_delete(self) -> None:
-        """Check that it has no members; raises KafkaError NON_EMPTY_GROUP."""
+        """Raise KafkaError NON_EMPTY_GROUP if the group has members."""
         if self.members:
             raise KafkaError(ErrorCode.NON_EMPTY_GROUP, "The group is not empty.")
 
     def retention_base_ms(self, committed: CommittedOffset) -> int | None:
-        """Return None: it has no committed offsets."""
+        """Return None, because the group has no committed offsets."""
         return None
 
     def tombstones(self) -> Sequence[CoordinatorRecord]:
-        """Return the records that say that there is no such group any more."""
+        """Return the tombstones that delete the group."""
         types = (
             ShareRecordType.TARGET_ASSIGNMENT_METADATA,
             ShareRecordType.STATE_PARTITION_METADATA,
@@ -151,20 +151,20 @@ class ShareGroup:
         return state_records([ShareGroupRecord(each, self.group_id) for each in types])
 
     def close(self) -> None:
-        """Be nothing any more: no timer runs."""
+        """Cancel all timers."""
         self.timers.cancel_all()
 
     def fail_pending_requests(self) -> None:
-        """Answer nobody: no member waits."""
+        """Do nothing, because no request of a member is ever pending."""
 
     def finish_step(self) -> None:
-        """Send the answers that were put off until a step was done."""
+        """Send the responses that were delayed until the step was done."""
         self.timers.finish_step()
 
     # -- records
 
     def apply(self, record: ShareGroupRecord) -> None:
-        """Be as the record says; one that takes the whole group back is not for the group."""
+        """Apply a record of the group. The caller applies the tombstone of the group itself."""
         member_id = record.member_id
         match record.value:
             case ShareGroupMetadata() as value:
@@ -202,15 +202,15 @@ class ShareGroup:
             case ShareRecordType.STATE_PARTITION_METADATA:
                 self.state_partitions = StatePartitionMetadata()
             case ShareRecordType.CURRENT_MEMBER_ASSIGNMENT | ShareRecordType.GROUP_METADATA:
-                # The member goes with its own record, the group with its registry.
+                # The tombstone of MEMBER_METADATA removes the member, the registry removes the group.
                 return
 
 
 def subscribed_names(members: Iterable[ShareMember]) -> frozenset[str]:
-    """Return the names of the topics that members consume, whether there are such topics or not."""
+    """Return the names of the topics to which members are subscribed, whether they exist or not."""
     return frozenset(name for each in members for name in each.metadata.subscribed_topic_names)
 
 
 def state_records(records: Sequence[ShareGroupRecord]) -> list[CoordinatorRecord]:
-    """Return the records as they are written."""
+    """Return the records encoded for the log."""
     return [CoordinatorRecord(each.encode_key(), each.encode_value()) for each in records]

@@ -1,4 +1,4 @@
-"""All share groups (KIP-932), behind one door for request handlers and for the group coordinator.
+"""The coordinator of share groups and the leader of their partitions (KIP-932), for handlers and the group coordinator.
 
 Source: GroupCoordinatorService and SharePartitionManager, Kafka 4.3.0.
 """
@@ -38,14 +38,14 @@ logger = logging.getLogger(__name__)
 
 R = TypeVar("R")
 
-# What is said of a topic or partition that there is not.
+# Kafka's message for a missing topic or partition.
 UNKNOWN_MESSAGE = "This server does not host this topic-partition."
-# The epoch of the state of a group that nobody has joined yet.
-FIRST_ALTERED_EPOCH = 1
+# The epoch of the states of a group that does not exist yet.
+NO_GROUP_EPOCH = 1
 
 
 class ShareOffset(NamedTuple):
-    """How far a group is in a partition; lag: how many records it is not done with."""
+    """The offset of a group in a partition. lag: the number of records that are not done."""
 
     start_offset: int
     leader_epoch: int
@@ -53,7 +53,7 @@ class ShareOffset(NamedTuple):
 
 
 class ShareGroups:
-    """Coordinates share groups, which are among all groups of the registry, and leads their partitions."""
+    """Coordinates the share groups of the registry, and holds their partitions."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class ShareGroups:
         state_log: CoordinatorLog,
         topics: GroupTopics,
     ) -> None:
-        """log: where groups are kept. state_log: where it is kept how far they are in partitions."""
+        """log: the log of the groups (__consumer_offsets). state_log: of their states in partitions."""
         self._replicas = replicas
         self._registry = registry
         self._log = log
@@ -72,36 +72,33 @@ class ShareGroups:
         self.settings = ShareGroupSettings(replicas.image.configs)
         self.states = ShareStates(replicas, state_log)
         self.sessions = ShareSessions(self.settings)
-        self._heartbeats = ShareHeartbeats(registry, log, self.settings, topics, self._begin_states)
+        self._heartbeats = ShareHeartbeats(registry, log, self.settings, topics, self._initialize_states)
         self._partitions: dict[ShareKey, SharePartition] = {}
 
-    def when_durable(self, response: R, refused: Callable[[ErrorCode], R]) -> R | Deferred[R]:
-        """Return the response to what was written since, now or when that is as safe as asked for (flush.messages)."""
-        of_states: ErrorCode | Deferred[ErrorCode] = self._state_log.when_durable(ErrorCode.NONE, _told)
-        of_groups: ErrorCode | Deferred[ErrorCode] = self._log.when_durable(ErrorCode.NONE, _told)
-        if not isinstance(of_states, Deferred) and not isinstance(of_groups, Deferred):
+    def when_durable(self, response: R, make_error: Callable[[ErrorCode], R]) -> R | Deferred[R]:
+        """Return the response when the records of both logs are durable. See CoordinatorLog.when_durable."""
+        flushes = [log.when_durable(ErrorCode.NONE, ErrorCode) for log in (self._state_log, self._log)]
+        pending = [each for each in flushes if isinstance(each, Deferred)]
+        if not pending:
             return response
-        both: Deferred[R] = Deferred(is_applied=True)
-        told: list[ErrorCode] = []
+        deferred: Deferred[R] = Deferred(is_applied=True)
+        error_codes: list[ErrorCode] = []
 
-        def settled(error_code: ErrorCode) -> None:
-            told.append(error_code)
-            if len(told) == len((of_states, of_groups)):
-                error = max(told)
-                both.complete(response if error is ErrorCode.NONE else refused(error))
+        def add(error_code: ErrorCode) -> None:
+            error_codes.append(error_code)
+            if len(error_codes) == len(pending):
+                worst = max(error_codes)
+                deferred.complete(response if worst is ErrorCode.NONE else make_error(worst))
 
-        for each in (of_states, of_groups):
-            if isinstance(each, Deferred):
-                each.deliver_to(settled)
-            else:
-                settled(each)
-        return both
+        for each in pending:
+            each.deliver_to(add)
+        return deferred
 
     # -- members
 
     def heartbeat(self, request: ShareGroupHeartbeatRequest, client: Client) -> ShareGroupHeartbeatResponse:
-        """Answer a ShareGroupHeartbeat; raises KafkaError, see ShareHeartbeats.answer."""
-        return self._heartbeats.answer(request, client)
+        """Return the response to a ShareGroupHeartbeat. Raises KafkaError, see ShareHeartbeats.handle."""
+        return self._heartbeats.handle(request, client)
 
     def describe(self, group_id: str) -> DescribedGroup:
         """Return the group with its members."""
@@ -109,8 +106,7 @@ class ShareGroups:
             return DescribedGroup(error_code=ErrorCode.INVALID_GROUP_ID)
         group = self._registry.find(group_id)
         if not isinstance(group, ShareGroup):
-            what = "not found." if group is None else "is not a share group."
-            message = f"Group {group_id} {what}"
+            message = f"Group {group_id} {'not found.' if group is None else 'is not a share group.'}"
             return DescribedGroup(group_id=group_id, error_code=ErrorCode.GROUP_ID_NOT_FOUND, error_message=message)
         return DescribedGroup(
             group_id=group_id,
@@ -118,10 +114,10 @@ class ShareGroups:
             group_epoch=group.group_epoch,
             assignment_epoch=group.assignment_epoch,
             assignor_name=simple_assignor.NAME,
-            members=[self._described(each) for each in group.members.values()],
+            members=[self._describe_member(each) for each in group.members.values()],
         )
 
-    def _described(self, member: ShareMember) -> Member:
+    def _describe_member(self, member: ShareMember) -> Member:
         topics = [
             TopicPartitions(topic_id=topic_id, topic_name=topic.name, partitions=sorted(indexes))
             for topic_id, indexes in member.partitions.items()
@@ -140,21 +136,17 @@ class ShareGroups:
     # -- partitions
 
     def partition_of(self, group_id: str, partition: Partition) -> SharePartition:
-        """Return the partition as the group sees it. Raises KafkaError, OSError."""
+        """Return the share partition of a group. Creates it from its state. Raises KafkaError, OSError."""
         key = ShareKey(group_id, partition.topic_id, partition.index)
-        found = self._partitions.get(key)
-        if found is None:
-            found = self._partitions[key] = self._lead(key, partition)
-        found.start_from(partition.log.log_start_offset)
-        return found
+        share_partition = self._partitions.get(key)
+        if share_partition is None:
+            share_partition = self._partitions[key] = self._create_partition(key, partition)
+        share_partition.advance_to_log_start(partition.log.log_start_offset)
+        return share_partition
 
-    def _lead(self, key: ShareKey, partition: Partition) -> SharePartition:
-        state = self.states.find(key)
-        if state is None:
-            # Of a client that fetches without having sent a heartbeat.
-            self.states.begin(key, 0)
-            state = self.states.find(key)
-        assert state is not None, "a state that was just begun"
+    def _create_partition(self, key: ShareKey, partition: Partition) -> SharePartition:
+        # A client that fetches without a heartbeat before has no state.
+        state = self.states.find(key) or self.states.initialize(key, 0)
         start_offset = state.start_offset
         if start_offset == NO_OFFSET:
             reset = self.settings.auto_offset_reset(key.group_id)
@@ -168,80 +160,81 @@ class ShareGroups:
         )
 
     def end_session(self, session: ShareSession) -> None:
-        """End a member's session, and give back what it has."""
+        """End a member's session, and release its records."""
         self.sessions.end(session)
         for topic_id, index in session.partitions:
-            found = self._partitions.get(ShareKey(session.group_id, topic_id, index))
-            if found is None:
+            share_partition = self._partitions.get(ShareKey(session.group_id, topic_id, index))
+            if share_partition is None:
                 continue
             try:
-                found.release(session.member_id)
+                share_partition.release(session.member_id)
             except KafkaError as error:
-                # Its locks end by themselves.
+                # The end of the locks will release the records.
                 logger.warning("%s of %s: %s", session.member_id, session.group_id, error.message)
 
     def end_sessions(self, connection_id: int) -> None:
-        """End the sessions that were begun over a connection, which is closed."""
+        """End the sessions of a connection that has closed."""
         for session in self.sessions.of_connection(connection_id):
             self.end_session(session)
 
     def remove_topics(self, topic_ids: Sequence[bytes]) -> None:
-        """Know nothing of topics that are gone."""
+        """Close the partitions of deleted topics."""
         for key in [each for each in self._partitions if each.topic_id in topic_ids]:
-            self._partitions.pop(key).close()
+            self._close_partition(key)
 
-    def _forget(self, key: ShareKey) -> None:
-        known = self._partitions.pop(key, None)
-        if known is not None:
-            known.close()
+    def _close_partition(self, key: ShareKey) -> None:
+        share_partition = self._partitions.pop(key, None)
+        if share_partition is not None:
+            share_partition.close()
 
     # -- states
 
-    def _begin_states(self, group_id: str, group_epoch: int, topics: Iterable[StateTopic]) -> None:
+    def _initialize_states(self, group_id: str, group_epoch: int, topics: Iterable[StateTopic]) -> None:
         for topic in topics:
             for index in topic.partitions:
                 key = ShareKey(group_id, topic.topic_id, index)
                 if self.states.find(key) is None:
-                    self.states.begin(key, group_epoch)
+                    self.states.initialize(key, group_epoch)
 
-    def offset_of(self, key: ShareKey) -> ShareOffset | None:
-        """Return how far a group is: what was written last, which may be behind what it has done with.
-
-        None where it has not begun, or the partition is gone.
-        """
+    def find_offset(self, key: ShareKey) -> ShareOffset | None:
+        """Return the group's offset as last written, or None without a start offset or a partition."""
         state = self.states.find(key)
         partition = self._replicas.find_partition(key.topic_id, key.partition)
         if state is None or partition is None or state.start_offset == NO_OFFSET:
             return None
-        done = state.start_offset + max(0, state.delivery_complete_count)
-        return ShareOffset(state.start_offset, state.leader_epoch, partition.log.high_watermark - done)
+        done_count = max(0, state.delivery_complete_count)
+        lag = partition.log.high_watermark - state.start_offset - done_count
+        return ShareOffset(state.start_offset, state.leader_epoch, lag)
 
-    def alter_start(self, group_id: str, topic_id: bytes, index: int, start_offset: int) -> None:
-        """Have a group without members go on at start_offset. Raises KafkaError NON_EMPTY_GROUP, and of writing."""
-        group = self._empty_group_of(group_id)
-        epoch = FIRST_ALTERED_EPOCH if group is None else group.group_epoch
+    def alter_start_offset(self, group_id: str, topic_id: bytes, index: int, start_offset: int) -> None:
+        """Set the start offset of a group without members.
+
+        Raises KafkaError: NON_EMPTY_GROUP, and the errors of CoordinatorLog.append.
+        """
+        group = self._find_empty_group(group_id)
+        epoch = NO_GROUP_EPOCH if group is None else group.group_epoch
         key = ShareKey(group_id, topic_id, index)
-        self.states.begin(key, epoch, start_offset)
-        self._forget(key)
+        self.states.initialize(key, epoch, start_offset)
+        self._close_partition(key)
 
     def delete_states(self, group_id: str, topic_id: bytes) -> None:
-        """Forget how far a group without members is in a topic. Raises KafkaError NON_EMPTY_GROUP, and of writing."""
-        self._empty_group_of(group_id)
+        """Delete the states of a group without members in a topic. Raises KafkaError, see alter_start_offset."""
+        self._find_empty_group(group_id)
         for key in self.states.keys_of(group_id):
             if key.topic_id == topic_id:
                 self.states.delete(key)
-                self._forget(key)
+                self._close_partition(key)
 
     def check_empty(self, group_id: str) -> None:
-        """Check that the group, if there is one, has no members.
+        """Check that the group has no members, or does not exist.
 
-        Raises KafkaError: INVALID_GROUP_ID, NON_EMPTY_GROUP; GROUP_ID_NOT_FOUND for one of another kind.
+        Raises KafkaError: INVALID_GROUP_ID, NON_EMPTY_GROUP, and GROUP_ID_NOT_FOUND for another type of group.
         """
         if not group_id:
             raise KafkaError(ErrorCode.INVALID_GROUP_ID, "The group id is invalid.")
-        self._empty_group_of(group_id)
+        self._find_empty_group(group_id)
 
-    def _empty_group_of(self, group_id: str) -> ShareGroup | None:
+    def _find_empty_group(self, group_id: str) -> ShareGroup | None:
         group = self._registry.find(group_id)
         if group is None:
             return None
@@ -251,46 +244,39 @@ class ShareGroups:
         return group
 
     def delete(self, group_id: str) -> None:
-        """Forget all states of a group that is about to be deleted. Raises KafkaError."""
+        """Delete all states of a group. The caller deletes the group. Raises KafkaError."""
         for key in self.states.keys_of(group_id):
             self.states.delete(key)
-            self._forget(key)
+            self._close_partition(key)
 
-    # -- life
+    # -- load and unload
 
     def load(self) -> None:
-        """Know what the log of states tells."""
+        """Read the states from their log."""
         self.states.load()
 
     def replay(self, record: ShareGroupRecord) -> None:
-        """Apply a record that is read again."""
+        """Apply a record of the group log."""
         group = self._registry.find(record.group_id)
-        known = group if isinstance(group, ShareGroup) else None
-        if record.value is None:
-            if known is not None and record.record_type is ShareRecordType.GROUP_METADATA:
-                self._registry.delete(known)
-            elif known is not None:
-                known.apply(record)
-            return
-        if known is None:
-            known = ShareGroup(record.group_id, self._registry.new_timers())
-            self._registry.add(known)
-        known.apply(record)
+        if not isinstance(group, ShareGroup):
+            if record.value is None:
+                return
+            group = ShareGroup(record.group_id, self._registry.new_timers())
+            self._registry.add(group)
+        if record.value is None and record.record_type is ShareRecordType.GROUP_METADATA:
+            self._registry.delete(group)
+        else:
+            group.apply(record)
 
     def begin_sessions(self, group_id: str) -> None:
-        """Begin the sessions of a group that was read."""
+        """Begin the sessions of the members of a loaded group."""
         group = self._registry.group_of(group_id)
-        assert isinstance(group, ShareGroup), f"{group_id} is no share group"
+        assert isinstance(group, ShareGroup), f"{group_id} is not a share group"
         self._heartbeats.begin_sessions(group)
 
     def unload(self) -> None:
-        """Forget everything; no lock ends any more, and who waits looks again."""
+        """Close all partitions, which cancels the locks and wakes the waiting fetches."""
         partitions = list(self._partitions.values())
         self._partitions.clear()
         for each in partitions:
             each.close()
-
-
-def _told(error_code: ErrorCode) -> ErrorCode:
-    """Return what a client is told."""
-    return error_code

@@ -1,4 +1,4 @@
-"""Reads records for a member of a share group, and acquires what it reads.
+"""Reads records from the log and acquires them for a member of a share group.
 
 Source: ShareFetchUtils.processFetchResponse, SharePartition.acquire and maybeFilterAbortedTransactionalAcquiredRecords,
 Kafka 4.3.0.
@@ -13,29 +13,29 @@ from ....protocol.batches.record_batch import HEADER_SIZE, BatchHeader, is_whole
 
 if TYPE_CHECKING:
     from ....storage.partition_log import PartitionLog
-    from .record_state import Acquired
-    from .share_partition import SharePartition, Wanted
+    from .record_state import AcquiredRecords
+    from .share_partition import AcquireLimits, SharePartition
 
 
 @dataclass(frozen=True, slots=True)
 class AcquiredBatches:
-    """What a member gets of one partition: whole batches as they are in the log, and which records of them."""
+    """The acquired records of one partition, and the batches of the log that contain them."""
 
     records: bytes = b""
-    acquired: list[Acquired] = field(default_factory=list["Acquired"])
+    acquired: list[AcquiredRecords] = field(default_factory=list["AcquiredRecords"])
 
 
 def acquire_records(
     log: PartitionLog,
     share_partition: SharePartition,
     member_id: str,
-    wanted: Wanted,
+    limits: AcquireLimits,
     *,
     max_bytes: int,
     is_committed_only: bool,
 ) -> AcquiredBatches:
-    """Return what the member gets now. Raises KafkaError, OSError."""
-    if not share_partition.has_room:
+    """Acquire records for the member. Raises KafkaError, OSError."""
+    if not share_partition.can_acquire:
         return AcquiredBatches()
     offset = max(share_partition.next_fetch_offset(), log.log_start_offset)
     upper_offset = log.last_stable_offset if is_committed_only else log.high_watermark
@@ -47,14 +47,14 @@ def acquire_records(
     if not batches:
         return AcquiredBatches()
     ranges = [(header.base_offset, header.last_offset) for header, _ in batches]
-    acquired = share_partition.acquire(member_id, ranges, wanted)
+    acquired = share_partition.acquire(member_id, ranges, limits)
     if is_committed_only:
         acquired = _without_aborted(log, share_partition, acquired, [header for header, _ in batches])
     if not acquired:
         return AcquiredBatches()
     first, last = acquired[0].first_offset, acquired[-1].last_offset
-    meant = [view for header, view in batches if header.last_offset >= first and header.base_offset <= last]
-    return AcquiredBatches(b"".join(meant), acquired)
+    views = [view for header, view in batches if header.last_offset >= first and header.base_offset <= last]
+    return AcquiredBatches(b"".join(views), acquired)
 
 
 def _batches_of(data: memoryview) -> list[tuple[BatchHeader, memoryview]]:
@@ -70,9 +70,9 @@ def _batches_of(data: memoryview) -> list[tuple[BatchHeader, memoryview]]:
 
 
 def _without_aborted(
-    log: PartitionLog, share_partition: SharePartition, acquired: list[Acquired], headers: list[BatchHeader]
-) -> list[Acquired]:
-    """Be done with batches of aborted transactions, and with markers; return what is left of what was acquired."""
+    log: PartitionLog, share_partition: SharePartition, acquired: list[AcquiredRecords], headers: list[BatchHeader]
+) -> list[AcquiredRecords]:
+    """Archive batches of aborted transactions and markers, and return the other acquired records."""
     if not acquired:
         return acquired
     end_offset = headers[-1].last_offset + 1
@@ -93,10 +93,10 @@ def _without_aborted(
     return acquired
 
 
-def _without_range(acquired: Acquired, first: int, last: int) -> list[Acquired]:
+def _without_range(acquired: AcquiredRecords, first: int, last: int) -> list[AcquiredRecords]:
     if acquired.last_offset < first or acquired.first_offset > last:
         return [acquired]
-    parts: list[Acquired] = []
+    parts: list[AcquiredRecords] = []
     if acquired.first_offset < first:
         parts.append(acquired._replace(last_offset=first - 1))
     if acquired.last_offset > last:

@@ -1,4 +1,4 @@
-"""The sessions in which members fetch and acknowledge: which partitions, and how far the epochs have come.
+"""Share sessions: the partitions that a member fetches from, and the epoch of its requests.
 
 Source: SharePartitionManager.newContext and acknowledgeSessionUpdate, and ShareSessionCache, Kafka 4.3.0.
 """
@@ -18,13 +18,13 @@ FIRST_EPOCH = 0
 FINAL_EPOCH = -1
 _EPOCH_MAX = 2**31 - 1
 
-# Topic id and index.
+# Topic id and partition index.
 PartitionKey = tuple[bytes, int]
 
 
 @dataclass(slots=True)
 class ShareSession:
-    """A member's session: its partitions in the order in which they came, and the epoch of its next request."""
+    """A member's session: its partitions in the order in which they were added, and the epoch of its next request."""
 
     group_id: str
     member_id: str
@@ -33,9 +33,9 @@ class ShareSession:
     partitions: dict[PartitionKey, None] = field(default_factory=dict[PartitionKey, None])
 
     def advance(self, epoch: int) -> None:
-        """Take a request's epoch; raises KafkaError INVALID_SHARE_SESSION_EPOCH for another than the next."""
+        """Accept the epoch of a request. Raises KafkaError INVALID_SHARE_SESSION_EPOCH unless it is the next one."""
         if epoch != self.epoch:
-            raise KafkaError(ErrorCode.INVALID_SHARE_SESSION_EPOCH, f"epoch {epoch}; {self.epoch} is next")
+            raise KafkaError(ErrorCode.INVALID_SHARE_SESSION_EPOCH, f"expected epoch {self.epoch}, got {epoch}")
         self.epoch = FIRST_EPOCH + 1 if self.epoch == _EPOCH_MAX else self.epoch + 1
 
 
@@ -45,14 +45,14 @@ class ShareSessions:
     __slots__ = ("_sessions", "_settings")
 
     def __init__(self, settings: ShareGroupSettings) -> None:
-        """Start without any."""
+        """Create the container without sessions."""
         self._settings = settings
         self._sessions: dict[tuple[str, str], ShareSession] = {}
 
-    def begin(self, group_id: str, member_id: str, connection_id: int) -> ShareSession:
-        """Return a new session, in place of one that the member has.
+    def create(self, group_id: str, member_id: str, connection_id: int) -> ShareSession:
+        """Create a session in place of the member's earlier one.
 
-        Raises KafkaError SHARE_SESSION_LIMIT_REACHED where there are group.share.max.share.sessions others.
+        Raises KafkaError SHARE_SESSION_LIMIT_REACHED at group.share.max.share.sessions other sessions.
         """
         key = (group_id, member_id)
         self._sessions.pop(key, None)
@@ -61,8 +61,8 @@ class ShareSessions:
         session = self._sessions[key] = ShareSession(group_id, member_id, connection_id)
         return session
 
-    def continued(self, group_id: str, member_id: str, epoch: int) -> ShareSession:
-        """Return the member's session after a request of that epoch; FINAL_EPOCH ends it, see end.
+    def advance(self, group_id: str, member_id: str, epoch: int) -> ShareSession:
+        """Return the member's session, and accept the epoch of a request. The caller ends it after FINAL_EPOCH.
 
         Raises KafkaError: SHARE_SESSION_NOT_FOUND, INVALID_SHARE_SESSION_EPOCH.
         """
@@ -74,10 +74,10 @@ class ShareSessions:
         return session
 
     def end(self, session: ShareSession) -> None:
-        """Forget the session."""
+        """Remove the session."""
         if self._sessions.get((session.group_id, session.member_id)) is session:
             del self._sessions[session.group_id, session.member_id]
 
     def of_connection(self, connection_id: int) -> Iterable[ShareSession]:
-        """Return the sessions that were begun over a connection."""
+        """Return the sessions that were created over a connection."""
         return [each for each in self._sessions.values() if each.connection_id == connection_id]

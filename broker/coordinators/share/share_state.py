@@ -1,4 +1,7 @@
-"""The share coordinator: how far share groups are in partitions, kept as records of __share_group_state.
+"""The share coordinator: the state of share groups in partitions, as records in __share_group_state.
+
+A state is written as a snapshot, then as updates of it. After
+share.coordinator.snapshot.update.records.per.snapshot updates, the next write is a snapshot again.
 
 Source: ShareCoordinatorShard and ShareGroupOffset, Kafka 4.3.0.
 """
@@ -31,16 +34,16 @@ NO_OFFSET = -1
 
 
 class ShareStates:
-    """The state of every partition that a share group has consumed."""
+    """The states of all share groups by group, topic and partition."""
 
     __slots__ = ("_log", "_replicas", "_states", "_updates")
 
     def __init__(self, replicas: ReplicaManager, log: CoordinatorLog) -> None:
-        """Start without any; see load."""
+        """Create the container without states; see load."""
         self._replicas = replicas
         self._log = log
         self._states: dict[ShareKey, ShareStateValue] = {}
-        # How many updates were written since the last snapshot.
+        # The number of updates since the last snapshot.
         self._updates: dict[ShareKey, int] = {}
 
     def find(self, key: ShareKey) -> ShareStateValue | None:
@@ -48,19 +51,19 @@ class ShareStates:
         return self._states.get(key)
 
     def keys_of(self, group_id: str) -> list[ShareKey]:
-        """Return the partitions of which there is a state of the group."""
+        """Return the keys of the group's states."""
         return [key for key in self._states if key.group_id == group_id]
 
     def load(self) -> None:
-        """Know what the log tells."""
+        """Read the states from the log."""
         self._log.replay(self._apply)
 
-    def begin(self, key: ShareKey, state_epoch: int, start_offset: int = NO_OFFSET) -> None:
-        """Have a state for the partition that begins at start_offset, in place of an earlier one. Raises KafkaError."""
-        known = self._states.get(key)
+    def initialize(self, key: ShareKey, state_epoch: int, start_offset: int = NO_OFFSET) -> ShareStateValue:
+        """Write a new state in place of an earlier one, and return it. Raises KafkaError."""
+        before = self._states.get(key)
         now_ms = self._replicas.clock.now_ms()
         state = ShareStateValue(
-            snapshot_epoch=0 if known is None else known.snapshot_epoch + 1,
+            snapshot_epoch=0 if before is None else before.snapshot_epoch + 1,
             state_epoch=state_epoch,
             start_offset=start_offset,
             create_timestamp=now_ms,
@@ -69,18 +72,19 @@ class ShareStates:
         if start_offset != NO_OFFSET:
             state = replace(state, delivery_complete_count=0)
         self._write(key, ShareStateType.SNAPSHOT, state, state)
+        return state
 
     def update(self, key: ShareKey, start_offset: int, complete_count: int, batches: tuple[StateBatch, ...]) -> None:
-        """Write what has become of records. Raises KafkaError; nothing has changed then."""
-        known = self._states[key]
+        """Write changed batches of a state. Raises KafkaError; the state is unchanged then."""
+        before = self._states[key]
         change = ShareStateValue(
-            snapshot_epoch=known.snapshot_epoch,
-            leader_epoch=known.leader_epoch,
+            snapshot_epoch=before.snapshot_epoch,
+            leader_epoch=before.leader_epoch,
             start_offset=start_offset,
             delivery_complete_count=complete_count,
             batches=batches,
         )
-        merged = _merged(known, change)
+        merged = _merge(before, change)
         per_snapshot = self._replicas.config.value_of("share.coordinator.snapshot.update.records.per.snapshot")
         assert isinstance(per_snapshot, int), "a number of updates"
         if self._updates.get(key, 0) < per_snapshot:
@@ -88,18 +92,18 @@ class ShareStates:
             self._updates[key] = self._updates.get(key, 0) + 1
             return
         snapshot = replace(
-            merged, snapshot_epoch=known.snapshot_epoch + 1, write_timestamp=self._replicas.clock.now_ms()
+            merged, snapshot_epoch=before.snapshot_epoch + 1, write_timestamp=self._replicas.clock.now_ms()
         )
         self._write(key, ShareStateType.SNAPSHOT, snapshot, snapshot)
         self._updates[key] = 0
 
     def delete(self, key: ShareKey) -> None:
-        """Forget the partition's state; without effect where there is none. Raises KafkaError."""
+        """Delete the state, if there is one. Raises KafkaError."""
         if key in self._states:
-            self._log.append(_text_of(key), [CoordinatorRecord(key.encode(ShareStateType.SNAPSHOT), None)])
-            self._forget(key)
+            self._log.append(_coordinator_key(key), [CoordinatorRecord(key.encode(ShareStateType.SNAPSHOT), None)])
+            self._remove(key)
 
-    def _forget(self, key: ShareKey) -> None:
+    def _remove(self, key: ShareKey) -> None:
         self._states.pop(key, None)
         self._updates.pop(key, None)
 
@@ -107,7 +111,7 @@ class ShareStates:
         self, key: ShareKey, record_type: ShareStateType, written: ShareStateValue, state: ShareStateValue
     ) -> None:
         record = CoordinatorRecord(key.encode(record_type), written.encode(record_type))
-        self._log.append(_text_of(key), [record])
+        self._log.append(_coordinator_key(key), [record])
         self._states[key] = state
 
     def _apply(self, _partition: int, record: ReplayedRecord) -> None:
@@ -116,47 +120,44 @@ class ShareStates:
         try:
             record_type, key = read_share_key(record.key)
             if record.value is None:
-                self._forget(key)
+                self._remove(key)
                 return
             value = ShareStateValue.read(record_type, record.value)
         except FrameError as error:
-            logger.error("__share_group_state: the record at %d is passed over: %s", record.offset, error)
+            logger.error("__share_group_state: the record at offset %d is skipped: %s", record.offset, error)
             return
-        known = self._states.get(key)
+        before = self._states.get(key)
         if record_type is ShareStateType.SNAPSHOT:
             self._states[key] = value
             self._updates[key] = 0
-        elif known is not None:
-            self._states[key] = _merged(known, value)
+        elif before is not None:
+            self._states[key] = _merge(before, value)
             self._updates[key] = self._updates.get(key, 0) + 1
 
 
-def _text_of(key: ShareKey) -> str:
-    """Return what the partition of the topic is found by (SharePartitionKey.asCoordinatorKey)."""
+def _coordinator_key(key: ShareKey) -> str:
+    """Return the key that selects the partition of __share_group_state (SharePartitionKey.asCoordinatorKey)."""
     return f"{key.group_id}:{uuid_text(key.topic_id)}:{key.partition}"
 
 
-def _merged(known: ShareStateValue, change: ShareStateValue) -> ShareStateValue:
-    """Return the state after a change, without what lies before its start (PersisterStateBatchCombiner)."""
-    start_offset = known.start_offset if change.start_offset == NO_OFFSET else change.start_offset
-    by_offset: list[StateBatch] = []
-    for batch in known.batches:
-        by_offset += _without(batch, change.batches)
-    by_offset = sorted([*by_offset, *change.batches])
+def _merge(before: ShareStateValue, change: ShareStateValue) -> ShareStateValue:
+    """Return the state after a change, without records before its start offset (PersisterStateBatchCombiner)."""
+    start_offset = before.start_offset if change.start_offset == NO_OFFSET else change.start_offset
+    unchanged = [part for batch in before.batches for part in _without(batch, change.batches)]
     return replace(
-        known,
+        before,
         start_offset=start_offset,
         delivery_complete_count=change.delivery_complete_count,
         batches=tuple(
             each._replace(first_offset=max(each.first_offset, start_offset))
-            for each in _joined(by_offset)
+            for each in _join_adjacent(sorted([*unchanged, *change.batches]))
             if each.last_offset >= start_offset
         ),
     )
 
 
 def _without(batch: StateBatch, others: Sequence[StateBatch]) -> list[StateBatch]:
-    """Return what is left of the batch behind others, which are in order and do not overlap."""
+    """Return the parts of the batch that are in none of the others, which do not overlap."""
     left: list[StateBatch] = []
     first_offset = batch.first_offset
     for other in sorted(others):
@@ -170,7 +171,7 @@ def _without(batch: StateBatch, others: Sequence[StateBatch]) -> list[StateBatch
     return left
 
 
-def _joined(batches: Sequence[StateBatch]) -> list[StateBatch]:
+def _join_adjacent(batches: Sequence[StateBatch]) -> list[StateBatch]:
     joined: list[StateBatch] = []
     for batch in batches:
         before = joined[-1] if joined else None

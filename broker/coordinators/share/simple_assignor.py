@@ -1,7 +1,7 @@
-"""The assignor `simple`: each partition to somebody, and to several members where there are more of them.
+"""The assignor `simple` of share groups: assigns each partition to one member, or to several if there are more members.
 
-Members keep what they have as far as the shares stay even.
-Source: SimpleAssignor, Kafka 4.3.0; which of several even assignments comes out is our own choice.
+Members keep their partitions as far as the assignment stays even.
+Source: SimpleAssignor, Kafka 4.3.0. Of several even assignments, ours may be another one than Kafka's.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ def assign(
     partitions: Mapping[bytes, Iterable[int]],
     current: Mapping[str, Partitions],
 ) -> dict[str, Partitions]:
-    """Return what each member is to have.
+    """Return the target assignment of each member.
 
-    subscriptions: the topics that each member consumes. partitions: those of each topic that can be assigned.
-    current: what each member has now.
+    subscriptions: the topic ids of each member. partitions: the assignable partitions of each topic.
+    current: the present target assignment of each member.
     """
     assigned: dict[str, set[TopicPartition]] = {member_id: set() for member_id in subscriptions}
     for topic_id in sorted(partitions):
         members = sorted(member_id for member_id, topics in subscriptions.items() if topic_id in topics)
-        of_topic = [(topic_id, index) for index in sorted(partitions[topic_id])]
-        if members and of_topic:
-            _assign_topic(of_topic, members, assigned, current)
-    return {member_id: _by_topic(of_member) for member_id, of_member in assigned.items()}
+        topic_partitions = [(topic_id, index) for index in sorted(partitions[topic_id])]
+        if members and topic_partitions:
+            _assign_topic(topic_partitions, members, assigned, current)
+    return {member_id: _by_topic(member_partitions) for member_id, member_partitions in assigned.items()}
 
 
 def _assign_topic(

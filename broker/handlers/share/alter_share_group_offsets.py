@@ -47,7 +47,7 @@ def _alter(
         result.error_code, result.error_message = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_MESSAGE
         return result
     try:
-        context.node.coordinators.groups.share_groups.alter_start(
+        context.node.coordinators.groups.share_groups.alter_start_offset(
             group_id, topic.topic_id, asked.partition_index, asked.start_offset
         )
     except KafkaError as error:

@@ -60,7 +60,7 @@ def _asked(
 
 
 def _partition(context: RequestContext, group_id: str, topic_id: bytes, index: int) -> PartitionResult:
-    found = context.node.coordinators.groups.share_groups.offset_of(ShareKey(group_id, topic_id, index))
+    found = context.node.coordinators.groups.share_groups.find_offset(ShareKey(group_id, topic_id, index))
     if found is None:
         return PartitionResult(partition_index=index, start_offset=NO_OFFSET)
     start_offset, leader_epoch, lag = found

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.share_acknowledge import PartitionData, ShareAcknowledgeRequest, ShareAcknowledgeResponse
 from ....protocol.messages.share_acknowledge import ShareAcknowledgeTopicResponse as TopicResult
-from ...coordinators.share.acknowledgements import Refusals, acknowledge
+from ...coordinators.share.acknowledgements import AcknowledgeErrors, acknowledge
 from ...coordinators.share.share_sessions import FINAL_EPOCH, FIRST_EPOCH
 from ...requests.request_context import ApiHandler, RequestContext
 from ...runtime.deferred import Deferred
@@ -27,7 +27,7 @@ def handle(
     node = context.node
     groups = node.coordinators.groups.share_groups
     try:
-        session = groups.sessions.continued(group_id, member_id, request.share_session_epoch)
+        session = groups.sessions.advance(group_id, member_id, request.share_session_epoch)
     except KafkaError as error:
         return _refused(error.code)
     acknowledged = {
@@ -44,7 +44,7 @@ def handle(
     return groups.when_durable(response, _refused)
 
 
-def _topic_results(errors: Refusals) -> list[TopicResult]:
+def _topic_results(errors: AcknowledgeErrors) -> list[TopicResult]:
     topics: dict[bytes, TopicResult] = {}
     for (topic_id, index), error in errors.items():
         result = PartitionData(partition_index=index)

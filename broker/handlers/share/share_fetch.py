@@ -13,8 +13,8 @@ from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.share_fetch import AcknowledgementBatch, PartitionData, ShareFetchRequest, ShareFetchResponse
 from ....protocol.messages.share_fetch import AcquiredRecords as AcquiredResult
 from ....protocol.messages.share_fetch import ShareFetchableTopicResponse as TopicResult
-from ...coordinators.share.acknowledgements import Refusals, acknowledge
-from ...coordinators.share.share_fetching import DelayedShareFetch, Fetched, ShareFetching, ShareFetchLimits, is_enough
+from ...coordinators.share.acknowledgements import AcknowledgeErrors, acknowledge
+from ...coordinators.share.share_fetcher import DelayedShareFetch, Fetched, ShareFetcher, ShareFetchLimits, is_complete
 from ...coordinators.share.share_sessions import FINAL_EPOCH, FIRST_EPOCH, PartitionKey, ShareSession
 from ...requests.request_context import ApiHandler, RequestContext
 from ...runtime.deferred import Deferred
@@ -50,17 +50,17 @@ def handle(context: RequestContext, request: ShareFetchRequest) -> ShareFetchRes
         batch_size=request.batch_size,
         is_strict=request.share_acquire_mode == RECORD_LIMIT,
     )
-    fetching = ShareFetching(node.replicas, groups, member, keys, limits)
-    fetched = fetching.fetch()
+    fetcher = ShareFetcher(node.replicas, groups, member, keys, limits)
+    fetched = fetcher.fetch()
 
     def respond(fetched: Fetched) -> ShareFetchResponse:
         return ShareFetchResponse(
             acquisition_lock_timeout_ms=groups.settings.lock_ms(group_id), responses=_topic_results(errors, fetched)
         )
 
-    if not keys or errors or request.max_wait_ms <= 0 or is_enough(fetched):
+    if not keys or errors or request.max_wait_ms <= 0 or is_complete(fetched):
         return groups.when_durable(respond(fetched), _refused)
-    return DelayedShareFetch(fetching, request.max_wait_ms).answer.encoded_by(respond)
+    return DelayedShareFetch(fetcher, request.max_wait_ms).deferred.encoded_by(respond)
 
 
 def _is_contradictory(request: ShareFetchRequest) -> bool:
@@ -89,10 +89,10 @@ def _session(context: RequestContext, request: ShareFetchRequest, member: tuple[
     sessions = groups.sessions
     epoch = request.share_session_epoch
     if epoch == FIRST_EPOCH:
-        session = sessions.begin(*member, context.connection.connection_id)
+        session = sessions.create(*member, context.connection.connection_id)
         context.connection.on_closed = partial(groups.end_sessions, context.connection.connection_id)
     else:
-        session = sessions.continued(*member, epoch)
+        session = sessions.advance(*member, epoch)
     for topic in request.topics:
         for partition in topic.partitions:
             session.partitions[topic.topic_id, partition.partition_index] = None
@@ -102,7 +102,7 @@ def _session(context: RequestContext, request: ShareFetchRequest, member: tuple[
     return session
 
 
-def _topic_results(errors: Refusals, fetched: Fetched) -> list[TopicResult]:
+def _topic_results(errors: AcknowledgeErrors, fetched: Fetched) -> list[TopicResult]:
     """Return the results of all partitions with an acknowledgement, acquired records or an error."""
     partitions: dict[PartitionKey, PartitionData] = {}
     for key, error in errors.items():

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from fauxka.broker.coordinators.share.record_state import Acquired
+from fauxka.broker.coordinators.share.record_state import AcquiredRecords
 from fauxka.broker.coordinators.share.share_partition import (
     ACCEPT,
     REJECT,
     RELEASE,
     RENEW,
+    AcquireLimits,
     ShareLimits,
     SharePartition,
-    Wanted,
 )
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.protocol.stored_records.share_state_records import DeliveryState, StateBatch
@@ -22,7 +22,7 @@ from fauxka.protocol.stored_records.share_state_records import DeliveryState, St
 from ....manual_clock import ManualClock
 
 LOCK_MS = 1000
-MANY = Wanted(500, 500)
+MANY = AcquireLimits(500, 500)
 Written = tuple[int, int, tuple[StateBatch, ...]]
 
 
@@ -44,7 +44,7 @@ class Play:
             raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, "not now")
         self.written.append((start_offset, complete_count, batches))
 
-    def acquire(self, member: str = "m", wanted: Wanted = MANY) -> list[Acquired]:
+    def acquire(self, member: str = "m", wanted: AcquireLimits = MANY) -> list[AcquiredRecords]:
         return self.partition.acquire(member, [(0, 4), (5, 9)], wanted)
 
     def says(self, first: int, last: int, *types: int, member: str = "m") -> None:
@@ -60,7 +60,7 @@ def refused(play: Play, first: int, last: int, member: str = "m") -> tuple[Error
 def test_records_are_one_members_until_it_has_said_what_became_of_them() -> None:
     play = Play()
 
-    assert play.acquire("first") == [Acquired(0, 9, 1)]
+    assert play.acquire("first") == [AcquiredRecords(0, 9, 1)]
     assert play.acquire("second") == []
     assert refused(play, 0, 9, "second") == (ErrorCode.INVALID_RECORD_STATE, "Member is not the owner of batch record")
 
@@ -68,15 +68,15 @@ def test_records_are_one_members_until_it_has_said_what_became_of_them() -> None
 def test_batches_are_acquired_whole_up_to_about_the_batch_size() -> None:
     play = Play()
 
-    assert play.acquire(wanted=Wanted(3, 3)) == [Acquired(0, 4, 1)]
-    assert play.acquire(wanted=Wanted(500, 3)) == [Acquired(5, 9, 1)]
+    assert play.acquire(wanted=AcquireLimits(3, 3)) == [AcquiredRecords(0, 4, 1)]
+    assert play.acquire(wanted=AcquireLimits(500, 3)) == [AcquiredRecords(5, 9, 1)]
 
 
 def test_a_strict_limit_is_kept_within_a_batch() -> None:
     play = Play()
 
-    assert play.acquire(wanted=Wanted(2, 2, is_strict=True)) == [Acquired(0, 1, 1)]
-    assert play.acquire(wanted=Wanted(4, 4, is_strict=True)) == [Acquired(2, 5, 1)]
+    assert play.acquire(wanted=AcquireLimits(2, 2, is_strict=True)) == [AcquiredRecords(0, 1, 1)]
+    assert play.acquire(wanted=AcquireLimits(4, 4, is_strict=True)) == [AcquiredRecords(2, 5, 1)]
 
 
 def test_accepted_and_rejected_records_never_come_again() -> None:
@@ -86,7 +86,7 @@ def test_accepted_and_rejected_records_never_come_again() -> None:
     play.says(0, 4, ACCEPT, REJECT, RELEASE, ACCEPT, ACCEPT)
 
     assert play.partition.start_offset == 2
-    assert play.acquire() == [Acquired(2, 2, 2)]
+    assert play.acquire() == [AcquiredRecords(2, 2, 2)]
     (start_offset, complete_count, batches) = play.written[-1]
     assert (start_offset, complete_count) == (0, 4)
     assert [each.delivery_state for each in batches] == [
@@ -102,7 +102,7 @@ def test_a_record_is_given_up_after_its_last_delivery() -> None:
     play.acquire()
     play.says(0, 9, RELEASE)
 
-    assert play.acquire() == [Acquired(0, 9, 2)]
+    assert play.acquire() == [AcquiredRecords(0, 9, 2)]
     play.says(0, 9, RELEASE)
 
     assert play.acquire() == []
@@ -120,7 +120,7 @@ def test_a_lock_that_ends_gives_the_records_back() -> None:
     play.clock.advance(1)
 
     assert freed == [0]
-    assert play.acquire("second") == [Acquired(0, 9, 2)]
+    assert play.acquire("second") == [AcquiredRecords(0, 9, 2)]
     assert play.written == [(0, 0, (StateBatch(0, 9, DeliveryState.AVAILABLE, 1),))]
 
 
@@ -131,9 +131,9 @@ def test_a_renewed_lock_lasts_from_then_on() -> None:
     play.says(0, 4, RENEW)
     play.clock.advance(1)
 
-    assert play.acquire("second") == [Acquired(5, 9, 2)]
+    assert play.acquire("second") == [AcquiredRecords(5, 9, 2)]
     play.clock.advance(LOCK_MS - 1)
-    assert play.acquire("second") == [Acquired(0, 4, 2)]
+    assert play.acquire("second") == [AcquiredRecords(0, 4, 2)]
 
 
 def test_what_cannot_be_written_has_not_happened() -> None:
@@ -157,7 +157,7 @@ def test_a_lock_whose_end_cannot_be_written_ends_later() -> None:
 
     play.clock.advance(500)
 
-    assert play.acquire("second") == [Acquired(0, 9, 2)]
+    assert play.acquire("second") == [AcquiredRecords(0, 9, 2)]
 
 
 def test_acknowledgements_are_taken_all_or_none() -> None:
@@ -175,7 +175,7 @@ def test_acknowledgements_are_taken_all_or_none() -> None:
 
 def test_records_that_nobody_acquired_are_not_found() -> None:
     play = Play()
-    play.acquire(wanted=Wanted(5, 5))
+    play.acquire(wanted=AcquireLimits(5, 5))
 
     assert refused(play, 5, 9) == (
         ErrorCode.INVALID_REQUEST,
@@ -187,10 +187,10 @@ def test_records_that_nobody_acquired_are_not_found() -> None:
 def test_no_more_are_acquired_than_may_be_locked() -> None:
     play = Play(locks_max=5)
 
-    assert play.acquire() == [Acquired(0, 9, 1)]
-    assert not play.partition.has_room
+    assert play.acquire() == [AcquiredRecords(0, 9, 1)]
+    assert not play.partition.can_acquire
     play.says(0, 0, RELEASE)
-    assert play.partition.has_room
+    assert play.partition.can_acquire
 
 
 def test_a_new_leader_goes_on_where_the_written_state_ends() -> None:
@@ -200,7 +200,7 @@ def test_a_new_leader_goes_on_where_the_written_state_ends() -> None:
     )
 
     assert partition.next_fetch_offset() == 2
-    assert partition.acquire("m", [(0, 9)], MANY) == [Acquired(2, 4, 1), Acquired(7, 7, 3)]
+    assert partition.acquire("m", [(0, 9)], MANY) == [AcquiredRecords(2, 4, 1), AcquiredRecords(7, 7, 3)]
 
 
 def test_records_that_the_log_has_no_more_are_done_with() -> None:
@@ -208,16 +208,16 @@ def test_records_that_the_log_has_no_more_are_done_with() -> None:
     play.acquire()
     play.says(0, 9, RELEASE)
 
-    play.partition.start_from(7)
+    play.partition.advance_to_log_start(7)
 
     assert (play.partition.start_offset, play.partition.next_fetch_offset()) == (7, 7)
 
 
 def test_a_member_that_leaves_gives_back_what_it_has() -> None:
     play = Play()
-    play.acquire("first", Wanted(5, 5))
+    play.acquire("first", AcquireLimits(5, 5))
     play.acquire("second")
 
     play.partition.release("first")
 
-    assert play.acquire("third") == [Acquired(0, 4, 2)]
+    assert play.acquire("third") == [AcquiredRecords(0, 4, 2)]

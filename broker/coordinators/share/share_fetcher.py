@@ -1,4 +1,4 @@
-"""One ShareFetch that can be tried now and, while it waits for records, again.
+"""Acquires the records of one ShareFetch, at once or when records become available.
 
 Source: SharePartitionManager.fetchMessages and DelayedShareFetch, Kafka 4.3.0.
 """
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ...runtime.deferred import Deferred
-from .acknowledgements import find_partition
-from .share_partition import Wanted
+from .acknowledgements import partition_of
+from .share_partition import AcquireLimits
 from .share_reader import AcquiredBatches, acquire_records
 from .share_sessions import PartitionKey
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from .share_groups import ShareGroups
     from .share_partition import SharePartition
 
-# What was acquired of a partition, or why nothing can be.
+# The acquired records of each partition, or its error.
 Fetched = dict[PartitionKey, "AcquiredBatches | KafkaError"]
 
 
 @dataclass(frozen=True, slots=True)
 class ShareFetchLimits:
-    """What a member wants at most, of all partitions together."""
+    """The limits of one ShareFetch over all partitions. See AcquireLimits for batch_size and is_strict."""
 
     max_bytes: int
     records_max: int
@@ -37,8 +37,8 @@ class ShareFetchLimits:
     is_strict: bool
 
 
-class ShareFetching:
-    """The partitions that a member fetches from."""
+class ShareFetcher:
+    """Acquires records from the partitions of a member. It can be repeated until there are records."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class ShareFetching:
         keys: Sequence[PartitionKey],
         limits: ShareFetchLimits,
     ) -> None:
-        """member: group and member id."""
+        """member: group id and member id."""
         self._replicas = replicas
         self._groups = groups
         self._group_id, self._member_id = member
@@ -56,87 +56,87 @@ class ShareFetching:
         self._limits = limits
 
     def fetch(self) -> Fetched:
-        """Acquire what there is, in the order of the partitions."""
+        """Acquire records within the limits, in the order of the partitions."""
         fetched: Fetched = {}
         records_left, bytes_left = self._limits.records_max, self._limits.max_bytes
         for key in self._keys:
             if records_left <= 0:
                 break
             try:
-                got = self._fetch_partition(key, records_left, bytes_left)
+                batches = self._fetch_partition(key, records_left, bytes_left)
             except KafkaError as error:
                 fetched[key] = error
             except OSError as error:
                 fetched[key] = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
             else:
-                fetched[key] = got
-                records_left -= sum(each.last_offset - each.first_offset + 1 for each in got.acquired)
-                bytes_left -= len(got.records)
+                fetched[key] = batches
+                records_left -= sum(each.record_count for each in batches.acquired)
+                bytes_left -= len(batches.records)
         return fetched
 
     def _fetch_partition(self, key: PartitionKey, records_left: int, bytes_left: int) -> AcquiredBatches:
         if not self._group_id:
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "the group has no name")
-        partition = find_partition(self._replicas, key)
+        partition = partition_of(self._replicas, key)
         limits = self._limits
         return acquire_records(
             partition.log,
             self._groups.partition_of(self._group_id, partition),
             self._member_id,
-            Wanted(records_left, limits.batch_size, limits.is_strict),
+            AcquireLimits(records_left, limits.batch_size, limits.is_strict),
             max_bytes=max(0, bytes_left),
             is_committed_only=self._groups.settings.is_committed_only(self._group_id),
         )
 
-    def waited_for(self) -> list[tuple[Partition, SharePartition]]:
-        """Return the partitions that may still have records for the member."""
+    def waited_partitions(self) -> list[tuple[Partition, SharePartition]]:
+        """Return the partitions that exist and can be read."""
         found: list[tuple[Partition, SharePartition]] = []
         for key in self._keys:
             try:
-                partition = find_partition(self._replicas, key)
+                partition = partition_of(self._replicas, key)
                 found.append((partition, self._groups.partition_of(self._group_id, partition)))
             except (KafkaError, OSError):
                 continue
         return found
 
 
-def is_enough(fetched: Fetched) -> bool:
-    """Return whether anything was acquired, or can never be."""
+def is_complete(fetched: Fetched) -> bool:
+    """Return whether a partition has acquired records or an error."""
     return any(isinstance(each, KafkaError) or each.acquired for each in fetched.values())
 
 
 class DelayedShareFetch:
-    """A ShareFetch that waits until there is a record, a partition answers an error, or its time is up.
+    """A ShareFetch that waits for a record or an error, for at most max_wait_ms.
 
-    The wait is a client's long poll and runs on real time, whatever the cluster's clock says.
+    The wait is in real time, not in the time of the cluster's clock, because it is the long poll of a client.
     """
 
-    __slots__ = ("_fetching", "_timer", "_waited_for", "answer")
+    __slots__ = ("_fetcher", "_partitions", "_timer", "deferred")
 
-    def __init__(self, fetching: ShareFetching, max_wait_ms: int) -> None:
-        """Begin to wait; `answer` is completed with what was acquired then."""
-        self.answer: Deferred[Fetched] = Deferred(self._leave)
-        self._fetching = fetching
-        self._waited_for = fetching.waited_for()
-        for partition, share_partition in self._waited_for:
+    def __init__(self, fetcher: ShareFetcher, max_wait_ms: int) -> None:
+        """Start the wait. `deferred` is completed with the acquired records."""
+        self.deferred: Deferred[Fetched] = Deferred(self._leave)
+        self._fetcher = fetcher
+        self._partitions = fetcher.waited_partitions()
+        for partition, share_partition in self._partitions:
             partition.wait(self, self._try_complete)
             share_partition.wait(self, self._try_complete)
         self._timer = asyncio.get_running_loop().call_later(max_wait_ms / 1000, self._expire)
 
     def _try_complete(self) -> None:
-        fetched = self._fetching.fetch()
-        if is_enough(fetched) or any(partition.is_deleted for partition, _ in self._waited_for):
+        fetched = self._fetcher.fetch()
+        if is_complete(fetched) or any(partition.is_deleted for partition, _ in self._partitions):
             self._complete(fetched)
 
     def _expire(self) -> None:
-        self._complete(self._fetching.fetch())
+        self._complete(self._fetcher.fetch())
 
     def _complete(self, fetched: Fetched) -> None:
         self._leave()
-        self.answer.complete(fetched)
+        self.deferred.complete(fetched)
 
     def _leave(self) -> None:
         self._timer.cancel()
-        for partition, share_partition in self._waited_for:
+        for partition, share_partition in self._partitions:
             partition.leave(self)
             share_partition.leave(self)
