@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
 from ....protocol.stored_records.consumer_group_values import Partitions
-from ....protocol.xxh3 import xxh3_64
 
 _TOPIC_HASH_VERSION = 0
 _INT64_SIGN = 1 << 63
@@ -73,7 +72,7 @@ def topic_hash(topic: GroupTopic) -> int:
         parts.append(struct.pack("<i", partition))
         for rack in topic.racks:
             parts += [struct.pack("<i", _length(rack)), _string(rack)]
-    return xxh3_64(b"".join(parts))
+    return _xxh3_64(b"".join(parts))
 
 
 def metadata_hash(names: Iterable[str], topics: GroupTopics) -> int:
@@ -81,7 +80,7 @@ def metadata_hash(names: Iterable[str], topics: GroupTopics) -> int:
     found = [topic for topic in (topics.find(name) for name in sorted(names, key=_java_order)) if topic is not None]
     if not found:
         return 0
-    value = xxh3_64(b"".join(struct.pack("<Q", topic_hash(topic)) for topic in found))
+    value = _xxh3_64(b"".join(struct.pack("<Q", topic_hash(topic)) for topic in found))
     return value - 2 * _INT64_SIGN if value & _INT64_SIGN else value
 
 
@@ -89,6 +88,14 @@ def existing(partitions: Partitions, topics: GroupTopics) -> list[tuple[GroupTop
     """Return the topics that there still are, with the partitions of each."""
     found = ((topics.find_by_id(topic_id), of_topic) for topic_id, of_topic in partitions.items())
     return [(topic, of_topic) for topic, of_topic in found if topic is not None]
+
+
+def _xxh3_64(data: bytes) -> int:
+    """Return the XXH3 hash of the bytes as an unsigned number (hash4j: Hashing.xxh3_64)."""
+    # Loaded with the first hash.
+    from xxhash import xxh3_64_intdigest
+
+    return xxh3_64_intdigest(data)
 
 
 def _java_order(text: str) -> bytes:
