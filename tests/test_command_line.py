@@ -22,7 +22,6 @@ NOT_AT_START = {
     "dataclasses",
     "encodings.idna",
     "fastcrc",
-    "json",
     "msgspec",
     "re2",
     "starlette",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from contextlib import suppress
 
@@ -19,9 +20,6 @@ class ReadyFile:
 
         bootstrap: "host:port" of the first listener. admin: that of the admin API; null where there is none.
         """
-        # Loaded only where there is such a file: a start is to be short.
-        import json
-
         content = json.dumps({"bootstrap": bootstrap, "admin": admin, "pid": pid}) + "\n"
         # Beside the file, as a rename is one step only within a file system.
         folder, name = os.path.split(self._path)
