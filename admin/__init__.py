@@ -1,1 +1,1 @@
-"""The second door: HTTP for tests that steer the broker, and the operations behind it, which tests call in process."""
+"""HTTP admin API: routes, request models and the operations behind them, which tests also call in process."""

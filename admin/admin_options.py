@@ -1,4 +1,4 @@
-"""Where the admin API is to listen, as the command line and the environment say it."""
+"""Address and token of the admin API, from the command line and the environment."""
 
 from __future__ import annotations
 
@@ -8,27 +8,26 @@ from typing import NamedTuple
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 9099
 PORT_MAX = 65_535
-# Connections that wait to be accepted; nobody steers a broker from more places at once.
+# Connections that wait to be accepted.
 LISTEN_BACKLOG = 50
-# What switches the admin API off, in place of a port.
+# Instead of a port: no admin API.
 OFF = "off"
-# Names of the loopback interface; its addresses are told from their numbers.
+# Names of the loopback interface; its IPv4 addresses are found by their prefix.
 LOOPBACK_NAMES = frozenset({"localhost", "::1"})
 LOOPBACK_PREFIX = "127."
-# Addresses that mean "every interface"; they are told to nobody.
+# Addresses that mean every interface; clients cannot connect to them.
 WILDCARD_HOSTS = frozenset({"", "0.0.0.0", "::"})
 
 
 class AdminOptionsError(ValueError):
-    """What was asked for cannot be; the message is one line for the user."""
+    """An invalid option. The message is one line for the user."""
 
 
 class AdminOptions(NamedTuple):
-    """Where to listen, and what every call has to bring.
+    """Options of the admin API.
 
-    port: 0 takes any free one.
-    is_port_asked: whether the user named the port. The default one gives way to any free one where it is taken.
-    token: what a call brings as its bearer token; None where anybody may call.
+    port: 0 for any free port. is_port_asked: whether the user chose the port; if the default port is in use, another
+    free one is taken. token: the bearer token that calls need; None for no token.
     """
 
     host: str = DEFAULT_HOST
@@ -38,15 +37,14 @@ class AdminOptions(NamedTuple):
 
     @property
     def is_open_to_others(self) -> bool:
-        """Whether other machines may reach it, and nothing keeps them from steering this broker."""
+        """Whether other machines can call the API without a token."""
         is_loopback = self.host in LOOPBACK_NAMES or self.host.startswith(LOOPBACK_PREFIX)
         return self.token is None and not is_loopback
 
 
 def parse_admin_options(host: str, port: str | None, token: str | None) -> AdminOptions | None:
-    """Return where to listen; None where it is switched off.
+    """Return the options; None for "off". port: a number, "off" or None for the default.
 
-    port: a number, "off", or None where the user said nothing.
     Raises AdminOptionsError.
     """
     if port == OFF:
@@ -61,7 +59,7 @@ def parse_admin_options(host: str, port: str | None, token: str | None) -> Admin
 
 
 class BoundAddress(NamedTuple):
-    """A socket that listens, and what to tell of it; address: "host:port"."""
+    """A listening socket. address: "host:port" for clients. is_other_port: it is not the default port."""
 
     bound: socket.socket
     address: str
@@ -69,15 +67,14 @@ class BoundAddress(NamedTuple):
 
     @property
     def port(self) -> int:
-        """The port that it is bound to."""
+        """The port."""
         return int(self.bound.getsockname()[1])
 
 
 def bind(options: AdminOptions) -> BoundAddress:
-    """Return a socket that listens; raises OSError where there is none to be had.
+    """Return a listening socket. Raises OSError.
 
-    Where the default port is taken and the user did not ask for it, any free one is taken: who starts several brokers
-    on one machine reads their addresses anyway.
+    If the default port is in use and the user did not choose it, any free port is taken.
     """
     try:
         return _bound(options.host, options.port, is_other_port=False)
@@ -88,21 +85,20 @@ def bind(options: AdminOptions) -> BoundAddress:
 
 
 def _bound(host: str, port: int, *, is_other_port: bool) -> BoundAddress:
-    # For a name that is a str Python loads the tables of IDNA, which a start would wait for.
+    # For a str Python imports the IDNA tables, which slows down the start-up.
     name = host.encode("ascii") if host.isascii() else host
     family, kind, protocol, _, address = socket.getaddrinfo(
         name or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )[0]
     bound = socket.socket(family, kind, protocol)
     try:
-        # A port of a broker that has just stopped is free.
+        # Allows the port of a broker that has just stopped.
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)
-        # At once: of two that are bound only the first one that listens has the port. Who calls before the API is up
-        # waits for it.
+        # Listen now: of two bound sockets only the first to listen gets the port. Early calls wait in the backlog.
         bound.listen(LISTEN_BACKLOG)
     except OSError:
         bound.close()
         raise
-    told = "localhost" if host in WILDCARD_HOSTS else f"[{host}]" if ":" in host else host
-    return BoundAddress(bound, f"{told}:{bound.getsockname()[1]}", is_other_port)
+    shown = "localhost" if host in WILDCARD_HOSTS else f"[{host}]" if ":" in host else host
+    return BoundAddress(bound, f"{shown}:{bound.getsockname()[1]}", is_other_port)

@@ -1,6 +1,6 @@
-"""The admin API of a broker on the command line: from options to a door that is open, and closed again.
+"""The admin API of `fauxka serve`: binds the port, starts the HTTP server after the node, and stops it.
 
-Loaded with every start, so it imports nothing that a broker without an admin API would not need.
+Imported at every start-up, so the packages for HTTP are imported only when the API opens.
 """
 
 from __future__ import annotations
@@ -32,13 +32,10 @@ HTTP_MODULES = (".http_server", ".application", ".control", ".operations.all_ope
 
 
 class AdminServer:
-    """See broker.lifecycle.serve_hooks.ServeHooks."""
+    """The admin API and the fault injection of one node: the ServeHooks of `fauxka serve`."""
 
     def __init__(self, options: AdminOptions | None, make_scenarios: Callable[[], Scenarios] | None = None) -> None:
-        """Prepare.
-
-        options: where to listen; None for nowhere. make_scenarios: imports what runs scenarios, and returns it.
-        """
+        """Create the server. options: None for no admin API. make_scenarios: imports and returns the scenarios."""
         self._options = options
         self._make_scenarios = make_scenarios
         self._fault_injection: FaultInjection | None = None
@@ -48,16 +45,16 @@ class AdminServer:
 
     @property
     def make_file_faults(self) -> MakeFileFaults | None:
-        """See ServeHooks."""
+        """Return the class that injects file faults."""
         return FileFaultInjector
 
     def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
-        """See ServeHooks."""
+        """Return the server of the node, not started, with fault injection."""
         self._fault_injection = FaultInjection(cluster)
         return self._fault_injection.make_server(cluster, listeners)
 
     def bind(self) -> None:
-        """See ServeHooks."""
+        """Bind the port of the admin API before the node listens. Raises StartupError."""
         options = self._options
         if options is None:
             return
@@ -66,16 +63,16 @@ class AdminServer:
         except OSError as error:
             where = f"{options.host}:{options.port}"
             raise StartupError(
-                f"the admin API cannot listen on {where}: {error}; --admin-port off goes without"
+                f"the admin API cannot listen on {where}: {error}; --admin-port off starts without it"
             ) from error
         if self._address.is_other_port:
-            logger.warning("port %d is taken: the admin API is on %s", options.port, self._address.address)
+            logger.warning("port %d is in use: the admin API is on %s", options.port, self._address.address)
         if options.is_open_to_others:
-            said = "the admin API on %s:%d is open to everybody who can reach it: --admin-token asks for a token"
-            logger.warning(said, options.host, self._address.port)
+            text = "the admin API on %s:%d needs no token, and other machines can reach it: set --admin-token"
+            logger.warning(text, options.host, self._address.port)
 
     async def open(self, server: Server, seed_topics: Sequence[SeedTopic]) -> str | None:
-        """See ServeHooks; what HTTP needs is imported here, while the node answers already."""
+        """Start the HTTP server and return its address. The packages for HTTP are imported in a thread."""
         if self._options is None or self._address is None:
             return None
         await asyncio.to_thread(import_http)
@@ -84,17 +81,17 @@ class AdminServer:
         from .http_server import HttpServer
         from .operations.all_operations import OPERATIONS
 
-        assert self._fault_injection is not None, "a door without a server"
+        assert self._fault_injection is not None, "open is called after make_server"
         control = Control(server, self._fault_injection, seed_topics=seed_topics, make_scenarios=self._make_scenarios)
         application = make_application(control, OPERATIONS, token=self._options.token, stopping=self._stopping)
         self._server = HttpServer(application, self._address.bound)
         await self._server.start()
-        # As with all that was imported before.
+        # As after the start-up: imported modules are never garbage.
         gc.freeze()
         return self._address.address
 
     async def close(self) -> None:
-        """See ServeHooks."""
+        """Stop the HTTP server, or close its socket."""
         self._stopping.set()
         if self._server is not None:
             await self._server.stop()
@@ -103,6 +100,6 @@ class AdminServer:
 
 
 def import_http() -> None:
-    """Import what HTTP needs; it takes long, and uses nothing of the broker."""
+    """Import the packages for HTTP. They use no state of the broker, so any thread may call this."""
     for name in HTTP_MODULES:
         import_module(name, __package__)

@@ -1,7 +1,7 @@
-"""The admin API as an ASGI application: from a call to an operation, and from what that returns to the answer.
+"""The admin API as an ASGI application: routes a call to its operation and encodes the result.
 
-What holds for every call stands here: the token, the size of a body, that what is unknown is refused, and that an
-error has one shape. What is done stands in the operations.
+Checks of every call: the origin, the token, the size of the body, and no unknown parameter or field. All errors have
+one form.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from .parameters import NoParameters, read_parameters
 
 logger = logging.getLogger(__name__)
 
-# A rule has some hundred bytes, and the longest list of ids to release some thousand.
+# A rule has a few hundred bytes; the longest list of ids has less than 200,000.
 BODY_BYTES_MAX = 1024 * 1024
 AUTHORIZATION = "authorization"
-# What a call without a body may send all the same.
+# Bodies that an operation without a body accepts.
 NO_BODIES = frozenset({b"", b"{}"})
 
 
@@ -42,24 +42,24 @@ def make_application(
 ) -> Starlette:
     """Return the application.
 
-    token: what every call but those of public operations has to bring; None for none.
-    stopping: set when the broker stops, so that calls that wait end.
+    token: the bearer token that every operation but a public one needs; None for no token.
+    stopping: set when the broker stops, which ends waiting calls.
     """
-    answers = _Endpoints(control, token, stopping)
+    endpoints = _Endpoints(control, token, stopping)
     methods: dict[str, dict[str, Operation]] = {}
     for operation in operations:
         methods.setdefault(operation.path, {})[operation.method] = operation
     routes = [
-        Route(path, answers.endpoint_of(of_method), methods=list(of_method)) for path, of_method in methods.items()
+        Route(path, endpoints.endpoint_of(of_method), methods=list(of_method)) for path, of_method in methods.items()
     ]
-    handlers = {HTTPException: _answer_http_error, Exception: _answer_failure}
+    handlers = {HTTPException: _http_error_response, Exception: _failure_response}
     application = Starlette(routes=routes, exception_handlers=handlers)
     application.router.redirect_slashes = False
     return application
 
 
 class _Endpoints:
-    """Makes the endpoints."""
+    """Creates the endpoint of each path."""
 
     def __init__(self, control: Control, token: str | None, stopping: asyncio.Event) -> None:
         self._control = control
@@ -67,21 +67,21 @@ class _Endpoints:
         self._stopping = stopping
 
     def endpoint_of(self, operations: dict[str, Operation]) -> Callable[[Request], Awaitable[Response]]:
-        """Return what answers the calls of one path."""
+        """Return the endpoint of one path."""
 
-        async def answer(request: Request) -> Response:
-            # HEAD comes with GET.
+        async def respond(request: Request) -> Response:
+            # Starlette adds HEAD to GET.
             operation = operations.get(request.method) or operations["GET"]
             try:
-                return await self._answer(operation, request)
+                return await self._respond(operation, request)
             except CallError as error:
                 return _error_response(error)
             except RuleError as error:
                 return _error_response(of_rule_error(error))
 
-        return answer
+        return respond
 
-    async def _answer(self, operation: Operation, request: Request) -> Response:
+    async def _respond(self, operation: Operation, request: Request) -> Response:
         self._check(operation, request)
         arguments: dict[str, object] = {}
         if operation.path_type is not None:
@@ -94,19 +94,19 @@ class _Endpoints:
         if operation.body_type is not None:
             arguments["body"] = decode(body, cast("type[object]", operation.body_type), operation.ignored)
         elif body.strip() not in NO_BODIES:
-            raise CallError(400, "this call has no body", field="", value=len(body), allowed="no body")
+            raise CallError(400, "this operation has no body", field="", value=len(body), allowed="no body")
         if operation.wants_caller:
             arguments["caller"] = _HttpCaller(request, self._stopping)
-        answer = operation.perform(self._control, **arguments)
-        if isawaitable(answer):
-            answer = await answer
-        return _response(operation, answer)
+        result = operation.perform(self._control, **arguments)
+        if isawaitable(result):
+            result = await result
+        return _response(operation, result)
 
     def _check(self, operation: Operation, request: Request) -> None:
-        """Check who calls; raises CallError."""
+        """Check origin and token. Raises CallError."""
         origin = request.headers.get("origin")
         if origin is not None and origin.partition("://")[2] != request.headers.get("host"):
-            # Any page that a browser shows may send requests to this machine; none but our own is to steer a broker.
+            # Any web page can send requests to this machine. Only pages of this server may control a broker.
             raise CallError(403, f"pages of {origin} may not call this API", field="Origin", value=origin)
         if self._credentials is None or operation.is_public:
             return
@@ -137,7 +137,7 @@ class _HttpCaller:
 
 
 async def _read_body(request: Request) -> bytes:
-    """Return the body; raises CallError 413 as soon as it is too large, and before it is kept."""
+    """Return the body. Raises CallError 413 before more than BODY_BYTES_MAX is stored."""
     announced = request.headers.get("content-length", "0")
     if announced.isdecimal() and int(announced) > BODY_BYTES_MAX:
         raise _too_large(int(announced))
@@ -150,41 +150,44 @@ async def _read_body(request: Request) -> bytes:
                 raise _too_large(size)
             pieces.append(piece)
     except ClientDisconnect as error:
-        raise CallError(400, "the client left before its body was whole") from error
+        raise CallError(400, "the client disconnected before the end of its body") from error
     return b"".join(pieces)
 
 
 def _too_large(size: int) -> CallError:
     return CallError(
-        413, f"a body may have {BODY_BYTES_MAX} bytes, got {size}", value=size, allowed=f"up to {BODY_BYTES_MAX} bytes"
+        413,
+        f"the body has {size} bytes; at most {BODY_BYTES_MAX} are allowed",
+        value=size,
+        allowed=f"up to {BODY_BYTES_MAX} bytes",
     )
 
 
-def _response(operation: Operation, answer: object) -> Response:
+def _response(operation: Operation, result: object) -> Response:
     if operation.media_type == JSON:
-        return _json(operation.status, answer)
-    return Response(cast(bytes, answer), operation.status, media_type=operation.media_type)
+        return _json(operation.status, result)
+    return Response(cast(bytes, result), operation.status, media_type=operation.media_type)
 
 
-def _json(status: int, answer: object, headers: dict[str, str] | None = None) -> Response:
-    return Response(msgspec.json.encode(answer), status, headers, media_type=JSON)
+def _json(status: int, body: object, headers: dict[str, str] | None = None) -> Response:
+    return Response(msgspec.json.encode(body), status, headers, media_type=JSON)
 
 
 def _error_response(error: CallError) -> Response:
     headers = {"WWW-Authenticate": "Bearer"} if error.status == HTTPStatus.UNAUTHORIZED else None
-    return _json(error.status, error.answer(), headers)
+    return _json(error.status, error.body(), headers)
 
 
-def _answer_http_error(request: Request, error: Exception) -> Response:
-    """Answer what starlette itself refuses: a path that is not there, or a method that a path does not have."""
+def _http_error_response(request: Request, error: Exception) -> Response:
+    """Return the response to an unknown path or method, which Starlette rejects."""
     assert isinstance(error, HTTPException)
     allowed = (error.headers or {}).get("Allow")
-    said = f"there is no {request.method} {request.url.path}"
-    refused = CallError(error.status_code, said, field="path", value=request.url.path, allowed=allowed)
-    return _json(error.status_code, refused.answer(), dict(error.headers or {}))
+    message = f"there is no {request.method} {request.url.path}"
+    refused = CallError(error.status_code, message, field="path", value=request.url.path, allowed=allowed)
+    return _json(error.status_code, refused.body(), dict(error.headers or {}))
 
 
-def _answer_failure(request: Request, error: Exception) -> Response:
-    """Answer a fault of ours; the traceback is in the log."""
+def _failure_response(request: Request, error: Exception) -> Response:
+    """Return the response to an internal error; the log has the traceback."""
     logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    return _json(500, CallError(500, f"{type(error).__name__}: {error}").answer())
+    return _json(500, CallError(500, f"{type(error).__name__}: {error}").body())

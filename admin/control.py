@@ -1,7 +1,4 @@
-"""Everything that can be done with a broker over HTTP, as plain methods: tests in process call the very same.
-
-All of it runs on the event loop's thread.
-"""
+"""Control: the broker and its fault injection, as the operations use them. For the event loop's thread only."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ from .snapshots import Snapshots
 
 
 class Control:
-    """One broker with all that steers it, by subject."""
+    """One broker with its rules, journal, snapshots and scenarios."""
 
     def __init__(
         self,
@@ -32,11 +29,7 @@ class Control:
         seed_topics: Sequence[SeedTopic] = (),
         make_scenarios: Callable[[], Scenarios] | None = None,
     ) -> None:
-        """Steer a server with what it was wired with.
-
-        seed_topics: those that are there again after a reset. make_scenarios: imports what
-        runs scenarios, and returns it.
-        """
+        """Control a server. seed_topics: recreated by a reset. make_scenarios: imports and returns the scenarios."""
         self.server = server
         self.cluster = server.cluster
         self.plan = fault_injection.plan
@@ -54,28 +47,28 @@ class Control:
 
     @property
     def held(self) -> HeldRequests:
-        """The requests that rules keep."""
+        """The held requests."""
         return self.server.held
 
     @property
     def clock(self) -> AdjustableClock:
-        """The clock that every timeout and expiry reads."""
+        """The clock of all timeouts and expirations."""
         return self.cluster.clock
 
     @cached_property
     def scenarios(self) -> Scenarios | None:
-        """What runs scenarios; loaded when it is first asked for, None where this broker has none."""
+        """The scenarios, imported at the first call; None if this broker has none."""
         return None if self._make_scenarios is None else self._make_scenarios()
 
     @property
     def has_files(self) -> bool:
-        """Whether there is a place for rules for files."""
+        """Whether the broker has a file fault injector."""
         return isinstance(self.cluster.node.file_faults, FileFaultInjector)
 
     @property
     def files(self) -> FileRulePlan:
-        """The rules for files; raises CallError where this broker was made without a place for them."""
+        """The file fault rules. Raises CallError 409 if the broker has no file fault injector."""
         faults = self.cluster.node.file_faults
         if not isinstance(faults, FileFaultInjector):
-            raise conflict("this broker's files cannot go wrong on purpose")
+            raise conflict("this broker was started without file faults")
         return faults.plan

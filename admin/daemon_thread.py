@@ -1,4 +1,4 @@
-"""Work that takes long and asks nothing of the event loop, in a thread that a stop does not wait for."""
+"""Runs long blocking work in a daemon thread, which a shutdown does not wait for."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Result = TypeVar("Result")
 
 
 async def run_in_daemon_thread(name: str, work: Callable[[], Result]) -> Result:
-    """Return what work returns, or raise what it raises; where nobody waits any more, its end is not told."""
+    """Run work in a thread and return its result or raise its exception. If cancelled, work continues unobserved."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Result] = loop.create_future()
 
@@ -25,7 +25,7 @@ async def run_in_daemon_thread(name: str, work: Callable[[], Result]) -> Result:
             done.set_exception(error)
 
     def run() -> None:
-        # The event loop may be closed by then.
+        # The event loop may be closed when work ends.
         with suppress(RuntimeError):
             try:
                 result = work()

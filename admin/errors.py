@@ -1,4 +1,4 @@
-"""What can be wrong with a call, and how it is told: one shape for every error."""
+"""Errors of calls: one JSON form for all of them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 class ErrorDetail(msgspec.Struct, kw_only=True):
-    """What was wrong: which field had which value, what it may have instead, and all of that in a sentence.
+    """An invalid value: its field, what is allowed instead, and a sentence.
 
-    field: by its path in the body ("match.partition"), the name of a parameter, or null where it is none of them.
+    field: the path in the body ("match.partition"), the name of a parameter, or null.
     """
 
     field: str | None
@@ -22,58 +22,58 @@ class ErrorDetail(msgspec.Struct, kw_only=True):
     message: str
 
 
-class ErrorAnswer(msgspec.Struct, kw_only=True):
-    """The answer to a call that cannot be done."""
+class ErrorBody(msgspec.Struct, kw_only=True):
+    """The body of an error response."""
 
     error: ErrorDetail
 
 
 class WaitTimedOut(msgspec.Struct, kw_only=True):
-    """The answer to a call that waited for hits that did not come in time."""
+    """The body of a 408 response: fewer hits than expected within the timeout."""
 
     error: ErrorDetail
     hits: int
 
 
 class CallError(Exception):
-    """A call that cannot be done: the HTTP status, and what its answer says."""
+    """An error response: the HTTP status and its body."""
 
     def __init__(
         self, status: int, message: str, *, field: str | None = None, value: object = None, allowed: str | None = None
     ) -> None:
-        """Describe it; see ErrorDetail."""
+        """Create the error. field, value, allowed: as in ErrorDetail."""
         super().__init__(message)
         self.status = status
         self.detail = ErrorDetail(field=field, value=value, allowed=allowed, message=message)
 
-    def answer(self) -> msgspec.Struct:
-        """Return what the answer's body holds."""
-        return ErrorAnswer(error=self.detail)
+    def body(self) -> msgspec.Struct:
+        """Return the body of the response."""
+        return ErrorBody(error=self.detail)
 
 
 class WaitTimeoutError(CallError):
-    """Hits that did not come in time; 408 with those that did."""
+    """Fewer hits than expected within the timeout: 408 with the hits so far."""
 
     def __init__(self, message: str, hits: int) -> None:
-        """hits: so far."""
+        """Create the error. hits: the hits so far."""
         super().__init__(408, message)
         self.hits = hits
 
-    def answer(self) -> msgspec.Struct:
-        """Return the error with the hits."""
+    def body(self) -> msgspec.Struct:
+        """Return the body of the response."""
         return WaitTimedOut(error=self.detail, hits=self.hits)
 
 
 def unknown(kind: str, value: object, *, field: str = "id") -> CallError:
-    """Return the error of a call for something that is not there, such as a "rule" that was removed."""
+    """Return the 404 for an unknown id. kind: such as "rule"."""
     return CallError(404, f"there is no {kind} {value}", field=field, value=value, allowed=f"the {field} of a {kind}")
 
 
 def conflict(message: str, *, field: str | None = None, value: object = None) -> CallError:
-    """Return the error of a call that is well formed, and cannot be done as the broker is now."""
+    """Return the 409 for a valid call that the current state of the broker does not allow."""
     return CallError(409, message, field=field, value=value)
 
 
 def of_rule_error(error: RuleError) -> CallError:
-    """Return the error of a body whose values are impossible."""
+    """Return the 400 for an invalid value."""
     return CallError(400, error.message, field=error.field, value=error.value, allowed=error.allowed)

@@ -1,6 +1,6 @@
-"""What a broker is wired with: the rules of what goes wrong, and the journal of what happened.
+"""The fault rules and the journal of one broker, and its server with both.
 
-Loaded with every start, so it imports nothing that a broker without a rule would not need.
+Imported at every start-up: msgspec and the models of rules are imported with the first rule.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ class FaultInjection:
     """The rules and the journal of one broker."""
 
     def __init__(self, cluster: Cluster) -> None:
-        """Start without a rule, and with an empty journal."""
+        """Start without rules and with an empty journal."""
         self.plan = FaultPlan(cluster.clock.now_ms)
         self.journal = Journal(
             cluster.node.config.journal_requests_max, cluster.node.node_id, cluster.image.topic_name_of
         )
 
     def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
-        """Return the node, not started, that works by the rules and is written down."""
+        """Return the server of the node, not started, with the rules and the journal."""
         server = Server(cluster, listeners, plan=self.plan, observer=self.journal)
         server.on_recovered = self._recovered
         return server

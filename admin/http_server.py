@@ -1,4 +1,4 @@
-"""HTTP on the broker's own event loop: uvicorn, without the process, the signals and the log that it has by default."""
+"""HTTP on the broker's event loop: uvicorn without its own process, signal handlers and logging."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .admin_options import LISTEN_BACKLOG
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-# Calls that may be answered or wait at once; more are told to come again. No test waits for so many things.
+# Concurrent calls; more get 503.
 CALLS_MAX = 1000
-# What the first line and the headers of a request may have: all parameters of the journal, each as long as it may be.
+# Request line and headers: enough for all journal parameters at their maximum length.
 HEADER_BYTES_MAX = 512 * 1024
-# How long a connection that asks nothing is kept; real time, whatever the broker's clock says.
+# Idle time of a connection, in real time.
 KEEP_ALIVE_SECONDS = 75
-# How long a stop waits for calls that are being answered.
+# How long stop waits for calls in progress.
 STOP_TIMEOUT_SECONDS = 2
 START_TIMEOUT_SECONDS = 10.0
 
@@ -30,7 +30,7 @@ class HttpServer:
     """Serves one application on one socket. `await start()`, then `await stop()`, both on one event loop."""
 
     def __init__(self, application: Starlette, bound: socket.socket) -> None:
-        """Prepare to serve on a socket that listens; it is served from start on."""
+        """Create the server of a listening socket."""
         config = uvicorn.Config(
             application,
             http="h11",
@@ -53,7 +53,7 @@ class HttpServer:
         self._serving: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Return when clients can call. Raises OSError."""
+        """Start, and return when clients can call. Raises OSError."""
         self._serving = asyncio.create_task(self._server.serve([self._bound]))
         started = asyncio.create_task(self._server.is_up.wait())
         await asyncio.wait({self._serving, started}, timeout=START_TIMEOUT_SECONDS, return_when="FIRST_COMPLETED")
@@ -62,20 +62,20 @@ class HttpServer:
             self._serving.result()
 
     async def stop(self) -> None:
-        """Close the socket and every connection; calls that are being answered have a moment to end."""
-        self._server.is_to_stop.set()
+        """Close the socket and all connections, after calls in progress or STOP_TIMEOUT_SECONDS."""
+        self._server.must_stop.set()
         if self._serving is not None:
             await self._serving
         self._bound.close()
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server, steered by the broker: it takes no signal, and does not wake ten times a second to look."""
+    """uvicorn's server without signal handlers, and without its timer that fires ten times a second."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.is_up = asyncio.Event()
-        self.is_to_stop = asyncio.Event()
+        self.must_stop = asyncio.Event()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
@@ -86,4 +86,4 @@ class _Server(uvicorn.Server):
         self.is_up.set()
 
     async def main_loop(self) -> None:
-        await self.is_to_stop.wait()
+        await self.must_stop.wait()

@@ -1,4 +1,4 @@
-"""`/metrics` for Prometheus: every value is read when it is asked for, and nothing is counted for it before."""
+"""`/metrics` for Prometheus. Every value is read from the broker when it is requested."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ class _BrokerCollector(Collector):
 
     def _info(self) -> Metric:
         cluster = self._control.cluster
-        info = GaugeMetricFamily("fauxka_info", "Which broker this is.", labels=["version", "cluster_id", "node"])
+        info = GaugeMetricFamily(
+            "fauxka_info", "Version, cluster id and node id.", labels=["version", "cluster_id", "node"]
+        )
         info.add_metric([__version__, cluster.image.cluster_id, str(cluster.node.node_id)], 1)
         return info
 
@@ -50,17 +52,17 @@ class _BrokerCollector(Collector):
         connections = control.server.connection_count
         yield GaugeMetricFamily("fauxka_connections", "Connections of clients.", value=connections)
         handled = control.journal.last_id
-        yield CounterMetricFamily("fauxka_requests", "Requests of clients since the start.", value=handled)
+        yield CounterMetricFamily("fauxka_requests", "Requests of clients since start-up.", value=handled)
         dropped = control.journal.dropped
-        yield GaugeMetricFamily("fauxka_journal_dropped", "Requests that the journal has no room for.", value=dropped)
+        yield GaugeMetricFamily("fauxka_journal_dropped", "Requests that are no longer in the journal.", value=dropped)
         held = len(control.held.items())
-        yield GaugeMetricFamily("fauxka_held_requests", "Requests that wait for a release.", value=held)
+        yield GaugeMetricFamily("fauxka_held_requests", "Held requests.", value=held)
         seconds = control.clock.now_ms() / 1000
-        yield GaugeMetricFamily("fauxka_clock_seconds", "What the broker's clock shows, since 1970.", value=seconds)
+        yield GaugeMetricFamily("fauxka_clock_seconds", "The broker's clock, in seconds since 1970.", value=seconds)
 
     def _rules(self) -> Iterator[Metric]:
-        hits = CounterMetricFamily("fauxka_rule_hits", "How often a rule has acted.", labels=_RULE_LABELS)
-        matched = CounterMetricFamily("fauxka_rule_matched", "How often a rule has matched.", labels=_RULE_LABELS)
+        hits = CounterMetricFamily("fauxka_rule_hits", "Hits of a rule.", labels=_RULE_LABELS)
+        matched = CounterMetricFamily("fauxka_rule_matched", "Matches of a rule.", labels=_RULE_LABELS)
         for armed in self._control.plan.rules:
             rule = armed.rule
             labels = [str(armed.id), rule.name, rule.point, str(rule.action.__struct_config__.tag)]
@@ -73,9 +75,9 @@ class _BrokerCollector(Collector):
         topics = self._control.cluster.image.topics
         yield GaugeMetricFamily("fauxka_topics", "Topics.", value=len(topics))
         labels = _PARTITION_LABELS
-        start = GaugeMetricFamily("fauxka_log_start_offset", "The first offset of a log.", labels=labels)
-        end = GaugeMetricFamily("fauxka_log_end_offset", "The offset that the next record gets.", labels=labels)
-        size = GaugeMetricFamily("fauxka_log_size_bytes", "What the segments of a log hold.", labels=labels)
+        start = GaugeMetricFamily("fauxka_log_start_offset", "Log start offset.", labels=labels)
+        end = GaugeMetricFamily("fauxka_log_end_offset", "Log end offset.", labels=labels)
+        size = GaugeMetricFamily("fauxka_log_size_bytes", "Size of the segments of a log.", labels=labels)
         partitions = list(self._control.cluster.node.replicas.partitions())
         for partition in partitions:
             place = [partition.topic_name, str(partition.index)]
@@ -90,7 +92,7 @@ class _BrokerCollector(Collector):
 
     def _groups(self) -> Iterator[Metric]:
         cluster = self._control.cluster
-        groups = GaugeMetricFamily("fauxka_groups", "Groups, by Kafka's name of their state.", labels=["state"])
+        groups = GaugeMetricFamily("fauxka_groups", "Groups by state.", labels=["state"])
         listed = cluster.node.coordinators.groups.list_groups((), ()) if cluster.node.coordinators.has_groups else []
         states = [group.group_state for group in listed]
         for state in sorted(set(states)):

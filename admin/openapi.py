@@ -1,4 +1,4 @@
-"""The description of the admin API for tools (OpenAPI 3.1), made from the operations and their models."""
+"""The OpenAPI 3.1 description of the admin API, generated from the operations and their models."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import cast
 import msgspec
 
 from .. import __version__
-from .errors import ErrorAnswer, WaitTimedOut
+from .errors import ErrorBody, WaitTimedOut
 from .operation import JSON, Operation
 
 Json = dict[str, object]
 
 REFERENCE = "#/components/schemas/{name}"
 BEARER = "token"
-DESCRIPTION = "Steers a broker: what goes wrong with which requests, its clock and its state; and tells what happened."
+DESCRIPTION = "Controls a mock broker: fault rules, clock and state; reads its journal and verdict."
 
 
 def describe(operations: Sequence[Operation]) -> Json:
@@ -37,19 +37,19 @@ def describe(operations: Sequence[Operation]) -> Json:
 
 
 class _Models:
-    """The schemas of all models. They are made together: two models of one name get longer names then."""
+    """The schemas of all models, generated together: models with the same name get longer names."""
 
     def __init__(self, operations: Iterable[Operation]) -> None:
-        kinds: list[object] = [ErrorAnswer, WaitTimedOut]
+        kinds: list[object] = [ErrorBody, WaitTimedOut]
         for operation in operations:
-            kinds += [operation.path_type, operation.query_type, operation.body_type, operation.answer_type]
+            kinds += [operation.path_type, operation.query_type, operation.body_type, operation.result_type]
         wanted = [kind for kind in dict.fromkeys(kinds) if kind is not None]
         schemas, components = msgspec.json.schema_components(wanted, ref_template=REFERENCE)
         self.components = cast("dict[str, Json]", components)
         self._schemas = dict(zip(wanted, cast("Iterable[Json]", schemas), strict=True))
 
     def schema_of(self, kind: object) -> Json:
-        """Return the schema of a model, by its name where it has one."""
+        """Return the schema of a model, a reference if it has a name."""
         return self._schemas[kind]
 
     def properties_of(self, kind: type[msgspec.Struct]) -> dict[str, Json]:
@@ -96,7 +96,7 @@ def _parameters(where: str, kind: type[msgspec.Struct] | None, models: _Models) 
 def _responses(operation: Operation, models: _Models) -> Json:
     responses: Json = {str(operation.status): _success(operation, models)}
     for status in operation.statuses:
-        kind = WaitTimedOut if status == HTTPStatus.REQUEST_TIMEOUT else ErrorAnswer
+        kind = WaitTimedOut if status == HTTPStatus.REQUEST_TIMEOUT else ErrorBody
         responses[str(status)] = {
             "description": HTTPStatus(status).phrase,
             "content": {JSON: {"schema": models.schema_of(kind)}},
@@ -105,6 +105,6 @@ def _responses(operation: Operation, models: _Models) -> Json:
 
 
 def _success(operation: Operation, models: _Models) -> Json:
-    schema = models.schema_of(operation.answer_type) if operation.media_type == JSON else {"type": "string"}
+    schema = models.schema_of(operation.result_type) if operation.media_type == JSON else {"type": "string"}
     media_type = operation.media_type.partition(";")[0]
     return {"description": HTTPStatus(operation.status).phrase, "content": {media_type: {"schema": schema}}}

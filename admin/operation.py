@@ -1,4 +1,4 @@
-"""One operation of the admin API: the one description from which both its route and its place in /openapi.json come."""
+"""Operation: one method and path of the admin API, the source of its route and of its entry in /openapi.json."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ JSON = "application/json"
 
 
 class Caller(Protocol):
-    """Who waits for an answer."""
+    """The client of a call."""
 
     async def disconnected(self) -> None:
-        """Return when nobody waits any more: the client has left, or the broker stops."""
+        """Return when the client disconnects or the broker stops."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """A method and a path, and what is done for them.
+    """A method and a path, and the function that implements them.
 
-    perform: called with the Control, and by name with what its parameters are called: `path`, `query` and `body`, each
-    a msgspec Struct that the call is checked against, and `caller`. Its first line of documentation is the summary;
-    what it returns is the answer. It may be a coroutine function where it waits.
-    errors: the statuses it may answer beside those that follow from its parameters.
-    is_public: whether it is answered without a token.
-    ignored: fields of a body that answers have beside what was asked for, so that these can be posted again.
-    media_type: of the answer; anything but JSON is returned as bytes.
+    perform: called with the Control and, as keywords, its parameters `path`, `query` and `body` (msgspec Structs that
+    validate the call) and `caller`. Returns the response body. May be a coroutine function. Its docstring is the
+    summary and description of the operation.
+    errors: error statuses other than those that follow from the parameters.
+    is_public: no token is needed.
+    ignored: fields that responses add to the body; they are skipped, so that a response can be posted again.
+    media_type: of the response; if it is not JSON, perform returns bytes.
     """
 
     method: str
@@ -50,43 +50,43 @@ class Operation:
 
     @property
     def path_type(self) -> type[Struct] | None:
-        """The Struct of what the path holds in braces."""
+        """The model of the parameters in the path."""
         return cast("type[Struct] | None", self._hints.get("path"))
 
     @property
     def query_type(self) -> type[Struct] | None:
-        """The Struct of the parameters behind the path."""
+        """The model of the query parameters."""
         return cast("type[Struct] | None", self._hints.get("query"))
 
     @property
     def body_type(self) -> object | None:
-        """What the body is decoded as; None where there is none."""
+        """The model of the request body; None for no body."""
         return self._hints.get("body")
 
     @property
-    def answer_type(self) -> object | None:
-        """What the answer's body is; None where it has none."""
-        answer = self._hints.get("return")
-        return None if answer is type(None) else answer
+    def result_type(self) -> object | None:
+        """The model of the response body; None for no body."""
+        result = self._hints.get("return")
+        return None if result is type(None) else result
 
     @property
     def wants_caller(self) -> bool:
-        """Whether it waits, and must know when nobody waits for it."""
+        """Whether perform takes the caller, to stop waiting when it disconnects."""
         return "caller" in self._hints
 
     @property
     def summary(self) -> str:
-        """What it does, in one line."""
+        """The first line of the docstring."""
         return (inspect.getdoc(self.perform) or "").partition("\n")[0]
 
     @property
     def description(self) -> str:
-        """What there is to know beside that."""
+        """The rest of the docstring."""
         return (inspect.getdoc(self.perform) or "").partition("\n")[2].strip()
 
     @property
     def statuses(self) -> Sequence[int]:
-        """The errors that it may answer."""
+        """All error statuses."""
         of_parameters = [400] if self.path_type or self.query_type or self.body_type else []
         of_token = [] if self.is_public else [401]
         of_body = [413] if self.method in {"POST", "PUT"} else []

@@ -1,4 +1,4 @@
-"""Reads what stands in a call's path and behind it: text, which becomes the fields of a Struct or an error."""
+"""Reads the path and query parameters of a call as a model."""
 
 from __future__ import annotations
 
@@ -14,14 +14,11 @@ Parameters = TypeVar("Parameters", bound=msgspec.Struct)
 
 
 class NoParameters(msgspec.Struct, forbid_unknown_fields=True):
-    """Of a call that takes none."""
+    """The model of a call without parameters."""
 
 
 def read_parameters(kind: type[Parameters], given: Iterable[tuple[str, str]]) -> Parameters:
-    """Return given, names and values, as a Struct of that kind.
-
-    Raises RuleError for what is not known, not of its type, missing, or given more than once.
-    """
+    """Return names and values as a model. Raises RuleError for unknown, invalid, missing and repeated parameters."""
     values: dict[str, str] = {}
     for name, text in given:
         if name in values:

@@ -28,7 +28,7 @@ class ScenarioImpossible(Exception):
 class Scenarios(Protocol):
     """Lists and runs scenarios."""
 
-    def told(self) -> list[ScenarioInfo]:
+    def list_all(self) -> list[ScenarioInfo]:
         """Return all scenarios, sorted by name."""
         ...
 

@@ -26,7 +26,7 @@ class KeptSnapshot:
     """A snapshot with its description."""
 
     snapshot: ClusterSnapshot
-    told: SnapshotInfo
+    info: SnapshotInfo
 
 
 class Snapshots:
@@ -40,11 +40,11 @@ class Snapshots:
     def keep(self, snapshot: ClusterSnapshot, at_ms: int) -> SnapshotInfo:
         """Keep a snapshot under a new id; delete the oldest beyond SNAPSHOTS_MAX."""
         self._last_id += 1
-        told = SnapshotInfo(id=self._last_id, at_ms=at_ms, topics=len(snapshot.metadata.topics))
-        self.kept[self._last_id] = KeptSnapshot(snapshot, told)
+        info = SnapshotInfo(id=self._last_id, at_ms=at_ms, topics=len(snapshot.metadata.topics))
+        self.kept[self._last_id] = KeptSnapshot(snapshot, info)
         while len(self.kept) > SNAPSHOTS_MAX:
             del self.kept[next(iter(self.kept))]
-        return told
+        return info
 
     def get(self, snapshot_id: int) -> KeptSnapshot:
         """Return the snapshot. Raises CallError 404 for an unknown id."""

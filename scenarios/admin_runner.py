@@ -20,8 +20,8 @@ FAILURES = (ClientStuck, StageFailed, ConnectionLost, NoAnswer)
 class AdminRunner:
     """Scenarios as the admin API uses them; see admin.scenarios."""
 
-    def told(self) -> list[ScenarioInfo]:
-        """Return all of them, by name."""
+    def list_all(self) -> list[ScenarioInfo]:
+        """Return all scenarios, sorted by name."""
         scenarios = [load_any(name) for name in all_names()]
         return [
             ScenarioInfo(

@@ -1,4 +1,4 @@
-"""The broker's clock: how it goes, and moving it on."""
+"""Operations on the broker's clock: mode and advance."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ Advance = Annotated[int, Meta(ge=0, le=ADVANCE_MS_MAX)]
 
 
 class ClockInfo(Struct, kw_only=True):
-    """How the clock goes, and what it shows: ms since 1970-01-01T00:00:00Z."""
+    """The mode and time of the clock, in ms since 1970-01-01T00:00:00Z."""
 
     mode: Mode
     now_ms: int
 
 
 class ClockChange(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What is to be done to the clock, one of the two or both; the mode is set first.
+    """A change of the mode, of the time, or of both; the mode is set first.
 
-    mode: `real` goes as the machine's clock does, `manual` stands still until it is advanced.
-    advance_ms: by how much it is moved on, in either mode.
+    mode: `real` follows the machine's clock, `manual` stands still until it is advanced.
+    advance_ms: advances the clock, in either mode.
     """
 
     mode: Mode | None = None
@@ -36,28 +36,25 @@ class ClockChange(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 def get_clock(control: Control) -> ClockInfo:
-    """Tell how the clock goes, and what it shows."""
+    """Return the mode and time of the clock."""
     clock = control.clock
     return ClockInfo(mode=clock.mode.value, now_ms=clock.now_ms())
 
 
 async def move_clock(control: Control, body: ClockChange) -> ClockInfo:
-    """Set how the clock goes, or move it on.
+    """Set the mode of the clock, or advance it.
 
-    It answers when all that fell due on the way has run, in order, each at the time at which it fell due; a node whose
-    restart fell due is up then.
+    Responds after all timers that expired have run, in order, each at its own time. A node whose restart was due is up.
     """
-    told = change_clock(control, body)
+    changed = change_clock(control, body)
     await control.server.wait_restarted()
-    return told
+    return changed
 
 
 def change_clock(control: Control, body: ClockChange) -> ClockInfo:
-    """Set how the clock goes, or move it on, and run what falls due; a restart that falls due has only begun then."""
+    """Set the mode of the clock or advance it, and run the expired timers. A due restart has only started."""
     if body.mode is None and body.advance_ms is None:
-        raise RuleError(
-            "", {}, "an object with mode, advance_ms", "neither mode nor advance_ms says what is to be done"
-        )
+        raise RuleError("", {}, "an object with mode, advance_ms", "mode or advance_ms is required")
     if body.mode is not None:
         control.clock.set_mode(ClockMode(body.mode))
     if body.advance_ms is not None:

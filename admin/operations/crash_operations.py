@@ -1,4 +1,4 @@
-"""The life of a node: it crashes as by SIGKILL, and is started again."""
+"""Operations that crash a node, as SIGKILL does, and restart it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ RestartAfter = Annotated[int, Meta(ge=0, le=ADVANCE_MS_MAX)]
 
 
 class NodeCrash(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Which node crashes, and when it is started again.
+    """The node to crash.
 
-    node: null is the only one. restart_after_ms: by the broker's clock; null is not by itself.
-    snapshots: what happens meanwhile to the snapshots of producers on its disk.
+    node: null for the only one. restart_after_ms: when it starts again, on the broker's clock; null for no restart.
+    snapshots: keep, delete or corrupt the producer snapshots on its disk.
     """
 
     node: NodeId | None = None
@@ -35,39 +35,39 @@ class NodeCrash(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class NodeRestart(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Which node is started again, and what has happened meanwhile to the snapshots of producers on its disk."""
+    """The node to restart. snapshots: keep, delete or corrupt its producer snapshots first."""
 
     node: NodeId | None = None
     snapshots: SnapshotsOption = "keep"
 
 
 class NodeInfo(Struct, kw_only=True):
-    """A node; running: whether clients can connect."""
+    """A node. running: whether clients can connect."""
 
     node: int
     running: bool
 
 
 def crash_node(control: Control, body: NodeCrash) -> NodeInfo:
-    """Have a node die as by SIGKILL, at once; this API goes on answering."""
+    """Crash a node, as SIGKILL does. The admin API stays available."""
     _check_node(control, body.node)
     if not control.is_running:
-        raise conflict("the node is down already", field="node", value=control.cluster.node.node_id)
+        raise conflict("the node is already down", field="node", value=control.cluster.node.node_id)
     control.server.crash(body.restart_after_ms, SnapshotFault(body.snapshots))
-    return _told(control)
+    return _node_info(control)
 
 
 async def restart_node(control: Control, body: NodeRestart) -> NodeInfo:
-    """Start a node that crashed again, on the same ports, with what its files hold; answer when clients can connect."""
+    """Restart a crashed node on the same ports with its files; respond when clients can connect."""
     _check_node(control, body.node)
     if control.is_running:
-        raise conflict("the node runs", field="node", value=control.cluster.node.node_id)
+        raise conflict("the node is running", field="node", value=control.cluster.node.node_id)
     await ensure_running(control, SnapshotFault(body.snapshots))
-    return _told(control)
+    return _node_info(control)
 
 
 async def ensure_running(control: Control, snapshots: SnapshotFault = SnapshotFault.KEEP) -> None:
-    """Start a node that crashed; without effect on one that runs. Raises CallError 409 where it cannot be started."""
+    """Restart a crashed node; no effect on a running one. Raises CallError 409 if it fails."""
     try:
         await control.server.restart(snapshots)
     except (OSError, CorruptFileError, ConfigError, DataDirectoryError) as error:
@@ -80,7 +80,7 @@ def _check_node(control: Control, node: int | None) -> None:
         raise CallError(404, message, field="node", value=node, allowed=str(control.cluster.node.node_id))
 
 
-def _told(control: Control) -> NodeInfo:
+def _node_info(control: Control) -> NodeInfo:
     return NodeInfo(node=control.cluster.node.node_id, running=control.is_running)
 
 

@@ -1,4 +1,4 @@
-"""What the broker holds, written out for a real Kafka."""
+"""Operation that writes the broker's topics to a folder for a real Kafka."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from ...broker.lifecycle.export import log_export
+from ...broker.lifecycle.export.kafka_folder import ExportError
 from ...broker.network.listeners import WILDCARD_HOSTS
 from ..control import Control
 from ..daemon_thread import run_in_daemon_thread
@@ -19,13 +21,13 @@ LOOPBACK = "127.0.0.1"
 
 
 class Export(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Where to write to: a folder on the broker's machine that is not there yet, or is empty."""
+    """dir: a missing or empty folder on the broker's machine."""
 
     dir: Annotated[str, Meta(min_length=1, max_length=PATH_CHARACTERS_MAX, pattern=r"^[^\0]*$")]
 
 
 class Exported(Struct, kw_only=True):
-    """What was written, and how to start a Kafka on it, in words."""
+    """dir: the folder. said: what was written, and how to start a Kafka on it."""
 
     dir: str
     said: list[str]
@@ -34,12 +36,8 @@ class Exported(Struct, kw_only=True):
 async def export(control: Control, body: Export) -> Exported:
     """Write all topics to a folder on which a real Kafka starts, as `fauxka export` does.
 
-    It is read over the Kafka protocol: rules that are in force hold for it too, and the journal tells of it.
+    The topics are read over the Kafka protocol: fault rules apply to these requests, and the journal records them.
     """
-    # Loaded when it is first asked for, as what it needs is large.
-    from ...broker.lifecycle.export import log_export
-    from ...broker.lifecycle.export.kafka_folder import ExportError
-
     if not control.is_running:
         raise conflict("the node is down; POST /v1/restart starts it")
     listener = control.server.listeners[0]

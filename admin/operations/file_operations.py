@@ -1,4 +1,4 @@
-"""Rules for files: which operations on which files go wrong, and how."""
+"""Operations on file fault rules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TAG = "files"
 
 
 class FileRuleInfo(Struct, kw_only=True):
-    """A rule for files that is in force; see the one for requests for what it counts."""
+    """A file fault rule in force, with the counts of a fault rule."""
 
     id: int
     name: str
@@ -42,7 +42,7 @@ class FileRuleInfo(Struct, kw_only=True):
 
 
 class FileRulePage(Struct, kw_only=True):
-    """Rules for files, in the order in which they are asked."""
+    """File fault rules in evaluation order."""
 
     items: list[FileRuleInfo]
     next: str | None
@@ -51,52 +51,52 @@ class FileRulePage(Struct, kw_only=True):
 def _rule(control: Control, rule_id: int) -> ArmedFileRule:
     armed = control.files.find(rule_id)
     if armed is None:
-        raise unknown("rule for files", rule_id)
+        raise unknown("file rule", rule_id)
     return armed
 
 
 def add_file_rule(control: Control, body: FileRule) -> FileRuleInfo:
-    """Put a rule for files in force, behind those that are."""
+    """Add a file fault rule after the others."""
     return file_rule_info(control.files.add(body))
 
 
 def list_file_rules(control: Control, query: NumberPage) -> FileRulePage:
-    """List the rules for files, in the order in which they are asked."""
+    """List the file fault rules in evaluation order."""
     items, token = page_of(control.files.after(query.since), query.limit, file_rule_info, lambda armed: str(armed.id))
     return FileRulePage(items=items, next=token)
 
 
 def get_file_rule(control: Control, path: RulePath) -> FileRuleInfo:
-    """Tell a rule for files with its counts."""
+    """Return a file fault rule with its counts."""
     return file_rule_info(_rule(control, path.id))
 
 
 def replace_file_rule(control: Control, path: RulePath, body: FileRule) -> FileRuleInfo:
-    """Put another rule in the place of this one; its counts begin anew."""
+    """Replace a file fault rule; its counts start at 0."""
     _rule(control, path.id)
     return file_rule_info(control.files.replace(path.id, body))
 
 
 def remove_file_rule(control: Control, path: RulePath) -> FileRuleInfo:
-    """Remove a rule for files: the disk has room again, files can be written again."""
+    """Remove a file fault rule, such as a full disk."""
     return file_rule_info(control.files.remove(_rule(control, path.id).id))
 
 
 def remove_file_rules(control: Control) -> FileRulePage:
-    """Remove all rules for files, and tell what they have counted."""
+    """Remove all file fault rules, and return them with their counts."""
     rules = control.files.rules
     control.files.clear()
     return FileRulePage(items=[file_rule_info(armed) for armed in rules], next=None)
 
 
 async def await_file_rule(control: Control, path: RulePath, query: AwaitQuery, caller: Caller) -> Hits:
-    """Answer when the rule has hit so often; 408 with the hits so far where that takes too long."""
+    """Wait for the hits of a rule; 408 with the hits so far after the timeout."""
     armed = _rule(control, path.id)
     return Hits(id=path.id, hits=await wait_for_hits(armed, query.hits, query.timeout_ms, caller))
 
 
 def file_rule_info(armed: ArmedFileRule) -> FileRuleInfo:
-    """Return the rule as it is told."""
+    """Return the model of a rule in force."""
     rule = armed.rule
     return FileRuleInfo(
         id=armed.id,

@@ -1,4 +1,4 @@
-"""Requests that a rule holds: which ones, and letting them go on, in whatever order a test wants."""
+"""Operations on held requests: list them and release them in any order."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from ..paging import INT64_MAX, NumberPage, page_of
 
 TAG = "held"
 
-# As many as a list may show.
+# As many as one page of a list.
 RELEASED_AT_ONCE_MAX = 10_000
 
 HeldId = Annotated[int, Meta(ge=0, le=INT64_MAX)]
 
 
 class HeldPath(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Which request that is held."""
+    """The id of a held request."""
 
     id: HeldId
 
 
 class HeldBatch(Struct, kw_only=True):
-    """A batch that a request carries; -1 in numbers that it does not have."""
+    """A batch of a request. Missing numbers are -1."""
 
     topic: str
     partition: int
@@ -41,10 +41,9 @@ class HeldBatch(Struct, kw_only=True):
 
 
 class HeldRequestInfo(Struct, kw_only=True):
-    """A request that is held.
+    """A held request.
 
-    point: `received`, and nothing of it is applied; or `applied`, and it only is not answered.
-    since_ms: by the broker's clock.
+    point: `received`, before it is applied, or `applied`, before its response. since_ms: on the broker's clock.
     """
 
     id: int
@@ -64,38 +63,38 @@ class HeldRequestInfo(Struct, kw_only=True):
 
 
 class HeldPage(Struct, kw_only=True):
-    """Requests that are held, in the order in which they came."""
+    """Held requests, oldest first."""
 
     items: list[HeldRequestInfo]
     next: str | None
 
 
 class Release(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What is to go on, in this order."""
+    """The ids to release, in this order."""
 
     ids: Annotated[list[HeldId], Meta(min_length=1, max_length=RELEASED_AT_ONCE_MAX)]
 
 
 class Released(Struct, kw_only=True):
-    """What went on, in this order."""
+    """The released ids, in this order."""
 
     ids: list[int]
 
 
 def list_held(control: Control, query: NumberPage) -> HeldPage:
-    """List the requests that wait for a release."""
-    behind = (held for held in control.held.items() if held.held_id > query.since)
-    items, token = page_of(behind, query.limit, held_request_info, lambda held: str(held.held_id))
+    """List the held requests."""
+    following = (held for held in control.held.items() if held.held_id > query.since)
+    items, token = page_of(following, query.limit, held_request_info, lambda held: str(held.held_id))
     return HeldPage(items=items, next=token)
 
 
 def release_held(control: Control, path: HeldPath) -> Released:
-    """Let a request go on."""
+    """Release a held request."""
     return _release(control, [path.id])
 
 
 def release_held_in_order(control: Control, body: Release) -> Released:
-    """Let several requests go on, one after the other in the order given; none if one of them is not held."""
+    """Release held requests in the given order; none of them if one is not held."""
     if len(set(body.ids)) < len(body.ids):
         raise RuleError("ids", body.ids, "each id once", "an id is given twice")
     return _release(control, body.ids)
@@ -111,7 +110,7 @@ def _release(control: Control, held_ids: list[int]) -> Released:
 
 
 def held_request_info(held: HeldRequest) -> HeldRequestInfo:
-    """Return the request as it is told; one whose body does not decode names nothing."""
+    """Return the model of a held request. One whose body does not decode has no topics and batches."""
     request = held.request
     try:
         topics, batches = request.facts.topics, request.facts.batches

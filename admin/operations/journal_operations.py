@@ -1,4 +1,4 @@
-"""The journal: what was received, decided and answered."""
+"""Operations that read and clear the journal."""
 
 from __future__ import annotations
 
@@ -19,20 +19,18 @@ from ..paging import LIMIT_DEFAULT, Limit, page_of
 
 TAG = "truth"
 
-# A match that is longer would not fit into the first line of a request anyway.
+# A longer match would not fit into a request line.
 MATCH_CHARACTERS_MAX = 10_000
 
-# Kafka's names have 249 characters; what clients call themselves has a few more.
+# Topic names have at most 249 characters; client ids may be longer.
 Text = Annotated[str, Meta(max_length=1000)]
-# What a request may have carried, and is not kept of it.
+# Match fields of records, which the journal does not keep.
 NOT_KEPT = ("key", "header")
-JsonMatch = Annotated[
-    str, Meta(max_length=MATCH_CHARACTERS_MAX, description="All that the `match` of a rule can say, as JSON.")
-]
+JsonMatch = Annotated[str, Meta(max_length=MATCH_CHARACTERS_MAX, description="A match as in a fault rule, as JSON.")]
 
 
 class JournalFilter(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Which requests: those for which all of it holds; as in the `match` of a rule."""
+    """The requests that fulfil all conditions, as in the `match` of a fault rule."""
 
     api: Text | None = None
     api_version: Natural | None = None
@@ -51,13 +49,13 @@ class JournalFilter(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class JournalQuery(JournalFilter, kw_only=True, forbid_unknown_fields=True):
-    """Which requests, and how many of them."""
+    """The requests, and the size of a page."""
 
     limit: Limit = LIMIT_DEFAULT
 
 
 class JournalPage(Struct, kw_only=True):
-    """Requests in the order in which they were handled; dropped: how many were too many to be kept."""
+    """Requests in the order in which they were handled. dropped: those that are no longer kept."""
 
     items: list[JournalEntry]
     next: str | None
@@ -65,14 +63,14 @@ class JournalPage(Struct, kw_only=True):
 
 
 class JournalCount(Struct, kw_only=True):
-    """How many of the requests that are kept match; dropped: how many were too many to be kept."""
+    """The number of kept requests that match. dropped: those that are no longer kept."""
 
     count: int
     dropped: int
 
 
 def read_journal(control: Control, query: JournalQuery) -> JournalPage:
-    """Tell what happened to each request, oldest first."""
+    """List the requests, oldest first."""
     journal = control.journal
     found = read_entries(journal, _match_of(query), since=query.since, limit=query.limit + 1)
     items, token = page_of(found, query.limit, lambda entry: entry, lambda entry: str(entry.id))
@@ -86,15 +84,15 @@ def count_journal(control: Control, query: JournalFilter) -> JournalCount:
 
 
 def clear_journal(control: Control) -> JournalCount:
-    """Forget all requests, and what the verdict is judged from; tell how many there were."""
-    told = JournalCount(count=count_entries(control.journal), dropped=control.journal.dropped)
+    """Delete all requests and reset the verdict; return how many requests there were."""
+    before = JournalCount(count=count_entries(control.journal), dropped=control.journal.dropped)
     control.journal.clear()
-    return told
+    return before
 
 
 def _match_of(query: JournalFilter) -> Match | None:
-    """Return what the query asks for; None for everything. Raises RuleError."""
-    asked: dict[str, object] = {
+    """Return the match of the query; None for all requests. Raises RuleError."""
+    conditions: dict[str, object] = {
         name: value
         for name in Match.__struct_fields__
         if hasattr(query, name) and (value := getattr(query, name)) is not None
@@ -103,21 +101,19 @@ def _match_of(query: JournalFilter) -> Match | None:
         document = parse(query.match.encode())
         if not isinstance(document, dict):
             raise RuleError("match", query.match, "an object as in the match of a rule", "match is not an object")
-        asked = {**cast("dict[str, object]", document), **asked}
-    match = convert(asked, Match)
+        conditions = {**cast("dict[str, object]", document), **conditions}
+    match = convert(conditions, Match)
     for name in Match.__struct_fields__:
         check_match_value(name, getattr(match, name))
     _check_kept(match)
-    return match if asked else None
+    return match if conditions else None
 
 
 def _check_kept(match: Match) -> None:
-    """Raise RuleError for what the journal cannot tell: no request would match, whatever has happened."""
+    """Raise RuleError for conditions that no request in the journal can fulfil."""
     for name in NOT_KEPT:
         if getattr(match, name) is not None:
-            raise RuleError(
-                name, None, "no value", f"{name}: the journal keeps the numbers of batches, and not their records"
-            )
+            raise RuleError(name, None, "no value", f"{name}: the journal does not keep records")
     try:
         check_apis(match)
     except RuleError as error:

@@ -1,9 +1,9 @@
-"""Rules by the keys of `kcl fake`, for tests that come from there: each becomes a rule like any other.
+"""Fault rules in the format of `kcl fake`: each is translated to a FaultRule.
 
-Its faults answer an error in place of applying a request, at the partitions, topics or groups that are named; several
-rules that are added together share an id. Source: commands/fake/fault.go of twmb/kcl, 2026-09.
-Its `resource` and `top_level` are not known here, and a request that several rules of one set match is answered by the
-first of them, where kcl lets each answer the partitions that it names.
+A kcl fault responds with an error instead of applying the request, for the named partitions, topics or groups. Rules
+that are added together share an id. Source: commands/fake/fault.go of twmb/kcl, 2026-09.
+Differences: `resource` and `top_level` are not supported. If several rules of one set match a request, the first one
+applies; in kcl each applies to its own partitions.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from ...broker.cluster import Cluster
     from ...faults.rules.fault_plan import FaultPlan
 
-# More are a mistake in whoever adds them.
+# More are a mistake of the caller.
 RULES_AT_ONCE_MAX = 100
 UNTIL_REMOVED = -1
 DEFAULT_ERROR = ErrorCode.UNKNOWN_SERVER_ERROR.name
-# What Kafka called it before 2.6, and kcl still does.
+# The names before Kafka 2.6, which kcl still uses.
 FORMER_NAMES = {"NOT_LEADER_FOR_PARTITION": ErrorCode.NOT_LEADER_OR_FOLLOWER}
 
 Text = Annotated[str, Meta(max_length=TEXT_CHARACTERS_MAX)]
@@ -42,11 +42,11 @@ Numbers = Annotated[list[Natural], Meta(max_length=ANY_OF_MAX)]
 
 
 class KclRule(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A rule by the keys of kcl; all that is given must hold.
+    """A rule in kcl's format; all given conditions must hold.
 
-    keys: names of requests, in upper or lower case, or their numbers as text. nodes: where the request came in.
-    error: a name or a code, as text. count: how many requests, 1 by default; -1 until it is removed.
-    observe: count the requests, and do nothing to them.
+    keys: API names in any case, or API keys as text. nodes: the nodes that received the request.
+    error: a name or a code, as text. count: the number of hits, 1 by default; -1 until the rule is removed.
+    observe: only count.
     """
 
     keys: Annotated[list[Text], Meta(max_length=ANY_OF_MAX)] = []
@@ -62,14 +62,14 @@ class KclRule(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, omi
 
 
 class KclRules(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Rules that share an id."""
+    """Rules to add under one id."""
 
     rules: Annotated[list[KclRule], Meta(min_length=1, max_length=RULES_AT_ONCE_MAX)]
 
 
 @dataclass(slots=True, eq=False)
 class KclFault:
-    """Rules that were added together, as they were given and as they are in force."""
+    """Rules that were added together, as given and as in force."""
 
     fault_id: int
     rules: list[KclRule]
@@ -77,46 +77,46 @@ class KclFault:
 
     @property
     def hits(self) -> int:
-        """How often any of the rules has acted."""
+        """The hits of all rules."""
         return sum(armed.hits for armed in self.armed)
 
     @property
     def left(self) -> int:
-        """How often they will still act together; -1 where one of them is until it is removed."""
+        """The remaining hits of all rules; -1 if one of them has no limit."""
         remaining = [armed.remaining for armed in self.armed]
         return sum(left for left in remaining if left is not None) if None not in remaining else UNTIL_REMOVED
 
     def when_hits(self, count: int, reached: Callable[[], None]) -> Callable[[], None]:
-        """Call reached when the rules have acted so often together; return what cancels that."""
+        """Call reached when the rules have count hits together; return a function that cancels this."""
         cancels: list[Callable[[], None]] = []
 
         def cancel() -> None:
             while cancels:
                 cancels.pop()()
 
-        def look() -> None:
+        def check() -> None:
             cancel()
             if self.hits >= count:
                 reached()
             else:
-                cancels.extend(armed.when_hits(armed.hits + 1, look) for armed in self.armed)
+                cancels.extend(armed.when_hits(armed.hits + 1, check) for armed in self.armed)
 
-        look()
+        check()
         return cancel
 
 
 class KclFaults:
-    """All sets of rules that were added by kcl's keys; those whose rules were all removed are deleted."""
+    """The sets of rules in kcl's format. A set is deleted when all its rules are removed."""
 
     def __init__(self, plan: FaultPlan, cluster: Cluster) -> None:
-        """Start without any."""
+        """Start without rules."""
         self._plan = plan
         self._cluster = cluster
         self._last_id = 0
         self._faults: dict[int, KclFault] = {}
 
     def add(self, rules: list[KclRule]) -> KclFault:
-        """Put rules in force under one id. Raises RuleError, and none is then."""
+        """Add rules under one id. Raises RuleError; then no rule is added."""
         translated = [self._translated(f"rules[{index}]", rule) for index, rule in enumerate(rules)]
         armed: list[ArmedRule] = []
         try:
@@ -131,12 +131,12 @@ class KclFaults:
         return fault
 
     def items(self) -> list[KclFault]:
-        """Return those in force, by id."""
+        """Return the sets in force, sorted by id."""
         self._faults = {fault_id: fault for fault_id, fault in self._faults.items() if self._is_in_force(fault)}
         return list(self._faults.values())
 
     def find(self, fault_id: int) -> KclFault | None:
-        """Return the set of that id, if it is in force."""
+        """Return the set with this id, or None."""
         return next((fault for fault in self.items() if fault.fault_id == fault_id), None)
 
     def remove(self, fault: KclFault) -> None:
@@ -166,7 +166,7 @@ class KclFaults:
         return FaultRule(name="of /faults", match=match, when=When(times=times), point="received", action=action)
 
     def _topic(self, path: str, rule: KclRule) -> str:
-        """Return the name of the topic; an id goes before a name, as in kcl."""
+        """Return the topic name. A topic id has precedence over a name, as in kcl."""
         if not rule.topic_id:
             return rule.topic
         topic = self._cluster.image.find_topic_by_id(_topic_id(f"{path}.topic_id", rule.topic_id))
@@ -176,7 +176,7 @@ class KclFaults:
 
 
 def _filled_in(rule: KclRule) -> KclRule:
-    """Return the rule with what it means where it says nothing, so that a list shows what is in force."""
+    """Return the rule with its defaults, so that a list shows what is in force."""
     return KclRule(
         keys=rule.keys,
         nodes=rule.nodes,
@@ -195,11 +195,11 @@ def _api_name(path: str, key: str) -> str:
     for api in APIS.values():
         if key.lower() == api.name.lower() or key == str(int(api.key)):
             return api.name
-    raise RuleError(path, key, "the name of a request, or its number", f"there is no request {key!r}")
+    raise RuleError(path, key, "an API name or key", f"there is no API {key!r}")
 
 
 def _topic_id(path: str, text: str) -> bytes:
-    """Return the bytes of a topic id as Kafka writes it, or in hexadecimal digits."""
+    """Return the bytes of a topic id in Kafka's base64 form or in hexadecimal digits."""
     with suppress(ValueError):
         return parse_uuid(text)
     with suppress(ValueError):
@@ -215,16 +215,16 @@ def _error_code(path: str, name: str) -> int:
     for code in ErrorCode:
         if upper in (code.name, str(int(code))):
             return int(code)
-    raise RuleError(path, name, "Kafka's name of an error, or its code", f"there is no error {name!r}")
+    raise RuleError(path, name, "the name or code of a Kafka error", f"there is no error {name!r}")
 
 
-# Of Go's time.ParseDuration, which is what kcl takes.
+# The format of Go's time.ParseDuration.
 _DURATION = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h)")
 _UNIT_MS = {"ns": 1e-6, "us": 1e-3, "µs": 1e-3, "ms": 1.0, "s": 1e3, "m": 60e3, "h": 3600e3}
 
 
 def duration_ms(text: str, *, ms_max: int) -> int:
-    """Return how many ms a duration such as "1m30s" has. Raises RuleError."""
+    """Return a duration such as "1m30s" in ms. Raises RuleError."""
     parts = _DURATION.findall(text)
     allowed = f"a duration such as 30s or 500ms, at most {ms_max} ms"
     if "".join(parts) != text or not parts:

@@ -1,4 +1,4 @@
-"""`/faults` as `kcl fake --control` has it: its keys, its paths, its answers; errors have the shape they have here."""
+"""`/faults` with the paths and bodies of `kcl fake --control`; errors have the form of this API."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TAG = "kcl"
 
 
 class KclFaultInfo(Struct, kw_only=True):
-    """Rules that share an id; left: -1 where one of them is until it is removed."""
+    """Rules under one id. left: the remaining hits, -1 if one of the rules has no limit."""
 
     id: int
     rules: list[KclRule]
@@ -26,42 +26,42 @@ class KclFaultInfo(Struct, kw_only=True):
 
 
 class KclFaultList(Struct, kw_only=True):
-    """All of them."""
+    """All sets of rules."""
 
     faults: list[KclFaultInfo]
 
 
 class Removed(Struct, kw_only=True):
-    """How many were removed."""
+    """The number of removed sets."""
 
     removed: int
 
 
 class KclWait(Struct, kw_only=True, forbid_unknown_fields=True):
-    """For how many hits to wait; timeout: as Go writes durations, in real time."""
+    """hits: the number to wait for. timeout: a Go duration, in real time."""
 
     hits: HitCount = 1
     timeout: Annotated[str, Meta(max_length=100)] = "30s"
 
 
 class KclHits(Struct, kw_only=True):
-    """How many there are."""
+    """The hits so far."""
 
     hits: int
 
 
 def add_kcl_fault(control: Control, body: KclRules) -> KclFaultInfo:
-    """Put rules in force that are written with kcl's keys, under one id."""
-    return _told(control.kcl.add(body.rules))
+    """Add rules in kcl's format under one id."""
+    return _fault_info(control.kcl.add(body.rules))
 
 
 def list_kcl_faults(control: Control) -> KclFaultList:
-    """List what was put in force by kcl's keys."""
-    return KclFaultList(faults=[_told(fault) for fault in control.kcl.items()])
+    """List the rules in kcl's format."""
+    return KclFaultList(faults=[_fault_info(fault) for fault in control.kcl.items()])
 
 
 def remove_kcl_faults(control: Control) -> Removed:
-    """Remove all that was put in force by kcl's keys, and no other rule."""
+    """Remove all rules in kcl's format, and no other rule."""
     faults = control.kcl.items()
     for fault in faults:
         control.kcl.remove(fault)
@@ -69,13 +69,13 @@ def remove_kcl_faults(control: Control) -> Removed:
 
 
 def remove_kcl_fault(control: Control, path: RulePath) -> Removed:
-    """Remove the rules of one id."""
+    """Remove the rules under one id."""
     control.kcl.remove(_fault(control, path.id))
     return Removed(removed=1)
 
 
 async def wait_for_kcl_fault(control: Control, path: RulePath, body: KclWait, caller: Caller) -> KclHits:
-    """Answer when the rules have hit so often; 408 where that takes too long."""
+    """Wait for the hits of the rules; 408 after the timeout."""
     timeout_ms = duration_ms(body.timeout, ms_max=AWAIT_TIMEOUT_MS_MAX)
     return KclHits(hits=await wait_for_hits(_fault(control, path.id), body.hits, timeout_ms, caller))
 
@@ -87,7 +87,7 @@ def _fault(control: Control, fault_id: int) -> KclFault:
     return fault
 
 
-def _told(fault: KclFault) -> KclFaultInfo:
+def _fault_info(fault: KclFault) -> KclFaultInfo:
     return KclFaultInfo(id=fault.fault_id, rules=fault.rules, hits=fault.hits, left=fault.left)
 
 

@@ -1,4 +1,4 @@
-"""What orchestrators and people ask first: is it alive, is it ready, which version is it."""
+"""Health probes, version and metrics."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ..control import Control
 from ..errors import CallError
 from ..operation import Operation
 
-# Whose behaviour on the wire this is.
+# The version whose behaviour the broker has.
 KAFKA_VERSION = "4.3"
 TAG = "probes"
 PROMETHEUS_TEXT = "text/plain; version=1.0.0; charset=utf-8"
 
 
 class Alive(Struct, kw_only=True):
-    """The event loop turns."""
+    """The event loop is running."""
 
     status: Literal["ok"] = "ok"
 
@@ -31,10 +31,7 @@ class Ready(Struct, kw_only=True):
 
 
 class Version(Struct, kw_only=True):
-    """Which broker this is.
-
-    kafka: the version whose wire behaviour it has.
-    """
+    """The version and identity of the broker. kafka: the Kafka version whose behaviour it has."""
 
     name: Literal["fauxka"] = "fauxka"
     version: str = __version__
@@ -44,19 +41,19 @@ class Version(Struct, kw_only=True):
 
 
 def healthz(control: Control) -> Alive:
-    """Whether the process answers."""
+    """Return 200 while the process runs."""
     return Alive()
 
 
 def readyz(control: Control) -> Ready:
-    """Whether Kafka clients can connect; 503 while a crashed node is down."""
+    """Return 200 if Kafka clients can connect, 503 while a crashed node is down."""
     if not control.is_running:
-        raise CallError(503, "no node of this broker listens at present")
+        raise CallError(503, "no node of this broker is running")
     return Ready(bootstrap=control.server.bootstrap_servers)
 
 
 def version(control: Control) -> Version:
-    """Which broker this is, in which version."""
+    """Return the version and identity of the broker."""
     return Version(cluster_id=control.cluster.image.cluster_id, node_id=control.cluster.node.node_id)
 
 

@@ -1,4 +1,4 @@
-"""Producers: what the partitions know of them, and changing that behind their backs."""
+"""Operations on the producer state of partitions: list and change it."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class CachedBatch(Struct, kw_only=True):
 
 
 class ProducerInfo(Struct, kw_only=True):
-    """A producer as one partition knows it.
+    """The state of a producer in one partition.
 
-    next_sequence: what is accepted next in its epoch. cached: its newest batches, oldest first.
+    next_sequence: the next accepted sequence of its epoch. cached: its newest batches, oldest first.
     """
 
     topic: str
@@ -53,24 +53,24 @@ class ProducerInfo(Struct, kw_only=True):
 
 
 class ProducerPage(Struct, kw_only=True):
-    """Producers by topic, partition and id."""
+    """Producer states sorted by topic, partition and producer id."""
 
     items: list[ProducerInfo]
     next: str | None
 
 
 class ProducerQuery(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Which producers."""
+    """The producer states to list."""
 
     topic: str | None = None
     partition: PartitionIndex | None = None
     producer_id: ProducerId | None = None
-    since: Annotated[str, Meta(max_length=1000, description="What `next` of the page before said.")] = ""
+    since: Annotated[str, Meta(max_length=1000, description="The `next` of the previous page.")] = ""
     limit: Limit = LIMIT_DEFAULT
 
 
 class ProducerChoice(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A producer, and where: without topic and partition everywhere."""
+    """A producer id, in all partitions unless topic or partition is given."""
 
     producer_id: ProducerId
     topic: str | None = None
@@ -78,39 +78,39 @@ class ProducerChoice(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class ChangedProducers(Struct, kw_only=True):
-    """What the partitions knew of the producer before it was changed."""
+    """The producer states before the change."""
 
     items: list[ProducerInfo]
 
 
 def list_producers(control: Control, query: ProducerQuery) -> ProducerPage:
-    """List what the partitions know of producers: epoch, next sequence, and the batches that are recognised."""
+    """List the producer states: epoch, next sequence and recognised batches."""
     found = known_producers(
         control.cluster.node.replicas, topic=query.topic, partition=query.partition, producer_id=query.producer_id
     )
     since = _place_of_token(query.since) if query.since else None
-    behind = sorted((known for known in found if since is None or _place(known) > since), key=_place)
-    items, token = page_of(behind, query.limit, producer_info, _token)
+    following = sorted((known for known in found if since is None or _place(known) > since), key=_place)
+    items, token = page_of(following, query.limit, producer_info, _token)
     return ProducerPage(items=items, next=token)
 
 
 def forget_producer(control: Control, body: ProducerChoice) -> ChangedProducers:
-    """Have partitions forget a producer, its open transaction included."""
+    """Delete the state of a producer, its open transaction included."""
     return _changed(control, ProducerChange.FORGET, body)
 
 
 def expire_producer(control: Control, body: ProducerChoice) -> ChangedProducers:
-    """Let a producer expire, as after producer.id.expiration.ms; one with an open transaction does not."""
+    """Expire a producer, as after producer.id.expiration.ms; not one with an open transaction."""
     return _changed(control, ProducerChange.EXPIRE, body)
 
 
 def bump_producer_epoch(control: Control, body: ProducerChoice) -> ChangedProducers:
-    """Have partitions know the next epoch of a producer, so that it is fenced."""
+    """Increment the epoch of a producer, which fences it."""
     return _changed(control, ProducerChange.BUMP_EPOCH, body)
 
 
 def evict_producer_cache(control: Control, body: ProducerChoice) -> ChangedProducers:
-    """Have partitions recognise none of a producer's batches; they still know which sequence comes next."""
+    """Delete the recognised batches of a producer; the next sequence stays."""
     return _changed(control, ProducerChange.EVICT_CACHE, body)
 
 
@@ -131,7 +131,7 @@ def _changed(control: Control, change: ProducerChange, choice: ProducerChoice) -
 
 
 def producer_info(known: KnownProducer) -> ProducerInfo:
-    """Return the producer as it is told."""
+    """Return the model of a producer state."""
     entry = known.entry
     return ProducerInfo(
         topic=known.topic_name,
@@ -158,14 +158,14 @@ def _place(known: KnownProducer) -> tuple[str, int, int]:
 
 
 def _token(known: KnownProducer) -> str:
-    # No topic has a slash in its name.
+    # Topic names have no slash.
     return "/".join(str(part) for part in _place(known))
 
 
 def _place_of_token(token: str) -> tuple[str, int, int]:
     topic, partition, producer_id = [*token.split("/"), "", ""][:3]
     if not (partition.isdecimal() and producer_id.isdecimal()):
-        raise RuleError("since", token, "what `next` of another page said", f"since cannot be {token!r}")
+        raise RuleError("since", token, "the `next` of another page", f"since cannot be {token!r}")
     return topic, int(partition), int(producer_id)
 
 

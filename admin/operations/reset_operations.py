@@ -1,4 +1,4 @@
-"""Back to the start: rules, journal, data, or all of it."""
+"""Operation that resets rules, journal, data or all of them."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ Scope = Literal["faults", "journal", "data", "all"]
 
 
 class Reset(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What goes back to the start.
+    """What to reset.
 
-    faults: rules of all kinds are removed, and what they hold, delay or hang is given up: these connections close.
-    journal: no request is remembered, and the verdict begins anew.
-    data: topics, groups, sessions and configs are deleted, but for the seed topics; the clock is reset; other
-    connections stay.
+    faults: removes all rules; connections with held, delayed or hanging requests are closed.
+    journal: deletes all requests and resets the verdict.
+    data: deletes topics, groups, sessions and configs, recreates the seed topics and resets the clock;
+    other connections stay open.
     """
 
     scope: Scope = "all"
 
 
 async def reset(control: Control, body: Reset) -> Reset:
-    """Go back to the start, as far as is asked for; for `data` and `all` a node that is down is started again."""
+    """Reset the broker. `data` and `all` restart a node that is down."""
     if body.scope in ("faults", "all"):
         reset_faults(control)
     if body.scope in ("data", "all"):
@@ -43,7 +43,7 @@ async def reset(control: Control, body: Reset) -> Reset:
 
 
 def reset_faults(control: Control) -> None:
-    """Remove all rules, and give up what they keep."""
+    """Remove all rules, and close the connections of the requests that they hold."""
     control.plan.clear()
     control.server.lift_faults()
     if control.has_files:
@@ -51,7 +51,7 @@ def reset_faults(control: Control) -> None:
 
 
 def reset_data(control: Control) -> None:
-    """Forget what clients have put there; the verdict on their topics begins anew."""
+    """Delete all data of clients, and reset the verdict on their topics."""
     topics = list(control.cluster.image.topics)
     try:
         reset_cluster(control.cluster, control.seed_topics)

@@ -1,4 +1,4 @@
-"""Rules as the admin API tells them: as they were given, with all defaults, and with what they have counted."""
+"""Models of rules in force: the rule with its defaults and counts."""
 
 from __future__ import annotations
 
@@ -14,32 +14,30 @@ from ...faults.rules.match import Match
 from ...faults.rules.near_misses import NearMiss
 from ..paging import INT64_MAX
 
-# Longer than any test waits for one thing, and shorter than what proxies and test runners put up with.
+# Shorter than the usual timeouts of proxies and test runners.
 AWAIT_TIMEOUT_MS_MAX = 600_000
 AWAIT_TIMEOUT_MS_DEFAULT = 5_000
 
 Id = Annotated[int, Meta(ge=0, le=INT64_MAX)]
-HitCount = Annotated[int, Meta(ge=1, le=INT64_MAX, description="How many hits to wait for.")]
-AwaitTimeout = Annotated[
-    int, Meta(ge=0, le=AWAIT_TIMEOUT_MS_MAX, description="How long to wait, in real time, whatever the broker's clock.")
-]
+HitCount = Annotated[int, Meta(ge=1, le=INT64_MAX, description="The number of hits to wait for.")]
+AwaitTimeout = Annotated[int, Meta(ge=0, le=AWAIT_TIMEOUT_MS_MAX, description="How long to wait, in real time.")]
 
 
 class RulePath(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Which rule."""
+    """The id of a rule."""
 
     id: Id
 
 
 class AwaitQuery(Struct, kw_only=True, forbid_unknown_fields=True):
-    """For how many hits to wait, and how long."""
+    """The number of hits and the timeout of a wait."""
 
     hits: HitCount = 1
     timeout_ms: AwaitTimeout = AWAIT_TIMEOUT_MS_DEFAULT
 
 
 class NearMissInfo(Struct, kw_only=True):
-    """Why requests did not match a rule: the first field that did not hold, all before it did."""
+    """Requests that did not match a rule. field: the first condition that did not hold."""
 
     field: str
     wanted: Any
@@ -50,8 +48,8 @@ class NearMissInfo(Struct, kw_only=True):
 class RuleInfo(Struct, kw_only=True):
     """A rule in force.
 
-    matched: how many requests matched, before `when` was asked. hits: how many of them it acted on. remaining: how many
-    it will still act on; null is for ever. last_hit_ms: by the broker's clock; null before the first hit.
+    matched: the requests that fulfilled `match`. hits: those of them that `when` chose. remaining: the hits left, null
+    for no limit. last_hit_ms: on the broker's clock, null before the first hit.
     """
 
     id: int
@@ -68,21 +66,21 @@ class RuleInfo(Struct, kw_only=True):
 
 
 class RulePage(Struct, kw_only=True):
-    """Rules, in the order in which they are asked."""
+    """Rules in evaluation order."""
 
     items: list[RuleInfo]
     next: str | None
 
 
 class Hits(Struct, kw_only=True):
-    """What a rule has counted when the wait was over."""
+    """The hits of a rule at the end of a wait."""
 
     id: int
     hits: int
 
 
 def rule_info(armed: ArmedRule) -> RuleInfo:
-    """Return the rule as it is told."""
+    """Return the model of a rule in force."""
     rule = armed.rule
     return RuleInfo(
         id=armed.id,
@@ -100,5 +98,5 @@ def rule_info(armed: ArmedRule) -> RuleInfo:
 
 
 def near_misses_info(misses: Iterable[NearMiss]) -> list[NearMissInfo]:
-    """Return what kept things from matching a rule, as it is told."""
+    """Return the models of near misses."""
     return [NearMissInfo(field=miss.field, wanted=miss.wanted, got=miss.got, count=miss.count) for miss in misses]

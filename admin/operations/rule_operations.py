@@ -1,4 +1,4 @@
-"""Rules: what goes wrong with which requests, and what came of it."""
+"""Operations on fault rules."""
 
 from __future__ import annotations
 
@@ -23,44 +23,44 @@ def _rule(control: Control, rule_id: int) -> ArmedRule:
 
 
 def add_rule(control: Control, body: FaultRule) -> RuleInfo:
-    """Put a rule in force, behind those that are.
+    """Add a fault rule after the others.
 
-    Rules are asked in order; the first that matches and whose turn it is acts, but those that observe only count.
+    Rules are evaluated in order; the first that hits ends the search. Rules that observe only count.
     """
     return rule_info(control.plan.add(body))
 
 
 def list_rules(control: Control, query: NumberPage) -> RulePage:
-    """List the rules in force, in the order in which they are asked."""
+    """List the fault rules in evaluation order."""
     items, token = page_of(control.plan.after(query.since), query.limit, rule_info, lambda armed: str(armed.id))
     return RulePage(items=items, next=token)
 
 
 def get_rule(control: Control, path: RulePath) -> RuleInfo:
-    """Tell a rule with its counts, and with what kept requests from matching it."""
+    """Return a fault rule with its counts and near misses."""
     return rule_info(_rule(control, path.id))
 
 
 def replace_rule(control: Control, path: RulePath, body: FaultRule) -> RuleInfo:
-    """Put another rule in the place of this one; its counts begin anew."""
+    """Replace a fault rule; its counts start at 0."""
     _rule(control, path.id)
     return rule_info(control.plan.replace(path.id, body))
 
 
 def remove_rule(control: Control, path: RulePath) -> RuleInfo:
-    """Remove a rule, and tell what it has counted."""
+    """Remove a fault rule, and return it with its counts."""
     return rule_info(control.plan.remove(_rule(control, path.id).id))
 
 
 def remove_rules(control: Control) -> RulePage:
-    """Remove all rules, and tell what they have counted."""
+    """Remove all fault rules, and return them with their counts."""
     rules = control.plan.rules
     control.plan.clear()
     return RulePage(items=[rule_info(armed) for armed in rules], next=None)
 
 
 async def await_rule(control: Control, path: RulePath, query: AwaitQuery, caller: Caller) -> Hits:
-    """Answer when the rule has hit so often; 408 with the hits so far where that takes too long."""
+    """Wait for the hits of a rule; 408 with the hits so far after the timeout."""
     armed = _rule(control, path.id)
     return Hits(id=path.id, hits=await wait_for_hits(armed, query.hits, query.timeout_ms, caller))
 

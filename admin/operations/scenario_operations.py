@@ -1,4 +1,4 @@
-"""The named scenarios, run on request; what runs them is handed in, as it stands above this part."""
+"""Operations that list and run scenarios."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ Name = Annotated[str, Meta(min_length=1, max_length=NAME_CHARACTERS_MAX)]
 
 
 class ScenarioList(Struct, kw_only=True):
-    """All scenarios, by name."""
+    """All scenarios, sorted by name."""
 
     items: list[ScenarioInfo]
     next: str | None = None
 
 
 class ScenarioPath(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Which scenario."""
+    """The name of a scenario."""
 
     name: Name
 
 
 class ScenarioRun(Struct, kw_only=True, forbid_unknown_fields=True):
-    """How it is run.
+    """Options of a run.
 
-    client: `raw`, or a real one that is installed where the broker runs. as_version: whose producer rules hold, such as
-    "2.4"; null is the newest.
+    client: `raw`, or a real client that is installed on the broker's machine. as_version: the Kafka version whose
+    producer rules apply, such as "2.4"; null for the newest.
     """
 
     client: Name = DEFAULT_CLIENT
@@ -47,19 +47,19 @@ class ScenarioRun(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 def list_scenarios(control: Control) -> ScenarioList:
-    """List the scenarios that can be run."""
-    return ScenarioList(items=_scenarios(control).told())
+    """List the scenarios."""
+    return ScenarioList(items=_scenarios(control).list_all())
 
 
 async def run_scenario(control: Control, path: ScenarioPath, body: ScenarioRun) -> dict[str, Any]:
-    """Run a scenario on a broker of its own, beside this one, and answer with its report: timeline, verdict, checks.
+    """Run a scenario on its own broker, and return its report: timeline, verdict and checks.
 
-    It takes seconds; one is run at a time.
+    A run takes seconds; only one runs at a time.
     """
     scenarios = _scenarios(control)
     _check_version(body.as_version)
     if control.is_running_scenario:
-        raise conflict("a scenario is being run; one at a time")
+        raise conflict("another scenario is running")
     control.is_running_scenario = True
     try:
         return await run_in_daemon_thread(

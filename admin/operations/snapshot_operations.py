@@ -1,4 +1,4 @@
-"""The state of the whole cluster, kept, and gone back to as often as wanted."""
+"""Operations that take and restore snapshots of the cluster."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TAG = "state"
 
 
 class SnapshotId(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Which snapshot."""
+    """The id of a snapshot."""
 
     id: Annotated[int, Meta(ge=0, le=INT64_MAX)]
 
@@ -30,7 +30,7 @@ class SnapshotPage(Struct, kw_only=True):
 
 
 def snapshot(control: Control) -> SnapshotInfo:
-    """Keep the state of the cluster: logs, producers, topics, configs and committed offsets; only one in memory."""
+    """Take a snapshot: logs, producers, topics, configs and committed offsets; only of a cluster in memory."""
     _check_running(control)
     try:
         return control.snapshots.keep(take_snapshot(control.cluster), control.clock.now_ms())
@@ -39,11 +39,11 @@ def snapshot(control: Control) -> SnapshotInfo:
 
 
 def restore(control: Control, body: SnapshotId) -> SnapshotInfo:
-    """Go back to a snapshot, as often as wanted; connections are closed, and the verdict begins anew."""
+    """Restore a snapshot; connections are closed and the verdict is reset. A snapshot stays usable."""
     kept = control.snapshots.get(body.id)
     _check_running(control)
     topics = set(control.cluster.image.topics)
-    # Nothing that waits is to be answered by what is there afterwards.
+    # Pending requests must not be answered from the restored state.
     control.server.lift_faults()
     control.server.abort_connections()
     try:
@@ -52,21 +52,21 @@ def restore(control: Control, body: SnapshotId) -> SnapshotInfo:
         raise conflict(str(error)) from error
     for topic in topics | set(control.cluster.image.topics):
         control.journal.forget_topic(topic)
-    return kept.told
+    return kept.info
 
 
 def list_snapshots(control: Control, query: NumberPage) -> SnapshotPage:
-    """List the snapshots that are kept."""
-    behind = (kept.told for kept in control.snapshots.kept.values() if kept.told.id > query.since)
-    items, token = page_of(behind, query.limit, lambda told: told, lambda told: str(told.id))
+    """List the snapshots, oldest first."""
+    following = (kept.info for kept in control.snapshots.kept.values() if kept.info.id > query.since)
+    items, token = page_of(following, query.limit, lambda info: info, lambda info: str(info.id))
     return SnapshotPage(items=items, next=token)
 
 
 def remove_snapshot(control: Control, path: SnapshotId) -> SnapshotInfo:
-    """Give up a snapshot."""
-    told = control.snapshots.get(path.id).told
-    del control.snapshots.kept[told.id]
-    return told
+    """Delete a snapshot."""
+    info = control.snapshots.get(path.id).info
+    del control.snapshots.kept[info.id]
+    return info
 
 
 def _check_running(control: Control) -> None:

@@ -1,4 +1,4 @@
-"""Reads the logs of a cluster's topics batch by batch, for whoever looks at all that is stored."""
+"""Reads the logs of a topic batch by batch, for the verdict."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from ...protocol.batches.record_batch import HEADER_SIZE, is_whole, parse_header
 if TYPE_CHECKING:
     from ...broker.cluster import Cluster
 
-# What is read of a log at a time; a batch that is larger comes whole.
+# Bytes of one read; a larger batch is read as a whole.
 READ_BYTES_MAX = 1024 * 1024
 
 
 class ClusterLogs:
-    """The batches of every topic of a cluster."""
+    """The logs of all topics of a cluster."""
 
     def __init__(self, cluster: Cluster) -> None:
-        """Read from what the cluster has when it is asked."""
+        """Read the logs of this cluster."""
         self._cluster = cluster
 
     def partitions(self, topic: str) -> list[int]:
-        """Return the partitions of the topic; none where there is no such topic."""
+        """Return the partitions of the topic; none for an unknown topic."""
         found = self._cluster.image.find_topic(topic)
         return [] if found is None else [partition.index for partition in found.partitions]
 
     def batches(self, topic: str, partition: int, from_offset: int) -> Iterator[memoryview]:
-        """Yield each whole batch from the one with from_offset on, or from the start of the log if that is later."""
+        """Yield each complete batch, from the one that contains from_offset or from the log start offset."""
         leader = self._cluster.node.replicas.find_partition_by_name(topic, partition)
         log = None if leader is None else leader.find_log()
         if log is None:

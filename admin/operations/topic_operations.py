@@ -1,4 +1,4 @@
-"""Topics and groups as the broker has them."""
+"""Operations that list topics and groups."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 TAG = "state"
 
-# The types of groups of the consumer protocol (KIP-848) and of share groups, and the protocol types of their members.
+# The group type and protocol type of KIP-848 consumer groups, and of share groups.
 CONSUMER = "consumer"
 SHARE = "share"
 
 
 class PartitionInfo(Struct, kw_only=True):
-    """A partition and its log; the end is the offset that the next record gets."""
+    """A partition and its log."""
 
     partition: int
     leader: int
@@ -40,7 +40,7 @@ class PartitionInfo(Struct, kw_only=True):
 
 
 class TopicInfo(Struct, kw_only=True):
-    """A topic; configs: what was set for it."""
+    """A topic. configs: those that were set for it."""
 
     name: str
     topic_id: str
@@ -50,7 +50,7 @@ class TopicInfo(Struct, kw_only=True):
 
 
 class TopicPage(Struct, kw_only=True):
-    """Topics by name."""
+    """Topics sorted by name."""
 
     items: list[TopicInfo]
     next: str | None
@@ -59,8 +59,8 @@ class TopicPage(Struct, kw_only=True):
 class MemberInfo(Struct, kw_only=True):
     """A member of a group.
 
-    assignment: as the protocol of a classic group has it. Of a group of another kind, epoch: the member's; partitions:
-    what it has, by topic; target: what it is to have, in a group of the consumer protocol.
+    assignment: of a classic group, in its own encoding. epoch, partitions: of the other groups, the member epoch and
+    the current assignment by topic. target: of a consumer group, the target assignment.
     """
 
     member_id: str
@@ -74,9 +74,9 @@ class MemberInfo(Struct, kw_only=True):
 
 
 class OffsetInfo(Struct, kw_only=True):
-    """An offset that a group has committed; of a share group, the first record that it is not done with.
+    """A committed offset; of a share group, its start offset.
 
-    lag: the records behind it, null where the partition is gone; of a share group, those that it is not done with.
+    lag: the number of records after the offset, null for a deleted partition.
     """
 
     topic: str
@@ -88,7 +88,7 @@ class OffsetInfo(Struct, kw_only=True):
 
 
 class GroupInfo(Struct, kw_only=True):
-    """A group; type and state: by Kafka's names. protocol: its assignor, of a stable one only if it is classic."""
+    """A group. type, state: Kafka's names. protocol: the assignor; of a classic group only while it is stable."""
 
     group_id: str
     type: str
@@ -100,7 +100,7 @@ class GroupInfo(Struct, kw_only=True):
 
 
 class GroupPage(Struct, kw_only=True):
-    """Groups by id."""
+    """Groups sorted by id."""
 
     items: list[GroupInfo]
     next: str | None
@@ -110,14 +110,14 @@ def list_topics(control: Control, query: NamePage) -> TopicPage:
     """List the topics with their partitions."""
     names = sorted(name for name in control.cluster.image.topics if name > query.since)
     items, token = page_of(
-        names, query.limit, lambda name: _told_topic(control, control.cluster.image.topics[name]), str
+        names, query.limit, lambda name: _info_of_topic(control, control.cluster.image.topics[name]), str
     )
     return TopicPage(items=items, next=token)
 
 
 def list_groups(control: Control, query: NamePage) -> GroupPage:
     """List the groups with their members and committed offsets."""
-    # Without a coordinator there are none, and asking is no reason to have one.
+    # Without a coordinator there are no groups, and this call must not create one.
     listed = (
         control.cluster.node.coordinators.groups.list_groups((), ())
         if control.cluster.node.coordinators.has_groups
@@ -125,19 +125,19 @@ def list_groups(control: Control, query: NamePage) -> GroupPage:
     )
     types = {group.group_id: group.group_type for group in listed if group.group_id > query.since}
     items, token = page_of(
-        sorted(types), query.limit, lambda group_id: _told_group(control, group_id, types[group_id]), str
+        sorted(types), query.limit, lambda group_id: _info_of_group(control, group_id, types[group_id]), str
     )
     return GroupPage(items=items, next=token)
 
 
-def _told_topic(control: Control, topic: TopicImage) -> TopicInfo:
+def _info_of_topic(control: Control, topic: TopicImage) -> TopicInfo:
     return TopicInfo(
         name=topic.name,
         topic_id=uuid_text(topic.topic_id),
         internal=topic.is_internal,
         configs=topic.configs,
         partitions=[
-            _told_partition(partition, registration.leader_id)
+            _info_of_partition(partition, registration.leader_id)
             for partition, registration in zip(
                 control.cluster.node.replicas.partitions_of(topic), topic.partitions, strict=True
             )
@@ -145,8 +145,8 @@ def _told_topic(control: Control, topic: TopicImage) -> TopicInfo:
     )
 
 
-def _told_partition(partition: Partition, leader_id: int) -> PartitionInfo:
-    # One that nobody has asked for is empty, and being told is no reason to make it.
+def _info_of_partition(partition: Partition, leader_id: int) -> PartitionInfo:
+    # A partition without a log is empty, and this call must not create the log.
     log = partition.find_log()
     return PartitionInfo(
         partition=partition.index,
@@ -161,11 +161,11 @@ def _told_partition(partition: Partition, leader_id: int) -> PartitionInfo:
     )
 
 
-def _told_group(control: Control, group_id: str, group_type: str) -> GroupInfo:
+def _info_of_group(control: Control, group_id: str, group_type: str) -> GroupInfo:
     if group_type == CONSUMER:
-        return _told_consumer_group(control, group_id)
+        return _info_of_consumer_group(control, group_id)
     if group_type == SHARE:
-        return _told_share_group(control, group_id)
+        return _info_of_share_group(control, group_id)
     group = control.cluster.node.coordinators.groups.describe(group_id)
     return GroupInfo(
         group_id=group_id,
@@ -173,12 +173,12 @@ def _told_group(control: Control, group_id: str, group_type: str) -> GroupInfo:
         state=group.group_state,
         protocol_type=group.protocol_type,
         protocol=group.protocol_data,
-        members=_told_members(group),
-        offsets=_told_offsets(control, group_id),
+        members=_info_of_members(group),
+        offsets=_info_of_offsets(control, group_id),
     )
 
 
-def _told_consumer_group(control: Control, group_id: str) -> GroupInfo:
+def _info_of_consumer_group(control: Control, group_id: str) -> GroupInfo:
     (group,) = control.cluster.node.coordinators.groups.consumer_groups.describe([group_id])
     return GroupInfo(
         group_id=group_id,
@@ -198,11 +198,11 @@ def _told_consumer_group(control: Control, group_id: str) -> GroupInfo:
             )
             for member in group.members
         ],
-        offsets=_told_offsets(control, group_id),
+        offsets=_info_of_offsets(control, group_id),
     )
 
 
-def _told_share_group(control: Control, group_id: str) -> GroupInfo:
+def _info_of_share_group(control: Control, group_id: str) -> GroupInfo:
     share_groups = control.cluster.node.coordinators.groups.share_groups
     group = share_groups.describe(group_id)
     offsets = [
@@ -243,7 +243,7 @@ def _by_topic(assignment: Assignment | ShareAssignment) -> dict[str, list[int]]:
     return {topic.topic_name: topic.partitions for topic in assignment.topic_partitions}
 
 
-def _told_members(group: DescribedGroup) -> list[MemberInfo]:
+def _info_of_members(group: DescribedGroup) -> list[MemberInfo]:
     return [
         MemberInfo(
             member_id=member.member_id,
@@ -256,7 +256,7 @@ def _told_members(group: DescribedGroup) -> list[MemberInfo]:
     ]
 
 
-def _told_offsets(control: Control, group_id: str) -> list[OffsetInfo]:
+def _info_of_offsets(control: Control, group_id: str) -> list[OffsetInfo]:
     committed_of = control.cluster.node.coordinators.groups.offsets.of_group(group_id)
     return [
         OffsetInfo(

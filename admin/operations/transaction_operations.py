@@ -1,4 +1,4 @@
-"""Transactional ids: what the coordinator knows of them, and having it forget one."""
+"""Operations on transactional ids: list, get and delete them."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class PartitionInfo(Struct, kw_only=True):
 class TransactionInfo(Struct, kw_only=True):
     """A transactional id.
 
-    state: in Kafka's words: Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort.
-    partitions: of the open transaction. started_ms: null where there was none yet.
+    state: Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit or CompleteAbort.
+    partitions: of the open transaction. started_ms: null before the first transaction.
     """
 
     transactional_id: str
@@ -44,28 +44,28 @@ class TransactionInfo(Struct, kw_only=True):
 
 
 class TransactionPage(Struct, kw_only=True):
-    """Transactional ids by name."""
+    """Transactional ids, sorted."""
 
     items: list[TransactionInfo]
     next: str | None
 
 
 class TransactionQuery(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Which transactional ids."""
+    """The transactional ids to list."""
 
     state: str | None = None
-    since: Annotated[str, Meta(max_length=40_000, description="Only ids that come behind this one.")] = ""
+    since: Annotated[str, Meta(max_length=40_000, description="Only ids after this one.")] = ""
     limit: Limit = LIMIT_DEFAULT
 
 
 class TransactionPath(Struct, kw_only=True):
-    """Which transactional id."""
+    """A transactional id."""
 
     transactional_id: Annotated[str, Meta(min_length=1)]
 
 
 def list_transactions(control: Control, query: TransactionQuery) -> TransactionPage:
-    """List the transactional ids that the coordinator knows, with the state of their transactions."""
+    """List the transactional ids with the state of their transactions."""
     coordinators = control.cluster.node.coordinators
     known = coordinators.transactions.list_all() if coordinators.has_transactions else []
     found = [
@@ -78,23 +78,23 @@ def list_transactions(control: Control, query: TransactionQuery) -> TransactionP
 
 
 def get_transaction(control: Control, path: TransactionPath) -> TransactionInfo:
-    """Tell what the coordinator knows of a transactional id."""
+    """Return the state of a transactional id."""
     return transaction_info(_known(control, path.transactional_id))
 
 
 def forget_transaction(control: Control, path: TransactionPath) -> TransactionInfo:
-    """Forget a transactional id, as after transactional.id.expiration.ms; an open transaction is aborted first.
+    """Delete a transactional id, as after transactional.id.expiration.ms; an open transaction is aborted first.
 
-    Who has its producer id is told INVALID_PRODUCER_ID_MAPPING; who begins with the id anew gets another one. The
-    answer tells what was known.
+    A client with its producer id gets INVALID_PRODUCER_ID_MAPPING; InitProducerId returns a new producer id. Returns
+    the deleted state.
     """
     known = _known(control, path.transactional_id)
     try:
         control.cluster.node.coordinators.transactions.delete(path.transactional_id)
     except KafkaError as error:
         name = ErrorCode(error.code).name
-        words = f"{path.transactional_id} cannot be forgotten: {name} {error.message}"
-        raise conflict(words, field="transactional_id", value=path.transactional_id) from error
+        message = f"{path.transactional_id} cannot be deleted: {name} {error.message}"
+        raise conflict(message, field="transactional_id", value=path.transactional_id) from error
     return transaction_info(known)
 
 
@@ -106,7 +106,7 @@ def _known(control: Control, transactional_id: str) -> TransactionMetadata:
 
 
 def transaction_info(known: TransactionMetadata) -> TransactionInfo:
-    """Return the transactional id as it is told."""
+    """Return the model of a transactional id."""
     return TransactionInfo(
         transactional_id=known.transactional_id,
         producer_id=known.producer_id,

@@ -1,4 +1,4 @@
-"""The verdict: what became of the batches of a topic."""
+"""Operation that returns the verdict on a topic."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ TAG = "truth"
 
 KEY = "key"
 HEADER_PREFIX = "header:"
-# Kafka's own limit of a topic's name.
+# Kafka's limit of a topic name.
 TOPIC_CHARACTERS_MAX = 249
 EVENT_ID_CHARACTERS_MAX = 1000
 
-TopicName = Annotated[str, Meta(max_length=TOPIC_CHARACTERS_MAX, description="The topic; one that is gone counts.")]
+TopicName = Annotated[str, Meta(max_length=TOPIC_CHARACTERS_MAX, description="The topic; it may be deleted.")]
 EventId = Annotated[
     str,
     Meta(
         max_length=EVENT_ID_CHARACTERS_MAX,
-        description="What tells events of the test apart: `key`, or `header:NAME`; copies of any producer count then.",
+        description="The event id of the test: `key`, or `header:NAME`. Finds copies from any producer.",
     ),
 ]
 
 
 class VerdictQuery(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Of which topic, and by what its events are told apart."""
+    """The topic, and the event id of its records."""
 
     topic: TopicName
     event_id: EventId | None = None
 
 
 def read_verdict(control: Control, query: VerdictQuery) -> TopicVerdict:
-    """Judge a topic: what was appended once, twice, refused, lost though acknowledged, or stored though not.
+    """Return the counts and findings of a topic: batches stored once or twice, refused, lost or unacknowledged.
 
-    The log is read as a whole where a copy may be in it.
+    Reads the whole log wherever a copy may be.
     """
     check_event_id(query.event_id)
     return judge(control.journal, ClusterLogs(control.cluster), query.topic, event_id=query.event_id)
 
 
 def check_event_id(event_id: str | None) -> None:
-    """Raise RuleError for an event id that is neither the key nor a header."""
+    """Raise RuleError unless the event id is the key or a header."""
     if event_id in (None, KEY) or (event_id.startswith(HEADER_PREFIX) and event_id != HEADER_PREFIX):
         return
     raise RuleError("event_id", event_id, "key or header:NAME", f"event_id cannot be {event_id!r}")

@@ -1,4 +1,4 @@
-"""Waits for the hits of a rule, in real time, for as long as the client does."""
+"""Waits for the hits of a rule, in real time, until the client disconnects."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from ..operation import Caller
 
 
 class CountsHits(Protocol):
-    """A rule, of whatever kind."""
+    """A rule for requests or files."""
 
     @property
     def hits(self) -> int:
-        """How often it has acted."""
+        """The hits so far."""
         ...
 
     def when_hits(self, count: int, reached: Callable[[], None], /) -> Callable[[], None]:
-        """Call reached when it has acted so often, at once if it has; return what cancels that."""
+        """Call reached when there are count hits, at once if there are; return a function that cancels this."""
         ...
 
 
 async def wait_for_hits(rule: CountsHits, count: int, timeout_ms: int, caller: Caller) -> int:
-    """Return the hits when there are so many.
+    """Return the hits when there are at least count.
 
-    Raises CallError: 408 with the hits so far when the time is over, 503 where the broker stops before.
+    Raises CallError: 408 with the hits so far after the timeout, 503 if the broker stops.
     """
     reached = asyncio.Event()
     cancel = rule.when_hits(count, reached.set)
@@ -41,5 +41,5 @@ async def wait_for_hits(rule: CountsHits, count: int, timeout_ms: int, caller: C
     if reached.is_set():
         return rule.hits
     if disconnected.done():
-        raise CallError(503, "the broker stops")
+        raise CallError(503, "the broker is stopping")
     raise WaitTimeoutError(f"{rule.hits} of {count} hits within {timeout_ms} ms", rule.hits)

@@ -131,7 +131,7 @@ def test_api_that_others_can_reach_without_a_token_is_one_warning(tmp_path: Path
         ended = stop(broker, signal.SIGTERM)
 
     (line,) = ended.log.splitlines()
-    assert "open to everybody" in line
+    assert "needs no token" in line
 
 
 def test_token_keeps_the_warning_away(tmp_path: Path) -> None:
