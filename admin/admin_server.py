@@ -20,7 +20,7 @@ from .fault_injection import FaultInjection
 
 if TYPE_CHECKING:
     from ..broker.cluster import Cluster
-    from ..broker.lifecycle.seed_topics import SeedTopic
+    from ..broker.lifecycle.cluster_reset import SeedTopic
     from ..broker.network.listeners import ListenerConfig
     from ..broker.replica.disk_fault_injector import MakeFileFaults
     from .http_server import HttpServer

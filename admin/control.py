@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from ..broker.dispatch.held_requests import HeldRequests
-from ..broker.lifecycle.seed_topics import SeedTopic
+from ..broker.lifecycle.cluster_reset import SeedTopic
 from ..broker.lifecycle.server import Server
 from ..broker.runtime.clock import AdjustableClock
 from ..faults.files.file_fault_injector import FileFaultInjector

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.lifecycle import serve_command
-from fauxka.broker.lifecycle.seed_topics import SeedTopic
+from fauxka.broker.lifecycle.cluster_reset import SeedTopic
 from fauxka.broker.lifecycle.server import Server
 from fauxka.broker.network.listeners import ListenerConfig
 from fauxka.broker.runtime import log_output

@@ -146,7 +146,7 @@ def test_unknown_variable_of_the_environment_is_one_line_of_the_log(tmp_path: Pa
         (["--port", "x"], "'x' is not a valid integer"),
         (["--port", "0", "--listener", "A://127.0.0.1:0"], "exclude each other"),
         (["--listener", "127.0.0.1:0"], "expected NAME://host:port"),
-        (["--listener", "SSL://127.0.0.1:0"], "only PLAINTEXT is served"),
+        (["--listener", "SSL://127.0.0.1:0"], "only PLAINTEXT is supported"),
         (["--host", "256.256.256.256", "--port", "0"], "256.256.256.256"),
         (["--as-version", "newest"], "not a Kafka version"),
         (["--as-version", "9.0"], "9.0"),
@@ -236,7 +236,7 @@ def test_health_of_nothing_is_one_line_and_exit_code_1() -> None:
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "is not a Kafka broker's"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "is not from a Kafka broker"),
         (b"\x00\x00\x00\x06\x00\x00\x00\x09\x00\x00", "request 9"),
         (b"\x00\x00\x00\x0a\x00\x00\x00\x01\x00\x23\x00\x00\x00\x00", "error 35"),
         (b"\x00\x00", "closed after 2 of 4 bytes"),

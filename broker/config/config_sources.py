@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
+from ...storage.checkpoints.properties_file import PROPERTIES_BYTES_MAX, PropertiesError, parse_properties
 from .broker_config import BrokerConfig, keys_with_effect
 from .config_keys import BROKER_KEYS, TOPIC_KEYS, ConfigError, UnknownConfigKey
 
@@ -51,6 +52,22 @@ def gather_config(
     if idle:
         notes.append(f"accepted, and without effect here: {', '.join(idle)}")
     return GatheredConfig(config, notes)
+
+
+def read_properties_file(path: str) -> dict[str, str]:
+    """Return the entries of a properties file. Raises ConfigError."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read(PROPERTIES_BYTES_MAX + 1)
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}") from error
+    if len(content) > PROPERTIES_BYTES_MAX:
+        raise ConfigError(f"{path} has more than {PROPERTIES_BYTES_MAX} bytes; is it a properties file?")
+    try:
+        # Java reads properties files as Latin-1, in which every byte is a character.
+        return parse_properties(content.decode("latin-1"))
+    except PropertiesError as error:
+        raise ConfigError(f"{path}: {error}") from error
 
 
 def assignment_of(text: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""A connection to a broker that asks one question at a time and waits for its answer; for commands, not for serving."""
+"""A blocking client connection: one request at a time. For commands, not for the broker."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ...protocol.client_requests import RequestMessage, read_response, request_f
 from ...protocol.frames import FRAME_SIZE_BYTES, FrameError
 from ...protocol.primitives import Reader
 
-Answer = TypeVar("Answer")
+Response = TypeVar("Response")
 
 
 class ConnectionFailed(Exception):
-    """The broker cannot be reached, or does not answer as it should; the message names it and says why, in one line."""
+    """The broker cannot be reached, or its response is invalid. The message is one line with its address."""
 
 
 class BlockingConnection:
-    """A connection of a client; every wait ends after timeout_seconds."""
+    """A client connection. Every read and write has the timeout of timeout_seconds."""
 
     def __init__(self, host: str, port: int, *, timeout_seconds: float, response_bytes_max: int) -> None:
-        """Connect; raises ConnectionFailed."""
+        """Connect. response_bytes_max: a larger response is an error. Raises ConnectionFailed."""
         self._address = f"{host}:{port}"
         self._answer_bytes_max = response_bytes_max
         self._correlation_id = 0
@@ -33,11 +33,11 @@ class BlockingConnection:
             raise ConnectionFailed(f"{self._address}: {error}") from error
 
     def send_request(
-        self, api_key: ApiKey, version: int, request: RequestMessage, read: Callable[[Reader, int], Answer]
-    ) -> Answer:
-        """Send the request and return its answer.
+        self, api_key: ApiKey, version: int, request: RequestMessage, read: Callable[[Reader, int], Response]
+    ) -> Response:
+        """Send the request and return its response.
 
-        read: the read method of the answer's message. Raises ConnectionFailed.
+        read: the read method of the response message. Raises ConnectionFailed.
         """
         api = APIS[api_key]
         self._correlation_id += 1
@@ -49,12 +49,12 @@ class BlockingConnection:
         try:
             return read_response(api, version, self._correlation_id, frame, read)
         except FrameError as error:
-            raise ConnectionFailed(f"{self._address} answers, but not as a Kafka broker: {error}") from error
+            raise ConnectionFailed(f"{self._address} does not respond as a Kafka broker: {error}") from error
 
     def _size_of(self, size_bytes: bytes) -> int:
         size = int.from_bytes(size_bytes, "big", signed=True)
         if not 0 < size <= self._answer_bytes_max:
-            raise ConnectionFailed(f"{self._address}: an answer of {size} bytes is not a Kafka broker's")
+            raise ConnectionFailed(f"{self._address}: a response of {size} bytes is not from a Kafka broker")
         return size
 
     def _received(self, count: int) -> bytes:

@@ -1,33 +1,64 @@
-"""Takes a running cluster back to where it started: what clients have put there is gone, and connections stay.
+"""The initial state of a cluster: its seed topics (--seed-topic name:partitions), and the reset to them.
 
-What its clients then ask is answered as by a cluster that never had any of it: their topics have new ids, their members
-and sessions are unknown, and in memory producer ids are given from the first one on again. On disk all topics are
-deleted, those included that were there before the broker started.
+A reset deletes everything that clients wrote and keeps their connections. Afterwards topics have new ids, members and
+sessions are unknown, and in memory producer ids start from 0 again. On disk all topics are deleted, also those from
+before the start-up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from ..config.broker_config import ConfigError
+from ..metadata.controller import Controller
 from ..metadata.producer_id_manager import ProducerIdManager
-from .seed_topics import SeedTopic, create_seed_topics
+from ..metadata.topic_names import find_topic_name_error
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
+# A partition needs some kilobytes of memory; a larger number is a typing error.
+SEED_PARTITIONS_MAX = 100_000
+
+
+class SeedTopic(NamedTuple):
+    """A topic to create at start-up and after each reset. partition_count: None means num.partitions."""
+
+    name: str
+    partition_count: int | None
+
+
+def parse_seed_topic(text: str) -> SeedTopic:
+    """Parse "name:partitions" or "name". Raises ConfigError."""
+    name, separator, count = text.partition(":")
+    if (reason := find_topic_name_error(name)) is not None:
+        raise ConfigError(f"seed topic {text!r}: {reason}")
+    if not separator:
+        return SeedTopic(name, None)
+    if not (count.isascii() and count.isdecimal()) or not 1 <= int(count) <= SEED_PARTITIONS_MAX:
+        raise ConfigError(f"seed topic {text!r}: expected name:partitions with 1 to {SEED_PARTITIONS_MAX} partitions")
+    return SeedTopic(name, int(count))
+
+
+def create_seed_topics(controller: Controller, seed_topics: Sequence[SeedTopic]) -> None:
+    """Create the topics. The first of several with the same name counts. Raises KafkaError KAFKA_STORAGE_ERROR."""
+    for seed in seed_topics:
+        if controller.image.find_topic(seed.name) is None:
+            controller.create_topic(seed.name, seed.partition_count or controller.image.configs.current.num_partitions)
+
 
 def reset_cluster(cluster: Cluster, seed_topics: Sequence[SeedTopic] = ()) -> None:
-    """Forget topics, groups, sessions and configs, make the seed topics again, and set the clock back to its beginning.
+    """Delete topics, groups, sessions and dynamic configs, create the seed topics, and reset the clock.
 
-    Who waits for data or for a group is answered when all of that is done, so that what they ask next finds it so.
-    Raises KafkaError KAFKA_STORAGE_ERROR where the files of a seed topic cannot be made.
+    Pending requests are completed at the end, so that the next request of a client finds the new state.
+    Raises KafkaError KAFKA_STORAGE_ERROR if the files of a seed topic cannot be created.
     """
     coordinators = cluster.node.take_coordinators()
     cluster.image.configs.reset()
     cluster.controller.remove_topics(list(cluster.image.topics.values()))
     if not cluster.node.replicas.is_on_disk:
-        # A folder gives no id twice, not even by a node that is killed before it has written anything down.
+        # With a data folder no id is allocated twice, even if the node crashes before the metadata is saved.
         cluster.controller.producer_ids = ProducerIdManager()
     if cluster.load_imported is not None:
         cluster.load_imported()

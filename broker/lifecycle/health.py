@@ -1,4 +1,4 @@
-"""Asks a broker whether it answers, as a container's health check does."""
+"""The health command: sends ApiVersions to a broker, for the health check of a container."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from ..network.listeners import DEFAULT_HOST, DEFAULT_PORT
 from .blocking_connection import BlockingConnection, ConnectionFailed
 from .listener_options import listeners_of_keys
 
-# The answer of a broker that serves every API has some 600 bytes; more than this is not a broker.
+# The response of a broker with every API has about 600 bytes.
 RESPONSE_BYTES_MAX = 64 * 1024
-# What every broker answers, however old.
+# The version that every Kafka broker supports.
 VERSION = 0
 
 
 class UnhealthyError(Exception):
-    """The broker did not answer as it should; the message says what happened, in one line."""
+    """The broker is not healthy. The message is one line for the user."""
 
 
 def check_health(host: str, port: int, timeout_seconds: float) -> None:
-    """Return if a Kafka broker answers ApiVersions at that address. Raises UnhealthyError."""
+    """Raise UnhealthyError unless a broker at that address responds to ApiVersions in time."""
     try:
         with BlockingConnection(
             host, port, timeout_seconds=timeout_seconds, response_bytes_max=RESPONSE_BYTES_MAX
         ) as connection:
-            answer = connection.send_request(
+            response = connection.send_request(
                 ApiKey.API_VERSIONS, VERSION, ApiVersionsRequest(), ApiVersionsResponse.read
             )
     except ConnectionFailed as error:
         raise UnhealthyError(str(error)) from error
-    if answer.error_code != 0:
-        raise UnhealthyError(f"{host}:{port} answers ApiVersions with error {answer.error_code}")
+    if response.error_code != 0:
+        raise UnhealthyError(f"{host}:{port} responds to ApiVersions with error {response.error_code}")
 
 
 def port_from_environment(environment: Mapping[str, str]) -> int:
-    """Return the port that a broker with this environment listens on first, the default if it says none."""
+    """Return the port of the first listener of a broker with this environment, or the default port."""
     try:
         config = gather_config({}, environment, ()).config
         listeners = listeners_of_keys(config, DEFAULT_HOST)
     except ConfigError:
-        # No broker started like that; the one that is asked was told otherwise.
+        # A broker with this environment does not start, so the options of the running one are unknown.
         return DEFAULT_PORT
     return listeners[0].port if listeners else DEFAULT_PORT

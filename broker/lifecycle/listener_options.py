@@ -1,4 +1,4 @@
-"""The listeners that a user asked for, from the command line or by Kafka's keys.
+"""Parses the listeners of the command line and of Kafka's keys.
 
 On the command line: NAME://host:port, or NAME://host:port,advertised_host:advertised_port.
 By keys: listeners=NAME://host:port,... and advertised.listeners=NAME://host:port,... as in server.properties.
@@ -11,18 +11,33 @@ from collections.abc import Sequence
 
 from ..config.broker_config import BrokerConfig
 from ..config.config_keys import ConfigError
-from ..network.listeners import WILDCARD_HOSTS, ListenerConfig
+from ..network.listeners import DEFAULT_PORT, WILDCARD_HOSTS, ListenerConfig
 
 PORT_MAX = 65_535
-# Brackets around an IPv6 address; an empty host is every interface.
+# An IPv6 address is in brackets; an empty host means every interface.
 ADDRESS = r"(?:\[(?P<bracketed>[0-9a-fA-F:.%]+)\]|(?P<plain>[^:\[\]/,\s]*)):(?P<port>\d{1,5})"
 LISTENER = r"(?P<name>[A-Za-z0-9_.-]+)://(?P<address>.+)"
 PLAINTEXT = "PLAINTEXT"
 PROTOCOLS = {PLAINTEXT, "SSL", "SASL_PLAINTEXT", "SASL_SSL"}
 
 
+def select_listeners(
+    config: BrokerConfig, listeners: Sequence[str], host: str, port: int | None
+) -> list[ListenerConfig]:
+    """Return the listeners of --listener, else --port, else Kafka's keys, else PLAINTEXT on the default port.
+
+    listeners: the values of --listener. port: None if --port is not given. Raises ConfigError.
+    """
+    if listeners and port is not None:
+        raise ConfigError("--port and --listener exclude each other: write the port into the listener")
+    if listeners:
+        return [parse_listener(text) for text in listeners]
+    from_keys = [] if port is not None else listeners_of_keys(config, host)
+    return from_keys or [ListenerConfig(PLAINTEXT, host, DEFAULT_PORT if port is None else port)]
+
+
 def parse_listener(text: str) -> ListenerConfig:
-    """Return the listener of "NAME://host:port[,advertised_host:advertised_port]"; raises ConfigError."""
+    """Parse "NAME://host:port[,advertised_host:advertised_port]". Raises ConfigError."""
     bound, _, advertised = text.partition(",")
     name, host, port = parse_endpoint(bound)
     if not advertised:
@@ -32,7 +47,7 @@ def parse_listener(text: str) -> ListenerConfig:
 
 
 def parse_endpoint(text: str) -> tuple[str, str, int]:
-    """Return name, host and port of "NAME://host:port"; raises ConfigError."""
+    """Return name, host and port of "NAME://host:port". Raises ConfigError."""
     match = re.fullmatch(LISTENER, text.strip())
     if match is None:
         raise ConfigError(f"listener {text}: expected NAME://host:port")
@@ -41,7 +56,7 @@ def parse_endpoint(text: str) -> tuple[str, str, int]:
 
 
 def parse_address(address: str, whole: str) -> tuple[str, int]:
-    """Return host and port of "host:port"; raises ConfigError that names the whole text."""
+    """Return host and port of "host:port". whole: the listener, for the message of the ConfigError."""
     match = re.fullmatch(ADDRESS, address.strip())
     if match is None or int(match["port"]) > PORT_MAX:
         raise ConfigError(f"listener {whole}: expected host:port with a port up to {PORT_MAX}, got {address!r}")
@@ -49,10 +64,10 @@ def parse_address(address: str, whole: str) -> tuple[str, int]:
 
 
 def listeners_of_keys(config: BrokerConfig, wildcard_host: str) -> list[ListenerConfig]:
-    """Return the listeners that listeners and advertised.listeners ask for; none if neither is set.
+    """Return the listeners of the keys listeners and advertised.listeners; none if neither is set.
 
-    wildcard_host: where to bind what only advertised.listeners names, as the Kafka image does with 0.0.0.0.
-    The listeners of the controller quorum are left out: there is none here. Raises ConfigError.
+    wildcard_host: where to bind listeners if only advertised.listeners is set; the Kafka image uses 0.0.0.0.
+    The listeners of the controller are left out. Raises ConfigError.
     """
     advertised = {name: (host, port) for name, host, port in endpoints_of(config, "advertised.listeners")}
     if config.is_set("listeners"):
@@ -67,7 +82,7 @@ def listeners_of_keys(config: BrokerConfig, wildcard_host: str) -> list[Listener
 
 
 def endpoints_of(config: BrokerConfig, key: str) -> list[tuple[str, str, int]]:
-    """Return the endpoints that a key was set to, without the controller's."""
+    """Return the endpoints that a key is set to, without those of the controller."""
     value = config.value_of(key) if config.is_set(key) else []
     controllers = config.value_of("controller.listener.names")
     assert isinstance(value, list), f"{key} is a list"
@@ -77,7 +92,7 @@ def endpoints_of(config: BrokerConfig, key: str) -> list[tuple[str, str, int]]:
 
 
 def with_advertised(listener: ListenerConfig, address: tuple[str, int] | None) -> ListenerConfig:
-    """Return listener with the address that its clients are told; port 0 means the one it will be bound to."""
+    """Return the listener with the advertised address; port 0 means the bound port."""
     if address is None:
         return listener
     host, port = address
@@ -85,7 +100,7 @@ def with_advertised(listener: ListenerConfig, address: tuple[str, int] | None) -
 
 
 def check_listeners(listeners: Sequence[ListenerConfig], config: BrokerConfig) -> None:
-    """Raise ConfigError where two listeners share a name or a port, or where one asks for what cannot be."""
+    """Raise ConfigError for duplicate names or ports, a wildcard as advertised host, or a protocol with TLS or SASL."""
     names = [listener.name for listener in listeners]
     ports = [(listener.host, listener.port) for listener in listeners if listener.port]
     if len(set(names)) != len(names):
@@ -102,11 +117,11 @@ def check_listeners(listeners: Sequence[ListenerConfig], config: BrokerConfig) -
     for name in names:
         protocol = protocols.get(name, name if name in PROTOCOLS else PLAINTEXT)
         if protocol != PLAINTEXT:
-            raise ConfigError(f"listener {name} asks for {protocol}; only PLAINTEXT is served")
+            raise ConfigError(f"listener {name} has the protocol {protocol}; only PLAINTEXT is supported")
 
 
 def security_protocols(config: BrokerConfig) -> dict[str, str]:
-    """Return what listener.security.protocol.map says, where it was set."""
+    """Return the protocol by listener name, from listener.security.protocol.map if it is set."""
     key = "listener.security.protocol.map"
     text = config.value_of(key)
     if not config.is_set(key) or not isinstance(text, str):

@@ -1,4 +1,4 @@
-"""The file that tells whoever started the broker that clients can connect, and where."""
+"""The ready file: it exists while clients can connect, and has the addresses as JSON."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from contextlib import suppress
 
 
 class ReadyFile:
-    """One JSON object in a file that is there, whole, from the moment clients can connect until the broker stops."""
+    """Writes the ready file when clients can connect, and removes it before shutdown."""
 
     def __init__(self, path: str) -> None:
-        """Name the file; nothing is written yet."""
+        """path: the file. Nothing is written yet."""
         self._path = path
         self._is_written = False
 
     def write(self, bootstrap: str, pid: int, *, admin: str | None = None) -> None:
-        """Write it in one step, so that a reader finds all of it or none. Raises OSError.
+        """Write the file atomically. Raises OSError.
 
-        bootstrap: "host:port" of the first listener. admin: that of the admin API; null where there is none.
+        bootstrap: "host:port" of the first listener. admin: "host:port" of the admin API, or None.
         """
         content = json.dumps({"bootstrap": bootstrap, "admin": admin, "pid": pid}) + "\n"
-        # Beside the file, as a rename is one step only within a file system.
+        # A rename is atomic only within a file system, so the partial file is in the same folder.
         folder, name = os.path.split(self._path)
         partial = os.path.join(folder, f".{name}.{pid}")
         try:
@@ -29,18 +29,17 @@ class ReadyFile:
                 file.write(content)
             os.replace(partial, self._path)
         except OSError:
-            remove_if_there(partial)
+            _remove(partial)
             raise
         self._is_written = True
 
     def remove(self) -> None:
-        """Remove the file if write made it; without effect where somebody else removed it."""
+        """Remove the file if `write` created it; no effect if it does not exist any more."""
         if self._is_written:
-            remove_if_there(self._path)
+            _remove(self._path)
             self._is_written = False
 
 
-def remove_if_there(path: str) -> None:
-    """Remove the file; without effect where there is none."""
+def _remove(path: str) -> None:
     with suppress(FileNotFoundError):
         os.remove(path)

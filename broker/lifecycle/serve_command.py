@@ -1,4 +1,4 @@
-"""A broker in the foreground: from what the user asked for to a process that serves until it is told to stop."""
+"""The serve command: reads the options, starts a broker, and serves until SIGTERM or SIGINT."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...storage.producers.emulated_version import EmulatedVersion
 from ..cluster import Cluster
 from ..config.broker_config import BrokerConfig, ConfigError
-from ..config.config_sources import gather_config
-from ..network.listeners import DEFAULT_HOST, DEFAULT_PORT, ListenerConfig
+from ..config.config_sources import gather_config, read_properties_file
+from ..network.listeners import DEFAULT_HOST, ListenerConfig
 from ..runtime.event_loop import new_event_loop
-from .listener_options import check_listeners, listeners_of_keys, parse_listener
+from .cluster_reset import SeedTopic, create_seed_topics, parse_seed_topic
+from .listener_options import check_listeners, select_listeners
 from .ready_file import ReadyFile
-from .seed_topics import SeedTopic, create_seed_topics, parse_seed_topic
 from .server import Server
 
 if TYPE_CHECKING:
@@ -28,26 +28,26 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# New containers between two looks for cycles. What a request makes is freed by its reference counts, so that Python's
-# own 700 would look every hundred requests and find nothing.
-COLLECTED_EVERY = 50_000
-# How long the event loop waits at most for a thread that cleans a log, or the thread of a flush that is done for the
-# event loop. Python's own 5 ms are as long as a slow disk's flush (measured beside a busy thread: 5.3 ms and 0.7 ms).
-THREAD_TURN_SECONDS = 0.0005
-# What --fsync sets: after how many records a log is flushed before they are acknowledged.
+# New containers between two runs of the garbage collector. Requests create no reference cycles, so that Python's
+# default of 700 would run it every hundred requests without a result.
+GC_THRESHOLD = 50_000
+# How long the event loop or a flush waits at most for a busy thread. Python's default of 5 ms is as long as the flush
+# of a slow disk.
+THREAD_SWITCH_SECONDS = 0.0005
+# The key that --fsync sets: how many records are appended to a log before a flush. Records are acknowledged after it.
 FLUSH_KEY = "log.flush.interval.messages"
 FSYNC_NEVER = "never"
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class StartupError(Exception):
-    """The broker cannot start as asked; the message is one line for the user."""
+    """The broker cannot start. The message is one line for the user."""
 
 
 class ServeOptions(NamedTuple):
-    """What the command line and the environment said.
+    """The options of the command line and the environment.
 
-    port: None where it was not given, so that the keys may say it.
+    port: None if not given; then the config keys of the listeners apply.
     """
 
     environment: Mapping[str, str]
@@ -66,7 +66,7 @@ class ServeOptions(NamedTuple):
 
 
 class PreparedBroker(NamedTuple):
-    """A node that is ready to be started, and what to log about how it was made."""
+    """A cluster that is ready to start, and notes on its configs for the log."""
 
     cluster: Cluster
     listeners: list[ListenerConfig]
@@ -75,17 +75,17 @@ class PreparedBroker(NamedTuple):
 
 
 def serve(options: ServeOptions, hooks: ServeHooks) -> None:
-    """Serve until SIGTERM or SIGINT. Raises StartupError where that cannot begin."""
+    """Serve until SIGTERM or SIGINT. Raises StartupError."""
     prepared = prepare(options, hooks.make_file_faults)
     for note in prepared.notes:
         logger.info("%s", note)
     ready_file = ReadyFile(options.ready_file) if options.ready_file else None
-    # What was imported lives as long as the process: the collector need not look at it again.
+    # Imported modules live as long as the process; the garbage collector does not need to scan them.
     gc.freeze()
-    gc.set_threshold(COLLECTED_EVERY)
+    gc.set_threshold(GC_THRESHOLD)
     gc.enable()
     if prepared.cluster.node.replicas.is_on_disk:
-        sys.setswitchinterval(THREAD_TURN_SECONDS)
+        sys.setswitchinterval(THREAD_SWITCH_SECONDS)
     try:
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
             runner.run(serve_until_stopped(prepared, ready_file, hooks))
@@ -95,33 +95,41 @@ def serve(options: ServeOptions, hooks: ServeHooks) -> None:
 
 
 def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> PreparedBroker:
-    """Return the node that options describe; raises StartupError."""
+    """Create the cluster, without listening yet. Raises StartupError."""
     try:
-        gathered = gather_config(read_properties(options.config_file), options.environment, options.assignments)
-        listeners = listeners_of(options, gathered.config)
+        file_entries = {} if options.config_file is None else read_properties_file(options.config_file)
+        gathered = gather_config(file_entries, options.environment, options.assignments)
+        listeners = select_listeners(gathered.config, options.listeners, options.host, options.port)
         check_listeners(listeners, gathered.config)
         seed_topics = [parse_seed_topic(text) for text in options.seed_topics]
-        emulated_version = emulated_version_of(options.as_version)
-        config = flushed_as_asked(gathered.config, options)
+        emulated_version = _parse_version(options.as_version)
+        config = _with_fsync(gathered.config, options)
     except ConfigError as error:
         raise StartupError(str(error)) from error
-    notes = [*gathered.notes, *notes_on_log_dirs(config, options)]
+    notes = [*gathered.notes, *_log_dirs_notes(config, options)]
     if options.data_dir is None and options.import_logs is None:
         cluster = Cluster(config, emulated_version=emulated_version, file_faults=make_file_faults)
         cluster.image.cluster_id = options.cluster_id or cluster.image.cluster_id
     else:
-        cluster = loaded_cluster(config, options, emulated_version, make_file_faults)
+        cluster = _load_cluster(config, options, emulated_version, make_file_faults)
     return PreparedBroker(cluster, listeners, seed_topics, notes)
 
 
-def loaded_cluster(
+def _parse_version(text: str | None) -> EmulatedVersion | None:
+    try:
+        return None if text is None else EmulatedVersion.parse(text)
+    except ValueError as error:
+        raise ConfigError(f"--as-version: {error}") from error
+
+
+def _load_cluster(
     config: BrokerConfig,
     options: ServeOptions,
     emulated_version: EmulatedVersion | None,
     make_file_faults: MakeFileFaults | None,
 ) -> Cluster:
-    """Return the cluster that is in the folders of options; raises StartupError."""
-    # Loaded only for these: a start in memory is to be short.
+    """Load the cluster from the folders of options. Raises StartupError."""
+    # The packages for logs and files are not loaded for an empty cluster in memory.
     from .cluster_loader import StorageOptions, load_cluster
     from .data_directory import DataDirectoryError
 
@@ -134,90 +142,49 @@ def loaded_cluster(
         raise StartupError(str(error)) from error
 
 
-def flushed_as_asked(config: BrokerConfig, options: ServeOptions) -> BrokerConfig:
-    """Return config with what --fsync says of flushing; raises ConfigError.
+def _with_fsync(config: BrokerConfig, options: ServeOptions) -> BrokerConfig:
+    """Return config with the effect of --fsync. Raises ConfigError.
 
-    It goes before the file and the environment, where Kafka's images have the key set to its default, and behind -c.
+    -c takes precedence over --fsync. --fsync takes precedence over the file and the environment, because the Kafka
+    images set the key to its default.
     """
     if options.fsync is None:
         return config
     if options.data_dir is None:
-        raise ConfigError("--fsync needs --data-dir: without it everything is in memory, and nothing can be made safe")
+        raise ConfigError("--fsync needs --data-dir: without it nothing is stored on disk")
     if options.fsync == FSYNC_NEVER or any(text.startswith(f"{FLUSH_KEY}=") for text in options.assignments):
         return config
     return config.with_entries({FLUSH_KEY: "1"})
 
 
-def notes_on_log_dirs(config: BrokerConfig, options: ServeOptions) -> list[str]:
-    """Return what to say where Kafka's own keys name a folder, which compose files for a real Kafka often do."""
+def _log_dirs_notes(config: BrokerConfig, options: ServeOptions) -> list[str]:
+    """Return a note if log.dirs or log.dir is set, because nothing is written to that folder."""
     named = [key for key in ("log.dirs", "log.dir") if config.is_set(key)]
     if not named:
         return []
     stores = f"logs are stored in {options.data_dir}" if options.data_dir else "nothing is stored on disk"
-    return [f"{' and '.join(named)}: accepted, and nothing is written there; {stores}, as --data-dir says"]
-
-
-def read_properties(path: str | None) -> dict[str, str]:
-    """Return the entries of a properties file, none where there is none; raises ConfigError."""
-    if path is None:
-        return {}
-    # Loaded only where there is such a file: a start is to be short.
-    from ...storage.checkpoints.properties_file import PROPERTIES_BYTES_MAX, PropertiesError, parse_properties
-
-    try:
-        with open(path, "rb") as file:
-            content = file.read(PROPERTIES_BYTES_MAX + 1)
-    except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}") from error
-    if len(content) > PROPERTIES_BYTES_MAX:
-        raise ConfigError(f"{path} has more than {PROPERTIES_BYTES_MAX} bytes; is it a properties file?")
-    try:
-        # Java reads properties files as Latin-1, in which every byte is a character.
-        return parse_properties(content.decode("latin-1"))
-    except PropertiesError as error:
-        raise ConfigError(f"{path}: {error}") from error
-
-
-def listeners_of(options: ServeOptions, config: BrokerConfig) -> list[ListenerConfig]:
-    """Return where to listen: --listener, else --port, else Kafka's keys, else PLAINTEXT on the default port.
-
-    Raises ConfigError.
-    """
-    if options.listeners and options.port is not None:
-        raise ConfigError("--port and --listener exclude each other: write the port into the listener")
-    if options.listeners:
-        return [parse_listener(text) for text in options.listeners]
-    by_keys = [] if options.port is not None else listeners_of_keys(config, options.host)
-    port = DEFAULT_PORT if options.port is None else options.port
-    return by_keys or [ListenerConfig("PLAINTEXT", options.host, port)]
-
-
-def emulated_version_of(text: str | None) -> EmulatedVersion | None:
-    """Return the version whose rules hold, None for the newest; raises ConfigError."""
-    try:
-        return None if text is None else EmulatedVersion.parse(text)
-    except ValueError as error:
-        raise ConfigError(f"--as-version: {error}") from error
+    return [f"{' and '.join(named)}: accepted, and nothing is written there; {stores} (see --data-dir)"]
 
 
 async def serve_until_stopped(prepared: PreparedBroker, ready_file: ReadyFile | None, hooks: ServeHooks) -> None:
-    """Start the node and what stands beside it, say so, wait for a signal, and stop them. Raises StartupError."""
+    """Start the node and the admin API, wait for a signal, and stop both. Raises StartupError."""
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
-    # Installed by hand, as process 1 of a container has no default action for either.
+    # Process 1 of a container has no default action for these signals.
     for number in STOP_SIGNALS:
-        loop.add_signal_handler(number, stop_on, number, stopping)
+        loop.add_signal_handler(number, _stop_on_signal, number, stopping)
     hooks.bind()
     server = hooks.make_server(prepared.cluster, prepared.listeners)
     create_seed_topics(prepared.cluster.controller, prepared.seed_topics)
-    await start(server, prepared.listeners)
+    await _start_server(server, prepared.listeners)
     try:
-        announce(server)
+        _announce_listeners(server)
         admin = await hooks.open(server, prepared.seed_topics)
         if admin is not None:
-            announce_admin(admin)
+            print(f"http://{admin}", flush=True)
+            logger.info("admin API on http://%s", admin)
         if ready_file is not None:
-            write_ready_file(server, ready_file, admin)
+            _write_ready_file(server, ready_file, admin)
         await stopping.wait()
     finally:
         if ready_file is not None:
@@ -226,8 +193,7 @@ async def serve_until_stopped(prepared: PreparedBroker, ready_file: ReadyFile | 
         await server.stop()
 
 
-async def start(server: Server, listeners: Sequence[ListenerConfig]) -> None:
-    """Bind the listeners; raises StartupError."""
+async def _start_server(server: Server, listeners: Sequence[ListenerConfig]) -> None:
     try:
         await server.start()
     except OSError as error:
@@ -235,11 +201,11 @@ async def start(server: Server, listeners: Sequence[ListenerConfig]) -> None:
         raise StartupError(f"cannot listen on {addresses}: {error}") from error
 
 
-def announce(server: Server) -> None:
-    """Say where clients can connect, on standard output and in the log."""
+def _announce_listeners(server: Server) -> None:
+    """Write the addresses of the listeners to standard output and to the log."""
     for listener in server.listeners:
         print(f"{listener.name}://{listener.address}", flush=True)
-    # The second half is what those wait for who expect a Kafka container (testcontainers and others).
+    # Tools that start Kafka containers, such as Testcontainers, wait for the second half.
     logger.info(
         "serving %s; [KafkaServer id=%d] started: Kafka Server started, Transitioning from RECOVERY to RUNNING",
         server.bootstrap_servers,
@@ -247,21 +213,13 @@ def announce(server: Server) -> None:
     )
 
 
-def announce_admin(address: str) -> None:
-    """Say where the admin API is, on standard output and in the log."""
-    print(f"http://{address}", flush=True)
-    logger.info("admin API on http://%s", address)
-
-
-def write_ready_file(server: Server, ready_file: ReadyFile, admin: str | None) -> None:
-    """Say in the ready file that clients can connect; raises StartupError."""
+def _write_ready_file(server: Server, ready_file: ReadyFile, admin: str | None) -> None:
     try:
         ready_file.write(server.bootstrap_servers, os.getpid(), admin=admin)
     except OSError as error:
         raise StartupError(f"cannot write the ready file: {error}") from error
 
 
-def stop_on(number: signal.Signals, stopping: asyncio.Event) -> None:
-    """Have the node stopped."""
+def _stop_on_signal(number: signal.Signals, stopping: asyncio.Event) -> None:
     logger.info("received %s: stopping", number.name)
     stopping.set()

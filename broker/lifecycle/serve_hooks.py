@@ -1,4 +1,4 @@
-"""What stands beside a node that is served by the command line, and is none of the broker's business."""
+"""The Protocol between the serve command and the admin server."""
 
 from __future__ import annotations
 
@@ -9,36 +9,33 @@ if TYPE_CHECKING:
     from ..cluster import Cluster
     from ..network.listeners import ListenerConfig
     from ..replica.disk_fault_injector import MakeFileFaults
-    from .seed_topics import SeedTopic
+    from .cluster_reset import SeedTopic
     from .server import Server
 
 
 class ServeHooks(Protocol):
-    """Who makes things go wrong and writes down what happened, and the door by which tests steer that.
-
-    They are asked and called in the order in which they stand here; what cannot be done is a StartupError.
-    """
+    """Fault injection and the admin API, called in this order. bind and open may raise StartupError."""
 
     @property
     def make_file_faults(self) -> MakeFileFaults | None:
-        """What makes that which goes wrong with the files of the node; None for nothing."""
+        """Creates the fault injector of the node's files; None for no injector."""
         ...
 
     def bind(self) -> None:
-        """Take the address of the door before clients can connect: where that cannot be, nothing must be up."""
+        """Bind the address of the admin API, before any Kafka listener is bound."""
         ...
 
     def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
-        """Return the node, not started, on what makes things go wrong with it."""
+        """Return the server of the node, not started, with its fault rules and journal."""
         ...
 
     async def open(self, server: Server, seed_topics: Sequence[SeedTopic]) -> str | None:
-        """Open the door of a node that clients can connect to; return its address, None where there is none.
+        """Start the admin API. Return its address, or None if there is none.
 
-        seed_topics: those that the node began with.
+        server: accepts connections already. seed_topics: those that a reset creates again.
         """
         ...
 
     async def close(self) -> None:
-        """Close the door, before the node stops; without effect where it was not opened."""
+        """Stop the admin API, before the node stops. No effect if it was not started."""
         ...

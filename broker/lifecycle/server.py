@@ -1,4 +1,8 @@
-"""Starts a node and stops it: the listeners, and the work that recurs while it runs."""
+"""Runs the node of a cluster: listeners, periodic work, shutdown, crash and restart.
+
+States: not started, running, crashed (until a restart), stopped. Only a running node accepts connections. A crashed
+node keeps its ports bound, but does not listen on them.
+"""
 
 from __future__ import annotations
 
@@ -17,26 +21,26 @@ from ..network.connection import Connection
 from ..network.listeners import Listener, ListenerConfig
 from ..requests.request_context import ConnectionInfo, RequestContext
 from ..runtime.clock import Timer
+from .cleaner_thread import CleanerThread
 
 if TYPE_CHECKING:
     from ..dispatch.fault_injector import FaultInjector
     from ..dispatch.held_requests import HeldRequests
     from ..requests.fault_ports import FaultPlan, RequestObserver
-    from .cleaner_thread import CleanerThread
     from .crash_restart import CrashedNode, LogEndOffsets, SnapshotFault
 
 logger = logging.getLogger(__name__)
 
-# Connections that may wait to be accepted, as Kafka's socket.listen.backlog.size.
+# Connections that wait to be accepted, as Kafka's socket.listen.backlog.size.
 LISTEN_BACKLOG = 50
-# How long a stop waits for the answers that are on their way out.
+# How long a shutdown waits for responses that are not yet written.
 STOP_TIMEOUT_SECONDS = 2.0
-# Kafka's cleaners may be told to look for work without any pause; here that would be all that the loop does.
+# The minimum of log.cleaner.backoff.ms. Without a pause the event loop would do nothing else.
 CLEANER_BACKOFF_MS_MIN = 100
 
 
 class Server:
-    """One node of a cluster on its listeners. `await start()`, then `await stop()`; both on one event loop."""
+    """Serves a cluster's node on its listeners. Call `start`, then `stop`, on the same event loop."""
 
     def __init__(
         self,
@@ -46,9 +50,9 @@ class Server:
         plan: FaultPlan | None = None,
         observer: RequestObserver | None = None,
     ) -> None:
-        """Prepare; nothing is bound before start.
+        """Bind nothing yet.
 
-        plan: says what goes wrong on purpose. observer: is told what happened to each request.
+        plan: the fault rules. observer: the journal of requests.
         """
         self.cluster = cluster
         self.node = cluster.node
@@ -62,14 +66,13 @@ class Server:
         self._servers: list[asyncio.Server] = []
         self._recurring: list[Timer] = []
         self._cleaner_thread: CleanerThread | None = None
-        # Whether clients can connect: not before start, between a crash and a restart, and from stop on.
         self.is_running = False
-        # Is told of each partition after a restart.
+        # Called for each partition after a restart.
         self.on_recovered: Callable[[LogEndOffsets], None] | None = None
         self._crashed: CrashedNode | None = None
-        self._reserved: list[socket.socket] = []
-        self._life_change = asyncio.Lock()
-        self._restarting: asyncio.Task[None] | None = None
+        self._reserved_ports: list[socket.socket] = []
+        self._lifecycle_lock = asyncio.Lock()
+        self._restart_task: asyncio.Task[None] | None = None
 
     @property
     def bootstrap_servers(self) -> str:
@@ -77,9 +80,10 @@ class Server:
         return self.listeners[0].address
 
     def _make_fault_injector(self) -> FaultInjector:
+        # The package of the fault actions is loaded with the first rule.
         from ..dispatch.fault_injector import FaultInjector
 
-        assert self._plan is not None, "nothing is intercepted without a plan"
+        assert self._plan is not None, "there is no fault injector without rules"
         node = self.node
         return FaultInjector(
             node.clock,
@@ -92,26 +96,26 @@ class Server:
 
     @property
     def connection_count(self) -> int:
-        """How many connections are open."""
+        """The number of open connections."""
         return self._dispatcher.connection_count
 
     @property
     def held(self) -> HeldRequests:
-        """The requests that faults keep; only with a plan."""
+        """The requests that fault rules hold back. There must be a plan."""
         return self._dispatcher.fault_injector.held
 
     def lift_faults(self) -> None:
-        """Give up every request and connection that a fault keeps: the connections are closed."""
+        """Close the connections of all requests that fault rules hold back."""
         self._dispatcher.lift_faults()
 
     def abort_connections(self) -> None:
-        """Close all connections at once, whatever is on its way: what their clients know is not so any more."""
+        """Close all connections at once, without pending responses, because the cluster's state was replaced."""
         self._dispatcher.abort_connections()
 
     async def start(self) -> None:
-        """Bind every listener; clients can connect when this returns.
+        """Load the coordinators and listen on every listener.
 
-        Raises OSError where an address cannot be bound; nothing is left open then.
+        Raises OSError if an address cannot be bound; no listener is open then.
         """
         if self.node.file_faults is not None and self.node.event_loop_bridge is not None:
             self.node.file_faults.on_crash = self.crash
@@ -122,49 +126,42 @@ class Server:
         except OSError:
             await self.stop()
             raise
-        # Every client begins with this one; what else is imported beside the first requests is not to hold it up.
+        # ApiVersions is the first request of every client.
         load_handler(APIS[ApiKey.API_VERSIONS])
-        self._begin_upkeep()
+        self._schedule_periodic_work()
         self.is_running = True
 
-    def _begin_upkeep(self) -> None:
+    def _schedule_periodic_work(self) -> None:
         settings, replicas = self.node.config, self.node.replicas
         self._every(settings.log_retention_check_interval_ms, replicas.enforce_retention)
         self._every(settings.producer_id_expiration_check_interval_ms, replicas.expire_producers)
         if settings.log_cleaner_enable:
-            self._every(max(settings.log_cleaner_backoff_ms, CLEANER_BACKOFF_MS_MIN), self._clean)
+            self._cleaner_thread = CleanerThread(replicas)
+            self._every(max(settings.log_cleaner_backoff_ms, CLEANER_BACKOFF_MS_MIN), self._cleaner_thread.clean)
         if replicas.is_on_disk:
-            # In memory there is nothing to be flushed, checkpointed or deleted later.
+            # The package of checkpoint files is loaded with a data folder only.
             from .log_scheduler import LogScheduler
 
             for interval_ms, work in LogScheduler(replicas).schedule():
                 self._every(interval_ms, work)
 
-    def _clean(self) -> None:
-        if self._cleaner_thread is None:
-            # Loaded when it is first due: a start does not pay for it.
-            from .cleaner_thread import CleanerThread
-
-            self._cleaner_thread = CleanerThread(self.node.replicas)
-        self._cleaner_thread.clean()
-
     def crash(self, restart_after_ms: int | None = None, snapshots: SnapshotFault | None = None) -> None:
-        """Die as by SIGKILL, at once: no answer leaves any more, nobody can connect, and the files are as they are.
+        """Crash the node as SIGKILL does: abort all connections and leave the files as they are.
 
-        Without effect on a node that does not run. It may be called while a request is being handled.
-        The sockets are closed without a word, as the system does for a process that was killed: what was written goes
-        out; then a client whose last bytes were not read gets an RST, and any other a FIN.
-        restart_after_ms: when the node is started again, by the cluster's clock; None for never.
-        snapshots: what happens then to the snapshots of producers; see restart.
+        No effect on a node that is not running. It may be called while a request is handled. Written responses are
+        still sent. Then a client with unread bytes gets an RST, every other client a FIN.
+        restart_after_ms: when to restart the node, by the cluster's clock; None for never.
+        snapshots: what the restart does to the producer snapshots.
         """
         if not self.is_running:
             return
+        # Loaded with the first crash only, with the packages for files.
         from .crash_restart import crash_node
 
         self.is_running = False
         addresses = [(bound.family, bound.getsockname()) for server in self._servers for bound in server.sockets]
         self._stop_listening()
-        self._reserved = [reserved for address in addresses if (reserved := _find_reserved(*address)) is not None]
+        self._reserved_ports = [port for address in addresses if (port := _find_reserved_port(*address)) is not None]
         self._dispatcher.abort_connections()
         self._dispatcher.lift_faults()
         self._recurring.clear()
@@ -172,35 +169,35 @@ class Server:
         self._cleaner_thread = None
         logger.warning("node %d crashed", self.node.node_id)
         if restart_after_ms is not None:
-            self.cluster.clock.call_later(restart_after_ms, lambda: self._restart_soon(snapshots))
+            self.cluster.clock.call_later(restart_after_ms, lambda: self._begin_restart(snapshots))
 
-    def _restart_soon(self, snapshots: SnapshotFault | None) -> None:
-        self._restarting = asyncio.get_running_loop().create_task(self._restart_or_log(snapshots))
+    def _begin_restart(self, snapshots: SnapshotFault | None) -> None:
+        self._restart_task = asyncio.get_running_loop().create_task(self._restart_or_log(snapshots))
 
     async def _restart_or_log(self, snapshots: SnapshotFault | None) -> None:
         try:
             await self.restart(snapshots)
         except Exception:
-            logger.exception("node %d could not be started again", self.node.node_id)
+            logger.exception("node %d could not be restarted", self.node.node_id)
 
     async def wait_restarted(self) -> None:
-        """Return when a restart that was due has ended, well or not; at once where none was."""
-        if self._restarting is not None:
-            await self._restarting
+        """Wait for the end of a scheduled restart that has begun."""
+        if self._restart_task is not None:
+            await self._restart_task
 
     async def restart(self, snapshots: SnapshotFault | None = None) -> None:
-        """Start a node that crashed again, on the same ports, with what its files hold; without effect on another.
+        """Restart a crashed node on the same ports, from its files; no effect on another node.
 
-        snapshots: what has happened to the snapshots of producers meanwhile; they are kept by default.
-        Raises OSError, CorruptFileError, ConfigError, DataDirectoryError; it is still down then.
+        snapshots: what to do to the producer snapshots; KEEP by default.
+        Raises OSError, CorruptFileError, ConfigError, DataDirectoryError; the node stays down then.
         """
-        async with self._life_change:
-            dead = self._crashed
-            if dead is None:
+        async with self._lifecycle_lock:
+            crashed = self._crashed
+            if crashed is None:
                 return
             from .crash_restart import SnapshotFault, restart_node
 
-            ends = await restart_node(self.cluster, dead, snapshots or SnapshotFault.KEEP)
+            log_ends = await restart_node(self.cluster, crashed, snapshots or SnapshotFault.KEEP)
             self._release_ports()
             ports = [listener.port for listener in self.listeners]
             try:
@@ -211,11 +208,11 @@ class Server:
                 self._dispatcher.abort_connections()
                 raise
             self._crashed = None
-            self._begin_upkeep()
+            self._schedule_periodic_work()
             self.is_running = True
-            for each in ends:
+            for offsets in log_ends:
                 if self.on_recovered is not None:
-                    self.on_recovered(each)
+                    self.on_recovered(offsets)
 
     def _stop_listening(self) -> None:
         for server in self._servers:
@@ -223,19 +220,19 @@ class Server:
         self._servers.clear()
 
     def _release_ports(self) -> None:
-        for reserved in self._reserved:
-            reserved.close()
-        self._reserved.clear()
+        for port in self._reserved_ports:
+            port.close()
+        self._reserved_ports.clear()
 
     async def stop(self) -> None:
-        """Accept no more, close what is open, and return when it is closed and nothing is on its way to the disk."""
-        async with self._life_change:
+        """Stop listening, close the connections, and wait for the disk executor."""
+        async with self._lifecycle_lock:
             await self._stop()
 
     async def _stop(self) -> None:
         self.is_running = False
         if self._crashed is not None:
-            # Its timers have gone with it, but for that of its restart.
+            # The only timer left is that of its restart.
             self.cluster.clock.cancel_all()
             await self._crashed.wait_steps()
             self._crashed = None
@@ -257,7 +254,7 @@ class Server:
         listener: Listener | None = None
 
         def connection() -> Connection:
-            assert listener is not None, "a connection before the listener is bound"
+            assert listener is not None, "connections are accepted after the listener is bound"
             context = RequestContext(
                 self.node, ConnectionInfo(next(self._connection_ids), listener, node_id=self.node.node_id)
             )
@@ -279,15 +276,15 @@ class Server:
         return listener
 
     def _every(self, interval_ms: int, work: Callable[[], None]) -> None:
-        """Run work each interval_ms of the cluster's clock, until stop; never where that is 0."""
+        """Run work every interval_ms of the cluster's clock until shutdown; never if interval_ms is 0."""
         if interval_ms > 0:
             self._recurring.append(self.cluster.clock.call_every(interval_ms, work))
 
 
 def _bound_by_number(host: str | None, port: int) -> socket.socket | None:
-    """Return a socket that is bound to an IPv4 address, None where host is another kind of name.
+    """Return a socket that is bound to an IPv4 address, or None if host is not one. Raises OSError.
 
-    Without what an event loop loads to look names up, which a start pays for. Raises OSError.
+    asyncio would load modules for name resolution, which slows down the start-up.
     """
     try:
         socket.inet_pton(socket.AF_INET, host or "")
@@ -304,17 +301,17 @@ def _bound_by_number(host: str | None, port: int) -> socket.socket | None:
     return bound
 
 
-def _find_reserved(family: int, address: tuple[str, int]) -> socket.socket | None:
-    """Return a socket that keeps the address for a node that is down, None where that cannot be.
+def _find_reserved_port(family: int, address: tuple[str, int]) -> socket.socket | None:
+    """Return a socket that reserves the address of a crashed node, or None if it cannot be bound.
 
-    It does not listen, so that whoever connects is refused. Without it the system may give the port to a client that
-    tries to connect to it: to a connection of the client with itself.
+    It does not listen, so that connections are refused. Without it the system may choose the port as the local port of
+    a client that connects to it: the client would be connected to itself.
     """
-    reserved = socket.socket(family, socket.SOCK_STREAM)
+    port = socket.socket(family, socket.SOCK_STREAM)
     try:
-        reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        reserved.bind(address)
+        port.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        port.bind(address)
     except OSError:
-        reserved.close()
+        port.close()
         return None
-    return reserved
+    return port

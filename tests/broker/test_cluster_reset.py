@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.lifecycle.seed_topics import SeedTopic
+from fauxka.broker.lifecycle.cluster_reset import SeedTopic
 from fauxka.broker.runtime.clock import ClockMode
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse

@@ -105,5 +105,5 @@ def test_map_of_security_protocols_decides_what_a_listener_asks_for() -> None:
     config = BrokerConfig.from_entries({"listener.security.protocol.map": "SSL:PLAINTEXT, OUT:SSL"})
 
     check_listeners([ListenerConfig("SSL", "", 1)], config)
-    with pytest.raises(ConfigError, match="listener OUT asks for SSL"):
+    with pytest.raises(ConfigError, match="listener OUT has the protocol SSL"):
         check_listeners([ListenerConfig("OUT", "", 1)], config)
