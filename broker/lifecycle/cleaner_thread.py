@@ -1,6 +1,6 @@
-"""Drives the log cleaner: one cleaning after the other, each step in a thread of its own (Kafka: CleanerThread).
+"""The thread of the log cleaner: cleans one log at a time (Kafka: CleanerThread).
 
-A cleaning may take minutes. It has its thread to itself, so that no flush waits for it.
+Cleaning a log may take minutes. Its thread is separate from the disk threads, so that no flush waits for it.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class CleanerThread:
-    """Cleans the logs of a cluster whose topics ask for it."""
+    """Cleans the compacted logs of a node."""
 
     def __init__(self, replicas: ReplicaManager) -> None:
-        """Clean nothing yet."""
+        """Clean nothing yet. The thread starts with the first cleaning."""
         self._replicas = replicas
-        self._steps = DiskExecutor("fauxka-cleaner", threads_max=1)
+        self._executor = DiskExecutor("fauxka-cleaner", threads_max=1)
         self._cleaning: LogCleaning | None = None
         self._is_stopping = False
 
@@ -34,7 +34,7 @@ class CleanerThread:
         return LogCleaner(self._replicas.file_system, self._replicas.logs)
 
     def clean(self) -> None:
-        """Clean all logs that are due, one after the other; without effect while that goes on."""
+        """Begin to clean all logs that are due, one after the other; no effect while a cleaning runs."""
         if self._cleaning is None and not self._is_stopping and self._has_compacted_topic():
             self._begin()
 
@@ -51,8 +51,8 @@ class CleanerThread:
             self._run(self._cleaning)
 
     def _run(self, cleaning: LogCleaning) -> None:
-        # The step keeps what it failed by to itself, for advance to look at.
-        self._steps.run(cleaning.run, lambda _: self._advance(cleaning))
+        # The cleaning stores its error for LogCleaner.advance.
+        self._executor.run(cleaning.run, lambda _: self._advance(cleaning))
 
     def _advance(self, cleaning: LogCleaning) -> None:
         if self._cleaner.advance(cleaning) and not self._is_stopping:
@@ -62,16 +62,16 @@ class CleanerThread:
             self.clean()
 
     def abandon(self) -> DiskExecutor:
-        """End the cleaning under way where it is, for a node that died; return what its thread may still be at."""
+        """Cancel the cleaning, because the node crashed. Return the executor, which may still run a step."""
         self._is_stopping = True
         if self._cleaning is not None:
             self._cleaning.cancel()
-        self._steps.abandon()
-        return self._steps
+        self._executor.abandon()
+        return self._executor
 
     async def stop(self) -> None:
-        """End the cleaning under way, and return when its thread has."""
+        """Cancel the cleaning and wait for the end of its thread."""
         self._is_stopping = True
         if self._cleaning is not None:
             self._cleaning.cancel()
-        await self._steps.stop()
+        await self._executor.stop()

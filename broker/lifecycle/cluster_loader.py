@@ -1,6 +1,7 @@
-"""A cluster from what is on disk: the folder is opened, its topics are found, and every log is loaded.
+"""Loads a cluster from a data folder or from imported logs: finds the topics, then loads and recovers every log.
 
-Nothing of this is loaded for a broker that starts empty in memory.
+Start-up with a data folder: lock the folder, read the metadata file, delete unfinished imports, copy the imported logs,
+restore the configs, load the topics, start the producer ids above every id in use, and write the metadata file.
 Source: LogManager.loadLogs and the stray partitions of BrokerMetadataPublisher, Kafka 4.3.0.
 """
 
@@ -34,18 +35,18 @@ from ..runtime.clock import AdjustableClock
 from .data_directory import DataDirectory, DataDirectoryError, NodeIdentity
 from .log_import import ImportedLogs, compacted_topics, delete_unfinished_imports
 from .metadata_store import MetadataFileStore, metadata_of
-from .stored_topics import belongs_to, describe, topics_in_folders
+from .stored_topics import belongs_to, describe_topics, topics_in_folders
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageOptions:
-    """Where a broker keeps its logs, and what it starts with.
+    """Where the logs are.
 
     data_dir: the data folder; None keeps everything in memory.
-    import_logs: a folder of partition folders to serve; it is never written to.
-    cluster_id: of a folder that is new, and checked against that of one that is not.
+    import_logs: a folder of partition folders to import; nothing is written there.
+    cluster_id: the id of a new cluster. An existing data folder must have the same id.
     """
 
     data_dir: str | None = None
@@ -61,9 +62,9 @@ def load_cluster(
     emulated_version: EmulatedVersion | None = None,
     file_faults: MakeFileFaults | None = None,
 ) -> Cluster:
-    """Return the cluster that is in the folders of options, with every log loaded and recovered.
+    """Load the cluster from the folders of options, and recover every log. file_faults: see Cluster.
 
-    file_faults: see Cluster. Raises DataDirectoryError, in one line, where that cannot be; no folder is left open then.
+    Raises DataDirectoryError with a message of one line; no folder stays locked then.
     """
 
     def new_cluster(file_system: FileSystem) -> Cluster:
@@ -84,57 +85,55 @@ def load_cluster(
                 directory.file_system = cluster.node.replicas.file_system
                 _load_directory(cluster, directory, imported)
             else:
-                assert imported is not None, "there is nothing to load"
+                assert imported is not None, "no folder to load"
                 cluster = new_cluster(OverlayFileSystem(imported.file_system, MemoryFileSystem()))
-                _load_over(cluster, imported, options.cluster_id)
-                cluster.load_imported = partial(_load_imported, cluster, imported)
+                _load_imported(cluster, imported, options.cluster_id)
+                cluster.load_imported = partial(_reload_imported, cluster, imported)
         except (OSError, CorruptFileError, ConfigError) as error:
             raise DataDirectoryError(f"cannot load the logs: {error}") from error
         cluster.folders = opened.pop_all()
     return cluster
 
 
-def _load_imported(cluster: Cluster, imported: ImportedLogs) -> None:
-    """Load what is imported once more, with nothing that was written since. Raises OSError, ConfigError."""
+def _reload_imported(cluster: Cluster, imported: ImportedLogs) -> None:
+    """Load the imported logs again, without later changes. Raises OSError, ConfigError."""
     cluster.node.replace_files(OverlayFileSystem(imported.file_system, MemoryFileSystem()))
-    _load_over(cluster, imported, None)
+    _load_imported(cluster, imported, None)
 
 
-def _load_over(cluster: Cluster, imported: ImportedLogs, cluster_id: str | None) -> None:
-    """Load what is imported, to be served with everything new in memory."""
+def _load_imported(cluster: Cluster, imported: ImportedLogs, cluster_id: str | None) -> None:
+    """Load the imported logs. New files are in memory."""
     if cluster_id is not None:
         cluster.image.cluster_id = cluster_id
     topics = topics_in_folders(
         cluster.node.replicas.logs.partitions_on_disk(), compacted_topics(cluster.node.replicas.file_system)
     )
-    logger.info("serving the logs in %s, where nothing is written: %s", imported.folder, describe(topics))
+    logger.info("serving the logs in %s, where nothing is written: %s", imported.folder, describe_topics(topics))
     TopicLoader(cluster).load(topics)
     cluster.controller.producer_ids = ProducerIdManager(_highest_producer_id(cluster, topics) + 1)
 
 
 def _load_directory(cluster: Cluster, directory: DataDirectory, imported: ImportedLogs | None) -> None:
-    """Load what the data folder has, and what is imported into it; from then on the folder follows the cluster."""
+    """Copy the imported logs into the data folder and load it. From then on the metadata is saved there."""
     cluster.image.cluster_id = directory.cluster_id
     cluster.node.replicas.log_directory = directory.folder
     delete_unfinished_imports(directory.file_system)
     metadata = directory.metadata
-    found = (
-        []
-        if metadata is not None
-        else topics_in_folders(cluster.node.replicas.logs.partitions_on_disk(), compacted_topics(directory.file_system))
-    )
+    found: list[TopicMetadata] = []
     if metadata is None:
+        partitions = cluster.node.replicas.logs.partitions_on_disk()
+        found = topics_in_folders(partitions, compacted_topics(directory.file_system))
         metadata = ClusterMetadata(directory.cluster_id, topics=tuple(found))
         if found:
             logger.warning(
                 "%s has no metadata file; its topics are taken from their folders: %s",
                 directory.folder,
-                describe(found),
+                describe_topics(found),
             )
     if imported is not None:
-        brought = imported.copy_into(directory, metadata)
-        logger.info("copied from %s: %s", imported.folder, describe(brought))
-        found += brought
+        copied = imported.copy_into(directory, metadata)
+        logger.info("copied from %s: %s", imported.folder, describe_topics(copied))
+        found += copied
     restore_configs(cluster, metadata.configs)
     TopicLoader(cluster).load([*metadata.topics, *found])
     first_producer_id = max(metadata.next_producer_id, _highest_producer_id(cluster, found) + 1)
@@ -145,9 +144,9 @@ def _load_directory(cluster: Cluster, directory: DataDirectory, imported: Import
 
 
 def recover_cluster(cluster: Cluster, metadata: ClusterMetadata, directory: DataDirectory | None) -> None:
-    """Load again what a node left that died: its logs, recovered, and what goes with them.
+    """Load the cluster again after a crash of its node, and recover its logs.
 
-    metadata: of a node in memory, whose configs are still in force. directory: of one on disk, which is read again.
+    directory: the data folder, which is read again. metadata: for a node in memory; its configs are still in effect.
     Raises OSError, CorruptFileError, ConfigError, DataDirectoryError.
     """
     if directory is None:
@@ -161,15 +160,15 @@ def recover_cluster(cluster: Cluster, metadata: ClusterMetadata, directory: Data
 
 
 def restore_logs(cluster: Cluster, topics: Iterable[TopicMetadata]) -> None:
-    """Load the logs that are in the cluster's files, recovered, for a cluster without topics. Raises as TopicLoader."""
+    """Load and recover the logs of a cluster that has no topics yet. Raises as TopicLoader.load."""
     TopicLoader(cluster).load(topics)
 
 
 class TopicLoader:
-    """Loads topics with all their logs, and makes the folders agree with them."""
+    """Loads topics with all their logs. Creates missing partition folders and renames unknown ones."""
 
     def __init__(self, cluster: Cluster) -> None:
-        """Load nothing yet, and read the checkpoints; see LogManager.prepare_loading."""
+        """Read the checkpoints; see LogManager.prepare_loading."""
         self._replicas = cluster.node.replicas
         self._controller = cluster.controller
         self._now_ms = cluster.clock.now_ms()
@@ -177,33 +176,33 @@ class TopicLoader:
         self._log_configs: dict[tuple[tuple[str, str], ...], LogConfig] = {}
 
     def load(self, topics: Iterable[TopicMetadata]) -> None:
-        """Put the folders of other partitions aside, and load or create those of the topics.
+        """Load or create the logs of the topics. Rename the folders of other partitions.
 
-        Raises OSError, CorruptFileError; ConfigError where a topic has a config that Kafka would refuse.
+        Raises OSError, CorruptFileError, and ConfigError if a topic has a config that Kafka would refuse.
         """
-        known = {topic.name: topic for topic in topics}
+        by_name = {topic.name: topic for topic in topics}
         stored: dict[tuple[str, int], StoredPartition] = {}
-        for each in self._replicas.logs.partitions_on_disk():
-            topic = known.get(each.topic_name)
-            if topic is None or each.partition >= topic.partition_count or not belongs_to(each, topic.topic_id):
-                self._set_aside(each)
+        for partition in self._replicas.logs.partitions_on_disk():
+            topic = by_name.get(partition.topic_name)
+            if (
+                topic is None
+                or partition.partition >= topic.partition_count
+                or not belongs_to(partition, topic.topic_id)
+            ):
+                self._rename_to_stray(partition)
             else:
-                stored[each.topic_name, each.partition] = each
-        for topic in known.values():
+                stored[partition.topic_name, partition.partition] = partition
+        for topic in by_name.values():
             log_config = self._log_config_of(topic)
             logs = [
-                self._log_of(topic, index, log_config, stored.get((topic.name, index)))
+                self._load_log(topic, index, log_config, stored.get((topic.name, index)))
                 for index in range(topic.partition_count)
             ]
             self._restore(topic, logs)
-        if known:
-            how = "after a clean stop" if self._is_clean else "recovered, as there was no clean stop"
-            logger.info(
-                "%d topics with %d partitions, %s",
-                len(known),
-                sum(topic.partition_count for topic in known.values()),
-                how,
-            )
+        if by_name:
+            how = "after a clean shutdown" if self._is_clean else "recovered after an unclean shutdown"
+            partition_count = sum(topic.partition_count for topic in by_name.values())
+            logger.info("%d topics with %d partitions, %s", len(by_name), partition_count, how)
 
     def _restore(self, topic: TopicMetadata, logs: list[PartitionLog | None]) -> None:
         """Add a stored topic to the image, and its logs to the replica manager.
@@ -219,15 +218,15 @@ class TopicLoader:
         self._replicas.load_partitions(restored, logs)
         self._controller.image.add_topic(restored)
 
-    def _set_aside(self, stored: StoredPartition) -> None:
+    def _rename_to_stray(self, stored: StoredPartition) -> None:
         folder = self._replicas.logs.rename_to_stray(stored.topic_name, stored.partition, new_uuid())
         logger.warning(
-            "%s belongs to no topic that is known here, and is now %s",
+            "%s belongs to no topic of the metadata file, and is renamed to %s",
             *(partition_folder(stored.topic_name, stored.partition), folder),
         )
 
     def _log_config_of(self, topic: TopicMetadata) -> LogConfig:
-        """Return what the logs of the topic keep to; most topics have the same."""
+        """Return the LogConfig of the topic. Most topics have the same configs."""
         key = tuple(sorted(topic.configs.items()))
         if key not in self._log_configs:
             try:
@@ -237,19 +236,19 @@ class TopicLoader:
             self._log_configs[key] = log_config_of(self._replicas.config, topic.configs)
         return self._log_configs[key]
 
-    def _log_of(
+    def _load_log(
         self, topic: TopicMetadata, index: int, log_config: LogConfig, stored: StoredPartition | None
     ) -> PartitionLog | None:
         logs, now_ms = self._replicas.logs, self._now_ms
         folder = partition_folder(topic.name, index)
         if stored is None:
             if not self._replicas.is_on_disk:
-                # In memory a folder is made with its log, which nobody has asked for.
+                # In memory a log is created at its first use.
                 return None
-            logger.warning("%s has no folder, and begins anew, empty", folder)
+            logger.warning("%s has no folder; an empty log is created", folder)
             return logs.create(topic.name, index, log_config, now_ms=now_ms, topic_id=topic.topic_id)
         if stored.topic_id is None and self._replicas.is_on_disk:
-            logger.warning("%s has no %s that can be read; it is written anew", folder, PARTITION_METADATA)
+            logger.warning("%s has no readable %s; a new one is written", folder, PARTITION_METADATA)
             self._replicas.file_system.replace(
                 f"{folder}/{PARTITION_METADATA}", encode_partition_metadata(topic.topic_id)
             )
@@ -257,7 +256,7 @@ class TopicLoader:
 
 
 def restore_configs(cluster: Cluster, configs: ConfigsMetadata | None) -> None:
-    """Put into force what was set while the broker ran before. Raises ConfigError."""
+    """Apply the dynamic configs of the metadata file. Raises ConfigError."""
     if configs is None:
         return
     dynamic = cluster.image.configs
@@ -269,9 +268,9 @@ def restore_configs(cluster: Cluster, configs: ConfigsMetadata | None) -> None:
 
 
 def _highest_producer_id(cluster: Cluster, topics: Iterable[TopicMetadata]) -> int:
-    """Return the greatest producer id that any log knows, or that is in any batch of the topics; or -1.
+    """Return the highest producer id in the producer state of any log, or in a batch of the topics; or -1.
 
-    topics: those of which no file tells what was given.
+    topics: those whose producer ids are in no metadata file.
     """
     replicas, image = cluster.node.replicas, cluster.image
     logs = [partition.log for topic in topics for partition in replicas.partitions_of(image.topics[topic.name])]

@@ -1,8 +1,8 @@
-"""The whole state of a cluster in memory at one moment, and the way back to it, as often as wanted.
+"""Takes and restores snapshots of a cluster in memory.
 
-Logs, producers with all their remembered batches, topics, configs and which producer ids were given are in it; and with
-the coordinators' topics the groups as they were last written, whose members' sessions begin anew. Fetch sessions and
-connections are not.
+A snapshot has the logs, the producer state with its last batches, topics, configs and the next producer id. The topics
+of the coordinators have the groups; the sessions of their members start again. Fetch sessions and connections are not
+in a snapshot.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ PartitionKey = tuple[str, int]
 
 
 class SnapshotError(Exception):
-    """The cluster cannot be taken down as it is; the message is one line for the user."""
+    """The cluster does not support snapshots. The message is one line for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterSnapshot:
-    """What was at one moment; nothing of it is ever changed.
+    """An immutable snapshot.
 
-    metadata: topics and configs. config: what these came to.
-    files: of the logs. producers: of every log that there was, by topic and partition; entries are never changed.
+    metadata: topics and dynamic configs. config: the broker configs in effect.
+    files: the files of the logs. producers: the producer state of every log, by topic and partition.
     """
 
     metadata: ClusterMetadata
@@ -46,9 +46,9 @@ class ClusterSnapshot:
 
 
 def take_snapshot(cluster: Cluster) -> ClusterSnapshot:
-    """Return what the cluster is now. Raises SnapshotError where it is not in memory alone."""
+    """Return a snapshot of the current state. Raises SnapshotError with a data folder or imported logs."""
     files = _memory_of(cluster).copy()
-    # Where a log begins within its first segment is nowhere else.
+    # A log start offset inside the first segment is in no other file.
     files.replace(LOG_START_OFFSET_CHECKPOINT, cluster.node.replicas.logs.checkpoint(LOG_START_OFFSET_CHECKPOINT))
     producers = {
         (partition.topic_name, partition.index): list(log.producers.active_producers())
@@ -65,11 +65,12 @@ def take_snapshot(cluster: Cluster) -> ClusterSnapshot:
 
 
 def restore_snapshot(cluster: Cluster, snapshot: ClusterSnapshot) -> None:
-    """Take the cluster back to the snapshot; whoever waits is not answered, so that connections have to be closed.
+    """Restore the snapshot. Pending requests get no response, so that the caller must close the connections.
 
-    Every partition begins a new leader epoch, later than any that it had, so that consumers look what is left.
-    Raises SnapshotError where the cluster is not in memory alone.
+    Every partition gets a higher leader epoch than before, so that consumers check for truncation.
+    Raises SnapshotError with a data folder or imported logs.
     """
+    # The packages for logs are loaded with the first restore, not with the admin API.
     from .cluster_loader import restore_configs, restore_logs
 
     _memory_of(cluster)
@@ -86,7 +87,7 @@ def restore_snapshot(cluster: Cluster, snapshot: ClusterSnapshot) -> None:
         partition.is_deleted = True
     cluster.drop_memory()
     node.replace_files(snapshot.files.copy())
-    # What is changed from here on is not the snapshot's.
+    # Later changes must not change the snapshot.
     metadata = deepcopy(snapshot.metadata)
     restore_configs(cluster, metadata.configs)
     cluster.image.configs.current = snapshot.config
@@ -99,7 +100,7 @@ def restore_snapshot(cluster: Cluster, snapshot: ClusterSnapshot) -> None:
     for partition in node.replicas.partitions():
         entries = snapshot.producers.get((partition.topic_name, partition.index))
         if entries is not None:
-            # The log alone does not restore them: batches were evicted, and producers removed, without a record of it.
+            # The log alone is not enough: evicted batches and removed producers leave no record.
             partition.log.producers.replace_all(entries)
     cluster.controller.producer_ids = ProducerIdManager(snapshot.next_producer_id)
     node.load_coordinators()

@@ -1,9 +1,9 @@
-"""A node that dies as by SIGKILL, and what it finds when it is started again.
+"""Crashes a node as SIGKILL does, and recovers it from its files.
 
-What was written to the files is there, flushed or not; nothing is closed, and nothing that was on its way to the disk
-is begun any more. What was in memory only is gone: sessions, connections, waiting requests, timers; groups, offsets and
-transactional ids are read again from their topics. A node in memory keeps its files, and of the rest what a data folder
-would have: topics, configs, and which block of producer ids comes next.
+A crash keeps everything that was written to the files, flushed or not. It closes no log and begins no further disk
+step. Sessions, connections, pending requests and timers are lost. The coordinators read groups, offsets and
+transactional ids from their topics again. A node in memory keeps its files and what a data folder would have: topics,
+configs and the start of the next block of producer ids.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ...storage.checkpoints.checkpoint_files import LOG_START_OFFSET_CHECKPOINT
 from ...storage.file_systems.file_system import FileSystem, read_whole
 from ...storage.log_files import SNAPSHOT_SUFFIX, partition_of
 from ..metadata.cluster_metadata import ClusterMetadata
+from .metadata_store import MetadataFileStore, metadata_of
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -27,12 +28,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# What a byte of a snapshot is changed by when it is corrupted: every bit of it.
 _ALL_BITS = 0xFF
 
 
 class SnapshotFault(Enum):
-    """What happens to the snapshots of producers while a node is down, by the names of the admin API."""
+    """What happens to the producer snapshots while a node is down. The values are those of the admin API."""
 
     KEEP = "keep"
     DROP = "drop"
@@ -41,7 +41,7 @@ class SnapshotFault(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LogEndOffsets:
-    """Where the log of a partition ended before a node died, and where it does after that; 0 for one that is gone."""
+    """The log end offsets of a partition before a crash and after the recovery; 0 for a partition without a log."""
 
     topic_name: str
     partition: int
@@ -51,47 +51,44 @@ class LogEndOffsets:
 
 @dataclass(frozen=True, slots=True)
 class CrashedNode:
-    """What is left of a node that died.
+    """What remains of a crashed node.
 
-    metadata: of a node in memory. directory: of one on disk, whose own metadata file tells.
-    end_offsets: of every log, by topic and partition.
-    steps: what threads may still be at.
+    metadata: the metadata before the crash. directory: the data folder, or None in memory.
+    end_offsets: the log end offset by topic and partition.
+    executors: the disk executors, which may still run a step.
     """
 
     metadata: ClusterMetadata
     directory: DataDirectory | None
     end_offsets: dict[tuple[str, int], int]
-    steps: tuple[DiskExecutor, ...]
+    executors: tuple[DiskExecutor, ...]
 
-    async def wait_steps(self) -> None:
-        """Return when no thread does anything for the dead node any more."""
-        for steps in self.steps:
-            await steps.wait_abandoned()
+    async def wait_executors(self) -> None:
+        """Wait for the end of the disk steps that run."""
+        for executor in self.executors:
+            await executor.wait_abandoned()
 
 
 def crash_node(cluster: Cluster, cleaner_thread: CleanerThread | None) -> CrashedNode:
-    """Have the cluster's node die, and return what is left of it; the cluster is empty until it is revived."""
-    from .metadata_store import MetadataFileStore, metadata_of
-
+    """Crash the node of the cluster. The cluster is empty until restart_node."""
     node, store = cluster.node, cluster.controller.store
     assert store is None or isinstance(store, MetadataFileStore), "the store of a data folder"
-    steps = node.replicas.started_disk_executor
-    if steps is not None:
-        steps.abandon()
-    cleaning = None if cleaner_thread is None else cleaner_thread.abandon()
+    executors = [node.replicas.started_disk_executor, cleaner_thread and cleaner_thread.abandon()]
+    if executors[0] is not None:
+        executors[0].abandon()
     cluster.clock.cancel_all()
     partitions = list(node.replicas.partitions())
-    dead = CrashedNode(
+    crashed = CrashedNode(
         metadata_of(cluster.controller),
         None if store is None else store.directory,
         {
             (partition.topic_name, partition.index): 0 if (log := partition.find_log()) is None else log.log_end_offset
             for partition in partitions
         },
-        tuple(each for each in (steps, cleaning) if each is not None),
+        tuple(executor for executor in executors if executor is not None),
     )
     if not node.replicas.is_on_disk:
-        # On disk it is written once a minute; here it would never be, and deleted records would always come back.
+        # With a data folder the log scheduler writes it. Without this file deleted records would come back.
         with suppress(OSError):
             logs = node.replicas.logs
             logs.write_checkpoints({LOG_START_OFFSET_CHECKPOINT: logs.checkpoint(LOG_START_OFFSET_CHECKPOINT)})
@@ -99,7 +96,7 @@ def crash_node(cluster: Cluster, cleaner_thread: CleanerThread | None) -> Crashe
         partition.is_deleted = True
         log = partition.find_log()
         if log is not None:
-            # A request that is in the middle of its partitions finds no place to write to.
+            # A request that is being handled cannot append any more.
             log.fail_flush()
             log.abandon()
     cluster.drop_memory()
@@ -107,37 +104,38 @@ def crash_node(cluster: Cluster, cleaner_thread: CleanerThread | None) -> Crashe
         node.event_loop_bridge.release()
     if node.file_faults is not None:
         node.file_faults.machine_stopped()
-    return dead
+    return crashed
 
 
 async def restart_node(
-    cluster: Cluster, dead: CrashedNode, snapshots: SnapshotFault = SnapshotFault.KEEP
+    cluster: Cluster, crashed: CrashedNode, snapshots: SnapshotFault = SnapshotFault.KEEP
 ) -> list[LogEndOffsets]:
-    """Load the dead node's logs again, recovered as after any stop that was not clean, and return where they end.
+    """Load and recover the logs of the crashed node, as after any unclean shutdown. Return their end offsets.
 
-    snapshots: what has happened to the snapshots of producers meanwhile.
-    Raises OSError, CorruptFileError, ConfigError, DataDirectoryError; the cluster is empty then, and it may be tried
-    again.
+    snapshots: what to do to the producer snapshots first.
+    Raises OSError, CorruptFileError, ConfigError, DataDirectoryError. The cluster is empty then, and the call may be
+    repeated.
     """
+    # The packages for logs are loaded with the first restart, not with the admin API.
     from .cluster_loader import recover_cluster
 
-    await dead.wait_steps()
+    await crashed.wait_executors()
     node = cluster.node
     if node.event_loop_bridge is not None:
         node.event_loop_bridge.begin()
     if node.file_faults is not None:
         node.file_faults.machine_started()
     damage_snapshots(node.replicas.file_system, snapshots)
-    # What a request did that was still being handled when the node died.
+    # A request that was being handled during the crash may have changed the state since.
     cluster.drop_memory()
     try:
-        recover_cluster(cluster, dead.metadata, dead.directory)
+        recover_cluster(cluster, crashed.metadata, crashed.directory)
     except BaseException:
         cluster.drop_memory()
         raise
     return [
         LogEndOffsets(topic_name, index, before, _end_offset(cluster, topic_name, index))
-        for (topic_name, index), before in dead.end_offsets.items()
+        for (topic_name, index), before in crashed.end_offsets.items()
     ]
 
 
@@ -148,7 +146,7 @@ def _end_offset(cluster: Cluster, topic_name: str, index: int) -> int:
 
 
 def damage_snapshots(file_system: FileSystem, fault: SnapshotFault) -> int:
-    """Drop or corrupt the snapshot files of every partition, of which no log may be open; return how many they were."""
+    """Delete or corrupt the producer snapshots of all partitions. Return their number. No log may be open."""
     if fault is SnapshotFault.KEEP:
         return 0
     paths = [

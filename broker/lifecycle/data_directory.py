@@ -1,8 +1,8 @@
-"""A data folder: whose it is, that nobody else has it open, and what its metadata file says.
+"""A data folder: its lock, its owner and its metadata file.
 
-The folder has an empty `.lock`, which is locked while a process works there, and Kafka's `meta.properties`, which says
-which node of which cluster it belongs to. Both are as a real Kafka has them, so that neither starts on a folder that
-the other one holds. Source: LogManager.lockLogDirs and MetaPropertiesEnsemble.verify, Kafka 4.3.0.
+The folder has an empty `.lock`, which is locked while a process uses the folder, and `meta.properties` with the node id
+and the cluster id. Both files are compatible with Kafka, so that Kafka and fauxka never use a folder together.
+Source: LogManager.lockLogDirs and MetaPropertiesEnsemble.verify, Kafka 4.3.0.
 """
 
 from __future__ import annotations
@@ -33,32 +33,32 @@ from ..metadata.cluster_metadata import (
 
 logger = logging.getLogger(__name__)
 
-# What a metadata file that cannot be read is renamed to before it is written anew, for a person to look at.
+# An unreadable metadata file is renamed to this before a new one is written.
 BROKEN_METADATA_FILE = METADATA_FILE + ".broken"
 # meta.properties has five short lines.
 META_PROPERTIES_BYTES_MAX = 64 * 1024
 
 
 class DataDirectoryError(Exception):
-    """The folder cannot be worked in; the message is one line for the user."""
+    """The folder cannot be used. The message is one line for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeIdentity:
-    """Who wants to work in a folder; cluster_id None takes that of the folder, or a new one."""
+    """The node that opens a folder. cluster_id: None accepts that of the folder, or creates one."""
 
     node_id: int
     cluster_id: str | None = None
 
 
 class DataDirectory:
-    """A data folder that this process has open; `close` leaves it.
+    """A data folder that this process has locked until `close`.
 
-    metadata: what the metadata file says; None where there is none that can be read.
+    metadata: the content of the metadata file; None if there is none or it is unreadable.
     """
 
     def __init__(self, folder: str | os.PathLike[str], owner: NodeIdentity) -> None:
-        """Open the folder, made if it is not there, for its owner. Raises DataDirectoryError."""
+        """Create the folder if necessary, and lock it. Raises DataDirectoryError."""
         self.folder = os.path.abspath(folder)
         self._files = OsFileSystem(self.folder)
         self.file_system: FileSystem = self._files
@@ -66,33 +66,33 @@ class DataDirectory:
             os.makedirs(self.folder, exist_ok=True)
             self._lock = _lock_exclusive(f"{self.folder}/{LOCK}", self.folder)
         except OSError as error:
-            raise DataDirectoryError(f"cannot work in {self.folder}: {error.strerror}") from error
+            raise DataDirectoryError(f"cannot use {self.folder}: {error.strerror}") from error
         try:
-            self.cluster_id = self._claimed_by(owner)
+            self.cluster_id = self._claim(owner)
             self.metadata = self._read_metadata()
         except OSError as error:
             self.close()
-            raise DataDirectoryError(f"cannot work in {self.folder}: {error.strerror}") from error
+            raise DataDirectoryError(f"cannot use {self.folder}: {error.strerror}") from error
         except DataDirectoryError:
             self.close()
             raise
 
     def reload(self) -> None:
-        """Look at the files as they are, as another process would that opened the folder now. Raises as a start does.
+        """Read the files again, as a new process would. Raises OSError and DataDirectoryError.
 
-        No file that was opened before may be used any more.
+        Files that were opened before must not be used any more.
         """
         self._files.discard_open_files()
         self.metadata = self._read_metadata()
 
     def close(self) -> None:
-        """Leave the folder, so that another process may open it."""
+        """Unlock the folder for other processes."""
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
 
-    def _claimed_by(self, owner: NodeIdentity) -> str:
-        """Return the id of the cluster, after meta.properties was checked against the owner, or made."""
+    def _claim(self, owner: NodeIdentity) -> str:
+        """Check meta.properties against the owner, or create it. Return the cluster id."""
         path = f"{self.folder}/{META_PROPERTIES}"
         try:
             content = read_bounded(self.file_system, META_PROPERTIES, META_PROPERTIES_BYTES_MAX)
@@ -108,12 +108,12 @@ class DataDirectory:
         return properties.cluster_id
 
     def _id_of_metadata(self) -> str:
-        """Return the cluster id that the metadata file tells, of a folder without meta.properties, or a new one."""
+        """Return the cluster id of the metadata file, or a new one, for a folder without meta.properties."""
         metadata = self._read_metadata()
         return uuid_text(new_uuid()) if metadata is None else metadata.cluster_id
 
     def _read_metadata(self) -> ClusterMetadata | None:
-        """Return what the metadata file says; one that cannot be read is put aside, with a warning."""
+        """Return the content of the metadata file. Rename an unreadable file and log a warning."""
         try:
             content = read_bounded(self.file_system, METADATA_FILE, METADATA_BYTES_MAX)
             return None if content is None else decode_metadata(content)
@@ -129,7 +129,7 @@ class DataDirectory:
 
 
 def read_bounded(file_system: FileSystem, path: str, bytes_max: int) -> bytes | None:
-    """Return all of a small file, None where there is none. Raises CorruptFileError where it is too large, OSError."""
+    """Return the content of a small file, or None. Raises CorruptFileError if it is too large, and OSError."""
     if not file_system.exists(path):
         return None
     file = file_system.open(path)
@@ -142,10 +142,10 @@ def read_bounded(file_system: FileSystem, path: str, bytes_max: int) -> bytes | 
 
 
 def _lock_exclusive(path: str, folder: str) -> int:
-    """Return a descriptor that holds the lock, until it is closed."""
+    """Return a file descriptor with the lock, which is released with it."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        # The first is ours, and holds among threads too; the second is the kind that Java takes.
+        # flock also excludes other threads of this process; lockf is the kind of lock that Java uses.
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError) as error:

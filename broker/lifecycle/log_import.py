@@ -1,6 +1,6 @@
-"""The partition folders of another broker, such as a real Kafka's: read where they are, or copied into a data folder.
+"""Imports the partition folders of another broker, such as a real Kafka: read in place, or copied into a data folder.
 
-Nothing is written to the folder. As long as it is read it is locked as a reader, so that no broker works in it.
+Nothing is written to the folder. A shared lock keeps brokers from using it during the import.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from ..metadata.cluster_metadata import METADATA_FILE, ClusterMetadata, TopicMet
 from .data_directory import DataDirectory, DataDirectoryError, read_bounded
 from .stored_topics import topics_in_folders
 
-# A folder that is being copied has this name, and a number before it, until it is whole.
+# The name of a folder that is being copied: a number and this suffix.
 UNFINISHED_SUFFIX = ".importing"
-# 500,000 partitions with long names.
+# Enough for 500,000 partitions with long names.
 CHECKPOINT_BYTES_MAX = 128 * 1024 * 1024
 
-# What the checkpoints say of a partition goes where the partition goes.
+# The checkpoints whose entries are copied with a partition.
 _CHECKPOINTS = (RECOVERY_POINT_CHECKPOINT, LOG_START_OFFSET_CHECKPOINT, CLEANER_OFFSET_CHECKPOINT)
 
 
 class ImportedLogs:
-    """A folder of partition folders that belongs to somebody else; `close` lets go of it."""
+    """A folder of another broker, with a shared lock until `close`."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        """Take the folder. Raises DataDirectoryError where there is none, or a broker works in it."""
+        """Lock the folder. Raises DataDirectoryError if it does not exist or a broker uses it."""
         self.folder = os.path.abspath(folder)
         if not os.path.isdir(self.folder):
             raise DataDirectoryError(f"--import-logs: {self.folder} is not a folder")
@@ -48,32 +48,32 @@ class ImportedLogs:
         self._lock = lock_shared(self.folder)
 
     def close(self) -> None:
-        """Let go of the folder."""
+        """Unlock the folder."""
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
 
     def copy_into(self, directory: DataDirectory, metadata: ClusterMetadata) -> list[TopicMetadata]:
-        """Copy every topic into a data folder, whose metadata file does not yet have them, and return them.
+        """Copy all topics into a data folder and return them. The caller adds them to the metadata.
 
-        Raises DataDirectoryError, before anything is copied, where a topic is there already; OSError.
+        Raises DataDirectoryError, before anything is copied, if a topic exists already; OSError.
         """
         stored = LogManager(self.file_system).partitions_on_disk()
         topics = topics_in_folders(stored, compacted_topics(self.file_system))
-        there = {topic.name for topic in metadata.topics}
+        existing = {topic.name for topic in metadata.topics}
         for topic in topics:
-            if topic.name in there:
+            if topic.name in existing:
                 raise DataDirectoryError(f"--import-logs: {directory.folder} has a topic {topic.name} already")
         if directory.metadata is None:
-            # A crash on the way must not leave some of the folders in a place where folders are all that tells topics.
+            # With a metadata file, a crash during the copy leaves no topic that is derived from incomplete folders.
             directory.file_system.replace(METADATA_FILE, encode_metadata(metadata), is_synced=True)
         self._copy_into(directory, [PartitionName(each.topic_name, each.partition) for each in stored])
         return topics
 
     def _copy_into(self, directory: DataDirectory, wanted: list[PartitionName]) -> None:
-        """Copy the folders of these partitions, synced, with what the checkpoints say of them.
+        """Copy and sync the folders of these partitions, and their checkpoint entries. Raises OSError.
 
-        A copy that is cut short leaves nothing but what delete_unfinished_imports deletes. Raises OSError.
+        An interrupted copy leaves only folders that delete_unfinished_imports deletes.
         """
         unfinished: list[str] = []
         for number, name in enumerate(wanted):
@@ -87,7 +87,7 @@ class ImportedLogs:
             if moved:
                 directory.file_system.replace(checkpoint, encode_offsets({**ours, **moved}), is_synced=True)
         if not self.file_system.exists(CLEAN_SHUTDOWN):
-            # What is to be recovered there is to be recovered here.
+            # The imported logs need recovery.
             directory.file_system.delete(CLEAN_SHUTDOWN)
         for name, folder in zip(wanted, unfinished, strict=True):
             directory.file_system.rename_folder(folder, partition_folder(*name))
@@ -95,19 +95,19 @@ class ImportedLogs:
 
 
 def delete_unfinished_imports(file_system: FileSystem) -> None:
-    """Delete what is left of an import that was cut short. Raises OSError."""
+    """Delete the folders of an interrupted import. Raises OSError."""
     for folder in file_system.folders():
         if folder.endswith(UNFINISHED_SUFFIX) and folder.removesuffix(UNFINISHED_SUFFIX).isdecimal():
             file_system.delete_folder(folder)
 
 
 def compacted_topics(file_system: FileSystem) -> set[str]:
-    """Return the topics that were compacted, as far as the cleaner had come to them."""
+    """Return the names of the topics that the log cleaner has cleaned."""
     return {name.topic_name for name in _offsets(file_system, CLEANER_OFFSET_CHECKPOINT)}
 
 
 def _offsets(file_system: FileSystem, checkpoint: str) -> dict[PartitionName, int]:
-    """Return what a checkpoint says; nothing where it is missing or damaged, as Kafka does."""
+    """Return the entries of a checkpoint; none if it is missing or damaged, as in Kafka."""
     try:
         return decode_offsets(read_bounded(file_system, checkpoint, CHECKPOINT_BYTES_MAX) or b"")
     except CorruptFileError:
@@ -115,9 +115,9 @@ def _offsets(file_system: FileSystem, checkpoint: str) -> dict[PartitionName, in
 
 
 def lock_shared(folder: str) -> int:
-    """Return a descriptor that keeps brokers from working in the folder until it is closed, -1 in one without a lock.
+    """Return a file descriptor with a shared lock of the folder, or -1 if it has no lock file.
 
-    Raises DataDirectoryError where a broker works in it, and OSError.
+    Raises DataDirectoryError if a broker uses the folder, and OSError.
     """
     try:
         descriptor = os.open(f"{folder}/{LOCK}", os.O_RDONLY)

@@ -1,6 +1,6 @@
-"""What recurs for logs on disk: checkpoints, flushes by time, and the deletion of files whose time has come.
+"""Periodic work on the logs of a data folder: checkpoints, flushes by time, and deletion of renamed files.
 
-What waits for the disk is done in another thread; what it needs to know of the logs is taken down before.
+The event loop collects the content of a checkpoint or the files to delete. A disk thread writes or deletes them.
 Source: LogManager.startup and ReplicaManager.startHighWatermarkCheckPointThread, Kafka 4.3.0.
 """
 
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# How often it is looked for files that were renamed file.delete.delay.ms ago; Kafka has a timer for each of them.
+# How often to check for files that were renamed file.delete.delay.ms ago. Kafka has a timer for each file.
 DELETION_INTERVAL_MS = 1000
 
 
 class LogScheduler:
-    """The recurring work on a cluster's logs on disk."""
+    """The periodic work on the logs of a node."""
 
     def __init__(self, replicas: ReplicaManager) -> None:
-        """Do nothing yet."""
+        """replicas: the replica manager of the node."""
         self._replicas = replicas
         self._contents: dict[str, bytes] = {}
         self._in_flight: set[str] = set()
         self._failing: set[str] = set()
 
     def schedule(self) -> list[tuple[int, Callable[[], None]]]:
-        """Return each piece of work with its interval in ms."""
+        """Return the periodic tasks, each with its interval in ms."""
         settings = self._replicas.config
         return [
             (settings.log_flush_offset_checkpoint_interval_ms, partial(self.checkpoint, RECOVERY_POINT_CHECKPOINT)),
@@ -54,7 +54,7 @@ class LogScheduler:
         ]
 
     def checkpoint(self, name: str) -> None:
-        """Write one of the checkpoint files, if it has news and is not being written."""
+        """Write a checkpoint file if its content has changed and it is not being written."""
         if name in self._in_flight:
             return
         logs = self._replicas.logs
@@ -72,23 +72,23 @@ class LogScheduler:
             self._contents[name] = content
             self._failing.discard(name)
         elif name not in self._failing:
-            # Said once; it only means that a start after a crash has more to recover.
+            # Logged once per failure. The only effect is a longer recovery after a crash.
             self._failing.add(name)
             logger.warning("cannot write %s: %s", name, error)
 
     def flush_by_time(self) -> None:
-        """Flush the logs that have waited for flush.ms."""
+        """Flush the logs whose flush.ms has passed."""
         now_ms = self._replicas.clock.now_ms()
         for partition in self._replicas.partitions():
             if partition.flusher is not None:
                 partition.flusher.flush_if_due(now_ms)
 
     def delete_due_files(self) -> None:
-        """Delete what was renamed for it: giving back a gigabyte takes a file system its time."""
+        """Delete the renamed files whose file.delete.delay.ms has passed, in a disk thread."""
         step = self._replicas.logs.begin_deletion(self._replicas.clock.now_ms())
         if step is not None:
             self._replicas.disk_executor.run(step, _deleted)
 
 
 def _deleted(error: OSError | None) -> None:
-    assert error is None, f"{error}: what cannot be deleted is logged, and raises nothing"
+    assert error is None, f"the deletion logs its errors and raises none: {error}"

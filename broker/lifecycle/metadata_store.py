@@ -1,20 +1,24 @@
-"""Keeps what a cluster is on disk: the metadata file follows every change, and the logs are closed at the end.
+"""Saves the cluster metadata to the metadata file of a data folder.
 
-A change is in force in memory at once, and the file is replaced right after it. Where every append is flushed before
-it is acknowledged, the file and its folder are, too; that takes a disk's time, so it is done in another thread, and
-who asked for the change waits for its answer. Changes that come meanwhile go into the next file together.
+1. A change takes effect in memory at once. The file is replaced after the current request.
+2. With log.flush.interval.messages=1 a disk thread writes and syncs the file, and the response of the request waits for
+   it (`when_saved`). Otherwise the event loop writes the file without a sync.
+3. Changes during a write go into the next write together.
+4. After a failed write the store retries every RETRY_MS.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ..metadata.cluster_metadata import METADATA_FILE, ClusterMetadata, ConfigsMetadata, TopicMetadata, encode_metadata
 from ..runtime.deferred import Deferred
+from ..runtime.disk_executor import STEP_THREADS_MAX
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -24,17 +28,17 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# How long after a file could not be written it is tried again: a full disk has room when somebody has made some.
+# The delay before the next attempt after a failed write, for example on a full disk.
 RETRY_MS = 1000
 
 Response = TypeVar("Response")
 
 
 class MetadataFileStore:
-    """The data folder of a cluster; its metadata file is always on its way to what the cluster is."""
+    """A MetadataStore that writes the metadata file. `close` also closes the logs."""
 
     def __init__(self, cluster: Cluster, directory: DataDirectory) -> None:
-        """Take what the file says to be what the cluster is; write_now makes it so."""
+        """Assume that the file is up to date; otherwise the caller calls write_now."""
         self._controller = cluster.controller
         self._replicas = cluster.node.replicas
         self.directory = directory
@@ -50,30 +54,27 @@ class MetadataFileStore:
         return self.directory.folder
 
     def changed(self) -> None:
-        """The cluster is no longer what the file says; it is written when the request in hand is done with."""
+        """Note a change, and write the file after the current request."""
         self._change += 1
         self._write_later(0)
 
     @property
     def is_saved(self) -> bool:
-        """Whether all changes so far are in the file."""
+        """Whether the file has all changes so far."""
         return self._saved_change == self._change
 
-    def when_saved(self, answer: Callable[[KafkaError | None], Response]) -> Response | Deferred[Response]:
-        """Return answer(None) when all changes so far are in the file.
-
-        Where the file cannot be written it is answer(KAFKA_STORAGE_ERROR).
-        """
+    def when_saved(self, respond: Callable[[KafkaError | None], Response]) -> Response | Deferred[Response]:
+        """Return respond(None) when the file has all changes so far; respond(KAFKA_STORAGE_ERROR) if a write fails."""
         if self.is_saved:
-            return answer(None)
+            return respond(None)
         deferred: Deferred[Response] = Deferred()
-        self._waiting.append((self._change, lambda error: deferred.complete(answer(_storage_error(error)))))
+        self._waiting.append((self._change, lambda error: deferred.complete(respond(_storage_error(error)))))
         self.write()
         response = deferred.response()
         return deferred if response is None else response
 
     def write(self) -> None:
-        """Begin to write the file if it is behind."""
+        """Begin to write the file if there are changes."""
         if self._is_busy or self.is_saved:
             return
         self._is_busy = True
@@ -91,18 +92,18 @@ class MetadataFileStore:
             ended(None)
 
     def write_now(self) -> None:
-        """Write the file, synced, on this thread; for a start and a stop. Raises OSError."""
+        """Write and sync the file in this thread, at start-up and shutdown. Raises OSError."""
         state = metadata_of(self._controller)
         self._replace(encode_metadata(state), is_synced=True)
         self._saved_change = self._change
         self._controller.producer_ids.block_saved(state.next_producer_id)
 
     def close(self) -> None:
-        """Write what is behind and close the logs; a failure is logged, and recovered from by the next start."""
+        """Write the changes and close the logs. An error is logged; the next start-up recovers the logs."""
         try:
             if self._saved_change != self._change:
                 self.write_now()
-            self._replicas.logs.close(_run_together)
+            self._replicas.logs.close(_run_parallel)
         except OSError as error:
             logger.error("cannot close %s cleanly: %s", self.folder, error)
 
@@ -117,12 +118,12 @@ class MetadataFileStore:
         else:
             logger.error("cannot write %s: %s; trying again in %d ms", METADATA_FILE, error, RETRY_MS)
             self._write_later(RETRY_MS)
-        answered = [done for waiting, done in self._waiting if waiting <= change]
+        completed = [done for waiting, done in self._waiting if waiting <= change]
         self._waiting = [each for each in self._waiting if each[0] > change]
-        for done in answered:
+        for done in completed:
             done(error)
         if error is None or self._waiting:
-            # What was changed while the file was on its way.
+            # Write the changes that were made during this write.
             self.write()
 
     def _write_later(self, delay_ms: int) -> None:
@@ -160,17 +161,11 @@ def _storage_error(error: OSError | None) -> KafkaError | None:
     return KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"cannot write {METADATA_FILE}: {error.strerror or error}")
 
 
-def _run_together(steps: Iterable[Callable[[], None]]) -> None:
-    """Run steps that wait for the disk, as many at a time as pay; raises what the first of those that failed failed by.
+def _run_parallel(steps: Iterable[Callable[[], None]]) -> None:
+    """Run blocking steps in parallel. Raises the exception of the first step that failed.
 
-    A file system commits together what is flushed together: many logs close in half of the time or less, and the more
-    so where others use the disk too.
+    File systems commit concurrent flushes together, so that many logs close in half of the time or less.
     """
-    # Loaded at the end, for a folder only.
-    from concurrent.futures import ThreadPoolExecutor
-
-    from ..runtime.disk_executor import STEP_THREADS_MAX
-
     with ThreadPoolExecutor(STEP_THREADS_MAX, "fauxka-close") as pool:
         for running in [pool.submit(step) for step in steps]:
             running.result()

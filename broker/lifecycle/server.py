@@ -234,7 +234,7 @@ class Server:
         if self._crashed is not None:
             # The only timer left is that of its restart.
             self.cluster.clock.cancel_all()
-            await self._crashed.wait_steps()
+            await self._crashed.wait_executors()
             self._crashed = None
             self._release_ports()
         for timer in self._recurring:

@@ -1,7 +1,7 @@
-"""Which topics the folders of partitions make, where no metadata file tells it.
+"""Derives topics from partition folders, for a data folder without a metadata file and for imported logs.
 
-A folder's name has the topic and the partition, and its partition.metadata the topic's id. What else a topic was told
-is not in the folders, so its records are kept for as long as nobody says otherwise.
+The folder's name has the topic and the partition; its partition.metadata has the topic id. Configs are not in the
+folders, so that the topics get unlimited retention.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from ...storage.log_manager import StoredPartition
 
 
-# Whatever retention there was: what is not known must not cost records.
+# The original retention is unknown, and no record must be lost.
 KEEP_ALL = {"retention.ms": "-1", "retention.bytes": "-1"}
 COMPACT = {"cleanup.policy": "compact"}
 
 
 def topics_in_folders(stored: Iterable[StoredPartition], compacted: Collection[str]) -> list[TopicMetadata]:
-    """Return the topics that the partitions belong to, in the order of their names.
+    """Return the topics of the partitions, sorted by name.
 
-    compacted: the topics that are known to be compacted. Where partitions of one name have several ids, the one of the
-    lowest partition holds; belongs_to tells which then are another topic's. A topic without any id gets a new one.
+    compacted: the names of compacted topics. If partitions of one name have different topic ids, that of the lowest
+    partition counts (see belongs_to). A topic without an id gets a new one.
     """
     partitions: dict[str, list[StoredPartition]] = {}
     for each in stored:
@@ -42,12 +42,12 @@ def topics_in_folders(stored: Iterable[StoredPartition], compacted: Collection[s
 
 
 def belongs_to(stored: StoredPartition, topic_id: bytes) -> bool:
-    """Whether the partition's folder is one of the topic of that id, as far as the folder tells."""
+    """Return whether the partition is one of the topic with that id, or its folder has no topic id."""
     return stored.topic_id is None or stored.topic_id == topic_id
 
 
-def describe(topics: Iterable[TopicMetadata]) -> str:
-    """Return the topics for the log."""
+def describe_topics(topics: Iterable[TopicMetadata]) -> str:
+    """Return the topics as text for the log."""
     return ", ".join(
         f"{topic.name} (id {uuid_text(topic.topic_id)}, {topic.partition_count} partitions, "
         f"{' '.join(f'{name}={text}' for name, text in topic.configs.items())})"

@@ -251,4 +251,4 @@ def test_folder_that_nobody_knows_is_put_aside_and_one_that_is_missing_begins_an
     assert produced.base_offset == 0
     assert [path.name for path in data.glob("unknown-0*")] == [path.name for path in data.glob("unknown-0.*-stray")]
     assert len(list(data.glob("unknown-0.*-stray"))) == 1
-    assert "events-1 has no folder, and begins anew, empty" in log
+    assert "events-1 has no folder; an empty log is created" in log

@@ -88,7 +88,7 @@ def test_advertised_listener_that_is_not_bound_is_refused() -> None:
     [
         ([ListenerConfig("A", "", 1), ListenerConfig("A", "", 2)], "different name"),
         ([ListenerConfig("A", "", 1), ListenerConfig("B", "", 1)], "different port"),
-        ([ListenerConfig("SASL_SSL", "", 1)], "asks for SASL_SSL"),
+        ([ListenerConfig("SASL_SSL", "", 1)], "has the protocol SASL_SSL"),
         ([ListenerConfig("A", "", 1, "0.0.0.0", 1)], "nonroutable meta-address"),
     ],
 )
