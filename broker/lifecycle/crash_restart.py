@@ -73,9 +73,10 @@ def crash_node(cluster: Cluster, cleaner_thread: CleanerThread | None) -> Crashe
     """Crash the node of the cluster. The cluster is empty until restart_node."""
     node, store = cluster.node, cluster.controller.store
     assert store is None or isinstance(store, MetadataFileStore), "the store of a data folder"
-    executors = [node.replicas.started_disk_executor, cleaner_thread and cleaner_thread.abandon()]
-    if executors[0] is not None:
-        executors[0].abandon()
+    disk_executor = node.replicas.started_disk_executor
+    if disk_executor is not None:
+        disk_executor.abandon()
+    cleaner_executor = None if cleaner_thread is None else cleaner_thread.abandon()
     cluster.clock.cancel_all()
     partitions = list(node.replicas.partitions())
     crashed = CrashedNode(
@@ -85,7 +86,7 @@ def crash_node(cluster: Cluster, cleaner_thread: CleanerThread | None) -> Crashe
             (partition.topic_name, partition.index): 0 if (log := partition.find_log()) is None else log.log_end_offset
             for partition in partitions
         },
-        tuple(executor for executor in executors if executor is not None),
+        tuple(executor for executor in (disk_executor, cleaner_executor) if executor is not None),
     )
     if not node.replicas.is_on_disk:
         # With a data folder the log scheduler writes it. Without this file deleted records would come back.
