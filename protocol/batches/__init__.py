@@ -1,1 +1,1 @@
-"""Record batches (magic 2): header, records, compression and control records."""
+"""Record batches of magic 2: header, records, compression and control records."""

@@ -1,7 +1,7 @@
-"""The codecs of a batch's records, as Kafka frames them; each library is loaded when its codec is first met.
+"""Compression of a batch's records in Kafka's framing. The library of a codec is loaded on its first use.
 
-gzip is one stream; snappy is the blocks of xerial's snappy-java, and a bare snappy block is read too; lz4 is a frame of
-independent blocks (Kafka refuses linked ones); zstd is a frame.
+gzip is one stream. snappy is the block format of snappy-java (xerial); a single raw snappy block is also read. lz4 is a
+frame of independent blocks, because Kafka rejects linked ones. zstd is a frame.
 Source: org.apache.kafka.common.compress, Kafka 4.3.0.
 """
 
@@ -17,18 +17,17 @@ from .record_batch import Compression
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# The most that a payload may become. A batch reaches a broker within a request, and a request has at most 100 MiB
-# (socket.request.max.bytes): records that no request could have carried plain are not taken compressed either. Kafka
-# has no such bound, because it never holds the records of a batch at once; we do.
+# The limit of decompressed records: the size of the largest request (socket.request.max.bytes). Kafka has no such
+# limit, because it never has all records of a batch in memory.
 DECOMPRESSED_BYTES_MAX = 100 * 1024 * 1024
 
-# zstd does not say how large its content is, so room is made in steps: this, or so many times the payload, then four
-# times as much until it fits.
-_ROOM_BYTES_FIRST = 64 * 1024
-_ROOM_PER_PAYLOAD_BYTE = 8
-_ROOM_GROWTH = 4
-# What cramjam says when the room was too small.
-_ROOM_TOO_SMALL = "whole buffer"
+# A zstd frame may not have the size of its content. The output buffer has the larger of these two sizes first, then
+# four times as much until the content fits.
+_BUFFER_BYTES_FIRST = 64 * 1024
+_BUFFER_BYTES_PER_PAYLOAD_BYTE = 8
+_BUFFER_GROWTH = 4
+# Part of cramjam's error message for a buffer that is too small.
+_BUFFER_TOO_SMALL = "whole buffer"
 
 # zlib's window for a gzip stream: 15 bits and 16 for the wrapper.
 _GZIP_WINDOW = 31
@@ -41,7 +40,7 @@ _BLOCK_SIZE = Struct(">I")
 _LZ4_MAGIC = b"\x04\x22\x4d\x18"
 _LZ4_FLAGS_POSITION = 4
 _LZ4_INDEPENDENT_BIT = 0x20
-# What the library says of it, in the name of its error.
+# Part of the library's error message for a wrong checksum of the content.
 _LZ4_CONTENT_CHECKSUM_WRONG = "contentChecksum"
 
 
@@ -53,7 +52,7 @@ class _Lz4Stream(Protocol):
 
 
 class _Lz4Frame(Protocol):
-    """What is used of the module lz4.frame, which comes without types."""
+    """The used part of the module lz4.frame, which has no type information."""
 
     BLOCKSIZE_MAX64KB: int
 
@@ -69,17 +68,17 @@ def _load_lz4_frame() -> _Lz4Frame:
 
 
 class BrokenPayload(Exception):
-    """The payload is not what its codec says."""
+    """The payload is not valid for its codec."""
 
 
 class PayloadTooLarge(Exception):
-    """The payload becomes larger than DECOMPRESSED_BYTES_MAX."""
+    """The decompressed payload is larger than the limit."""
 
 
 def compress(codec: Compression, data: bytes, level: int | None = None) -> bytes:
-    """Return data in the codec's framing; data itself for NONE.
+    """Return the compressed data; data itself for NONE.
 
-    level: as the codec counts; None is Kafka's default. snappy has no levels.
+    level: the compression level of the codec; None for Kafka's default. snappy has no levels.
     """
     if codec is Compression.NONE:
         return data
@@ -103,10 +102,7 @@ def compress(codec: Compression, data: bytes, level: int | None = None) -> bytes
 
 
 def decompress(codec: Compression, payload: memoryview, limit: int = DECOMPRESSED_BYTES_MAX) -> bytes:
-    """Return what the payload holds; never more than limit bytes are made of it.
-
-    Raises BrokenPayload, PayloadTooLarge.
-    """
+    """Return the decompressed payload. Raises BrokenPayload; PayloadTooLarge if it has more than limit bytes."""
     if codec is Compression.NONE:
         return bytes(payload)
     if codec is Compression.GZIP:
@@ -123,7 +119,7 @@ def _too_large(limit: int) -> PayloadTooLarge:
 
 
 def _decompress_gzip(payload: memoryview, limit: int) -> bytes:
-    """Read one gzip stream after another; what follows the last one and is none is ignored, as Java does."""
+    """Read all adjacent gzip streams. Bytes after the last one are ignored, as in Java."""
     parts: list[bytes] = []
     rest = bytes(payload)
     while not parts or rest.startswith(b"\x1f\x8b"):
@@ -170,14 +166,14 @@ def _decompress_snappy(payload: memoryview, limit: int) -> bytes:
 
 
 def _snappy_blocks(payload: memoryview) -> Iterator[bytes]:
-    """Yield the bare snappy blocks of a payload, xerial's or a bare block itself."""
+    """Yield the raw snappy blocks of a payload."""
     if bytes(payload[: len(_XERIAL_MAGIC)]) != _XERIAL_MAGIC:
         yield bytes(payload)
         return
     position = len(_XERIAL_HEADER)
     if len(payload) < position:
         raise BrokenPayload(f"snappy: a header of {len(payload)} bytes")
-    # Fewer bytes than a block size has are the end of the stream for the Java library, and no error.
+    # As in snappy-java, fewer bytes than a block size end the stream without an error.
     while position + _BLOCK_SIZE.size <= len(payload):
         size: int = _BLOCK_SIZE.unpack_from(payload, position)[0]
         position += _BLOCK_SIZE.size
@@ -199,7 +195,7 @@ def _decompress_lz4(payload: memoryview, limit: int) -> bytes:
     except RuntimeError as error:
         if _LZ4_CONTENT_CHECKSUM_WRONG not in str(error):
             raise BrokenPayload(f"lz4: {error}") from None
-        # Kafka does not look at the checksum of the content; without its four bytes the library does not either.
+        # Kafka ignores the checksum of the content. Without its four bytes the library ignores it too.
         data = _load_lz4_frame().LZ4FrameDecompressor().decompress(payload[:-4], limit + 1)
         is_whole = True
     if len(data) > limit:
@@ -214,17 +210,17 @@ def _decompress_zstd(payload: memoryview, limit: int) -> bytes:
 
     compressed = bytes(payload)
     if not compressed:
-        # An empty stream, as Java reads it: no frame is no error.
+        # As in Java, no frame is an empty stream.
         return b""
-    room_size = min(max(_ROOM_BYTES_FIRST, len(compressed) * _ROOM_PER_PAYLOAD_BYTE), limit)
+    buffer_size = min(max(_BUFFER_BYTES_FIRST, len(compressed) * _BUFFER_BYTES_PER_PAYLOAD_BYTE), limit)
     while True:
-        room = bytearray(room_size)
+        buffer = bytearray(buffer_size)
         try:
-            size = cramjam.zstd.decompress_into(compressed, room)
-            return bytes(memoryview(room)[:size])
+            size = cramjam.zstd.decompress_into(compressed, buffer)
+            return bytes(memoryview(buffer)[:size])
         except cramjam.DecompressionError as error:
-            if _ROOM_TOO_SMALL not in str(error):
+            if _BUFFER_TOO_SMALL not in str(error):
                 raise BrokenPayload(f"zstd: {error}") from None
-            if room_size == limit:
+            if buffer_size == limit:
                 raise _too_large(limit) from None
-            room_size = min(room_size * _ROOM_GROWTH, limit)
+            buffer_size = min(buffer_size * _BUFFER_GROWTH, limit)

@@ -1,7 +1,7 @@
-"""Transaction markers: the batches with which a coordinator ends a transaction in a partition.
+"""Transaction markers: the control batches that end a transaction in a partition.
 
-A control batch of one record. Its key: version int16 (0), type int16; its value: version int16 (0), coordinator epoch
-int32. It bears the producer's id and the marker's epoch, and no sequence.
+A marker is a control batch of one record. Key: version int16 (0), type int16. Value: version int16 (0), coordinator
+epoch int32. The batch has the producer's id, the marker's epoch and no sequence.
 Source: ControlRecordType, EndTransactionMarker and MemoryRecords.withEndTransactionMarker, Kafka 4.3.0.
 """
 
@@ -18,24 +18,24 @@ _VERSION = 0
 _KEY = Struct(">hh")
 _VALUE = Struct(">hi")
 
-# Control types; the greater ones stand in the log of KRaft only.
+# Control types. The others are only in the log of KRaft.
 _ABORT = 0
 _COMMIT = 1
 
 
 @dataclass(frozen=True, slots=True)
 class EndTransactionMarker:
-    """How a transaction ended, and the epoch of the coordinator that says so."""
+    """The result of a transaction, and the epoch of the coordinator that wrote the marker."""
 
     is_commit: bool
     coordinator_epoch: int
 
 
 def decode_marker(header: BatchHeader, batch: memoryview | bytes) -> EndTransactionMarker | None:
-    """Return the marker in a stored control batch; None if there is none in it.
+    """Return the marker in a stored control batch; None if the batch has none.
 
-    That is so if cleaning has emptied the batch (its transaction is gone from the log), and where the record is of
-    another type or cannot be read. Versions above 0 are read as 0, as Kafka does.
+    Log cleaning empties the batch after it has removed the transaction. A record of another type, or one that does not
+    decode, is no marker either. As in Kafka, versions above 0 are read as 0.
     """
     # Kafka never compresses a control batch.
     if header.records_count < 1 or header.attributes & COMPRESSION_MASK or not header.is_control:
@@ -54,9 +54,9 @@ def decode_marker(header: BatchHeader, batch: memoryview | bytes) -> EndTransact
 
 
 def build_marker_batch(marker: EndTransactionMarker, *, producer_id: int, producer_epoch: int, timestamp: int) -> bytes:
-    """Return the batch that ends the producer's transaction; base offset and leader epoch are stamped by the log.
+    """Return the batch that ends the producer's transaction. The log sets base offset and leader epoch.
 
-    timestamp: when the coordinator decided so, whatever the topic's timestamp type is.
+    timestamp: of the coordinator's decision in ms, for any timestamp type of the topic.
     """
     record = Record(
         key=_KEY.pack(_VERSION, _COMMIT if marker.is_commit else _ABORT),

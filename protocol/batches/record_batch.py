@@ -1,7 +1,7 @@
-"""The record batch v2: its 61-byte header, its CRC-32C, and the stamps a broker puts on it.
+"""The record batch of magic 2: its 61-byte header, its CRC-32C, and the fields that a broker changes.
 
-A received batch is never written to. What a broker changes is returned as new header bytes (stamped_prefix,
-rewritten_header) that go into the log in front of the rest of the batch.
+A received batch is never modified. stamped_prefix and rewritten_header return new header bytes, which the log writes
+before the rest of the batch.
 Source: DefaultRecordBatch, Kafka 4.3.0.
 """
 
@@ -21,10 +21,10 @@ from ..sequences import NO_SEQUENCE, increment_sequence
 HEADER_SIZE = 61
 _HEADER = Struct(">qiibIhiqqqhii")
 
-# base_offset and length: the part the length field does not count.
+# base_offset and length: the bytes that the length field does not include.
 LOG_OVERHEAD = 12
 
-# base_offset, length, partition_leader_epoch: in front of the CRC, and all a broker changes in most batches.
+# base_offset, length, partition_leader_epoch: before the CRC, and all that a broker changes in most batches.
 PREFIX_SIZE = 16
 _PREFIX = Struct(">qii")
 
@@ -35,7 +35,7 @@ _CHECKED_HEADER = Struct(">hiqqqhii")
 
 MAGIC_V2 = 2
 
-# Only the low byte of the attributes is looked at; bit 7 of it means nothing.
+# Only the low byte of the attributes is used; its bit 7 has no meaning.
 COMPRESSION_MASK = 0x07
 TIMESTAMP_TYPE_BIT = 0x08
 TRANSACTIONAL_BIT = 0x10
@@ -50,7 +50,7 @@ NO_PARTITION_LEADER_EPOCH = -1
 
 
 class Compression(IntEnum):
-    """The codec in bits 0-2 of the attributes; 5, 6 and 7 are none."""
+    """The codec in bits 0-2 of the attributes; 5, 6 and 7 are unknown."""
 
     NONE = 0
     GZIP = 1
@@ -59,19 +59,19 @@ class Compression(IntEnum):
     ZSTD = 4
 
 
-# The greatest number that is a codec.
+# The greatest number of a codec.
 COMPRESSION_MAX = 4
 
 
 class TimestampType(IntEnum):
-    """Bit 3 of the attributes: whose clock the timestamps are from."""
+    """Bit 3 of the attributes: whether the producer or the broker set the timestamps."""
 
     CREATE_TIME = 0
     LOG_APPEND_TIME = 1
 
 
 class BatchHeader(NamedTuple):
-    """The fields of a batch header as they stand; a tuple, because one is made for every batch produced."""
+    """The fields of a batch header. A tuple, because every produced batch creates one."""
 
     base_offset: int
     length: int
@@ -89,17 +89,17 @@ class BatchHeader(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The bytes of the whole batch."""
+        """The size of the whole batch in bytes."""
         return self.length + LOG_OVERHEAD
 
     @property
     def last_offset(self) -> int:
-        """The offset of the last record, which compaction may have removed."""
+        """The offset of the last record, which log cleaning may have removed."""
         return self.base_offset + self.last_offset_delta
 
     @property
     def last_sequence(self) -> int:
-        """The producer's sequence of the last record; NO_SEQUENCE if the batch has none."""
+        """The sequence of the last record; NO_SEQUENCE if the batch has none."""
         if self.base_sequence == NO_SEQUENCE:
             return NO_SEQUENCE
         return increment_sequence(self.base_sequence, self.last_offset_delta)
@@ -111,18 +111,18 @@ class BatchHeader(NamedTuple):
 
     @property
     def is_control(self) -> bool:
-        """Whether the batch is a transaction marker, not data."""
+        """Whether the batch is a transaction marker."""
         return self.attributes & CONTROL_BIT != 0
 
     @property
     def timestamp_type(self) -> TimestampType:
-        """Whose clock the timestamps are from."""
+        """Whether the producer or the broker set the timestamps."""
         return TimestampType.LOG_APPEND_TIME if self.attributes & TIMESTAMP_TYPE_BIT else TimestampType.CREATE_TIME
 
 
-# Returns the fields of the header that begins at a position (0), where HEADER_SIZE bytes must be left, as a bare tuple.
+# Returns the fields of the header at a position (0) as a plain tuple. At least HEADER_SIZE bytes must follow.
 unpack_header = _HEADER.unpack_from
-# Makes a header of that tuple: a third faster than BatchHeader(*fields), on the path of every batch.
+# Returns a header from that tuple, a third faster than BatchHeader(*fields).
 batch_header: Callable[[tuple[int, ...]], BatchHeader] = partial(
     tuple.__new__,  # pyright: ignore[reportUnknownMemberType]
     BatchHeader,
@@ -130,22 +130,22 @@ batch_header: Callable[[tuple[int, ...]], BatchHeader] = partial(
 
 
 def parse_header(buffer: bytes | bytearray | memoryview, position: int = 0) -> BatchHeader:
-    """Read the header at position, where at least HEADER_SIZE bytes must be left; nothing in it is checked."""
+    """Return the header at position, unchecked. At least HEADER_SIZE bytes must follow."""
     return batch_header(unpack_header(buffer, position))
 
 
 def is_whole(header: BatchHeader, bytes_left: int) -> bool:
-    """Whether a batch with this header can be, and ends within the bytes that are left from its beginning on."""
+    """Whether magic and size are valid, and the batch ends within bytes_left from its start."""
     return header.magic == MAGIC_V2 and HEADER_SIZE <= header.size <= bytes_left
 
 
 def is_crc_right(batch: memoryview, crc: int) -> bool:
-    """Whether crc is the CRC-32C of the batch from its attributes to its end; batch is exactly one batch."""
+    """Whether crc is the CRC-32C of batch from its attributes to its end. batch: exactly one batch."""
     return crc32c(batch[ATTRIBUTES_POSITION:]) == crc
 
 
 def stamped_prefix(base_offset: int, length: int, partition_leader_epoch: int) -> bytes:
-    """Return the first PREFIX_SIZE bytes of a batch; they are outside the CRC."""
+    """Return the first PREFIX_SIZE bytes of a batch, which the CRC does not include."""
     return _PREFIX.pack(base_offset, length, partition_leader_epoch)
 
 
@@ -158,10 +158,10 @@ def rewritten_header(
     timestamp_type: TimestampType,
     max_timestamp: int,
 ) -> bytes:
-    """Return the header with new stamps and timestamp, and the CRC that goes with them.
+    """Return the bytes of the header with these fields and the new CRC.
 
-    records: what follows the header in the batch.
-    Source: DefaultRecordBatch.setMaxTimestamp, Kafka 4.3.0, which keeps of the attributes only what it knows.
+    records: the rest of the batch.
+    Source: DefaultRecordBatch.setMaxTimestamp, Kafka 4.3.0, which clears unknown attributes.
     """
     attributes = header.attributes & KNOWN_ATTRIBUTES_MASK & ~TIMESTAMP_TYPE_BIT
     if timestamp_type is TimestampType.LOG_APPEND_TIME:
@@ -178,7 +178,7 @@ def rewritten_header(
 
 
 def sealed_header(header: BatchHeader, records: bytes | memoryview) -> bytes:
-    """Return the 61 bytes of the header with length and crc made right for the records that follow it."""
+    """Return the bytes of the header, with length and crc computed from the records that follow it."""
     checked = _CHECKED_HEADER.pack(*header[5:])
     crc = crc32c(records, crc32c(checked))
     prefix = _PREFIX.pack(header.base_offset, HEADER_SIZE - LOG_OVERHEAD + len(records), header.partition_leader_epoch)

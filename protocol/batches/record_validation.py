@@ -1,9 +1,9 @@
-"""The one loop over the bytes of a batch's records: are they what the header says?
+"""Validation of the encoded records of a batch against its header, without an object for each record.
 
-This is the only work per record on the way in, so it makes no object per record or field and calls nothing for the
-varints of one and two bytes that records consist of. Records of the same shape in a row are not even looked at one by
-one: their sizes are compared column by column. It is plain typed code of ints and bytes, which mypyc can compile;
-nothing else may move in here.
+This is the only work for each record of a Produce. It creates no object for a record or field, and calls no function
+for varints of one or two bytes, which are most. Consecutive records of the same shape (a row) are validated together:
+the bytes at one position of all records, a column, are compared in one step. The module is typed code of ints and bytes
+only, which mypyc can compile.
 Source: DefaultRecord.readFrom and readPartiallyFrom, DefaultRecordBatch.uncompressedIterator, Kafka 4.3.0.
 """
 
@@ -11,52 +11,52 @@ from __future__ import annotations
 
 from struct import Struct
 
-# Wider than any delta that a varlong holds, so that the first record always sets both bounds.
+# Beyond any delta of a varlong, so that the first record always sets both bounds.
 _BEYOND_LONG = 2**64
 
-# A varint has at most 5 bytes, a varlong 10; what a longer one says is never looked at.
+# A varint has at most 5 bytes, a varlong 10.
 _VARINT_SHIFT_MAX = 28
 _VARLONG_SHIFT_MAX = 63
 
 _INT_MASK = 2**32 - 1
 _LONG_MASK = 2**64 - 1
 
-# The bytes to step over for a size varint of one or two bytes, as it stands on the wire (zigzag: even is twice the
-# size, odd is negative, which steps over nothing). Looking it up is half the price of shifting.
+# The number of bytes after a size varint of one or two bytes. Zigzag: even is twice the size, odd is a negative size,
+# which has no bytes. The lookup takes half the time of the shift.
 _TWO_BYTES_MAX = 2**14 - 1
 _SIZES = tuple(0 if raw & 1 else raw >> 1 for raw in range(_TWO_BYTES_MAX + 1))
 
-# The length, the attributes, timestamp and offset delta, the sizes of key and value, the count of headers: a byte each.
+# Length, attributes, timestamp and offset delta, sizes of key and value, count of headers: at least one byte each.
 _RECORD_BYTES_MIN = 7
-# Up to the size of the key, with a length of one byte and of two.
+# The record up to the size of its key, with a length of one byte and of two bytes.
 _HEAD_OF_SHORT = Struct(">5B").unpack_from
 _HEAD = Struct(">6B").unpack_from
 
-# The offset deltas 0, 1, 2... as varints: those of one byte, and the first and second bytes of all that have two. (The
-# entries below 64 of the latter are never used.)
+# The offset deltas 0, 1, 2... as varints: those of one byte, and the first and second bytes of those with two bytes.
+# The entries below 64 of the latter are not used.
 _ONE_BYTE_OFFSETS = bytes(range(0, 128, 2))
 _LOW_OFFSET_BYTES = bytes(raw & 127 | 128 for raw in range(0, _TWO_BYTES_MAX + 1, 2))
 _HIGH_OFFSET_BYTES = bytes(raw >> 7 for raw in range(0, _TWO_BYTES_MAX + 1, 2))
 _ASCII = bytes(range(128))
 
-# Fewer records in a row than this are looked at one by one: comparing columns costs about as much as ten records. After
-# a comparison that found no such row the next one waits for this many records, then for twice as many each time.
+# Shorter rows are validated record by record: to compare columns takes as long as about ten records. After a comparison
+# that found no row, the next one follows after this many records, then after twice as many each time.
 _ROW_RECORDS_MIN = 12
 _RECORDS_BETWEEN_ROWS_FIRST = 32
 
 
 class InvalidRecords(Exception):
-    """The records are not what the header says, or not records; the words say which one and how."""
+    """The records are invalid, or do not match the header. The message names the record and the reason."""
 
 
 class OverlongRecordLength(Exception):
-    """The length of an uncompressed record goes on past its five bytes; Kafka fails on it and refuses nothing."""
+    """The length of an uncompressed record has more than five bytes. Kafka fails, instead of rejecting the batch."""
 
 
 class RecordsSummary:
-    """What the records of a batch have in common; timestamps are deltas from the batch's base timestamp.
+    """Properties of the records of a batch. Timestamps are deltas from the batch's base timestamp.
 
-    A plain class: the cheapest there is, and one that mypyc compiles.
+    A class with slots, because it is fast to create and mypyc compiles it.
     """
 
     __slots__ = (
@@ -68,15 +68,15 @@ class RecordsSummary:
     )
 
     def __init__(self, position: int) -> None:
-        """Start before the first record, which begins at position."""
+        """position: of the first record."""
         self.end_position = position
         self.least_timestamp_delta = _BEYOND_LONG
         self.greatest_timestamp_delta = -_BEYOND_LONG
         self.are_offsets_in_order = True
         self.are_keys_present = True
 
-    def take_timestamp(self, raw: int) -> None:
-        """Widen the bounds to a timestamp delta as it stands on the wire."""
+    def add_timestamp(self, raw: int) -> None:
+        """Widen the bounds to a timestamp delta. raw: its zigzag encoding."""
         delta = (raw >> 1) ^ -(raw & 1)
         if delta > self.greatest_timestamp_delta:
             self.greatest_timestamp_delta = delta
@@ -85,10 +85,10 @@ class RecordsSummary:
 
 
 def summarize_records(data: bytes, position: int, records_count: int, are_lengths_checked: bool) -> RecordsSummary:
-    """Read records_count records (one or more) from position to exactly the end of data.
+    """Validate records_count (1 or more) records, which must end exactly at the end of data.
 
-    are_lengths_checked: False reads as Kafka reads records that came compressed, which looks at the fields alone.
-    Raises InvalidRecords; OverlongRecordLength only where are_lengths_checked.
+    are_lengths_checked: False for compressed records, whose length fields Kafka ignores.
+    Raises InvalidRecords; with are_lengths_checked also OverlongRecordLength.
     """
     summary = RecordsSummary(position)
     try:
@@ -104,24 +104,24 @@ def summarize_records(data: bytes, position: int, records_count: int, are_length
 
 
 def find_single_timestamp(batch: memoryview, position: int) -> int | None:
-    """Return the timestamp delta of the one record from position to the end of batch; None where it is not plain.
+    """Return the timestamp delta of the single record from position to the end of batch; None if it is not plain.
 
-    Plain: sizes of one or two bytes, a timestamp delta of one, the offset delta 0, no headers, and every size as the
-    others say. What is not plain may be as right, and is left to summarize_records: this is half of its price for the
-    smallest of batches.
+    A plain record has sizes of one or two bytes, a timestamp delta of one byte, the offset delta 0, no headers, and
+    consistent sizes. Any other record may be valid too, which summarize_records decides. For the smallest batches this
+    function takes half the time of summarize_records.
     """
     size = len(batch)
     timestamp: int
     offset: int
     key: int
-    # What each size must be, as it is written: twice the bytes that follow.
+    # The expected size in zigzag encoding: twice the number of bytes that follow.
     length = 2 * (size - position - 1)
     if length <= 127:
         if size < position + _RECORD_BYTES_MIN:
             return None
-        told, _, timestamp, offset, key = _HEAD_OF_SHORT(batch, position)
+        found, _, timestamp, offset, key = _HEAD_OF_SHORT(batch, position)
         position += 5
-        if told != length:
+        if found != length:
             return None
     else:
         length -= 2
@@ -141,23 +141,23 @@ def find_single_timestamp(batch: memoryview, position: int) -> int | None:
             batch[position] == value & 127 | 128 and batch[position + 1] == value >> 7 and value <= _TWO_BYTES_MAX
         )
     else:
-        # Null, or empty.
+        # Null or empty.
         is_right = not value and batch[position] <= 1
     return (timestamp >> 1) ^ -(timestamp & 1) if is_right and not batch[size - 1] else None
 
 
 class SingleRecordShape:
-    """All that a plain single record says beside its key and value, to know the next record of the same by it.
+    """The bytes of a plain single record other than its key and value, to recognize further records of the same shape.
 
-    unpack: given a batch of the same size, returns the bytes around key and value. right: what they are in a batch
-    whose record is right. A producer whose records have one size sends the same again and again, and to compare is a
-    third of the price of find_single_timestamp.
+    unpack: returns these bytes of a batch of the same size. right: these bytes in a valid batch.
+    A producer whose records have the same size sends the same bytes each time. The comparison takes a third of the time
+    of find_single_timestamp.
     """
 
     __slots__ = ("batch_bytes", "right", "timestamp_delta", "unpack")
 
     def __init__(self, batch: memoryview, position: int, timestamp_delta: int) -> None:
-        """Take the shape of a record, from position to the end of batch, that find_single_timestamp has found right."""
+        """position: of a record for which find_single_timestamp returned timestamp_delta."""
         size = len(batch)
         head_bytes = 5 if batch[position] <= 127 else 6
         key_bytes = _SIZES[batch[position + head_bytes - 1]]
@@ -173,11 +173,11 @@ class SingleRecordShape:
 
 
 def _scan_rows(data: bytes, summary: RecordsSummary, records_count: int, are_lengths_checked: bool) -> None:
-    """Step over rows of records of the same shape, and look at the others one by one."""
+    """Validate rows of records of the same shape together, and the other records one by one."""
     index = 0
     between = _RECORDS_BETWEEN_ROWS_FIRST
     while index < records_count:
-        found = _step_over_row(data, summary, index, records_count)
+        found = _scan_row(data, summary, index, records_count)
         if not found:
             found = min(between, records_count - index)
             between += between
@@ -185,11 +185,11 @@ def _scan_rows(data: bytes, summary: RecordsSummary, records_count: int, are_len
         index += found
 
 
-def _step_over_row(data: bytes, summary: RecordsSummary, index: int, records_count: int) -> int:
-    """Step over as many records as have the shape of the next one, from record index on; return how many.
+def _scan_row(data: bytes, summary: RecordsSummary, index: int, records_count: int) -> int:
+    """Validate the row that begins with record index; return its number of records, 0 if the row is too short.
 
-    The shape: sizes of one or two bytes, a timestamp delta of one, the right offset delta, no headers. Whatever does
-    not fit, or is wrong, ends the row and is left to _scan_records.
+    All records of a row have the same sizes of one or two bytes, a timestamp delta of one byte, the right offset delta
+    and no headers. Any other record ends the row; _scan_records validates it.
     """
     start = summary.end_position
     length = data[start]
@@ -203,7 +203,7 @@ def _step_over_row(data: bytes, summary: RecordsSummary, index: int, records_cou
     key_position = offset_position + (1 if index < 64 else 2)
     row = min(records_count, 64 if index < 64 else len(_LOW_OFFSET_BYTES)) - index
     row = min(row, (len(data) - start) // stride)
-    # The record after the next one decides cheaply in most cases.
+    # In most cases the first byte of the second record is enough to reject the row.
     if row < _ROW_RECORDS_MIN or key_position + 2 >= stride or data[start + stride] != data[start]:
         return 0
     key = data[start + key_position]
@@ -229,7 +229,7 @@ def _step_over_row(data: bytes, summary: RecordsSummary, index: int, records_cou
     if row < _ROW_RECORDS_MIN or not _are_offsets_right(data, start + offset_position, stride, index, row):
         return 0
     for timestamp in set(timestamps[:row]):
-        summary.take_timestamp(timestamp)
+        summary.add_timestamp(timestamp)
     if key & 1:
         summary.are_keys_present = False
     summary.end_position = start + row * stride
@@ -237,7 +237,7 @@ def _step_over_row(data: bytes, summary: RecordsSummary, index: int, records_cou
 
 
 def _are_offsets_right(data: bytes, position: int, stride: int, index: int, row: int) -> bool:
-    """Whether the offset deltas of a row, the first of them at position, are index, index + 1 and so on."""
+    """Whether the offset deltas of a row are index, index + 1 and so on. position: of the first one."""
     column = data[position : position + row * stride : stride][:row]
     if index < 64:
         return column == _ONE_BYTE_OFFSETS[index : index + row]
@@ -248,10 +248,10 @@ def _are_offsets_right(data: bytes, position: int, stride: int, index: int, row:
 def _scan_records(
     data: bytes, summary: RecordsSummary, first_index: int, end_index: int, are_lengths_checked: bool
 ) -> None:
-    """Look at the records first_index to end_index - 1 one by one."""
+    """Validate the records first_index to end_index - 1 one by one."""
     sizes, position, last_timestamp = _SIZES, summary.end_position, -1
     least, greatest = summary.least_timestamp_delta, summary.greatest_timestamp_delta
-    # An offset delta is compared as it stands on the wire: twice the record's index.
+    # Offset deltas are compared in zigzag encoding: twice the record's index.
     for expected_offset in range(first_index * 2, end_index * 2, 2):
         size = data[position]
         if size < 128:
@@ -264,13 +264,13 @@ def _scan_records(
                 end = position + sizes[size]
             else:
                 size, position = _read_record_length(data, position - 2, are_lengths_checked)
-                end = position + _size_of(size)
-        # At position is the attributes byte, no bit of which means anything.
+                end = position + _unzigzag_size(size)
+        # At position is the attributes byte, whose bits have no meaning.
         timestamp = data[position + 1]
         if timestamp != last_timestamp:
             last_timestamp = timestamp
             if timestamp > 127:
-                # What is remembered is one byte, so a longer delta is never taken for the one before.
+                # Only deltas of one byte are compared with the next record.
                 last_timestamp = -1
                 timestamp += data[position + 2] * 128 - 128
                 position += 1
@@ -299,7 +299,7 @@ def _scan_records(
                 summary.are_keys_present = False
         else:
             size, position = read_unsigned_varint(data, position)
-            position += _size_of(size)
+            position += _unzigzag_size(size)
             if size & 1:
                 summary.are_keys_present = False
         size = data[position]
@@ -311,7 +311,7 @@ def _scan_records(
                 position += sizes[size] + 2
             else:
                 size, position = read_unsigned_varint(data, position)
-                position += _size_of(size)
+                position += _unzigzag_size(size)
         position = _skip_headers(data, position) if data[position] else position + 1
         if position != end and are_lengths_checked:
             raise InvalidRecords(f"record {expected_offset >> 1} ends at byte {position}, its length says {end}")
@@ -320,13 +320,13 @@ def _scan_records(
     summary.greatest_timestamp_delta = greatest
 
 
-def _size_of(raw: int) -> int:
-    """Return the bytes to step over for a size as it stands on the wire."""
+def _unzigzag_size(raw: int) -> int:
+    """Return the number of bytes of a size in zigzag encoding; 0 for a negative size."""
     return 0 if raw & 1 else raw >> 1
 
 
 def _read_record_length(data: bytes, position: int, are_lengths_checked: bool) -> tuple[int, int]:
-    """Return the raw length at position and where it ends."""
+    """Return the length at position in zigzag encoding, and the position after it."""
     try:
         return read_unsigned_varint(data, position)
     except InvalidRecords as error:
@@ -336,9 +336,9 @@ def _read_record_length(data: bytes, position: int, are_lengths_checked: bool) -
 
 
 def _skip_headers(data: bytes, position: int) -> int:
-    """Return where the headers end whose count is at position."""
+    """Return the position after the headers. position: of their count."""
     count, position = read_unsigned_varint(data, position)
-    # More headers than bytes left cannot be read, and are refused before any of them is.
+    # A count above the bytes that are left is rejected before any header is read.
     if count & 1 or count >> 1 > len(data) - position:
         raise InvalidRecords(f"{(count >> 1) ^ -(count & 1)} headers at byte {position} of {len(data)}")
     for _ in range(count >> 1):
@@ -358,7 +358,7 @@ def _skip_headers(data: bytes, position: int) -> int:
 
 
 def read_unsigned_varint(data: bytes, position: int) -> tuple[int, int]:
-    """Return the varint at position as 32 unsigned bits, and where it ends.
+    """Return the varint at position as 32 unsigned bits, and the position after it.
 
     Raises InvalidRecords for more than five bytes, IndexError past the end of data.
     """
@@ -368,13 +368,13 @@ def read_unsigned_varint(data: bytes, position: int) -> tuple[int, int]:
         position += 1
         value |= (byte & 127) << shift
         if byte < 128:
-            # Java drops what the fifth byte has above 32 bits.
+            # Java drops the bits of the fifth byte above 32.
             return value & _INT_MASK, position
     raise InvalidRecords(f"a varint of more than five bytes ends after byte {position}")
 
 
 def read_unsigned_varlong(data: bytes, position: int) -> tuple[int, int]:
-    """Return the varlong at position as 64 unsigned bits, and where it ends.
+    """Return the varlong at position as 64 unsigned bits, and the position after it.
 
     Raises InvalidRecords for more than ten bytes, IndexError past the end of data.
     """

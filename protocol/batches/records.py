@@ -1,4 +1,4 @@
-"""The records inside a batch: read and build. One object a record; the path of Produce and Fetch does not come here.
+"""Records of a batch: decoding and encoding, with one object for each record. Produce and Fetch do not use it.
 
 Source: DefaultRecord, DefaultRecordBatch and MemoryRecordsBuilder, Kafka 4.3.0.
 """
@@ -36,9 +36,9 @@ Headers = tuple[tuple[str, bytes | None], ...]
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A record as a client sees it.
+    """A record.
 
-    timestamp: milliseconds; -1 is none. In build_batch the offset is ignored: records are counted from base_offset.
+    timestamp: in ms; -1 for none. offset: build_batch ignores it, and counts from base_offset.
     """
 
     value: bytes | None = None
@@ -50,7 +50,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class RecordFields:
-    """The numbers of a record; sizes are -1 for null. The positions say where its key begins and where it ends."""
+    """The numbers of a record, and the positions of its key, value and headers. Sizes are -1 for null."""
 
     offset: int
     timestamp: int
@@ -63,7 +63,7 @@ class RecordFields:
 
 @dataclass(frozen=True, slots=True)
 class RebuiltRecords:
-    """Records written anew, and the base timestamp their deltas count from."""
+    """Encoded records, and the base timestamp of their deltas."""
 
     data: bytes
     base_timestamp: int
@@ -71,7 +71,7 @@ class RebuiltRecords:
 
 @dataclass(frozen=True, slots=True)
 class BatchOptions:
-    """The header of a batch that is built; the defaults are those of a batch without a producer."""
+    """Header fields for build_batch; the defaults are those of a batch without a producer."""
 
     producer_id: int = NO_PRODUCER_ID
     producer_epoch: int = NO_PRODUCER_EPOCH
@@ -84,7 +84,7 @@ class BatchOptions:
 
 
 def build_batch(batch_records: Sequence[Record], options: BatchOptions = BatchOptions()) -> bytes:
-    """Return a batch of the records (one or more), offsets counted from the base."""
+    """Return a batch of one or more records, with consecutive offsets from base_offset."""
     assert batch_records, "a batch has at least one record"
     base_timestamp = batch_records[0].timestamp
     data = b"".join(
@@ -115,9 +115,9 @@ def build_batch(batch_records: Sequence[Record], options: BatchOptions = BatchOp
 
 
 def decode_batch(batch: memoryview | bytes) -> list[Record]:
-    """Return the records of a stored batch; nothing is checked but what reading needs.
+    """Return the records of a stored batch, with no other checks than decoding needs.
 
-    Raises InvalidRecords, IndexError or compression.BrokenPayload for bytes that are no batch.
+    Raises InvalidRecords, IndexError or compression.BrokenPayload for bytes that are not a batch.
     """
     header = parse_header(batch)
     data, position = records_data(header, batch)
@@ -125,7 +125,7 @@ def decode_batch(batch: memoryview | bytes) -> list[Record]:
 
 
 def records_data(header: BatchHeader, batch: memoryview | bytes) -> tuple[bytes, int]:
-    """Return the records of a batch, decompressed, and the position of the first one in them."""
+    """Return the decompressed records of a batch, and the position of the first record in them."""
     codec = header.attributes & COMPRESSION_MASK
     if codec:
         return compression.decompress(Compression(codec), memoryview(batch)[HEADER_SIZE : header.size]), 0
@@ -133,7 +133,7 @@ def records_data(header: BatchHeader, batch: memoryview | bytes) -> tuple[bytes,
 
 
 def iterate_fields(header: BatchHeader, data: bytes, position: int) -> Iterator[RecordFields]:
-    """Yield the numbers of each record in data from position on; offsets as the batch's base offset has them."""
+    """Yield the fields of each record in data from position on, with absolute offsets."""
     log_append_time = header.max_timestamp if header.attributes & TIMESTAMP_TYPE_BIT else None
     for _ in range(header.records_count):
         _, position = read_unsigned_varint(data, position)
@@ -159,7 +159,7 @@ def iterate_fields(header: BatchHeader, data: bytes, position: int) -> Iterator[
 
 
 def key_of(fields: RecordFields, data: bytes) -> bytes | None:
-    """Return the key of a record of data; None for null."""
+    """Return the key of a record in data; None for null."""
     return data[fields.key_position : fields.key_position + fields.key_size] if fields.key_size >= 0 else None
 
 
@@ -196,7 +196,7 @@ def _headers_of(data: bytes, position: int) -> Headers:
 
 
 def rebuild_records(header: BatchHeader, data: bytes, position: int) -> RebuiltRecords:
-    """Return the records that were checked, written as Kafka writes them: offsets counted, no attributes.
+    """Return the validated records as Kafka encodes them: consecutive offsets, no attributes.
 
     Source: LogValidator.buildRecordsAndAssignOffsets, Kafka 4.3.0.
     """
@@ -207,14 +207,14 @@ def rebuild_records(header: BatchHeader, data: bytes, position: int) -> RebuiltR
             base_timestamp = fields.timestamp
         record = _raw_record(fields, data)
         parts.append(_sized(_record_start(index, fields.timestamp - base_timestamp) + record))
-    assert base_timestamp is not None, "a batch that was checked has records"
+    assert base_timestamp is not None, "a validated batch has records"
     return RebuiltRecords(b"".join(parts), base_timestamp)
 
 
 def rewrite_records(
     header: BatchHeader, data: bytes, batch_records: Sequence[RecordFields], base_timestamp: int
 ) -> bytes:
-    """Return some of a batch's records written anew: with the offsets they have, deltas counted from base_timestamp."""
+    """Return some records of a batch, encoded with their own offsets and with deltas from base_timestamp."""
     return b"".join(
         _sized(
             _record_start(fields.offset - header.base_offset, _wrapped_long(fields.timestamp - base_timestamp))
@@ -225,13 +225,13 @@ def rewrite_records(
 
 
 def _raw_record(fields: RecordFields, data: bytes) -> bytes:
-    """Return the record from its key size on, with every size in its shortest form."""
+    """Return the encoded record from its key size on, with every size in its shortest form."""
     key = data[fields.key_position : fields.key_position + max(fields.key_size, 0)]
     value = data[fields.value_position : fields.value_position + max(fields.value_size, 0)]
     parts = [varint(fields.key_size), key, varint(fields.value_size), value]
     count, position = read_unsigned_varint(data, fields.headers_position)
     parts.append(varint(count >> 1))
-    # A name and a value each.
+    # A name and a value for each header.
     for _ in range(count & ~1):
         raw, position = read_unsigned_varint(data, position)
         size = _unzigzag(raw)
@@ -243,14 +243,14 @@ def _raw_record(fields: RecordFields, data: bytes) -> bytes:
 def rebuilt_batch(
     header: BatchHeader, codec: Compression, base_timestamp: int, max_timestamp: int, payload: bytes
 ) -> bytes:
-    """Return a batch with the header's producer and sequences around a new payload."""
+    """Return a batch of payload with the header's producer and sequence."""
     attributes = header.attributes & TRANSACTIONAL_BIT | codec
     rebuilt = header._replace(attributes=attributes, base_timestamp=base_timestamp, max_timestamp=max_timestamp)
     return sealed_header(rebuilt, payload) + payload
 
 
 def encode_record(record: Record, offset_delta: int, timestamp_delta: int) -> bytes:
-    """Return one record as it stands in a batch."""
+    """Return the bytes of one record in a batch."""
     parts = [_record_start(offset_delta, timestamp_delta), _sized_or_null(record.key), _sized_or_null(record.value)]
     parts.append(varint(len(record.headers)))
     for name, value in record.headers:
@@ -287,5 +287,5 @@ def _unzigzag(raw: int) -> int:
 
 
 def _wrapped_long(value: int) -> int:
-    """Return value as Java's long arithmetic has it, which wraps."""
+    """Return value wrapped to 64 bits, as in Java's long arithmetic."""
     return (value + _LONG_SIGN) % _LONG_RANGE - _LONG_SIGN

@@ -1,4 +1,4 @@
-"""The batches that lie back to back in bytes: what a fetch returns, and what a small file holds."""
+"""Iteration over adjacent batches: those of a Fetch response or of a small file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class WholeBatch(NamedTuple):
 
 
 def whole_batches(data: bytes) -> Iterator[WholeBatch]:
-    """Yield the batches that data begins with, up to the first that is cut, of another magic or of a wrong CRC."""
+    """Yield the batches in data, up to the first that is incomplete, of another magic or with a wrong CRC."""
     position = 0
     while position + HEADER_SIZE <= len(data):
         header = parse_header(data, position)

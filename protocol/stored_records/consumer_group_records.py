@@ -1,7 +1,7 @@
-"""The records of __consumer_offsets that hold groups of the consumer protocol (KIP-848).
+"""Records of __consumer_offsets for groups of the consumer protocol (KIP-848).
 
-A key is the record's type (int16), the group, and what of the group it is about: nothing, a member, or a regular
-expression; a value is its version (int16, always 0) and its fields, see consumer_group_values.
+A key is the record's type (int16), the group id and, depending on the type, a member id or a regular expression. A
+value is its version (int16, always 0) and its fields (consumer_group_values).
 Source: GroupCoordinatorRecordHelpers and CoordinatorRecordType, Kafka 4.3.0.
 """
 
@@ -29,10 +29,10 @@ _VALUE_VERSION = 0
 
 
 class ConsumerRecordType(IntEnum):
-    """What the record of a key is about; the numbers stand in the log."""
+    """The type of a record, as the log stores it."""
 
     GROUP_METADATA = 3
-    # What the group's topics looked like; since 4.1 only taken back, never written.
+    # Partition counts of the group's topics. Since 4.1 Kafka only deletes such records.
     PARTITION_METADATA = 4
     MEMBER_METADATA = 5
     TARGET_ASSIGNMENT_METADATA = 6
@@ -41,19 +41,19 @@ class ConsumerRecordType(IntEnum):
     REGULAR_EXPRESSION = 16
 
 
-_OF_A_MEMBER = frozenset(
+_MEMBER_TYPES = frozenset(
     {
         ConsumerRecordType.MEMBER_METADATA,
         ConsumerRecordType.TARGET_ASSIGNMENT_MEMBER,
         ConsumerRecordType.CURRENT_MEMBER_ASSIGNMENT,
     }
 )
-_NAMED = _OF_A_MEMBER | {ConsumerRecordType.REGULAR_EXPRESSION}
+_NAMED_TYPES = _MEMBER_TYPES | {ConsumerRecordType.REGULAR_EXPRESSION}
 
 
 @dataclass(frozen=True, slots=True)
 class ConsumerRecordKey:
-    """What a record is about; name is a member id or a regular expression, "" for what is about the whole group."""
+    """The key of a record. name: a member id or a regular expression; "" for records of the whole group."""
 
     record_type: ConsumerRecordType
     group_id: str
@@ -61,20 +61,20 @@ class ConsumerRecordKey:
 
     @classmethod
     def read(cls, key: bytes) -> Self:
-        """Read a key of one of the types; raises FrameError."""
+        """Read a key of one of the types. Raises FrameError."""
         reader = Reader(key)
         number = reader.int16()
         if number not in list(ConsumerRecordType):
-            raise FrameError(f"a key of type {number} is not about a group of the consumer protocol")
+            raise FrameError(f"a key of type {number} is not one of a group of the consumer protocol")
         record_type = ConsumerRecordType(number)
-        return cls(record_type, reader.string(), reader.string() if record_type in _NAMED else "")
+        return cls(record_type, reader.string(), reader.string() if record_type in _NAMED_TYPES else "")
 
     def encode(self) -> bytes:
-        """Return the key; raises ValueError for what does not fit."""
+        """Return the key. Raises ValueError for a value that does not fit its field."""
         writer = Writer()
         writer.int16(self.record_type)
         writer.string(self.group_id)
-        if self.record_type in _NAMED:
+        if self.record_type in _NAMED_TYPES:
             writer.string(self.name)
         return writer.getvalue()
 
@@ -104,14 +104,14 @@ _READERS: Mapping[ConsumerRecordType, Callable[[Reader], ConsumerRecordValue]] =
 
 @dataclass(frozen=True, slots=True)
 class ConsumerGroupRecord:
-    """A record; a value of None says that what the key stands for is gone."""
+    """A record; a value of None is a tombstone."""
 
     key: ConsumerRecordKey
     value: ConsumerRecordValue | None
 
     @classmethod
     def read(cls, key: bytes, value: bytes | None) -> Self:
-        """Read a record whose key is of one of the types; raises FrameError."""
+        """Read a record of one of the types. Raises FrameError."""
         record_key = ConsumerRecordKey.read(key)
         if value is None:
             return cls(record_key, None)
@@ -122,7 +122,7 @@ class ConsumerGroupRecord:
         return cls(record_key, _READERS[record_key.record_type](reader))
 
     def encode_value(self) -> bytes | None:
-        """Return the value; raises ValueError for what does not fit."""
+        """Return the value. Raises ValueError for a value that does not fit its field."""
         if self.value is None:
             return None
         writer = Writer()

@@ -1,6 +1,5 @@
-"""What the records of a group of the consumer protocol (KIP-848) say: their values, version 0, flexible.
+"""Values of the records of consumer protocol groups (KIP-848): version 0, flexible, partitions in ascending order.
 
-Partitions stand in ascending order.
 Source: the definitions in group-coordinator/src/main/resources/common/message, Kafka 4.3.0.
 """
 
@@ -21,11 +20,11 @@ PartitionEpochs = Mapping[bytes, Mapping[int, int]]
 NO_PARTITIONS: Partitions = MappingProxyType({})
 NO_PARTITION_EPOCHS: PartitionEpochs = MappingProxyType({})
 
-# Every value has one tagged field at most, and its tag is this.
+# Every value has at most one tagged field, with this tag.
 _TAG = 0
 _TOPIC_PARTITIONS_BYTES_MIN = 18
 _PROTOCOL_BYTES_MIN = 3
-# What stands before a nullable struct in a tagged field.
+# The varint before a nullable struct in a tagged field.
 _ABSENT, _PRESENT = 0, 1
 
 T = TypeVar("T")
@@ -33,14 +32,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class GroupMetadata:
-    """The group's epoch, and the hash of its topics as they were when it was bumped."""
+    """The group epoch, and the hash of the group's topics in that epoch."""
 
     epoch: int
     metadata_hash: int = 0
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Read the fields; raises FrameError."""
+        """Read the fields. Raises FrameError."""
         epoch = reader.int32()
         return cls(epoch, _read_tagged(reader, Reader.int64, 0))
 
@@ -52,11 +51,11 @@ class GroupMetadata:
 
 @dataclass(frozen=True, slots=True)
 class PartitionMetadata:
-    """What the group's topics looked like to Kafka before 4.1; not looked into."""
+    """Partition counts of the group's topics, from Kafka before 4.1; the fields are not decoded."""
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Pass over the fields."""
+        """Skip the fields."""
         reader.position = reader.end
         return cls()
 
@@ -68,14 +67,14 @@ class PartitionMetadata:
 
 @dataclass(frozen=True, slots=True)
 class ClassicProtocol:
-    """A client-side assignor that a classic member knows, with its subscription."""
+    """A client-side assignor that a classic member supports, and its subscription."""
 
     name: str
     metadata: bytes
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Read the fields; raises FrameError."""
+        """Read the fields. Raises FrameError."""
         protocol = cls(reader.compact_string(), reader.compact_data())
         reader.skip_tagged_fields()
         return protocol
@@ -89,14 +88,14 @@ class ClassicProtocol:
 
 @dataclass(frozen=True, slots=True)
 class ClassicMember:
-    """What is kept of a member that speaks the classic protocol (JoinGroup) in a group of the consumer protocol."""
+    """The extra fields of a member that uses the classic protocol (JoinGroup) in a group of the consumer protocol."""
 
     session_timeout_ms: int
     protocols: tuple[ClassicProtocol, ...]
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Read the fields; raises FrameError."""
+        """Read the fields. Raises FrameError."""
         session_timeout_ms = reader.int32()
         count = reader.compact_array_length(_PROTOCOL_BYTES_MIN)
         member = cls(session_timeout_ms, tuple(ClassicProtocol.read(reader) for _ in range(count)))
@@ -105,7 +104,7 @@ class ClassicMember:
 
     @classmethod
     def read_nullable(cls, reader: Reader) -> Self | None:
-        """Read the fields behind the number that tells whether there are any; raises FrameError."""
+        """Read a presence varint and, if it is not 0, the fields. Raises FrameError."""
         return cls.read(reader) if reader.unsigned_varint() else None
 
     def write(self, writer: Writer) -> None:
@@ -117,13 +116,13 @@ class ClassicMember:
         writer.no_tagged_fields()
 
 
-# What Kafka takes a missing field for, and leaves out where a member is that.
+# The default of the tagged field in Kafka, which is not written.
 _EMPTY_CLASSIC_MEMBER: ClassicMember | None = ClassicMember(0, ())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberMetadata:
-    """What a member told of itself. client_host: as Java prints an address, "/127.0.0.1"."""
+    """The fields of a member's heartbeats. client_host: as Java prints an address, "/127.0.0.1"."""
 
     instance_id: str | None = None
     rack_id: str | None = None
@@ -137,7 +136,7 @@ class MemberMetadata:
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Read the fields; raises FrameError."""
+        """Read the fields. Raises FrameError."""
         return cls(
             instance_id=reader.compact_nullable_string(),
             rack_id=reader.compact_nullable_string(),
@@ -172,14 +171,14 @@ class MemberMetadata:
 
 @dataclass(frozen=True, slots=True)
 class TargetAssignmentMetadata:
-    """The group epoch that the target assignment was computed for, and when (ms)."""
+    """The group epoch of the target assignment, and the time in ms at which it was computed."""
 
     assignment_epoch: int
     assignment_timestamp: int = 0
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Read the fields; raises FrameError."""
+        """Read the fields. Raises FrameError."""
         assignment_epoch = reader.int32()
         return cls(assignment_epoch, _read_tagged(reader, Reader.int64, 0))
 
@@ -191,13 +190,13 @@ class TargetAssignmentMetadata:
 
 @dataclass(frozen=True, slots=True)
 class TargetAssignment:
-    """The partitions that a member is to have."""
+    """The target assignment of a member."""
 
     partitions: Partitions
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Read the fields; raises FrameError."""
+        """Read the fields. Raises FrameError."""
         partitions: dict[bytes, frozenset[int]] = {}
         for _ in range(reader.compact_array_length(_TOPIC_PARTITIONS_BYTES_MIN)):
             topic_id = reader.uuid()
@@ -218,7 +217,7 @@ class TargetAssignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurrentAssignment:
-    """Where a member is on its way to its target assignment; state: a MemberState's number."""
+    """The current assignment of a member. state: the number of a MemberState."""
 
     member_epoch: int
     previous_member_epoch: int
@@ -228,7 +227,7 @@ class CurrentAssignment:
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Read the fields; raises FrameError. A partition without an epoch (before 4.3) gets the member's."""
+        """Read the fields. Raises FrameError. A partition without an epoch (before 4.3) gets the member's."""
         member_epoch = reader.int32()
         previous_member_epoch, state = reader.int32(), reader.int8()
         default_epoch = max(member_epoch, 0)
@@ -254,7 +253,10 @@ class CurrentAssignment:
 
 @dataclass(frozen=True, slots=True)
 class RegularExpression:
-    """The topics that a subscribed regular expression matches, as of which topics there were, and when (ms)."""
+    """The topics that a subscribed regular expression matches.
+
+    version: of the metadata that it was resolved with. timestamp: of that resolution, in ms.
+    """
 
     topics: tuple[str, ...]
     version: int
@@ -262,7 +264,7 @@ class RegularExpression:
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Read the fields; raises FrameError."""
+        """Read the fields. Raises FrameError."""
         resolved = cls(_read_strings(reader), reader.int64(), reader.int64())
         reader.skip_tagged_fields()
         return resolved
@@ -276,7 +278,7 @@ class RegularExpression:
 
 
 def _read_tagged(reader: Reader, read: Callable[[Reader], T], default: T) -> T:
-    """Read the tagged fields, and return the one that is known."""
+    """Read the tagged fields, and return the value of tag _TAG, or default."""
     value = default
     for _ in range(reader.tagged_field_count()):
         tag = reader.unsigned_varint()
@@ -290,7 +292,7 @@ def _read_tagged(reader: Reader, read: Callable[[Reader], T], default: T) -> T:
 
 
 def _write_tagged_int64(writer: Writer, value: int) -> None:
-    """Write the tagged field, unless it has its default, 0."""
+    """Write value as the tagged field, or no tagged fields for the default 0."""
     if value == 0:
         writer.no_tagged_fields()
         return

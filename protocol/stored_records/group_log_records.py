@@ -1,7 +1,8 @@
-"""The records of __consumer_offsets that hold classic groups and committed offsets: read in all versions, and written.
+"""Records of __consumer_offsets for classic groups and committed offsets.
 
-A key is its record's type (int16) and its fields; a value is its version (int16) and its fields. Versions from 4 on are
-flexible. Only what Kafka 4.3 writes is written: of offsets 4, or 1 where a client has set a retention, of groups 3.
+A key is the record's type (int16) and its fields. A value is its version (int16) and its fields; versions from 4 on are
+flexible. All versions are read. Written are those of Kafka 4.3: 4 for offsets, 1 for offsets whose client has set a
+retention, and 3 for groups.
 Source: GroupCoordinatorRecordSerde, GroupCoordinatorRecordHelpers and the definitions in common/message, Kafka 4.3.0.
 """
 
@@ -20,7 +21,7 @@ NO_TIMEOUT = -1
 
 _VALUE_VERSION_MAX = 4
 _FLEXIBLE_SINCE = 4
-# The one tagged field, and its only length.
+# The one tagged field and its size.
 _TOPIC_ID_TAG = 0
 _UUID_BYTES = 16
 
@@ -32,12 +33,12 @@ _REBALANCE_TIMEOUT_SINCE = 1
 _STATE_TIMESTAMP_SINCE = 2
 _INSTANCE_ID_SINCE = 3
 _GROUP_VERSION = 3
-# What a member of the flexible version takes whose strings and byte arrays are empty.
+# The size of a member of the flexible version with empty strings and byte arrays.
 _MEMBER_BYTES_MIN = 15
 
 
 class GroupRecordType(IntEnum):
-    """What the record of a key is about; the numbers stand in the log (CoordinatorRecordType, Kafka 4.3.0)."""
+    """The type of a record, as the log stores it (CoordinatorRecordType, Kafka 4.3.0)."""
 
     LEGACY_OFFSET_COMMIT = 0
     OFFSET_COMMIT = 1
@@ -45,13 +46,13 @@ class GroupRecordType(IntEnum):
 
 
 def record_type_of(key: bytes) -> int:
-    """Return the type of a key, known or not; raises FrameError for what is too short to have one."""
+    """Return the type of a key, also an unknown one. Raises FrameError if key is too short."""
     return Reader(key).int16()
 
 
 @dataclass(frozen=True, slots=True)
 class OffsetCommitKey:
-    """What an offset was committed for. Type 0, of Kafka before 0.8.2, has the same fields and is read only."""
+    """The key of a committed offset. Type 0, of Kafka before 0.8.2, has the same fields and is read but not written."""
 
     group: str
     topic: str
@@ -59,13 +60,13 @@ class OffsetCommitKey:
 
     @classmethod
     def read(cls, key: bytes) -> Self:
-        """Read a key of type 0 or 1; raises FrameError."""
+        """Read a key of type 0 or 1. Raises FrameError."""
         reader = Reader(key)
         _check_type(reader, GroupRecordType.LEGACY_OFFSET_COMMIT, GroupRecordType.OFFSET_COMMIT)
         return cls(reader.string(), reader.string(), reader.int32())
 
     def encode(self) -> bytes:
-        """Return the key; raises ValueError for what does not fit."""
+        """Return the key. Raises ValueError for a value that does not fit its field."""
         writer = Writer()
         writer.int16(GroupRecordType.OFFSET_COMMIT)
         writer.string(self.group)
@@ -76,9 +77,9 @@ class OffsetCommitKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetCommitValue:
-    """A committed offset. Timestamps are in ms; expire_timestamp is NO_TIMESTAMP where the broker's retention decides.
+    """A committed offset. Timestamps are in ms.
 
-    topic_id: 16 bytes, all zero where it is not known.
+    expire_timestamp: NO_TIMESTAMP if the broker's retention applies. topic_id: 16 bytes, ZERO_UUID if it is unknown.
     """
 
     offset: int
@@ -90,7 +91,7 @@ class OffsetCommitValue:
 
     @classmethod
     def read(cls, value: bytes) -> Self:
-        """Read a value of any version; raises FrameError."""
+        """Read a value of any version. Raises FrameError."""
         reader = Reader(value)
         version = _read_version(reader)
         flexible = version >= _FLEXIBLE_SINCE
@@ -104,9 +105,9 @@ class OffsetCommitValue:
         )
 
     def encode(self) -> bytes:
-        """Return the value; raises ValueError for what does not fit.
+        """Return the value. Raises ValueError for a value that does not fit its field.
 
-        With an expire_timestamp it is of version 1, the only one that has it, and without leader epoch and topic id.
+        With an expire_timestamp it has version 1, the only one with that field, and no leader epoch and topic id.
         """
         writer = Writer()
         if self.expire_timestamp != NO_TIMESTAMP:
@@ -127,19 +128,19 @@ class OffsetCommitValue:
 
 @dataclass(frozen=True, slots=True)
 class GroupMetadataKey:
-    """Which classic group a record is about."""
+    """The key of a classic group."""
 
     group: str
 
     @classmethod
     def read(cls, key: bytes) -> Self:
-        """Read a key of type 2; raises FrameError."""
+        """Read a key of type 2. Raises FrameError."""
         reader = Reader(key)
         _check_type(reader, GroupRecordType.GROUP_METADATA)
         return cls(reader.string())
 
     def encode(self) -> bytes:
-        """Return the key; raises ValueError for what does not fit."""
+        """Return the key. Raises ValueError for a value that does not fit its field."""
         writer = Writer()
         writer.int16(GroupRecordType.GROUP_METADATA)
         writer.string(self.group)
@@ -150,7 +151,7 @@ class GroupMetadataKey:
 class MemberMetadata:
     """A member of a stable group.
 
-    client_host: as Java prints an address, "/127.0.0.1". subscription: its metadata for the protocol that was chosen.
+    client_host: as Java prints an address, "/127.0.0.1". subscription: the metadata for the chosen protocol.
     """
 
     member_id: str
@@ -164,7 +165,7 @@ class MemberMetadata:
 
     @classmethod
     def read(cls, reader: Reader, version: int) -> Self:
-        """Read the fields of that version of GroupMetadataValue; raises FrameError."""
+        """Read the fields of that version of GroupMetadataValue. Raises FrameError."""
         flexible = version >= _FLEXIBLE_SINCE
         string = reader.compact_string if flexible else reader.string
         nullable_string = reader.compact_nullable_string if flexible else reader.nullable_string
@@ -184,7 +185,7 @@ class MemberMetadata:
         return member
 
     def write(self, writer: Writer) -> None:
-        """Write the fields of the version that is written."""
+        """Write the fields of version 3."""
         writer.string(self.member_id)
         writer.nullable_string(self.group_instance_id)
         writer.string(self.client_id)
@@ -197,9 +198,9 @@ class MemberMetadata:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupMetadataValue:
-    """A classic group in the generation that it was last stable or empty in.
+    """A classic group in its last generation that was stable or empty.
 
-    protocol, leader: None while there are no members. current_state_timestamp: since when it was in the state before.
+    protocol, leader: None without members. current_state_timestamp: of the last change of state before this generation.
     """
 
     protocol_type: str
@@ -211,7 +212,7 @@ class GroupMetadataValue:
 
     @classmethod
     def read(cls, value: bytes) -> Self:
-        """Read a value of any version; raises FrameError."""
+        """Read a value of any version. Raises FrameError."""
         reader = Reader(value)
         version = _read_version(reader)
         flexible = version >= _FLEXIBLE_SINCE
@@ -234,7 +235,7 @@ class GroupMetadataValue:
         )
 
     def encode(self) -> bytes:
-        """Return the value; raises ValueError for what does not fit."""
+        """Return the value. Raises ValueError for a value that does not fit its field."""
         writer = Writer()
         writer.int16(_GROUP_VERSION)
         writer.string(self.protocol_type)
@@ -251,7 +252,7 @@ class GroupMetadataValue:
 def _check_type(reader: Reader, *types: GroupRecordType) -> None:
     record_type = reader.int16()
     if record_type not in types:
-        raise FrameError(f"a key of type {record_type}, where {' or '.join(str(int(each)) for each in types)} is meant")
+        raise FrameError(f"a key of type {record_type}; allowed: {', '.join(str(int(each)) for each in types)}")
 
 
 def _read_version(reader: Reader) -> int:

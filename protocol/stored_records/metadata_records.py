@@ -1,7 +1,7 @@
-"""The records of Kafka's own metadata (KRaft) that say which topics there are: read and built.
+"""Records of Kafka's metadata log (KRaft) that describe topics.
 
-A record's value is a frame version, the record's type, its version, and its fields as a flexible message has them.
-Only the types that stand in a bootstrap.checkpoint are here, each in the one version that is written.
+A value is a frame version, the record's type, its version, and its fields as in a flexible message. Supported are the
+types in a bootstrap.checkpoint, each in the version that is written.
 Source: MetadataRecordSerde and the definitions in common/metadata, Kafka 4.3.0.
 """
 
@@ -16,7 +16,7 @@ from ..primitives import ZERO_UUID, Reader, Writer
 
 FRAME_VERSION = 1
 
-# ConfigResource.Type of the one kind of resource whose configuration is handed on.
+# ConfigResource.Type of topics, the only resources whose configuration is exported.
 TOPIC_RESOURCE = 2
 
 NO_BROKER_EPOCH = -1
@@ -27,7 +27,7 @@ _UUID_BYTES = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureLevelRecord:
-    """The level of one feature; metadata.version is one of them and comes first."""
+    """The level of a feature. The first one in a file is metadata.version."""
 
     TYPE: ClassVar[int] = 12
     VERSION: ClassVar[int] = 0
@@ -37,7 +37,7 @@ class FeatureLevelRecord:
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Read the fields; raises FrameError."""
+        """Read the fields. Raises FrameError."""
         return cls(name=reader.compact_string(), feature_level=reader.int16())
 
     def write(self, writer: Writer) -> None:
@@ -58,7 +58,7 @@ class TopicRecord:
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Read the fields; raises FrameError."""
+        """Read the fields. Raises FrameError."""
         return cls(name=reader.compact_string(), topic_id=reader.uuid())
 
     def write(self, writer: Writer) -> None:
@@ -69,10 +69,7 @@ class TopicRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionRecord:
-    """A partition, who has it and who leads it.
-
-    directories: the id of the log folder that holds it, one a replica.
-    """
+    """A partition, its replicas and its leader. directories: for each replica the id of its log folder."""
 
     TYPE: ClassVar[int] = 3
     VERSION: ClassVar[int] = 1
@@ -90,7 +87,7 @@ class PartitionRecord:
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Read the fields; raises FrameError."""
+        """Read the fields. Raises FrameError."""
         return cls(
             partition_id=reader.int32(),
             topic_id=reader.uuid(),
@@ -106,7 +103,7 @@ class PartitionRecord:
 
     def write(self, writer: Writer) -> None:
         """Write the fields."""
-        assert len(self.directories) == len(self.replicas), "a folder for each replica"
+        assert len(self.directories) == len(self.replicas), "one directory for each replica"
         writer.int32(self.partition_id)
         writer.uuid(self.topic_id)
         for nodes in (self.replicas, self.isr, self.removing_replicas, self.adding_replicas):
@@ -122,7 +119,7 @@ class PartitionRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigRecord:
-    """One key that was set for a resource; a value of None deletes it."""
+    """A configuration key of a resource; a value of None deletes the key."""
 
     TYPE: ClassVar[int] = 4
     VERSION: ClassVar[int] = 0
@@ -134,7 +131,7 @@ class ConfigRecord:
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Read the fields; raises FrameError."""
+        """Read the fields. Raises FrameError."""
         return cls(
             resource_type=reader.int8(),
             resource_name=reader.compact_string(),
@@ -152,7 +149,7 @@ class ConfigRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProducerIdsRecord:
-    """The first producer id that was not given away yet, and the broker that took the block before it."""
+    """The first unassigned producer id, and the broker that got the block before it."""
 
     TYPE: ClassVar[int] = 15
     VERSION: ClassVar[int] = 0
@@ -163,7 +160,7 @@ class ProducerIdsRecord:
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Read the fields; raises FrameError."""
+        """Read the fields. Raises FrameError."""
         return cls(broker_id=reader.int32(), broker_epoch=reader.int64(), next_producer_id=reader.int64())
 
     def write(self, writer: Writer) -> None:
@@ -186,8 +183,8 @@ _RECORDS_BY_TYPE = {record.TYPE: record for record in _RECORDS}
 
 
 def encode_metadata_record(record: MetadataRecord) -> bytes:
-    """Return the value of the Kafka record that holds it."""
-    assert not isinstance(record, TopicRecord | PartitionRecord) or record.topic_id != ZERO_UUID, "no topic has this id"
+    """Return the value of the Kafka record."""
+    assert not isinstance(record, TopicRecord | PartitionRecord) or record.topic_id != ZERO_UUID, "a topic has an id"
     writer = Writer()
     writer.unsigned_varint(FRAME_VERSION)
     writer.unsigned_varint(record.TYPE)
@@ -198,7 +195,7 @@ def encode_metadata_record(record: MetadataRecord) -> bytes:
 
 
 def decode_metadata_record(value: bytes) -> MetadataRecord:
-    """Return the record that a value holds; raises FrameError, also for a type or version that is not written here."""
+    """Return the metadata record in a value. Raises FrameError, also for an unsupported type or version."""
     reader = Reader(value)
     frame_version, record_type, version = (reader.unsigned_varint() for _ in range(3))
     record = _RECORDS_BY_TYPE.get(record_type)
@@ -207,7 +204,7 @@ def decode_metadata_record(value: bytes) -> MetadataRecord:
     decoded = record.read(reader)
     reader.skip_tagged_fields()
     if reader.remaining:
-        raise FrameError(f"{reader.remaining} bytes behind a {record.__name__}")
+        raise FrameError(f"{reader.remaining} bytes after the end of a {record.__name__}")
     return decoded
 
 

@@ -1,7 +1,7 @@
-"""The records of __consumer_offsets that hold share groups (KIP-932).
+"""Records of __consumer_offsets for share groups (KIP-932).
 
-A key is the record's type (int16), the group, and for what is about a member its id; a value is its version (int16,
-always 0) and its fields.
+A key is the record's type (int16), the group id and, for records of a member, the member id. A value is its version
+(int16, always 0) and its fields.
 Source: GroupCoordinatorRecordHelpers, CoordinatorRecordType and the definitions beside them, Kafka 4.3.0.
 """
 
@@ -22,18 +22,18 @@ _TOPIC_BYTES_MIN = 18
 
 
 class ShareRecordType(IntEnum):
-    """What the record of a key is about; the numbers stand in the log."""
+    """The type of a record, as the log stores it."""
 
     MEMBER_METADATA = 10
     GROUP_METADATA = 11
     TARGET_ASSIGNMENT_METADATA = 12
     TARGET_ASSIGNMENT_MEMBER = 13
     CURRENT_MEMBER_ASSIGNMENT = 14
-    # For which partitions the share coordinator keeps a state.
+    # The partitions that have a state in the share coordinator.
     STATE_PARTITION_METADATA = 15
 
 
-_OF_A_MEMBER = frozenset(
+_MEMBER_TYPES = frozenset(
     {
         ShareRecordType.MEMBER_METADATA,
         ShareRecordType.TARGET_ASSIGNMENT_MEMBER,
@@ -44,7 +44,7 @@ _OF_A_MEMBER = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ShareMemberMetadata:
-    """What a member told of itself. client_host: as Java prints an address, "/127.0.0.1"."""
+    """The fields of a member's heartbeats. client_host: as Java prints an address, "/127.0.0.1"."""
 
     rack_id: str | None
     client_id: str
@@ -53,7 +53,7 @@ class ShareMemberMetadata:
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Read the fields; raises FrameError."""
+        """Read the fields. Raises FrameError."""
         rack_id, client_id = reader.compact_nullable_string(), reader.compact_string()
         client_host = reader.compact_string()
         names = tuple(reader.compact_string() for _ in range(reader.compact_array_length(1)))
@@ -73,14 +73,14 @@ class ShareMemberMetadata:
 
 @dataclass(frozen=True, slots=True)
 class ShareGroupMetadata:
-    """The group's epoch, and the hash of its topics as they were when it was bumped."""
+    """The group epoch, and the hash of the group's topics in that epoch."""
 
     epoch: int
     metadata_hash: int = 0
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Read the fields; raises FrameError."""
+        """Read the fields. Raises FrameError."""
         metadata = cls(reader.int32(), reader.int64())
         reader.skip_tagged_fields()
         return metadata
@@ -94,7 +94,7 @@ class ShareGroupMetadata:
 
 @dataclass(frozen=True, slots=True)
 class ShareCurrentAssignment:
-    """The partitions that a member has, since which epoch; state is always 0."""
+    """The current assignment of a member. state: always 0."""
 
     member_epoch: int
     previous_member_epoch: int
@@ -103,7 +103,7 @@ class ShareCurrentAssignment:
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Read the fields; raises FrameError."""
+        """Read the fields. Raises FrameError."""
         member_epoch, previous_member_epoch = reader.int32(), reader.int32()
         return cls(member_epoch, previous_member_epoch, reader.int8(), TargetAssignment.read(reader).partitions)
 
@@ -117,7 +117,7 @@ class ShareCurrentAssignment:
 
 @dataclass(frozen=True, slots=True)
 class StateTopic:
-    """A topic whose partitions have a state with the share coordinator."""
+    """A topic whose partitions have a state in the share coordinator."""
 
     topic_id: bytes
     topic_name: str
@@ -126,7 +126,7 @@ class StateTopic:
 
 @dataclass(frozen=True, slots=True)
 class StatePartitionMetadata:
-    """Which partitions are about to have a state, which have one, and of which topics it is about to be deleted."""
+    """Which share partitions have a state, or get one, and the topics (id, name) whose state is being deleted."""
 
     initializing: tuple[StateTopic, ...] = ()
     initialized: tuple[StateTopic, ...] = ()
@@ -134,7 +134,7 @@ class StatePartitionMetadata:
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        """Read the fields; raises FrameError."""
+        """Read the fields. Raises FrameError."""
         initializing, initialized = _read_topics(reader), _read_topics(reader)
         deleting: list[tuple[bytes, str]] = []
         for _ in range(reader.compact_array_length(_TOPIC_BYTES_MIN)):
@@ -198,7 +198,7 @@ _READERS: Mapping[ShareRecordType, Callable[[Reader], ShareRecordValue]] = Mappi
 
 @dataclass(frozen=True, slots=True)
 class ShareGroupRecord:
-    """A record; a value of None says that what it stands for is gone. member_id: "" for what is about the group."""
+    """A record; a value of None is a tombstone. member_id: "" for records of the group."""
 
     record_type: ShareRecordType
     group_id: str
@@ -207,14 +207,14 @@ class ShareGroupRecord:
 
     @classmethod
     def read(cls, key: bytes, value: bytes | None) -> Self:
-        """Read a record whose key is of one of the types; raises FrameError."""
+        """Read a record of one of the types. Raises FrameError."""
         reader = Reader(key)
         number = reader.int16()
         if number not in list(ShareRecordType):
-            raise FrameError(f"a key of type {number} is not about a share group")
+            raise FrameError(f"a key of type {number} is not one of a share group")
         record_type = ShareRecordType(number)
         group_id = reader.string()
-        member_id = reader.string() if record_type in _OF_A_MEMBER else ""
+        member_id = reader.string() if record_type in _MEMBER_TYPES else ""
         if value is None:
             return cls(record_type, group_id, member_id)
         reader = Reader(value)
@@ -224,16 +224,16 @@ class ShareGroupRecord:
         return cls(record_type, group_id, member_id, _READERS[record_type](reader))
 
     def encode_key(self) -> bytes:
-        """Return the key; raises ValueError for what does not fit."""
+        """Return the key. Raises ValueError for a value that does not fit its field."""
         writer = Writer()
         writer.int16(self.record_type)
         writer.string(self.group_id)
-        if self.record_type in _OF_A_MEMBER:
+        if self.record_type in _MEMBER_TYPES:
             writer.string(self.member_id)
         return writer.getvalue()
 
     def encode_value(self) -> bytes | None:
-        """Return the value; raises ValueError for what does not fit."""
+        """Return the value. Raises ValueError for a value that does not fit its field."""
         if self.value is None:
             return None
         writer = Writer()

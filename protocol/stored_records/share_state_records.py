@@ -1,7 +1,7 @@
-"""The records of __share_group_state: how far a share group is in a partition (KIP-932).
+"""Records of __share_group_state: the progress of a share group in a partition (KIP-932).
 
-A key is the record's type (int16), the group, topic id and partition. A snapshot holds the whole state, an update what
-has changed since; values have a version (int16, always 0).
+A key is the record's type (int16), group id, topic id and partition. A snapshot has the whole state, an update the
+changes since the snapshot. Values have a version (int16, always 0).
 Source: ShareSnapshotKey/Value, ShareUpdateKey/Value and ShareCoordinatorRecordHelpers, Kafka 4.3.0.
 """
 
@@ -16,20 +16,20 @@ from ..primitives import Reader, Writer
 
 _VALUE_VERSION = 0
 _STATE_BATCH_BYTES_MIN = 20
-# The tag of deliveryCompleteCount, and what a missing one stands for.
+# The tag of deliveryCompleteCount, and its default.
 _TAG = 0
 UNKNOWN_COUNT = -1
 
 
 class ShareStateType(IntEnum):
-    """What the record of a key is; the numbers stand in the log."""
+    """The type of a record, as the log stores it."""
 
     SNAPSHOT = 0
     UPDATE = 1
 
 
 class DeliveryState(IntEnum):
-    """What became of records; the numbers stand in the log. ACQUIRED is never written."""
+    """The delivery state of records, as the log stores it. ACQUIRED is never written."""
 
     AVAILABLE = 0
     ACQUIRED = 1
@@ -38,7 +38,7 @@ class DeliveryState(IntEnum):
 
 
 class ShareKey(NamedTuple):
-    """A partition as a group sees it."""
+    """A partition in a share group."""
 
     group_id: str
     topic_id: bytes
@@ -55,7 +55,7 @@ class ShareKey(NamedTuple):
 
 
 class StateBatch(NamedTuple):
-    """Records that are in the same state; last_offset is one of them."""
+    """Adjacent records in the same state; last_offset is inclusive."""
 
     first_offset: int
     last_offset: int
@@ -65,10 +65,10 @@ class StateBatch(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShareStateValue:
-    """A snapshot, or an update, which has no state_epoch and no timestamps.
+    """A snapshot or an update. An update has no state_epoch and no timestamps.
 
-    start_offset: the first that is not done with; -1: not known yet, or in an update as it was.
-    delivery_complete_count: how many from there on are done with.
+    start_offset: of the first record whose delivery is not complete; -1 if it is unknown, or unchanged in an update.
+    delivery_complete_count: the number of records from start_offset on whose delivery is complete.
     """
 
     snapshot_epoch: int
@@ -82,7 +82,7 @@ class ShareStateValue:
 
     @classmethod
     def read(cls, record_type: ShareStateType, value: bytes) -> Self:
-        """Read the value of a record of that type; raises FrameError."""
+        """Read the value of a record of that type. Raises FrameError."""
         reader = Reader(value)
         version = reader.int16()
         if version != _VALUE_VERSION:
@@ -134,11 +134,11 @@ class ShareStateValue:
 
 
 def read_share_key(key: bytes) -> tuple[ShareStateType, ShareKey]:
-    """Return the type and the key; raises FrameError."""
+    """Return the type and the key. Raises FrameError."""
     reader = Reader(key)
     number = reader.int16()
     if number not in list(ShareStateType):
-        raise FrameError(f"a key of type {number} is not about the state of a share group")
+        raise FrameError(f"a key of type {number} is not one of the state of a share group")
     return ShareStateType(number), ShareKey(reader.string(), reader.uuid(), reader.int32())
 
 

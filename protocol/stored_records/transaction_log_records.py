@@ -1,9 +1,8 @@
-"""The records of __transaction_state: one key a transactional id, and what the coordinator knows of it as the value.
+"""Records of __transaction_state: the state of each transactional id.
 
-A key is its type (int16, 0) and the id; a value is its version (int16) and its fields. Version 0 holds what brokers
-before transaction.version 1 know; version 1 is flexible, and holds the rest in tagged fields, but for their defaults.
-Source: TransactionLog, TransactionLogKey.json and TransactionLogValue.json, Kafka 4.3.0; a log of that version is in
-tests/golden.
+A key is its type (int16, 0) and the transactional id. A value is its version (int16) and its fields. Version 0 is for
+brokers before transaction.version 1. Version 1 is flexible, and has the newer fields as tagged fields.
+Source: TransactionLog, TransactionLogKey.json and TransactionLogValue.json, Kafka 4.3.0; tests/golden has such a log.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ _NEXT_PRODUCER_ID_TAG = 1
 _CLIENT_VERSION_TAG = 2
 _NEXT_PRODUCER_EPOCH_TAG = 3
 
-# What a topic without name and partitions takes: two lengths, and in version 0 of two and four bytes.
+# The size of a topic without name and partitions: in version 1 two lengths and the tagged fields, of one byte each.
 _TOPIC_BYTES_MIN = 3
 
 
 class TransactionStatus(IntEnum):
-    """Where a transactional id is; the numbers stand in the log."""
+    """The state of a transactional id, as the log stores it."""
 
     EMPTY = 0
     ONGOING = 1
@@ -48,12 +47,11 @@ class TransactionStatus(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionLogValue:
-    """What is kept of a transactional id. Times are in ms.
+    """The state of a transactional id. Times are in ms.
 
-    partitions: those of the transaction that are not yet told how it ends, by topic; None stands for an id that has
-    had no transaction since its producer began.
+    partitions: those without a transaction marker yet, by topic; None if the producer has had no transaction.
     previous_producer_id, next_producer_id: before and after an exhausted epoch; NO_PRODUCER_ID for none.
-    client_transaction_version: by whose rules the newest step was made.
+    client_transaction_version: the transaction version of the client's last request.
     """
 
     producer_id: int
@@ -70,7 +68,7 @@ class TransactionLogValue:
 
     @classmethod
     def read(cls, value: bytes) -> Self:
-        """Read a value of any version; raises FrameError."""
+        """Read a value of any version. Raises FrameError."""
         reader = Reader(value)
         version = reader.int16()
         if not 0 <= version <= _VERSION_MAX:
@@ -96,7 +94,7 @@ class TransactionLogValue:
         )
 
     def encode(self, version: int) -> bytes:
-        """Return the value in a version; what version 0 has no place for is left out."""
+        """Return the value in a version. Version 0 omits the tagged fields."""
         writer = Writer()
         writer.int16(version)
         writer.int64(self.producer_id)
@@ -129,7 +127,7 @@ class TransactionLogValue:
 
 
 def encode_key(transactional_id: str) -> bytes:
-    """Return the key of a transactional id; raises ValueError for one that is too long."""
+    """Return the key of a transactional id. Raises ValueError if the id is too long."""
     writer = Writer()
     writer.int16(KEY_TYPE)
     writer.string(transactional_id)
@@ -137,7 +135,7 @@ def encode_key(transactional_id: str) -> bytes:
 
 
 def decode_key(key: bytes) -> str | None:
-    """Return the transactional id of a key, None for a key of another type; raises FrameError."""
+    """Return the transactional id of a key, None for a key of another type. Raises FrameError."""
     reader = Reader(key)
     return reader.string() if reader.int16() == KEY_TYPE else None
 
