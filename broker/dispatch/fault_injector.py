@@ -129,7 +129,7 @@ class FaultInjector:
         request = OwnedRequest(context, handler, frame, position, end)
         fault = self.plan.received(request)
         outcome = self._go_on(request) if fault is None else self._receive(request, fault)
-        context.request_id = request.context.request_id
+        context.request_id = request.request_id
         # A plan is written before the next request is handled. That request may crash the node.
         return ResponsePlan(outcome) if isinstance(outcome, list) else outcome
 
@@ -174,9 +174,9 @@ class FaultInjector:
         if rest is None:
             return with_errors([error_responses.empty_response(api, version, request.correlation_id)])
         request_of_rest = request.with_body(rest)
-        request_of_rest.context.request_id = request.context.request_id
+        request_of_rest.request_id = request.request_id
         outcome = self._go_on(request_of_rest, change=with_errors)
-        request.context.request_id = request_of_rest.context.request_id
+        request.request_id = request_of_rest.request_id
         return outcome
 
     def _deliver_once_more(self, request: OwnedRequest, fault: Fault) -> None:
@@ -186,7 +186,7 @@ class FaultInjector:
         self._report_unanswered(request)
         if isinstance(response, Deferred):
             response.abandon()
-        request.context.request_id = 0
+        request.request_id = 0
 
     # -- applied
 
@@ -247,7 +247,7 @@ class FaultInjector:
         )
         if self._observer is not None:
             named = frozenset[tuple[str, int]]() if chosen is None else fault.partitions
-            self._observer.response_replaced(request.context.request_id, named, fault.error_code)
+            self._observer.response_replaced(request.request_id, named, fault.error_code)
         return [response]
 
     def _throttled(self, request: OwnedRequest, buffers: Buffers, fault: Fault) -> Buffers:
@@ -292,17 +292,17 @@ class FaultInjector:
             raise
         self._report_handled(request, NO_RESPONSE if response is None else PENDING)
         if isinstance(response, Deferred):
-            response.request_id = request.context.request_id
+            response.request_id = request.request_id
         return delay_response(response, self._file_faults, self._clock)
 
     def _report_handled(self, request: OwnedRequest, state: int) -> None:
-        observer, context = self._observer, request.context
+        observer = self._observer
         if observer is None:
             return
-        if context.request_id:
-            observer.applied_later(context.request_id, context, request.size, state)
+        if request.request_id:
+            observer.applied_later(request.request_id, request, request.size, state)
         else:
-            context.request_id = observer.handled(context, request.size, state)
+            request.request_id = observer.handled(request, request.size, state)
 
     def _hold(
         self,
@@ -364,16 +364,16 @@ class FaultInjector:
 
     def _report_not_applied(self, request: OwnedRequest, fault: Fault) -> None:
         if self._observer is not None:
-            request.context.request_id = self._observer.not_applied(request, fault)
+            request.request_id = self._observer.not_applied(request, fault)
             self._report_acted(request, fault, RECEIVED)
 
     def _report_acted(self, request: OwnedRequest, fault: Fault, point: str) -> None:
         if self._observer is not None:
-            self._observer.fault_acted(request.context.request_id, fault.rule_id, point, fault.kind)
+            self._observer.fault_acted(request.request_id, fault.rule_id, point, fault.kind)
 
     def _report_unanswered(self, request: OwnedRequest) -> None:
         if self._observer is not None:
-            self._observer.unanswered(request.context.request_id)
+            self._observer.unanswered(request.request_id)
 
 
 def _misplaced(fault: Fault, point: str) -> AssertionError:

@@ -223,22 +223,6 @@ class RequestContext:
         """The listener of the connection."""
         return self.connection.listener
 
-    def copy(self, request_frame_start: int) -> RequestContext:
-        """Return a copy for a request that is copied to position request_frame_start of another buffer."""
-        copied = RequestContext(self.node, self.connection)
-        for name in (
-            "client_id",
-            "api_key",
-            "api_version",
-            "is_flexible",
-            "node",
-            "correlation_id",
-            "now_ms",
-        ):
-            setattr(copied, name, getattr(self, name))
-        copied.request_start = request_frame_start
-        return copied
-
     def decide(self, topic_name: str, partition: int, decision: AppendResult | AppendRefused) -> None:
         """Record the decision on a batch."""
         if self.batches is None:

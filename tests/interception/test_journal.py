@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from fauxka.faults.actions import Observe
 from fauxka.faults.journal.journal_entries import read_entries
+from fauxka.faults.rules.match import Match
 from fauxka.protocol.api_keys import APIS, ApiKey
 from fauxka.protocol.messages.heartbeat import HeartbeatRequest
 
@@ -31,4 +33,21 @@ async def test_an_error_is_written_down_for_the_request_that_got_it_and_not_for_
             ("Produce", None),
             ("Heartbeat", "UNKNOWN_MEMBER_ID"),
             ("Produce", None),
+        ]
+
+
+async def test_the_journal_has_the_content_of_a_request_with_an_armed_rule_as_without_one() -> None:
+    async with interception_scene() as scene:
+        client = await scene.client()
+        heartbeat = HeartbeatRequest(group_id="unknown", member_id="m")
+        await client.send(APIS[ApiKey.HEARTBEAT], 4, heartbeat)
+        await client.frame()
+
+        scene.arm("received", Observe(), match=Match(api="Heartbeat"))
+        await client.send(APIS[ApiKey.HEARTBEAT], 4, heartbeat)
+        await client.frame()
+
+        assert [entry.group_ids for entry in read_entries(scene.fault_injection.journal)] == [
+            ("unknown",),
+            ("unknown",),
         ]
