@@ -47,7 +47,4 @@ async def test_the_journal_has_the_content_of_a_request_with_an_armed_rule_as_wi
         await client.send(APIS[ApiKey.HEARTBEAT], 4, heartbeat)
         await client.frame()
 
-        assert [entry.group_ids for entry in read_entries(scene.fault_injection.journal)] == [
-            ("unknown",),
-            ("unknown",),
-        ]
+        assert [entry.group_ids for entry in read_entries(scene.fault_injection.journal)] == [["unknown"], ["unknown"]]
