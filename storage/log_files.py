@@ -39,7 +39,6 @@ _OFFSET_MAX = 2**63 - 1
 _PARTITION_MAX = 2**31 - 1
 _OFFSET = re.compile(r"[0-9]{20}")
 _PARTITION_FOLDER = re.compile(r"([a-zA-Z0-9._-]{1,249})-(0|[1-9][0-9]{0,9})")
-_RENAMED_FOLDER = re.compile(r".*-[0-9]+\.[0-9a-f]{32}(-delete|-stray)")
 
 
 class PartitionName(NamedTuple):
@@ -76,18 +75,6 @@ def _renamed_folder(topic_name: str, partition: int, unique_id: bytes, suffix: s
     assert len(unique_id) == 16, f"unique_id has {len(unique_id)} bytes, not 16"
     ending = f"-{partition}.{unique_id.hex()}{suffix}"
     return topic_name[: FOLDER_NAME_MAX - len(ending)] + ending
-
-
-def is_deleted_folder(folder: str) -> bool:
-    """Whether folder is a renamed folder of a deleted partition."""
-    match = _RENAMED_FOLDER.fullmatch(folder)
-    return match is not None and match[1] == DELETED_FOLDER_SUFFIX
-
-
-def is_stray_folder(folder: str) -> bool:
-    """Whether folder is a renamed folder of a partition that was not in the cluster metadata."""
-    match = _RENAMED_FOLDER.fullmatch(folder)
-    return match is not None and match[1] == STRAY_FOLDER_SUFFIX
 
 
 def segment_path(folder: str, base_offset: int, suffix: str) -> str:

@@ -1,7 +1,7 @@
 """Records of Kafka's metadata log (KRaft) that describe topics.
 
-A value is a frame version, the record's type, its version, and its fields as in a flexible message. Supported are the
-types in a bootstrap.checkpoint, each in the version that is written.
+A value is a frame version, the record's type, its version, and its fields as in a flexible message. There is one class
+for each type in a bootstrap.checkpoint, in the version that is written.
 Source: MetadataRecordSerde and the definitions in common/metadata, Kafka 4.3.0.
 """
 
@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from struct import Struct
-from typing import ClassVar, Self
+from typing import ClassVar
 
-from ..frames import FrameError
-from ..primitives import ZERO_UUID, Reader, Writer
+from ..primitives import ZERO_UUID, Writer
 
 FRAME_VERSION = 1
 
@@ -35,11 +34,6 @@ class FeatureLevelRecord:
     name: str
     feature_level: int
 
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Read the fields. Raises FrameError."""
-        return cls(name=reader.compact_string(), feature_level=reader.int16())
-
     def write(self, writer: Writer) -> None:
         """Write the fields."""
         writer.compact_string(self.name)
@@ -55,11 +49,6 @@ class TopicRecord:
 
     name: str
     topic_id: bytes
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Read the fields. Raises FrameError."""
-        return cls(name=reader.compact_string(), topic_id=reader.uuid())
 
     def write(self, writer: Writer) -> None:
         """Write the fields."""
@@ -84,22 +73,6 @@ class PartitionRecord:
     leader_epoch: int = 0
     partition_epoch: int = 0
     directories: list[bytes]
-
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Read the fields. Raises FrameError."""
-        return cls(
-            partition_id=reader.int32(),
-            topic_id=reader.uuid(),
-            replicas=_read_integers(reader),
-            isr=_read_integers(reader),
-            removing_replicas=_read_integers(reader),
-            adding_replicas=_read_integers(reader),
-            leader=reader.int32(),
-            leader_epoch=reader.int32(),
-            partition_epoch=reader.int32(),
-            directories=[reader.uuid() for _ in range(reader.compact_array_length(_UUID_BYTES))],
-        )
 
     def write(self, writer: Writer) -> None:
         """Write the fields."""
@@ -129,16 +102,6 @@ class ConfigRecord:
     name: str
     value: str | None
 
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Read the fields. Raises FrameError."""
-        return cls(
-            resource_type=reader.int8(),
-            resource_name=reader.compact_string(),
-            name=reader.compact_string(),
-            value=reader.compact_nullable_string(),
-        )
-
     def write(self, writer: Writer) -> None:
         """Write the fields."""
         writer.int8(self.resource_type)
@@ -158,11 +121,6 @@ class ProducerIdsRecord:
     broker_epoch: int = NO_BROKER_EPOCH
     next_producer_id: int
 
-    @classmethod
-    def read(cls, reader: Reader) -> Self:
-        """Read the fields. Raises FrameError."""
-        return cls(broker_id=reader.int32(), broker_epoch=reader.int64(), next_producer_id=reader.int64())
-
     def write(self, writer: Writer) -> None:
         """Write the fields."""
         writer.int32(self.broker_id)
@@ -171,15 +129,6 @@ class ProducerIdsRecord:
 
 
 MetadataRecord = FeatureLevelRecord | TopicRecord | PartitionRecord | ConfigRecord | ProducerIdsRecord
-
-_RECORDS: tuple[type[MetadataRecord], ...] = (
-    FeatureLevelRecord,
-    TopicRecord,
-    PartitionRecord,
-    ConfigRecord,
-    ProducerIdsRecord,
-)
-_RECORDS_BY_TYPE = {record.TYPE: record for record in _RECORDS}
 
 
 def encode_metadata_record(record: MetadataRecord) -> bytes:
@@ -192,21 +141,3 @@ def encode_metadata_record(record: MetadataRecord) -> bytes:
     record.write(writer)
     writer.no_tagged_fields()
     return writer.getvalue()
-
-
-def decode_metadata_record(value: bytes) -> MetadataRecord:
-    """Return the metadata record in a value. Raises FrameError, also for an unsupported type or version."""
-    reader = Reader(value)
-    frame_version, record_type, version = (reader.unsigned_varint() for _ in range(3))
-    record = _RECORDS_BY_TYPE.get(record_type)
-    if frame_version != FRAME_VERSION or record is None or version != record.VERSION:
-        raise FrameError(f"frame version {frame_version}, record type {record_type}, version {version} is unknown")
-    decoded = record.read(reader)
-    reader.skip_tagged_fields()
-    if reader.remaining:
-        raise FrameError(f"{reader.remaining} bytes after the end of a {record.__name__}")
-    return decoded
-
-
-def _read_integers(reader: Reader) -> list[int]:
-    return reader.integer_list(_INT32, reader.compact_array_length(_INT32.size))

@@ -11,22 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from struct import Struct
 
-from ...protocol.batches.compression import BrokenPayload
-from ...protocol.batches.record_batch import BatchHeader
-from ...protocol.batches.record_validation import InvalidRecords
-from ...protocol.batches.records import BatchOptions, Record, build_batch, decode_batch
-from ...protocol.batches.whole_batches import WholeBatch, whole_batches
-from ...protocol.frames import FrameError
+from ...protocol.batches.records import BatchOptions, Record, build_batch
 from ...protocol.messages.snapshot_footer_record import SnapshotFooterRecord
 from ...protocol.messages.snapshot_header_record import SnapshotHeaderRecord
-from ...protocol.primitives import Reader, Writer
+from ...protocol.primitives import Writer
 from ...protocol.stored_records.metadata_records import (
     FeatureLevelRecord,
     MetadataRecord,
-    decode_metadata_record,
     encode_metadata_record,
 )
-from ..corrupt_file import CorruptFileError
 
 BOOTSTRAP_CHECKPOINT = "bootstrap.checkpoint"
 
@@ -76,40 +69,3 @@ def encode_bootstrap_checkpoint(checkpoint: BootstrapCheckpoint) -> bytes:
 def _control_batch(base_offset: int, record: Record) -> bytes:
     options = BatchOptions(base_offset=base_offset, is_control=True, partition_leader_epoch=_LEADER_EPOCH)
     return build_batch([record], options)
-
-
-def decode_bootstrap_checkpoint(data: bytes) -> BootstrapCheckpoint:
-    """Decode the file; raises CorruptFileError."""
-    batches = _batches_of(data)
-    try:
-        header, *middle, footer = [(batch.header, decode_batch(batch.data)) for batch in batches]
-        if not middle:
-            raise CorruptFileError("no batch of metadata records")
-        _check_control(header, _SNAPSHOT_HEADER)
-        _check_control(footer, _SNAPSHOT_FOOTER)
-        SnapshotHeaderRecord.read(Reader(header[1][0].value or b""), _SNAPSHOT_RECORD_VERSION)
-        SnapshotFooterRecord.read(Reader(footer[1][0].value or b""), _SNAPSHOT_RECORD_VERSION)
-        records = [decode_metadata_record(record.value or b"") for _, batch in middle for record in batch]
-    except (FrameError, InvalidRecords, BrokenPayload, IndexError, ValueError) as error:
-        raise CorruptFileError(f"{BOOTSTRAP_CHECKPOINT}: {error}") from error
-    return BootstrapCheckpoint(
-        records=records,
-        header_timestamp=header[0].base_timestamp,
-        records_timestamp=middle[0][0].base_timestamp,
-        footer_timestamp=footer[0].base_timestamp,
-    )
-
-
-def _batches_of(data: bytes) -> list[WholeBatch]:
-    """Return the batches of the file; raises CorruptFileError if anything else is in it."""
-    batches = list(whole_batches(data))
-    size = sum(batch.header.size for batch in batches)
-    if size != len(data):
-        raise CorruptFileError(f"{BOOTSTRAP_CHECKPOINT}: no whole batch with a correct CRC at position {size}")
-    return batches
-
-
-def _check_control(batch: tuple[BatchHeader, list[Record]], key: bytes) -> None:
-    header, records = batch
-    if not header.is_control or len(records) != 1 or records[0].key != key:
-        raise CorruptFileError(f"{BOOTSTRAP_CHECKPOINT}: expected one control record of key {key.hex()}")

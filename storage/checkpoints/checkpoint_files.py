@@ -10,12 +10,10 @@ CleanShutdownFileHandler, Kafka 4.3.0.
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import cast
 
 from ...protocol.kafka_uuid import parse_uuid, uuid_text
 from ...protocol.primitives import ZERO_UUID
@@ -205,17 +203,3 @@ def _directory_id_in(entries: Mapping[str, str]) -> bytes | None:
 def encode_clean_shutdown(broker_epoch: int) -> bytes:
     """Return the content of the clean-shutdown mark; loading only checks that the file exists."""
     return f'{{"version":0,"brokerEpoch":{broker_epoch}}}'.encode()
-
-
-def decode_clean_shutdown(data: bytes | memoryview) -> int:
-    """Return the broker epoch of the mark; raises CorruptFileError."""
-    content = bytes(data)
-    try:
-        parsed = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise CorruptFileError(f"expected JSON, found {content[:100]!r}") from error
-    fields = cast("dict[str, object]", parsed) if isinstance(parsed, dict) else {}
-    version, broker_epoch = fields.get("version"), fields.get("brokerEpoch")
-    if version != 0 or not isinstance(broker_epoch, int) or isinstance(broker_epoch, bool):
-        raise CorruptFileError(f"expected version 0 and a broker epoch, found {content[:100]!r}")
-    return broker_epoch

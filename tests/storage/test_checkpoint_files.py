@@ -14,7 +14,6 @@ from fauxka.storage.checkpoints.checkpoint_files import (
     META_PROPERTIES,
     PARTITION_METADATA,
     MetaProperties,
-    decode_clean_shutdown,
     decode_leader_epochs,
     decode_meta_properties,
     decode_offsets,
@@ -41,7 +40,6 @@ DECODERS: list[tuple[str, Callable[[bytes], object]]] = [
     *((path, decode_leader_epochs) for path in LEADER_EPOCHS),
     *((path, decode_partition_metadata) for path in PARTITION_METADATAS),
     (META_PROPERTIES, decode_meta_properties),
-    (CLEAN_SHUTDOWN, decode_clean_shutdown),
 ]
 ALL_FILES = pytest.mark.parametrize(("path", "decode"), DECODERS, ids=[path for path, _ in DECODERS])
 
@@ -70,7 +68,6 @@ def test_partition_metadata_of_a_real_kafka_is_written_again_byte_for_byte(path:
 def test_clean_shutdown_mark_of_a_real_kafka_is_written_again_byte_for_byte() -> None:
     data = kafka_bytes(CLEAN_SHUTDOWN)
 
-    assert decode_clean_shutdown(data) == 12
     assert encode_clean_shutdown(12) == data
 
 
@@ -205,26 +202,6 @@ def test_cluster_id_of_any_characters_comes_back(cluster_id: str) -> None:
     properties = MetaProperties(cluster_id, 1, DIRECTORY_ID)
 
     assert decode_meta_properties(encode_meta_properties(properties)) == properties
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"{",
-        b"[]",
-        b"12",
-        b'{"version":0}',
-        b'{"version":1,"brokerEpoch":1}',
-        b'{"version":0,"brokerEpoch":true}',
-        b'{"version":0,"brokerEpoch":' + b"9" * 5000 + b"}",
-        b"[" * 100_000,
-        b"\xff\xfe",
-    ],
-)
-def test_mark_without_a_broker_epoch_is_refused(data: bytes) -> None:
-    with pytest.raises(CorruptFileError):
-        decode_clean_shutdown(data)
 
 
 TOPIC_NAMES = st.text("abcXYZ019._-", min_size=1, max_size=20)

@@ -15,8 +15,6 @@ from fauxka.storage.log_files import (
     TRANSACTION_INDEX_SUFFIX,
     base_offset_of,
     deleted_folder,
-    is_deleted_folder,
-    is_stray_folder,
     partition_folder,
     partition_of,
     segment_path,
@@ -70,8 +68,6 @@ def test_folder_that_was_given_up_is_no_partitions(topic_name: str) -> None:
     deleted, stray = deleted_folder(topic_name, 3, UNIQUE_ID), stray_folder(topic_name, 3, UNIQUE_ID)
 
     assert (partition_of(deleted), partition_of(stray)) == (None, None)
-    assert (is_deleted_folder(deleted), is_deleted_folder(stray)) == (True, False)
-    assert (is_stray_folder(deleted), is_stray_folder(stray)) == (False, True)
 
 
 @pytest.mark.parametrize("topic_length", [200, 211, 212, 213, 249])
@@ -83,18 +79,11 @@ def test_deleted_folder_loses_of_its_topic_what_is_beyond_255_characters(topic_l
     assert folder == "x" * min(topic_length, 255 - len(ending)) + ending
 
 
-@pytest.mark.parametrize("folder", ["demo-delete", "demo-0-delete", "demo-0.47e9-delete", "demo.47e9-0", "demo-0"])
-def test_folder_without_an_id_was_not_given_up(folder: str) -> None:
-    assert not is_deleted_folder(folder)
-    assert not is_stray_folder(folder.replace("delete", "stray"))
-
-
 def test_topic_named_like_a_deleted_folder_keeps_its_partition() -> None:
     topic_name = deleted_folder("demo", 0, UNIQUE_ID)
     folder = partition_folder(topic_name, 5)
 
     assert partition_of(folder) == (topic_name, 5)
-    assert not is_deleted_folder(folder)
 
 
 @pytest.mark.parametrize("base_offset", [0, 13, 2**63 - 1])

@@ -17,7 +17,6 @@ from fauxka.protocol.stored_records.metadata_records import (
     ProducerIdsRecord,
     TopicRecord,
 )
-from fauxka.storage.checkpoints.bootstrap_checkpoint import decode_bootstrap_checkpoint
 from fauxka.storage.checkpoints.checkpoint_files import decode_meta_properties, decode_partition_metadata
 from fauxka.storage.checkpoints.properties_file import parse_properties
 from fauxka.testing import Broker
@@ -25,6 +24,7 @@ from fauxka.testing import Broker
 from ...golden.raw_batches import batch
 from ...reference.log_client import LogClient, log_client
 from ...serving_process import run, serving, stop
+from ...storage.metadata_files import decode_bootstrap_checkpoint
 from ..transacting_client import TransactingClient
 
 SEGMENT_BYTES = 1024 * 1024
