@@ -73,7 +73,7 @@ class Downgrade:
         """Make the group a classic one without some of its members, which rebalances. Raises KafkaError."""
         gone = {member.member_id for member in leaving}
         change = GroupChange(group)
-        change.extend(group_tombstones(group))
+        change.extend(group_tombstones(group.group_id, group.members, group.resolved_regexes))
         members = [member for member in group.members.values() if member.member_id not in gone]
         self._replace(
             change, members, {}, f"Downgrade group {group.group_id} from consumer to classic for member leaving."
@@ -85,8 +85,9 @@ class Downgrade:
         reason: why it rebalances, "" where it does not.
         """
         group = change.group
-        renamed = {replaced.member_id: joined.member_id}
-        change.extend(group_tombstones(group, renamed))
+        # The change has already moved the records of the replaced member to its new id.
+        member_ids = [joined.member_id if each == replaced.member_id else each for each in group.members]
+        change.extend(group_tombstones(group.group_id, member_ids, group.resolved_regexes))
         others = [member for member in group.members.values() if member.member_id != replaced.member_id]
         self._replace(change, [*others, joined], {joined.member_id: replaced.member_id}, reason)
 

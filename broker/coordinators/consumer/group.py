@@ -22,9 +22,9 @@ from ....protocol.stored_records.consumer_group_values import (
     TargetAssignment,
     TargetAssignmentMetadata,
 )
-from ..group.group import CheckOffset, GroupType, OffsetCommitter
+from ..group.group import CheckOffset, GroupType, OffsetCommitter, accept_any_offset
 from .member import ConsumerMember, MemberState
-from .offset_checks import check_offset_commit, check_offset_fetch
+from .offset_checks import check_offset_commit, check_offset_fetch, is_anonymous_transaction
 from .records import group_tombstones, state_records
 from .subscriptions import Subscriptions
 
@@ -195,12 +195,24 @@ class ConsumerGroup:
     # -- committed offsets, and administration
 
     def check_offset_commit(self, committer: OffsetCommitter) -> CheckOffset:
-        """Check who commits offsets, and return what each of them has to pass; raises KafkaError."""
-        return check_offset_commit(self, committer)
+        """Check the client of a commit, and return the check of each offset.
+
+        Raises KafkaError: UNKNOWN_MEMBER_ID, and what offset_checks.check_offset_commit raises.
+        """
+        if (committer.generation_id < 0 and not self.members) or is_anonymous_transaction(committer):
+            return accept_any_offset
+        return check_offset_commit(self.member_of(committer.member_id), committer)
 
     def check_offset_fetch(self, member_id: str | None, member_epoch: int) -> None:
-        """Check who asks for offsets; raises KafkaError."""
-        check_offset_fetch(self, member_id, member_epoch)
+        """Check the client of an OffsetFetch. One that names no member is accepted.
+
+        Raises KafkaError: UNKNOWN_MEMBER_ID, what offset_checks.check_offset_fetch raises, and UNKNOWN_SERVER_ERROR for
+        an epoch without a member, as Kafka does.
+        """
+        if member_id is not None:
+            check_offset_fetch(self.member_of(member_id), member_epoch)
+        elif member_epoch >= 0:
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"an epoch of no member of group {self.group_id}")
 
     def check_offset_delete(self) -> None:
         """Let offsets be deleted that no member consumes, see is_subscribed_to."""
@@ -216,7 +228,7 @@ class ConsumerGroup:
 
     def tombstones(self) -> Sequence[CoordinatorRecord]:
         """Return the records that say that there is no such group any more."""
-        return state_records(group_tombstones(self))
+        return state_records(group_tombstones(self.group_id, self.members, self.resolved_regexes))
 
     def close(self) -> None:
         """Be nothing any more: no timer runs."""

@@ -1,38 +1,39 @@
-"""Who may commit and fetch the offsets of a group of the consumer protocol.
+"""Checks of the member that commits or fetches the offsets of a group of the consumer protocol.
 
-A member may commit in an older epoch what it has been assigned in that epoch or before: a commit that is under way
-while the member's epoch goes up is none of a zombie.
+A member may commit a partition with an older member epoch if the partition was already assigned to it in that epoch.
+The commit may have been in flight while the member's epoch went up.
 Source: ConsumerGroup.validateOffsetCommit, createAssignmentEpochValidator and validateOffsetFetch, Kafka 4.3.0.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ..group.group import CheckOffset, OffsetCommitter, accept_any_offset
-from .member import LEAVE_EPOCH
+from .member import LEAVE_EPOCH, ConsumerMember
 
-if TYPE_CHECKING:
-    from .group import ConsumerGroup
-    from .member import ConsumerMember
-
-# From this version of OffsetCommit on, clients know that there are member epochs.
+# The first version of OffsetCommit that supports member epochs.
 MEMBER_EPOCH_SINCE = 9
 
 
-def check_offset_commit(group: ConsumerGroup, committer: OffsetCommitter) -> CheckOffset:
-    """Check who commits, and return what each offset has to pass.
+def is_anonymous_transaction(committer: OffsetCommitter) -> bool:
+    """Whether a transactional producer commits without group metadata, as clients before KIP-447 do."""
+    return (
+        committer.is_transactional
+        and committer.generation_id == LEAVE_EPOCH
+        and not committer.member_id
+        and committer.group_instance_id is None
+    )
 
-    Raises KafkaError: UNKNOWN_MEMBER_ID, UNSUPPORTED_VERSION, STALE_MEMBER_EPOCH (ILLEGAL_GENERATION for a classic
-    member, and in a transaction).
+
+def check_offset_commit(member: ConsumerMember, committer: OffsetCommitter) -> CheckOffset:
+    """Check the member's epoch, and return the check of each offset.
+
+    Raises KafkaError: UNSUPPORTED_VERSION, STALE_MEMBER_EPOCH (ILLEGAL_GENERATION for a classic member, and in a
+    transaction).
     """
     epoch = committer.generation_id
-    if (epoch < 0 and not group.members) or _is_anonymous_transaction(committer):
-        return accept_any_offset
-    member = group.member_of(committer.member_id)
-    is_told_by_epochs = not committer.is_transactional and not member.uses_classic_protocol
-    if is_told_by_epochs and committer.api_version < MEMBER_EPOCH_SINCE:
+    needs_member_epoch = not committer.is_transactional and not member.uses_classic_protocol
+    if needs_member_epoch and committer.api_version < MEMBER_EPOCH_SINCE:
         raise KafkaError(
             ErrorCode.UNSUPPORTED_VERSION,
             "OffsetCommit version 9 or above must be used by members using the consumer group protocol",
@@ -46,34 +47,17 @@ def check_offset_commit(group: ConsumerGroup, committer: OffsetCommitter) -> Che
     return _epoch_check(member, epoch, code)
 
 
-def check_offset_fetch(group: ConsumerGroup, member_id: str | None, member_epoch: int) -> None:
-    """Check who asks for offsets; anybody may who names no member.
+def check_offset_fetch(member: ConsumerMember, member_epoch: int) -> None:
+    """Check the epoch of an OffsetFetch.
 
-    Raises KafkaError: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH (ILLEGAL_GENERATION for a classic member), and
-    UNKNOWN_SERVER_ERROR for an epoch without a member.
+    Raises KafkaError STALE_MEMBER_EPOCH (ILLEGAL_GENERATION for a classic member).
     """
-    if member_id is None and member_epoch < 0:
-        return
-    if member_id is None:
-        # Kafka looks for it all the same, and fails.
-        raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"an epoch of no member of group {group.group_id}")
-    member = group.member_of(member_id)
     if member_epoch != member.member_epoch:
         word = "generation id" if member.uses_classic_protocol else "member epoch"
         raise KafkaError(
             _stale_code(member),
             f"The received {word} {member_epoch} does not match the expected member epoch {member.member_epoch}.",
         )
-
-
-def _is_anonymous_transaction(committer: OffsetCommitter) -> bool:
-    """Whether a transactional producer commits that tells no group metadata, as those before KIP-447."""
-    return (
-        committer.is_transactional
-        and committer.generation_id == LEAVE_EPOCH
-        and not committer.member_id
-        and committer.group_instance_id is None
-    )
 
 
 def _stale_code(member: ConsumerMember, *, is_transactional: bool = False) -> ErrorCode:

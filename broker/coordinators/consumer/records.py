@@ -5,8 +5,7 @@ Source: GroupCoordinatorRecordHelpers and ConsumerGroup.createGroupTombstoneReco
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable
 
 from ....protocol.stored_records.consumer_group_records import (
     ConsumerGroupRecord,
@@ -23,10 +22,7 @@ from ....protocol.stored_records.consumer_group_values import (
     TargetAssignmentMetadata,
 )
 from ..coordinator_log import CoordinatorRecord
-
-if TYPE_CHECKING:
-    from .group import ConsumerGroup
-    from .member import ConsumerMember
+from .member import ConsumerMember
 
 
 def group_record(group_id: str, epoch: int, metadata_hash: int) -> ConsumerGroupRecord:
@@ -92,39 +88,16 @@ def member_tombstones(group_id: str, member_id: str) -> list[ConsumerGroupRecord
     ]
 
 
-def group_tombstones(group: ConsumerGroup, renamed: Mapping[str, str] | None = None) -> list[ConsumerGroupRecord]:
-    """Return the records that say that a group and all its members are gone.
-
-    renamed: other ids of members that have just got them.
-    """
-    group_id = group.group_id
-    member_ids = [(renamed or {}).get(member_id, member_id) for member_id in group.members]
+def group_tombstones(group_id: str, member_ids: Collection[str], regexes: Iterable[str]) -> list[ConsumerGroupRecord]:
+    """Return the tombstones of a group, of its members and of its regular expressions."""
     return [
         *(tombstone(ConsumerRecordType.CURRENT_MEMBER_ASSIGNMENT, group_id, member_id) for member_id in member_ids),
         *(tombstone(ConsumerRecordType.TARGET_ASSIGNMENT_MEMBER, group_id, member_id) for member_id in member_ids),
         tombstone(ConsumerRecordType.TARGET_ASSIGNMENT_METADATA, group_id),
         *(tombstone(ConsumerRecordType.MEMBER_METADATA, group_id, member_id) for member_id in member_ids),
-        *(tombstone(ConsumerRecordType.REGULAR_EXPRESSION, group_id, regex) for regex in group.resolved_regexes),
+        *(tombstone(ConsumerRecordType.REGULAR_EXPRESSION, group_id, regex) for regex in regexes),
         tombstone(ConsumerRecordType.PARTITION_METADATA, group_id),
         tombstone(ConsumerRecordType.GROUP_METADATA, group_id),
-    ]
-
-
-def group_records(group: ConsumerGroup) -> list[ConsumerGroupRecord]:
-    """Return all records of a group.
-
-    Source: ConsumerGroup.createConsumerGroupRecords, Kafka 4.3.0.
-    """
-    group_id, members = group.group_id, group.members.values()
-    return [
-        *(member_record(group_id, member) for member in members),
-        group_record(group_id, group.group_epoch, group.metadata_hash),
-        *(
-            target_assignment_record(group_id, member.member_id, group.target_assignment_of(member.member_id))
-            for member in members
-        ),
-        target_assignment_metadata_record(group_id, group.assignment_epoch, group.assignment_timestamp_ms),
-        *(current_assignment_record(group_id, member) for member in members),
     ]
 
 

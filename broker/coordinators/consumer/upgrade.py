@@ -20,7 +20,13 @@ from .coordinator_result import GroupChange
 from .embedded_protocol import by_topic_id, read_assignment, read_subscription
 from .group import ConsumerGroup
 from .member import ConsumerMember, with_epoch
-from .records import current_assignment_record, group_records, member_record, target_assignment_record
+from .records import (
+    current_assignment_record,
+    group_record,
+    member_record,
+    target_assignment_metadata_record,
+    target_assignment_record,
+)
 from .settings import UPGRADING_POLICIES
 from .topics import metadata_hash
 
@@ -135,7 +141,25 @@ def _converted(classic: ClassicGroup, group: ConsumerGroup, topics: GroupTopics)
         ):
             group.apply(record)
     group.metadata_hash = metadata_hash(group.subscriptions.topic_names, topics)
-    return group_records(group)
+    return _records_of(group)
+
+
+def _records_of(group: ConsumerGroup) -> list[ConsumerGroupRecord]:
+    """Return the records of an upgraded group.
+
+    Source: ConsumerGroup.createConsumerGroupRecords, Kafka 4.3.0.
+    """
+    group_id, members = group.group_id, group.members.values()
+    return [
+        *(member_record(group_id, member) for member in members),
+        group_record(group_id, group.group_epoch, group.metadata_hash),
+        *(
+            target_assignment_record(group_id, member.member_id, group.target_assignment_of(member.member_id))
+            for member in members
+        ),
+        target_assignment_metadata_record(group_id, group.assignment_epoch, group.assignment_timestamp_ms),
+        *(current_assignment_record(group_id, member) for member in members),
+    ]
 
 
 def _member(classic: GroupMember, metadata: bytes, generation_id: int) -> ConsumerMember:
