@@ -1,7 +1,8 @@
 # Everything that is installed goes into .venv. A fresh machine needs make and Python 3.11 or newer, and nothing else.
 #   make serve       run a broker on 127.0.0.1:9092; other options: make serve ARGS="--port 0 -c num.partitions=3"
-#   make test        the tests that need no more than Python packages, and what they need of this machine's programs
-#   make test-all    the slower groups too; one group: make test-all GROUP=java
+#   make test        the tests that take minutes at most and need Python packages only
+#   make test-slices a few tests of each slower group
+#   make test-all    all tests with whole counts; one group: make test-all GROUP=java
 #   make check       format, lint, size limits, types, layers, import cycles, generated files up to date
 #   make messages    generate protocol/messages anew
 #   make bench       the benchmarks
@@ -12,12 +13,17 @@ BIN := $(VENV)/bin
 # The first Python that is new enough, under any of its usual names.
 PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name && break; done)
-# What `make test` leaves out: groups that take minutes. docs/testing.md has the table.
-SLOWER := spark or spark_versions or reference or image or simulation or crash
-# How many processes the tests of `make test` run in: one a processor. With 0 they run in one that a debugger can stop.
-PROCESSES ?= auto
+# The groups that `make test` leaves out. docs/testing.md has the table.
+SLOWER := spark or spark_versions or reference or image or simulation or crash or packaging or deep or java or go
+# Groups that run in one process: a JVM that uses every processor, or one image for all tests.
+ALONE := spark or spark_versions or image
+# Groups whose tests share nothing: those of one file run in several processes.
+APART := simulation crash
 ARGS ?=
 GROUP ?=
+# How many processes the tests run in: one a processor. 0 is one process that a debugger can stop.
+PROCESSES ?= $(if $(filter $(filter-out or,$(ALONE)),$(GROUP)),0,auto)
+PYTEST = $(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist $(if $(filter $(APART),$(GROUP)),load,loadfile)
 # Where `make lock` writes. `make check` compiles into a copy and compares.
 LOCKED ?= requirements
 # One file for all platforms and for Python 3.11 and newer. A version in the file stays while pyproject.toml allows it.
@@ -25,16 +31,24 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gene
 	--no-emit-index-url --custom-compile-command "make lock"
 INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python
 
-.PHONY: serve test test-all check messages bench lock clean
+.PHONY: serve test test-slices test-all check messages bench lock clean
 
 serve: $(VENV)/.serve
 	$(BIN)/fauxka serve $(ARGS)
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist loadfile -m "not ($(SLOWER))" $(ARGS)
+	FAUXKA_TEST_COUNTS=slice $(PYTEST) -m "not ($(SLOWER))" $(ARGS)
+
+test-slices: $(VENV)/.test-all
+	FAUXKA_TEST_COUNTS=slice $(PYTEST) -m "slice and not reference" $(ARGS)
 
 test-all: $(VENV)/.test-all
-	$(BIN)/python -m pytest $(if $(GROUP),-m "$(GROUP)") $(ARGS)
+ifneq ($(GROUP),)
+	$(PYTEST) -m "$(GROUP)" $(ARGS)
+else
+	$(PYTEST) -m "not ($(ALONE))" $(ARGS)
+	$(PYTEST) --numprocesses 0 -m "$(ALONE)" $(ARGS)
+endif
 
 check: $(VENV)/.test-all
 	$(BIN)/ruff format --check .

@@ -1,15 +1,19 @@
-"""Groups of tests: what each needs that no Python package brings, and what a run leaves out, said by name."""
+"""Groups of tests: the programs that each needs, and the groups that a run leaves out."""
 
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from .run_counts import COUNTS_VARIABLE, is_slice, load_hypothesis_profile
 from .runtimes import need
+
+# Before any test module makes settings of its own from the profile.
+load_hypothesis_profile()
 
 HERE = Path(__file__).resolve().parent
 
-# A test with one of these marks needs these programs. docs/testing.md has the same table, with the minutes.
+# The programs that tests with a mark need. docs/testing.md has the same table, with the minutes.
 PROGRAMS_OF_GROUP = {
     "go": ("go",),
     "image": ("buildah", "debootstrap", "unshare", "nsenter", "chroot", "ip"),
@@ -19,17 +23,20 @@ PROGRAMS_OF_GROUP = {
     "spark": ("java",),
     "spark_versions": ("java", "mvn"),
 }
-# Of several marks the first is what leaves a test out.
-GROUPS = ("reference", "spark", "spark_versions", "image", "simulation", "crash", "clients", "java", "kcat", "go")
+# A test with several marks counts as left out by the first.
+GROUPS = (
+    *("reference", "spark", "spark_versions", "image", "simulation", "crash", "packaging", "deep"),
+    *("java", "go", "kcat", "clients"),
+)
 
-# A folder whose tests need a package that only the slower groups install: half a gigabyte.
+# A folder whose tests need a package of half a gigabyte, which only the slower groups install.
 PACKAGE_OF_FOLDER = {"spark": "pyspark"}
 
 left_out: pytest.StashKey[dict[str, int]] = pytest.StashKey()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip by name, or fail in CI, where the runtime of a group is missing."""
+    """Skip the test where a program of its group is missing; with CI=true, fail it."""
     for group, programs in PROGRAMS_OF_GROUP.items():
         if item.get_closest_marker(group) is not None:
             need(*programs, group=f"the group {group}")
@@ -39,9 +46,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[left_out] = {}
 
 
+def pytest_report_header() -> str | None:
+    """Report that property tests and simulations run with smaller counts."""
+    return f"{COUNTS_VARIABLE}=slice: fewer examples, seeds and rounds than make test-all" if is_slice() else None
+
+
 @pytest.hookimpl
 def pytest_deselected(items: list[pytest.Item]) -> None:
-    """Count what was left out of each group."""
+    """Count the deselected tests of each group."""
     for item in items:
         counts = item.config.stash[left_out]
         group = next((group for group in GROUPS if item.get_closest_marker(group) is not None), None)
@@ -54,16 +66,16 @@ def is_package_missing(folder: Path) -> bool:
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Pass over a folder whose package is not installed; the summary names it."""
+    """Ignore a folder whose package is not installed; the summary names it."""
     return True if collection_path.parent == HERE and is_package_missing(collection_path) else None
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Say which groups this run left out, so that nobody takes them for passed."""
+    """List the groups that this run left out."""
     for folder, package in PACKAGE_OF_FOLDER.items():
         if is_package_missing(HERE / folder):
             terminalreporter.write_line(
-                f"left out: all of tests/{folder}, as {package} is not installed (make test-all)"
+                f"left out: all of tests/{folder}, because {package} is not installed (make test-all)"
             )
     for group, count in sorted(config.stash[left_out].items()):
         terminalreporter.write_line(f"left out: {count} tests of the group {group} (make test-all runs them)")

@@ -101,6 +101,7 @@ def modules_of_the_checkout() -> set[str]:
     return {f"fauxka/{path.resolve().relative_to(ROOT)}" for path in paths}
 
 
+@pytest.mark.packaging
 def test_wheel_holds_every_module_and_scenario_under_the_one_name(distributions: Distributions) -> None:
     with zipfile.ZipFile(distributions.wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
@@ -108,6 +109,7 @@ def test_wheel_holds_every_module_and_scenario_under_the_one_name(distributions:
     assert names == modules_of_the_checkout()
 
 
+@pytest.mark.packaging
 def test_sdist_holds_plain_files(distributions: Distributions) -> None:
     with tarfile.open(distributions.sdist) as archive:
         members = archive.getmembers()
@@ -115,6 +117,7 @@ def test_sdist_holds_plain_files(distributions: Distributions) -> None:
     assert [member.name for member in members if not (member.isfile() or member.isdir())] == []
 
 
+@pytest.mark.packaging
 def test_installed_command_serves_a_request(installed: Path, tmp_path: Path) -> None:
     with serving(tmp_path, command=[str(installed)]) as broker:
         health = run("health", "--port", str(broker.port), command=[str(installed)])
@@ -124,6 +127,7 @@ def test_installed_command_serves_a_request(installed: Path, tmp_path: Path) -> 
     assert ended.exit_code == 0
 
 
+@pytest.mark.packaging
 def test_installed_command_opens_the_admin_api(installed: Path, tmp_path: Path) -> None:
     with serving(tmp_path, "--admin-port", "0", command=[str(installed)]) as broker:
         with urlopen(f"{broker.admin}/metrics", timeout=10) as answer:
@@ -135,6 +139,7 @@ def test_installed_command_opens_the_admin_api(installed: Path, tmp_path: Path) 
     assert scenarios["items"] != []
 
 
+@pytest.mark.packaging
 def test_installed_version_is_the_one_of_pyproject(installed: Path) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
@@ -143,6 +148,7 @@ def test_installed_version_is_the_one_of_pyproject(installed: Path) -> None:
     assert ended.output == f"fauxka, version {project['version']}\n"
 
 
+@pytest.mark.packaging
 def test_installed_command_says_what_brings_spark(installed: Path, tmp_path: Path) -> None:
     ended = run("spark-jars", "--dest", str(tmp_path), command=[str(installed)])
 

@@ -81,10 +81,13 @@ def find_oversized() -> dict[str, set[str]]:
 def functions(parent: ast.AST, prefix: str) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
     """Yield each function below a node of the syntax tree, with its qualified name."""
     for node in ast.iter_child_nodes(parent):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield prefix + node.name, node
-        is_scope = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        yield from functions(node, f"{prefix}{node.name}." if is_scope else prefix)
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield from functions(node, prefix)
+            continue
+        name = prefix + node.name
+        if not isinstance(node, ast.ClassDef):
+            yield name, node
+        yield from functions(node, f"{name}.")
 
 
 def is_generated(path: str) -> bool:

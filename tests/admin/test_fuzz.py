@@ -29,6 +29,7 @@ from fauxka.admin.operation import Operation
 from fauxka.admin.operations.all_operations import OPERATIONS
 
 from ..broker.wire_connection import still_serves
+from ..run_counts import count
 from ..serving_process import Serving
 from .admin_client import AdminClient
 
@@ -40,7 +41,7 @@ CHECKS: list[CheckFunction] = [
     response_schema_conformance,
 ]
 # Of each operation, and of each kind: as described, and not.
-CALLS = 12
+CALLS = count(12, in_slice=4)
 # Waits are cut to this: nothing hits what they wait for.
 WAIT_MS_MAX = 20
 ANSWER_SECONDS_MAX = 10

@@ -63,20 +63,18 @@ def test_a_cancelled_callback_does_not_run() -> None:
     assert seen == []
 
 
-def test_eight_days_in_one_call_run_what_recurs_to_the_end_and_quickly() -> None:
+def test_recurring_work_runs_a_limited_number_of_times_in_eight_days_and_at_their_end() -> None:
     clock = ManualClock(0)
-    seen: list[int] = []
-    clock.call_every(5 * MINUTE_MS, lambda: seen.append(clock.now_ms()))
-    for _ in range(10):
-        clock.call_every(1000, lambda: None)
+    each_five_minutes: list[int] = []
+    each_second: list[int] = []
+    clock.call_every(5 * MINUTE_MS, lambda: each_five_minutes.append(clock.now_ms()))
+    clock.call_every(1000, lambda: each_second.append(clock.now_ms()))
 
-    before = time.perf_counter()
     clock.advance(8 * DAY_MS)
 
-    assert time.perf_counter() - before < SECONDS_MAX
-    assert seen[0] == 5 * MINUTE_MS
-    assert seen[-1] == 8 * DAY_MS
-    assert len(seen) <= RUNS_PER_ADVANCE_MAX + 2
+    assert each_five_minutes[0] == 5 * MINUTE_MS
+    assert each_five_minutes[-1] == each_second[-1] == 8 * DAY_MS
+    assert max(len(each_five_minutes), len(each_second)) <= RUNS_PER_ADVANCE_MAX + 2
 
 
 def test_what_recurs_runs_each_time_in_a_short_advance() -> None:

@@ -140,21 +140,23 @@ def test_what_was_imported_is_there_again_as_it_was(tmp_path: Path) -> None:
         assert client.fetch("events").high_watermark == 1
 
 
-def test_hundred_partitions_that_were_written_to_are_reset_quickly() -> None:
-    """The goal is 5 ms and 2 typically; here only what is far from it fails, as other tests run beside."""
+def test_a_hundred_partitions_are_reset_faster_than_they_were_written() -> None:
     seeds = [SeedTopic("events", 100)]
+    written_ns: list[int] = []
+    reset_ns: list[int] = []
     with Node() as node:
-        durations: list[float] = []
         for _ in range(5):
             node.reset(seeds)
+            begin_ns = time.perf_counter_ns()
             with node.client() as client:
                 for partition in range(100):
                     client.produce("events", batch(b"1", producer_id=5, sequence=0), partition)
-            begin = time.perf_counter()
+            end_ns = time.perf_counter_ns()
             node.reset(seeds)
-            durations.append(1000 * (time.perf_counter() - begin))
+            written_ns.append(end_ns - begin_ns)
+            reset_ns.append(time.perf_counter_ns() - end_ns)
 
-    assert min(durations) < 50
+    assert min(reset_ns) < min(written_ns)
 
 
 def join_request() -> bytes:

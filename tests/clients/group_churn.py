@@ -3,7 +3,7 @@
 No partition is two members' at a time, in what the broker tells of the group nor in what the members say; none is
 forgotten: in a stable group every partition is somebody's; and what is committed never goes back. In the end all that
 was sent has been read, and committed.
-FAUXKA_TEST_CHURN_SECONDS: how long it goes on; five seconds unless said otherwise, and sixty are a proof.
+FAUXKA_TEST_CHURN_SECONDS: how long it goes on; five seconds by default, two in a slice, and sixty are a proof.
 """
 
 import itertools
@@ -18,11 +18,12 @@ from fauxka.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetc
 from fauxka.protocol.primitives import Reader
 
 from ..golden.capture_connection import Connection
+from ..run_counts import count
 from .client import STEP_SECONDS_MAX, Client, ClientError, GroupMember
 from .records import FIRST_TIMESTAMP_MS, Record, StoredRecord
 
 SECONDS_VARIABLE = "FAUXKA_TEST_CHURN_SECONDS"
-SECONDS = 5.0
+SECONDS, SECONDS_IN_SLICE = 5, 2
 CHURN_PARTITIONS = 6
 MEMBERS_MAX = 8
 RECORDS_A_STEP = 12
@@ -34,7 +35,7 @@ DESCRIBE_VERSION, OFFSET_FETCH_VERSION = 5, 9
 
 def churn_seconds() -> float:
     """Return how long members come and go."""
-    return float(os.environ.get(SECONDS_VARIABLE, SECONDS))
+    return float(os.environ.get(SECONDS_VARIABLE, count(SECONDS, in_slice=SECONDS_IN_SLICE)))
 
 
 class GroupChurn:

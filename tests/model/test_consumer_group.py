@@ -9,6 +9,7 @@ from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse
 
 from ..broker.coordinators.consumer_groups.consumer_play import SESSION_TIMEOUT_MS, ConsumerPlay, Told
+from ..run_counts import examples
 from .consumer_group_model import (
     ConsumerModel,
     Partition,
@@ -152,7 +153,7 @@ class Run:
             consumer.give_up()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(happens=steps, assignor=st.sampled_from(["uniform", "range"]))
 def test_a_partition_is_one_members_at_a_time_and_somebodys_in_the_end(
     happens: list[tuple[str, str, tuple[str, ...]]], assignor: str

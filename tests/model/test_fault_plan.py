@@ -17,6 +17,7 @@ from fauxka.protocol.batches.records import Record
 
 from ..faults.matched_requests import Request, batch_facts, produce
 from ..faults.posted_rules import decode_rule
+from ..run_counts import examples
 from .fault_plan_model import ModelPlan, ModelRule
 
 POINTS = ("received", "applied", "answering")
@@ -134,7 +135,7 @@ def told(misses: Counter[tuple[str, Any]]) -> Counter[tuple[str, Any]]:
 SLOWLY = [HealthCheck.too_slow]
 
 
-@settings(derandomize=True, max_examples=200, deadline=None, suppress_health_check=SLOWLY)
+@settings(derandomize=True, max_examples=examples(200), deadline=None, suppress_health_check=SLOWLY)
 @given(st.lists(rules, min_size=1, max_size=4), steps)
 def test_the_plan_does_what_the_model_does(
     drawn_rules: list[tuple[dict[str, Any], dict[str, Any], str, str]],
@@ -160,7 +161,7 @@ def test_the_plan_does_what_the_model_does(
         assert misses_of(plan, armed.id) == told(expected.misses)
 
 
-@settings(derandomize=True, max_examples=30, deadline=None, suppress_health_check=SLOWLY)
+@settings(derandomize=True, max_examples=examples(30), deadline=None, suppress_health_check=SLOWLY)
 @given(rules, steps)
 def test_the_same_rule_and_seed_hit_the_same_requests_twice(
     drawn: tuple[dict[str, Any], dict[str, Any], str, str], drawn_steps: list[tuple[str, dict[str, Any], int]]

@@ -15,6 +15,7 @@ from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.storage.cleaning.log_cleaner import LogCleaner
 
 from ..broker.coordinators.group_play import GROUP, SESSION_TIMEOUT_MS, SUBSCRIPTION, GroupPlay, topic_id
+from ..run_counts import examples
 from ..storage.cleaned_logs import roll
 from .kept_group_model import KeptGroupModel, Seen
 
@@ -192,7 +193,7 @@ class Run:
         assert self.pending() == {topic for offsets in self.model.pending.values() for topic in offsets}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(steps, max_size=60))
 def test_what_was_written_is_known_again_however_often_the_broker_dies(drawn: list[Step]) -> None:
     run = Run()

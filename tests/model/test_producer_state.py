@@ -12,6 +12,7 @@ from fauxka.protocol.error_codes import ErrorCode
 from fauxka.storage.append_refused import AppendRefused
 from fauxka.storage.partition_log import PartitionLog
 
+from ..run_counts import examples
 from ..storage.logs import new_log, produce
 from .producer_state_model import OK_UNKNOWN, RANGE, Model
 
@@ -90,7 +91,7 @@ def state_of(log: PartitionLog) -> dict[int, tuple[int, list[tuple[int, int, int
 
 @pytest.mark.parametrize("version", VERSIONS)
 @given(st.lists(steps, min_size=1, max_size=40), starts, first_epochs)
-@settings(derandomize=True, max_examples=400, deadline=None)
+@settings(derandomize=True, max_examples=examples(400), deadline=None)
 def test_log_and_model_agree_on_every_answer_and_on_the_state(
     version: str, drawn: list[Step], start: int, first_epoch: int
 ) -> None:

@@ -25,6 +25,7 @@ from fauxka.protocol.error_codes import KafkaError
 from fauxka.protocol.stored_records.share_state_records import ShareKey
 
 from ..manual_clock import ManualClock
+from ..run_counts import examples
 from .share_partition_model import ACQUIRED, ShareModel
 
 LOCK_MS, BATCH = 1000, 3
@@ -152,4 +153,4 @@ class Sharing(RuleBasedStateMachine):
 
 
 TestSharing = Sharing.TestCase
-TestSharing.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestSharing.settings = settings(max_examples=examples(60), stateful_step_count=40, deadline=None)

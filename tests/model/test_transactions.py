@@ -15,6 +15,7 @@ from fauxka.broker.coordinators.internal_topics import CoordinatorType
 from fauxka.protocol.stored_records.transaction_log_records import TransactionLogValue, TransactionStatus, encode_key
 
 from ..broker.coordinators.transaction_scene import NOW_MS, TOPIC, TransactionScene, error_of
+from ..run_counts import examples
 from .transaction_model import OK, ONGOING, CoordinatorModel, IdModel
 
 # Both are due at the same time now and then; whatever is aborted is so before anything expires.
@@ -242,4 +243,4 @@ def without_repeats(said: list[T]) -> list[T]:
 
 
 TestTransactions = Transactions.TestCase
-TestTransactions.settings = settings(max_examples=80, stateful_step_count=50, deadline=None)
+TestTransactions.settings = settings(max_examples=examples(80), stateful_step_count=50, deadline=None)

@@ -14,6 +14,7 @@ from fauxka.protocol.error_codes import ErrorCode
 from fauxka.storage.append_result import AppendResult
 
 from ..faults.journal_scene import NOW_MS, TOPIC, Asked, Batch, JournalScene
+from ..run_counts import examples
 from .verdict_model import Arrival, Copy, VerdictModel
 
 NO_PRODUCER = -1
@@ -220,7 +221,7 @@ class Run:
 
 
 @given(st.lists(steps, min_size=1, max_size=40) | st.lists(steps, min_size=30, max_size=50))
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(derandomize=True, max_examples=examples(200), deadline=None)
 def test_verdict_is_what_really_happened(drawn: list[Step]) -> None:
     run = Run()
 

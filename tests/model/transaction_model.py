@@ -156,10 +156,9 @@ class CoordinatorModel:
         if not is_current and not (is_ended and is_retry):
             return FENCED
         if known.state == ONGOING or (not is_commit and not is_retry):
-            if not self.level:
-                # An id that is at its last epoch has taken another producer id all the same.
-                self.next_pid += known.epoch >= LAST
-                return UNSUPPORTED
+            error = self._error_of_raise(known)
+            if error != OK:
+                return error
             if known.state != ONGOING:
                 known.start_ms = now_ms
             self._raise_and_finish(known, is_commit=is_commit, now_ms=now_ms)
@@ -167,6 +166,14 @@ class CoordinatorModel:
         if is_retry and known.state == (COMMITTED if is_commit else ABORTED):
             return OK
         return INVALID_STATE
+
+    def _error_of_raise(self, known: IdModel) -> str:
+        """Return the error of an end that raises the epoch. An id in its last epoch takes a producer id before that."""
+        if self.level and known.epoch <= LAST:
+            return OK
+        self.next_pid += known.epoch >= LAST
+        # At level 1, an abort by the broker in the last epoch leaves none to raise to.
+        return FAILED if self.level else UNSUPPORTED
 
     def abort_by_broker(self, known: IdModel, now_ms: int) -> str:
         if self.level >= 2:
@@ -202,6 +209,8 @@ class CoordinatorModel:
                 del self.ids[name]
 
     def restart(self) -> None:
-        """The epoch before is not in the log, so that its retry is not recognised after a start."""
+        """Forget what the log does not store: the epoch before, and at level 0 the producer id before."""
         for known in self.ids.values():
             known.last = -1
+            if not self.level:
+                known.previous_pid = -1

@@ -9,6 +9,7 @@ from fauxka.protocol.batches import records
 from fauxka.protocol.batches.record_batch import Compression, parse_header, sealed_header
 from fauxka.protocol.batches.records import BatchOptions, Record
 
+from ..run_counts import examples
 from .batch_strategies import log_files
 from .plain_rows import Row, decoded, plain_records
 
@@ -141,7 +142,7 @@ def test_a_count_that_cannot_be_is_a_row(count: int, words: str) -> None:
 
 
 @given(st.integers(0, 40), st.integers(0, 255), st.integers(0, 200))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_records_with_any_byte_changed_under_a_right_crc_never_stop_the_others(
     place: int, byte: int, batches_before: int
 ) -> None:
@@ -160,7 +161,7 @@ def test_records_with_any_byte_changed_under_a_right_crc_never_stop_the_others(
 
 
 @given(log_files(batches_min=1), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_any_damage_leaves_the_batches_that_it_does_not_touch(batches: list[bytes], data: st.DataObject) -> None:
     log = b"".join(batches)
     start = data.draw(st.integers(0, len(log) - 1))
@@ -178,7 +179,7 @@ def test_any_damage_leaves_the_batches_that_it_does_not_touch(batches: list[byte
 
 
 @given(st.binary(max_size=2000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_any_bytes_become_rows_that_cover_them(data: bytes) -> None:
     table = read_batches(memoryview(data))
 

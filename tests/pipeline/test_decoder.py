@@ -11,6 +11,7 @@ from fauxka.protocol.batches import records
 from fauxka.protocol.batches.record_batch import Compression, parse_header, sealed_header
 from fauxka.protocol.batches.records import BatchOptions, Record
 
+from ..run_counts import examples
 from .batch_strategies import log_files
 from .plain_rows import Row, decoded, plain_batches, plain_records
 
@@ -26,7 +27,7 @@ def without_markers(rows: list[Row]) -> list[Row]:
 
 
 @given(log_files())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_records_are_those_of_the_plain_decoder(batches: list[bytes]) -> None:
     data = b"".join(batches)
 
@@ -36,7 +37,7 @@ def test_records_are_those_of_the_plain_decoder(batches: list[bytes]) -> None:
 
 
 @given(log_files())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_batches_are_those_of_the_plain_decoder(batches: list[bytes]) -> None:
     data = b"".join(batches)
 
@@ -146,7 +147,7 @@ def test_a_header_name_that_is_no_text_is_replaced() -> None:
 
 
 @given(log_files(batches_min=2), st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_ranges_of_offsets_side_by_side_have_each_row_once(batches: list[bytes], data: st.DataObject) -> None:
     log = b"".join(batches)
     rows, batch_rows = decoded(log, "records"), decoded(log, "batches")

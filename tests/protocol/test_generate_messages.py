@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 GENERATE_SECONDS_MAX = 120
 
@@ -16,6 +18,8 @@ def check(root: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=GENERATE_SECONDS_MAX, check=False)
 
 
+# `make check` makes the same check.
+@pytest.mark.deep
 def test_generated_modules_are_up_to_date() -> None:
     completed = check(ROOT)
 

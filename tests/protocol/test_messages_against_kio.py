@@ -10,12 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kio.serial import entity_reader, entity_writer
 
+from ..run_counts import count
 from .kio_entities import as_message, entities
 from .message_catalog import MESSAGE_VERSIONS, MessageVersion
 
 # Some 560 messages: a few drawn values of each, the same in every run.
 FEW = settings(
-    max_examples=5,
+    max_examples=count(5, in_slice=3),
     derandomize=True,
     database=None,
     deadline=None,

@@ -21,6 +21,7 @@ from fauxka.protocol.primitives import Reader, Writer
 from fauxka.protocol.request_facts import read_request_facts
 from fauxka.protocol.topic_lists import TOPIC_RESOURCE, response_lists
 
+from ..run_counts import count
 from .test_error_responses import CASES, CORRELATION_ID, Case, changed_bodies
 
 CODE = ErrorCode.LEADER_NOT_AVAILABLE
@@ -148,7 +149,7 @@ def codes_by_part(case: Case, answer: bytes | bytearray) -> dict[tuple[str, Part
 
 
 @pytest.mark.parametrize("case", TOPIC_CASES, ids=str)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=count(10, in_slice=4), deadline=None)
 @given(parts=st.sets(st.sampled_from(PARTS)))
 def test_chosen_parts_are_left_out_and_answered_with_the_error(case: Case, parts: set[Part]) -> None:
     chosen = chooser(parts)
@@ -175,7 +176,7 @@ def asked_parts(case: Case, body: bytes | memoryview | None) -> set[Part]:
 
 
 @pytest.mark.parametrize("case", TOPIC_CASES, ids=str)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=count(10, in_slice=4), deadline=None)
 @given(parts=st.sets(st.sampled_from(PARTS)))
 def test_answer_that_lies_has_the_code_at_the_chosen_parts_and_is_else_the_same(case: Case, parts: set[Part]) -> None:
     chosen = chooser(parts)

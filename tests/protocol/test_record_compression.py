@@ -17,6 +17,7 @@ from fauxka.protocol.batches import compression
 from fauxka.protocol.batches.compression import BrokenPayload, PayloadTooLarge
 from fauxka.protocol.batches.record_batch import Compression
 
+from ..run_counts import examples
 from .kafka_python_records import codecs
 
 # The module comes without types.
@@ -27,7 +28,7 @@ TEXT = b"".join(b"line %d of some text that repeats itself\n" % number for numbe
 
 
 @given(st.binary(max_size=70_000), st.sampled_from(Compression))
-@settings(derandomize=True, max_examples=100, deadline=None)
+@settings(derandomize=True, max_examples=examples(100), deadline=None)
 def test_what_is_compressed_comes_back(data: bytes, codec: Compression) -> None:
     assert compression.decompress(codec, memoryview(compression.compress(codec, data))) == data
 
@@ -114,7 +115,7 @@ def test_content_checksum_of_an_lz4_frame_is_not_looked_at_and_its_block_checksu
 
 
 @given(st.binary(max_size=200), st.sampled_from(CODECS))
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(derandomize=True, max_examples=examples(200), deadline=None)
 def test_any_bytes_are_read_or_broken(payload: bytes, codec: Compression) -> None:
     try:
         compression.decompress(codec, memoryview(payload), limit=10_000)
@@ -123,7 +124,7 @@ def test_any_bytes_are_read_or_broken(payload: bytes, codec: Compression) -> Non
 
 
 @given(st.sampled_from(CODECS), st.data())
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(derandomize=True, max_examples=examples(200), deadline=None)
 def test_damaged_payloads_are_read_or_broken(codec: Compression, choose: st.DataObject) -> None:
     damaged = bytearray(compression.compress(codec, TEXT[:3000]))
     damaged[choose.draw(st.integers(0, len(damaged) - 1))] ^= choose.draw(st.integers(1, 255))

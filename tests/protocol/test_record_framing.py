@@ -13,6 +13,7 @@ from fauxka.protocol import produced_records
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.protocol.produced_records import RequestRefused, TransactionalProducer, check_produced_records
 
+from ..run_counts import examples
 from .batch_bytes import batch
 
 GOOD = batch(producer_id=7, producer_epoch=3, base_sequence=0)
@@ -152,7 +153,7 @@ def test_batch_that_ends_before_its_producer_id_fails_the_request(length: int, i
 
 
 @given(st.binary(max_size=100) | st.builds(cut_and_continued, st.integers(0, 70), st.binary()))
-@settings(derandomize=True, max_examples=300, deadline=None)
+@settings(derandomize=True, max_examples=examples(300), deadline=None)
 def test_any_bytes_are_one_batch_or_refused(records: bytes) -> None:
     try:
         checked = check_produced_records(memoryview(records), 11)
@@ -164,7 +165,7 @@ def test_any_bytes_are_one_batch_or_refused(records: bytes) -> None:
 
 
 @given(st.binary(min_size=61, max_size=80) | st.sampled_from([GOOD, TRANSACTIONAL, GOOD + GOOD, batch(magic=1)]))
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(derandomize=True, max_examples=examples(200), deadline=None)
 def test_plain_batch_passes_every_other_check(records: bytes) -> None:
     view = memoryview(records)
 

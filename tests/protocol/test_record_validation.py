@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from fauxka.protocol.batches.record_validation import InvalidRecords, OverlongRecordLength, summarize_records
 
+from ..run_counts import examples
 from .batch_bytes import record, records, unsigned, zigzag
 from .record_validation_model import Invalid, ModelSummary, Uncaught, summary_of
 
-DETERMINISTIC = settings(derandomize=True, max_examples=200, deadline=None)
+DETERMINISTIC = settings(derandomize=True, max_examples=examples(200), deadline=None)
 
 sizes = st.sampled_from([0, 1, 5, 63, 64, 100, 8191, 8192, 9000])
 contents = st.none() | sizes.map(bytes)
@@ -106,7 +107,7 @@ def damaged_rows(draw: st.DrawFn) -> tuple[bytes, int]:
 
 
 @given(damaged_rows(), st.booleans())
-@settings(DETERMINISTIC, max_examples=400)
+@settings(DETERMINISTIC, max_examples=examples(400))
 def test_damaged_rows_are_refused_or_read_as_the_model_does(
     drawn: tuple[bytes, int], are_lengths_checked: bool
 ) -> None:

@@ -10,6 +10,7 @@ from fauxka.protocol.batches import records
 from fauxka.protocol.batches.record_batch import Compression, parse_header
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch, decode_batch
 
+from ..run_counts import examples
 from . import kafka_python_records
 from .batch_bytes import NOW_MS, batch, record
 
@@ -36,7 +37,7 @@ def with_offsets(sent: list[Record], base_offset: int) -> list[Record]:
 
 
 @given(drawn_records, st.sampled_from(Compression), st.integers(0, 2**40))
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(derandomize=True, max_examples=examples(150), deadline=None)
 def test_what_is_built_is_read_back(sent: list[Record], codec: Compression, base_offset: int) -> None:
     built = build_batch(sent, BatchOptions(compression=codec, base_offset=base_offset))
 
@@ -44,7 +45,7 @@ def test_what_is_built_is_read_back(sent: list[Record], codec: Compression, base
 
 
 @given(drawn_records, st.sampled_from(Compression))
-@settings(derandomize=True, max_examples=100, deadline=None)
+@settings(derandomize=True, max_examples=examples(100), deadline=None)
 def test_kafka_python_reads_what_is_built(sent: list[Record], codec: Compression) -> None:
     built = build_batch(sent, BatchOptions(compression=codec, producer_id=9, producer_epoch=3, base_sequence=7))
 

@@ -56,6 +56,7 @@ def audit(*arguments: str) -> Ended:
     return run("audit", *QUICK, *arguments, seconds_max=AUDIT_SECONDS_MAX)
 
 
+@pytest.mark.slice
 def test_a_lost_ack_without_idempotence_is_told_with_cause_and_offsets(tmp_path: Path) -> None:
     verdict_file, found, page = tmp_path / "verdict.json", tmp_path / "found", tmp_path / "page.html"
     with Broker() as broker:

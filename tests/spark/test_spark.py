@@ -76,6 +76,7 @@ def assert_same_rows(actual: DataFrame, expected: DataFrame) -> None:
     assert expected.exceptAll(actual).isEmpty()
 
 
+@pytest.mark.slice
 def test_ten_thousand_rows_are_read_back_equal(spark: SparkSession, bootstrap: str, topic: str) -> None:
     sent = numbered_rows(spark, 0, ROW_COUNT)
 
@@ -156,6 +157,7 @@ def started_stream(
     return triggered.start(str(folder / "rows"))
 
 
+@pytest.mark.slice
 def test_a_stream_that_was_stopped_and_resumed_writes_each_row_once(
     spark: SparkSession, bootstrap: str, topic: str, tmp_path: Path
 ) -> None:

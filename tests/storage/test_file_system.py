@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from fauxka.storage.file_systems.memory_file_system import MemoryFile, MemoryFileSystem
 
+from ..run_counts import examples
+
 # More than the first four blocks, so that pieces cross the borders of blocks of different sizes.
 SIZE_MAX = 400_000
 
@@ -19,7 +21,7 @@ def pattern(size: int, start: int) -> bytes:
 
 
 @given(pieces, st.data())
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(derandomize=True, max_examples=examples(60), deadline=None)
 def test_file_holds_what_was_appended_wherever_it_is_read(
     appended: list[tuple[int, int]], choose: st.DataObject
 ) -> None:
@@ -39,7 +41,7 @@ def test_file_holds_what_was_appended_wherever_it_is_read(
 
 
 @given(pieces, st.data())
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(derandomize=True, max_examples=examples(60), deadline=None)
 def test_truncated_file_goes_on_where_it_was_cut_and_leaves_what_was_read(
     appended: list[tuple[int, int]], choose: st.DataObject
 ) -> None:
@@ -112,7 +114,7 @@ def test_deleted_folder_is_gone_with_its_files() -> None:
 
 
 @given(pieces, pieces, pieces, st.data())
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(derandomize=True, max_examples=examples(60), deadline=None)
 def test_copy_and_original_go_their_own_ways(
     shared: list[tuple[int, int]],
     to_original: list[tuple[int, int]],

@@ -16,6 +16,8 @@ from fauxka.storage.file_systems.open_descriptors import OpenDescriptors
 from fauxka.storage.file_systems.os_file_system import OsFileSystem
 from fauxka.storage.file_systems.overlay_file_system import OverlayFileSystem
 
+from ..run_counts import examples
+
 # More than one piece of a view, and more than the first blocks in memory.
 LARGE = 3 * 1024 * 1024
 
@@ -330,7 +332,7 @@ def contents(files: FileSystem) -> dict[str, bytes]:
 
 
 @given(st.lists(operations, max_size=30), st.lists(operations, max_size=30))
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(derandomize=True, max_examples=examples(150), deadline=None)
 def test_file_systems_agree_whatever_is_done(before: Operations, after: Operations) -> None:
     held: list[File] = []
     with tempfile.TemporaryDirectory() as folder:

@@ -11,6 +11,7 @@ from fauxka.protocol.batches.record_batch import Compression
 from fauxka.protocol.batches.records import BatchOptions
 
 from ..protocol.batch_bytes import NOW_MS
+from ..run_counts import examples
 from .cleaned_logs import COMPACTING, DELETE_RETENTION_MS, FOLDER, CleanedLog, Pair, batch_of
 from .logs import append, read_bytes, records_in
 
@@ -110,7 +111,7 @@ def check_duplicates(log: CleanedLog, model: Model) -> None:
         assert result.is_duplicate and result.base_offset == base_offset
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(steps, st.sampled_from([24 * 4, 10**6]), st.sampled_from([200, 400, 10**6]))
 def test_cleaned_log_tells_readers_and_producers_what_the_whole_log_told(
     drawn: list[Step], dedupe_buffer_bytes: int, segment_bytes: int

@@ -15,6 +15,7 @@ from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.log_config import LogConfig
 
 from ..protocol.batch_bytes import NOW_MS, batch, records
+from ..run_counts import examples
 from .logs import append, batches_in, new_log, produce, read_bytes, records_in, sized_batch
 
 SMALL = LogConfig(segment_bytes=1000, index_interval_bytes=100)
@@ -184,7 +185,7 @@ def test_read_returns_one_segment_at_a_time() -> None:
     st.integers(1, 2000),
     st.data(),
 )
-@settings(derandomize=True, max_examples=120, deadline=None)
+@settings(derandomize=True, max_examples=examples(120), deadline=None)
 def test_reads_are_those_of_a_plain_list_of_batches(
     drawn: list[tuple[int, int]], segment_bytes: int, interval: int, choose: st.DataObject
 ) -> None:

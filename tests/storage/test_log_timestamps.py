@@ -13,6 +13,7 @@ from fauxka.storage.partition_log import PartitionLog
 from fauxka.storage.segments.log_segments import TimestampOffset
 
 from ..protocol.batch_bytes import NOW_MS, batch
+from ..run_counts import examples
 from .logs import append, new_log
 
 
@@ -85,7 +86,7 @@ def test_log_append_time_is_what_is_looked_for() -> None:
     st.integers(0, 61),
     st.data(),
 )
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(derandomize=True, max_examples=examples(150), deadline=None)
 def test_look_up_is_that_of_a_plain_list_of_records(
     batches: list[list[int]], segment_bytes: int, interval: int, timestamp: int, choose: st.DataObject
 ) -> None:

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 from fauxka.storage.file_systems.os_file_system import OsFileSystem
 
+from ..run_counts import examples
+
 
 class FullDisk:
     """Lets the calls of the operating system write so many bytes and no more."""
@@ -67,7 +69,7 @@ others = st.tuples(
 
 
 @given(st.lists(writes | others, max_size=25), st.booleans())
-@settings(derandomize=True, max_examples=250, deadline=None)
+@settings(derandomize=True, max_examples=examples(250), deadline=None)
 def test_file_holds_whole_appends_only_however_writes_fail(
     operations: list[tuple[str, int, int, int | None, bool]], is_short_write_an_error: bool
 ) -> None:

@@ -45,6 +45,7 @@ from . import transaction_rules as rules
 from .transaction_markers import MarkersAbandoned, write_markers
 from .transaction_metadata import (
     EPOCH_BUMP_SINCE,
+    FENCING_EPOCH_MAX,
     LAST_PRODUCER_EPOCH,
     OLD_CLIENT,
     TopicPartition,
@@ -171,6 +172,11 @@ class TransactionCoordinator:
         if prepared is None:
             return TransactionalProducer(metadata.producer_id, metadata.producer_epoch)
         self._check_version(client_version)
+        if prepared.producer_epoch > FENCING_EPOCH_MAX:
+            # Only at level 1, where an abort by the broker took the last epoch. Kafka's prepareTransitionTo fails too.
+            raise KafkaError(
+                ErrorCode.UNKNOWN_SERVER_ERROR, f"producer {known.producer_id} has no epoch after {FENCING_EPOCH_MAX}"
+            )
         self._end(prepared)
         return prepared.producer_after_end
 

@@ -22,6 +22,8 @@ from ....protocol.stored_records.transaction_log_records import (
 
 # The last epoch of a producer. The epoch after it is for the marker that ends its transaction.
 LAST_PRODUCER_EPOCH = 32766
+# The epoch of that marker: the largest int16.
+FENCING_EPOCH_MAX = LAST_PRODUCER_EPOCH + 1
 # The first transaction version in which the end of a transaction raises the epoch.
 EPOCH_BUMP_SINCE = 2
 # The transaction version of requests whose API version has none.

@@ -389,6 +389,17 @@ def test_whoever_gives_another_epoch_than_the_last_one_is_told_of_a_fault(scene:
     assert error_of(lambda: scene.init("tx", expected=(producer_id, 32765))) == "UNKNOWN_SERVER_ERROR"
 
 
+def test_at_level_1_no_epoch_is_left_after_an_abort_by_the_broker_in_the_last_one() -> None:
+    scene = TransactionScene(1)
+    scene.add("tx", aged(scene), 0)
+    assert error_of(lambda: scene.init("tx")) == "CONCURRENT_TRANSACTIONS"
+
+    error = error_of(lambda: scene.end("tx", (7, 32767), is_commit=False))
+
+    assert error == "UNKNOWN_SERVER_ERROR"
+    assert state_of(scene) == ("CompleteAbort", 32767)
+
+
 # -- a producer that begins again, and says what it was (KIP-360)
 
 
