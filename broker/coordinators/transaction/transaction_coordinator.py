@@ -175,7 +175,8 @@ class TransactionCoordinator:
         if prepared.producer_epoch > FENCING_EPOCH_MAX:
             # Only at level 1, where an abort by the broker took the last epoch. Kafka's prepareTransitionTo fails too.
             raise KafkaError(
-                ErrorCode.UNKNOWN_SERVER_ERROR, f"producer {known.producer_id} has no epoch after {FENCING_EPOCH_MAX}"
+                ErrorCode.UNKNOWN_SERVER_ERROR,
+                f"producer {metadata.producer_id} has no epoch after {FENCING_EPOCH_MAX}",
             )
         self._end(prepared)
         return prepared.producer_after_end
