@@ -151,9 +151,8 @@ def metadata_from_value(transactional_id: str, value: TransactionLogValue) -> Tr
 
 def prepare_new_epoch(
     before: TransactionMetadata,
+    producer: TransactionalProducer,
     *,
-    producer_id: int,
-    producer_epoch: int,
     last_producer_epoch: int,
     timeout_ms: int,
     now_ms: int,
@@ -161,9 +160,9 @@ def prepare_new_epoch(
     """Return the metadata with the producer of an InitProducerId, and without a transaction."""
     return replace(
         before,
-        producer_id=producer_id,
+        producer_id=producer.producer_id,
         previous_producer_id=before.producer_id,
-        producer_epoch=producer_epoch,
+        producer_epoch=producer.producer_epoch,
         last_producer_epoch=last_producer_epoch,
         timeout_ms=timeout_ms,
         status=TransactionStatus.EMPTY,

@@ -70,8 +70,7 @@ def init_producer(
         _reject_fenced(metadata, expected)
     return prepare_new_epoch(
         metadata,
-        producer_id=producer_id,
-        producer_epoch=next_epoch,
+        TransactionalProducer(producer_id, next_epoch),
         last_producer_epoch=last_epoch,
         timeout_ms=timeout_ms,
         now_ms=now_ms,
