@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...protocol.batches.record_batch import HEADER_SIZE, is_whole, parse_header
+from ...protocol.batches.whole_batches import split_batches
 
 if TYPE_CHECKING:
     from ...broker.cluster import Cluster
@@ -36,19 +36,9 @@ class ClusterLogs:
         while offset < log.log_end_offset:
             fetched = log.read(offset, READ_BYTES_MAX, upper_offset=log.log_end_offset, min_one_batch=True)
             next_offset = offset
-            for batch in _whole_batches(memoryview(b"".join(fetched.views))):
-                next_offset = parse_header(batch).last_offset + 1
-                yield batch
+            for batch in split_batches(memoryview(b"".join(fetched.views))):
+                next_offset = batch.header.last_offset + 1
+                yield batch.data
             if next_offset == offset:
                 return
             offset = next_offset
-
-
-def _whole_batches(data: memoryview) -> Iterator[memoryview]:
-    position = 0
-    while position + HEADER_SIZE <= len(data):
-        header = parse_header(data, position)
-        if not is_whole(header, len(data) - position):
-            return
-        yield data[position : position + header.size]
-        position += header.size

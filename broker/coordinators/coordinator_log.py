@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ...protocol.batches.compression import BrokenPayload
 from ...protocol.batches.control_records import EndTransactionMarker, decode_marker
-from ...protocol.batches.record_batch import HEADER_SIZE, NO_PRODUCER_ID, BatchHeader, is_whole, parse_header
+from ...protocol.batches.record_batch import NO_PRODUCER_ID, BatchHeader
 from ...protocol.batches.record_validation import InvalidRecords
 from ...protocol.batches.records import BatchOptions, Record, build_batch, decode_batch
+from ...protocol.batches.whole_batches import WholeBatch, split_batches
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...storage.coordinator_batch import TransactionalRecords
 from ..runtime.deferred import Deferred
@@ -232,19 +233,14 @@ def _records_of(log: PartitionLog) -> Iterator[ReplayedRecord]:
                 yield ReplayedRecord(header, each.offset, each.timestamp, each.key, each.value, marker)
 
 
-def _batches_of(log: PartitionLog) -> Iterator[tuple[BatchHeader, memoryview]]:
+def _batches_of(log: PartitionLog) -> Iterator[WholeBatch]:
     offset, end_offset = log.log_start_offset, log.log_end_offset
     while offset < end_offset:
         fetched = log.read(offset, _REPLAY_READ_BYTES, upper_offset=end_offset, min_one_batch=True)
-        data = memoryview(b"".join(fetched.views))
-        position, before = 0, offset
-        while position + HEADER_SIZE <= len(data):
-            header = parse_header(data, position)
-            if not is_whole(header, len(data) - position):
-                break
-            yield header, data[position : position + header.size]
-            position += header.size
-            offset = header.last_offset + 1
+        before = offset
+        for batch in split_batches(memoryview(b"".join(fetched.views))):
+            yield batch
+            offset = batch.header.last_offset + 1
         if offset == before:
             # Compaction has removed all batches after this offset.
             return

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ...storage.append_result import AppendResult
     from ...storage.coordinator_batch import TransactionMarker
     from ..replica.partition import Partition
-    from .group.group_log import GroupLog
+    from .coordinator_log import CoordinatorLog
     from .group.group_registry import GroupRegistry
     from .group.rebalance import Rebalance
 
@@ -64,13 +64,13 @@ class Coordinators:
             partial(self.new_share_groups, log),
         )
 
-    def new_consumer_groups(self, log: GroupLog, registry: GroupRegistry, rebalance: Rebalance) -> ConsumerGroups:
+    def new_consumer_groups(self, log: CoordinatorLog, registry: GroupRegistry, rebalance: Rebalance) -> ConsumerGroups:
         """Create the coordinator of consumer protocol groups (KIP-848)."""
         image = self._controller.image
         settings = ConsumerGroupSettings.of_configs(image.configs)
         return ConsumerGroups(settings, registry, log, ImageTopics(image), rebalance=rebalance)
 
-    def new_share_groups(self, log: GroupLog, registry: GroupRegistry) -> ShareGroups:
+    def new_share_groups(self, log: CoordinatorLog, registry: GroupRegistry) -> ShareGroups:
         """Create the coordinator of share groups (KIP-932)."""
         topics = ImageTopics(self._controller.image)
         return ShareGroups(self._replicas, registry, log, self.coordinator_log(CoordinatorType.SHARE), topics)

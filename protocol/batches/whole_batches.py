@@ -15,16 +15,20 @@ class WholeBatch(NamedTuple):
     data: memoryview
 
 
-def whole_batches(data: bytes) -> Iterator[WholeBatch]:
-    """Yield the batches in data, up to the first that is incomplete, of another magic or with a wrong CRC."""
+def split_batches(data: memoryview) -> Iterator[WholeBatch]:
+    """Yield the batches in data, up to the first that is incomplete or of another magic. CRCs are not checked."""
     position = 0
     while position + HEADER_SIZE <= len(data):
         header = parse_header(data, position)
         if not is_whole(header, len(data) - position):
             return
-        end = position + header.size
-        batch = memoryview(data)[position:end]
-        if not is_crc_right(batch, header.crc):
+        yield WholeBatch(header, data[position : position + header.size])
+        position += header.size
+
+
+def whole_batches(data: bytes) -> Iterator[WholeBatch]:
+    """Yield the batches in data, up to the first that is incomplete, of another magic or with a wrong CRC."""
+    for batch in split_batches(memoryview(data)):
+        if not is_crc_right(batch.data, batch.header.crc):
             return
-        yield WholeBatch(header, batch)
-        position = end
+        yield batch

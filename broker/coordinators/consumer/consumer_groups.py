@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from ....protocol.messages.heartbeat import HeartbeatRequest
     from ....protocol.messages.leave_group import MemberIdentity, MemberResponse
     from ....protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
+    from ..coordinator_log import CoordinatorLog
     from ..group.group_join import JoinAttempt
-    from ..group.group_log import GroupLog
     from ..group.group_registry import GroupRegistry
     from ..group.rebalance import Rebalance
     from .group import ConsumerGroup
@@ -51,7 +51,7 @@ class ConsumerGroups:
         self,
         settings: ConsumerGroupSettings,
         registry: GroupRegistry,
-        log: GroupLog,
+        log: CoordinatorLog,
         topics: GroupTopics,
         *,
         rebalance: Rebalance,

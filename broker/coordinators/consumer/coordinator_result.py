@@ -17,9 +17,8 @@ from .group import ConsumerGroup
 from .records import state_records
 
 if TYPE_CHECKING:
-    from ..coordinator_log import CoordinatorRecord
+    from ..coordinator_log import CoordinatorLog, CoordinatorRecord
     from ..group.group import Group
-    from ..group.group_log import GroupLog
     from ..group.group_registry import GroupRegistry
     from ..group.group_timers import GroupTimers
 
@@ -68,7 +67,7 @@ class ConsumerGroupStore:
 
     __slots__ = ("_log", "_registry")
 
-    def __init__(self, registry: GroupRegistry, log: GroupLog) -> None:
+    def __init__(self, registry: GroupRegistry, log: CoordinatorLog) -> None:
         """registry: all groups, of every kind. log: where they are kept."""
         self._registry = registry
         self._log = log

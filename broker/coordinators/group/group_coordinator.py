@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from ....protocol.messages.heartbeat import HeartbeatRequest
     from ...runtime.clock import Clock, Timer
     from ..consumer.consumer_groups import ConsumerGroups
+    from ..coordinator_log import CoordinatorLog
     from ..share.share_groups import ShareGroups
     from .group import Group
-    from .group_log import GroupLog
 
     NewConsumerGroups = Callable[[GroupRegistry, Rebalance], ConsumerGroups]
     NewShareGroups = Callable[[GroupRegistry], ShareGroups]
@@ -61,7 +61,7 @@ class GroupCoordinator:
         self,
         settings: GroupSettings,
         clock: Clock,
-        log: GroupLog,
+        log: CoordinatorLog,
         new_consumer_groups: NewConsumerGroups,
         new_share_groups: NewShareGroups,
         new_member_suffix: Callable[[], str] = new_uuid_text,

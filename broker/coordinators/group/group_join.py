@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from ...runtime.deferred import Deferred
+from ..coordinator_log import CoordinatorLog
 from .classic_group import ClassicGroup, GroupState
-from .group_log import GroupLog
 from .group_member import GroupMember, MemberProtocol, join_error, select_protocol
 from .group_records import group_record
 from .group_settings import GroupSettings
@@ -68,7 +68,7 @@ class GroupJoin:
     __slots__ = ("_log", "_new_member_suffix", "_rebalance", "_settings")
 
     def __init__(
-        self, settings: GroupSettings, rebalance: Rebalance, log: GroupLog, new_member_suffix: Callable[[], str]
+        self, settings: GroupSettings, rebalance: Rebalance, log: CoordinatorLog, new_member_suffix: Callable[[], str]
     ) -> None:
         """new_member_suffix: returns the unique part of a new member id, for example a UUID."""
         self._settings = settings

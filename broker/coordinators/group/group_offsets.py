@@ -24,7 +24,7 @@ from .offset_store import CommittedOffset, GroupTopicPartition, OffsetStore
 from .pending_offsets import PendingOffsets
 
 if TYPE_CHECKING:
-    from .group_log import GroupLog
+    from ..coordinator_log import CoordinatorLog
     from .group_registry import GroupRegistry
     from .group_settings import GroupSettings
 
@@ -76,7 +76,7 @@ class GroupOffsets:
         self,
         settings: GroupSettings,
         registry: GroupRegistry,
-        log: GroupLog,
+        log: CoordinatorLog,
         *,
         now_ms: Callable[[], int],
         extend_session: Callable[[ClassicGroup, str], None],

@@ -18,9 +18,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ....protocol.error_codes import ErrorCode, KafkaError
+from ..coordinator_log import CoordinatorLog
 from . import group_timers
 from .classic_group import ClassicGroup, GroupState
-from .group_log import GroupLog
 from .group_member import GroupMember, join_error, sync_error
 from .group_records import group_record
 from .group_settings import NEW_MEMBER_JOIN_TIMEOUT_MS, GroupSettings
@@ -35,7 +35,7 @@ class Rebalance:
 
     __slots__ = ("_log", "_settings")
 
-    def __init__(self, settings: GroupSettings, log: GroupLog) -> None:
+    def __init__(self, settings: GroupSettings, log: CoordinatorLog) -> None:
         """log: the log to which generations are written."""
         self._settings = settings
         self._log = log

@@ -38,7 +38,7 @@ from .share_group import ShareGroup, ShareMember, state_records, subscribed_name
 if TYPE_CHECKING:
     from ..consumer.heartbeats import Client
     from ..consumer.topics import GroupTopics
-    from ..group.group_log import GroupLog
+    from ..coordinator_log import CoordinatorLog
     from ..group.group_registry import GroupRegistry
     from .settings import ShareGroupSettings
 
@@ -69,7 +69,7 @@ class ShareHeartbeats:
     def __init__(
         self,
         registry: GroupRegistry,
-        log: GroupLog,
+        log: CoordinatorLog,
         settings: ShareGroupSettings,
         topics: GroupTopics,
         initialize_states: InitializeStates,

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from ..consumer.heartbeats import Client
     from ..consumer.topics import GroupTopics
     from ..coordinator_log import CoordinatorLog
-    from ..group.group_log import GroupLog
     from ..group.group_registry import GroupRegistry
 
 logger = logging.getLogger(__name__)
@@ -59,7 +58,7 @@ class ShareGroups:
         self,
         replicas: ReplicaManager,
         registry: GroupRegistry,
-        log: GroupLog,
+        log: CoordinatorLog,
         state_log: CoordinatorLog,
         topics: GroupTopics,
     ) -> None:

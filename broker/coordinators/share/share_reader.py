@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ....protocol.batches.record_batch import HEADER_SIZE, BatchHeader, is_whole, parse_header
+from ....protocol.batches.record_batch import BatchHeader
+from ....protocol.batches.whole_batches import split_batches
 
 if TYPE_CHECKING:
     from ....storage.partition_log import PartitionLog
@@ -42,8 +43,7 @@ def acquire_records(
     if offset >= upper_offset:
         return AcquiredBatches()
     fetched = log.read(offset, max_bytes, upper_offset=upper_offset, min_one_batch=True)
-    data = memoryview(b"".join(fetched.views))
-    batches = _batches_of(data)
+    batches = list(split_batches(memoryview(b"".join(fetched.views))))
     if not batches:
         return AcquiredBatches()
     ranges = [(header.base_offset, header.last_offset) for header, _ in batches]
@@ -55,18 +55,6 @@ def acquire_records(
     first, last = acquired[0].first_offset, acquired[-1].last_offset
     views = [view for header, view in batches if header.last_offset >= first and header.base_offset <= last]
     return AcquiredBatches(b"".join(views), acquired)
-
-
-def _batches_of(data: memoryview) -> list[tuple[BatchHeader, memoryview]]:
-    batches: list[tuple[BatchHeader, memoryview]] = []
-    position = 0
-    while position + HEADER_SIZE <= len(data):
-        header = parse_header(data, position)
-        if not is_whole(header, len(data) - position):
-            break
-        batches.append((header, data[position : position + header.size]))
-        position += header.size
-    return batches
 
 
 def _without_aborted(

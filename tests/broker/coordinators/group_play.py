@@ -43,7 +43,7 @@ class BreakableLog(CoordinatorLog):
     broken_by: ErrorCode | None = None
 
     @classmethod
-    def group_configs(cls, cluster: Cluster) -> BreakableLog:
+    def of_cluster(cls, cluster: Cluster) -> BreakableLog:
         return cls(cluster.controller, cluster.node.replicas, CoordinatorType.GROUP, lambda: True)
 
     def append(self, key_text: str, records: Sequence[CoordinatorRecord], options: BatchOptions = NO_PRODUCER) -> int:
@@ -63,7 +63,7 @@ class GroupPlay:
     def __init__(self, settings: GroupSettings | None = None, config: Mapping[str, str] | None = None) -> None:
         self.clock = ManualClock()
         self.cluster = Cluster(BrokerConfig.from_entries(config or {}), clock=self.clock)
-        self.log = BreakableLog.group_configs(self.cluster)
+        self.log = BreakableLog.of_cluster(self.cluster)
         # What the next coordinator goes by.
         self.settings = settings or GroupSettings(initial_rebalance_delay_ms=0)
         self._numbers = itertools.count(1)

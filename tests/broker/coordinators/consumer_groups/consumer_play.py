@@ -43,7 +43,7 @@ class ConsumerPlay:
         self.clock = ManualClock()
         config = {"group.consumer.assignment.interval.ms": str(assignment_interval_ms)}
         self.cluster = Cluster(BrokerConfig.from_entries(config), clock=self.clock)
-        self.log = BreakableLog.group_configs(self.cluster)
+        self.log = BreakableLog.of_cluster(self.cluster)
         for name, count in topics.items():
             self.cluster.controller.create_topic(name, count)
         self.coordinator = self._new_coordinator()
