@@ -1,9 +1,9 @@
-"""Write broker/config/config_table.py from the configuration keys that a real Kafka knows.
+"""Write broker/config/config_table.py from the configuration keys of a real Kafka.
 
     python tools/generate_config_table.py JARS [--check]
 
-JARS is a folder with the jars of a Kafka distribution; Java 17 prints their keys with tools/reference/ConfigKeys.java.
-With --check nothing is written, and a table that is not what Kafka says ends in exit code 1.
+JARS is a folder with the jars of a Kafka distribution. Java 17 prints their keys with tools/reference/ConfigKeys.java.
+With --check nothing is written, and the exit code is 1 if the table is not up to date.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ type_of_row = tuple[str, str, str | None, str, str, str, bool]
 
 
 def main() -> int:
-    """Run as the command line asks."""
+    """Run the command line and return its exit code."""
     parser = argparse.ArgumentParser(description="write broker/config/config_table.py from a real Kafka")
-    parser.add_argument("jars", type=Path)
-    parser.add_argument("--check", action="store_true")
+    parser.add_argument("jars", type=Path, help="folder with the jars of Kafka")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the table is not up to date")
     arguments = parser.parse_args()
     source = source_of(lines_from_kafka(arguments.jars))
     if arguments.check:
@@ -44,7 +44,7 @@ def main() -> int:
 
 
 def lines_from_kafka(jars: Path) -> list[str]:
-    """Return what ConfigKeys.java prints, one line a key."""
+    """Return the output of ConfigKeys.java, one line for each key."""
     command = ["java", "-cp", f"{jars}/*", str(PROGRAM)]
     result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, timeout=JAVA_SECONDS_MAX)
     return result.stdout.splitlines()

@@ -1,8 +1,8 @@
-"""Write protocol/messages/ from the entities of kio.
+"""Write protocol/messages/ from the message definitions of kio.
 
     python tools/generate_messages.py [--check]
 
-With --check nothing is written, and a folder that differs from what would be written ends in exit code 1.
+With --check nothing is written, and the exit code is 1 if the folder is not up to date.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def main() -> int:
-    """Run as the command line asks."""
+    """Run the command line and return its exit code."""
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
     from tools.message_generator.command import run
 

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 RUN_SECONDS_MAX = 120
-# Tables of data and caches take no part in imports.
+# Data and caches have no imports.
 NOT_COPIED = shutil.ignore_patterns("__pycache__", "data", "*.jsonl")
 
 UPWARD_IMPORTS = {
@@ -41,7 +41,7 @@ def product(tmp_path: Path) -> Path:
 
 
 def run(product: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in the copy, which the import name fauxka stands for."""
+    """Run a command in the copy, where fauxka is imported from."""
     return subprocess.run(
         command,
         cwd=product,
@@ -66,7 +66,7 @@ def append(path: Path, code: str) -> None:
 
 
 def allow_cycle(product: Path, *modules: str) -> None:
-    """List one cycle in place of those that the product has. The list is the last table of the file."""
+    """List one cycle instead of the product's. The list is the last table of the file."""
     settings = (product / "pyproject.toml").read_text().partition("[tool.import_cycles]")[0]
     (product / "pyproject.toml").write_text(f"{settings}\n[tool.import_cycles]\nallowed = [{list(modules)}]\n")
 

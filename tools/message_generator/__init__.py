@@ -1,1 +1,1 @@
-"""Writes protocol/messages/ from kio's entities: read the definitions, merge their versions, lay out the code."""
+"""Generator of protocol/messages/ from kio's definitions: merges the versions of a message and writes its code."""

@@ -1,4 +1,4 @@
-"""The command line: writes the modules, or compares them with what stands in the tree."""
+"""The command line of the generator: writes the modules, or compares them with the files."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ FOLDER = ROOT / "protocol" / "messages"
 
 
 def run(arguments: list[str]) -> int:
-    """Write the modules, or with --check name those that differ and return 1 if there are any."""
-    parser = argparse.ArgumentParser(description="write protocol/messages/ from the entities of kio")
+    """Write the modules and return 0. With --check print the files that differ, and return 1 if there are any."""
+    parser = argparse.ArgumentParser(description="write protocol/messages/ from the message definitions of kio")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the folder is not up to date")
     check: bool = parser.parse_args(arguments).check
     wanted = generate()
@@ -25,7 +25,9 @@ def run(arguments: list[str]) -> int:
     different = sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name))
     if check:
         for name in different:
-            print(f"{FOLDER.relative_to(ROOT)}/{name} is not what tools/generate_messages.py writes", file=sys.stderr)
+            print(
+                f"{FOLDER.relative_to(ROOT)}/{name} is not up to date: run tools/generate_messages.py", file=sys.stderr
+            )
         return 1 if different else 0
     for name in different:
         if name in wanted:
@@ -37,7 +39,7 @@ def run(arguments: list[str]) -> int:
 
 
 def generate() -> dict[str, str]:
-    """Return the formatted source of every module by its file name."""
+    """Return the formatted source of each module, by file name."""
     sources = {f"{name}.py": module_source(messages_of(name)) for name in message_names()}
     return _formatted({"__init__.py": PACKAGE_SOURCE, **sources})
 

@@ -1,4 +1,4 @@
-"""What a message is made of, all its versions in one: the model between kio's entities and the code."""
+"""Definition of a message in all its versions: read from kio's entities, and written as code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Versions = frozenset[int]
 
 
 class MessageKind(Enum):
-    """What a message is for, named as kio's modules are."""
+    """The kind of a message, by the name of kio's module."""
 
     REQUEST = "request"
     RESPONSE = "response"
@@ -18,7 +18,7 @@ class MessageKind(Enum):
 
 
 class Primitive(Enum):
-    """A wire type without fields. The value is the method of Reader and Writer, up to "compact" and "nullable"."""
+    """A wire type without fields. The value is the method of Reader and Writer without its prefixes."""
 
     BOOLEAN = "boolean"
     INT8 = "int8"
@@ -52,7 +52,7 @@ class Primitive(Enum):
                 return "int"
 
     def bytes_min(self, *, flexible: bool) -> int:
-        """Return the fewest bytes that a value takes."""
+        """Return the size of the smallest value."""
         match self:
             case Primitive.STRING:
                 return 1 if flexible else 2
@@ -74,8 +74,8 @@ class Primitive(Enum):
 class MessageField:
     """One field in all versions.
 
-    default: the Python expression of its default value.
-    present: the versions that have it, as a tagged field or not; nullable and tagged are parts of it.
+    default: the Python expression of the default value.
+    present: the versions that have the field. nullable, tagged: those in which it is nullable, or a tagged field.
     """
 
     name: str
@@ -89,7 +89,7 @@ class MessageField:
 
     @property
     def untagged(self) -> Versions:
-        """The versions in which it stands in line with the others."""
+        """The versions in which it is not a tagged field."""
         return self.present - self.tagged
 
     @property
@@ -100,7 +100,7 @@ class MessageField:
         return f"{whole} | None" if self.nullable else whole
 
     def bytes_min(self, version: int, *, flexible: bool) -> int:
-        """Return the fewest bytes that the field takes in this version, where it is not tagged."""
+        """Return the size of the smallest value in this version; 0 for a tagged field."""
         if version not in self.untagged:
             return 0
         if self.is_array:
@@ -125,12 +125,12 @@ class MessageStruct:
         return self.name
 
     def bytes_min_of_version(self, version: int) -> int:
-        """Return the fewest bytes that it takes in this version."""
+        """Return the size of the smallest value in this version."""
         flexible = version in self.flexible
         return int(flexible) + sum(field.bytes_min(version, flexible=flexible) for field in self.fields)
 
     def nested(self) -> Iterator[MessageStruct]:
-        """Yield the structs inside it, each before the one that holds it; one that is used twice comes twice."""
+        """Yield the structs inside it, each before its owner. A struct that is used twice is yielded twice."""
         for field in self.fields:
             if isinstance(field.type, MessageStruct):
                 yield from field.type.nested()
@@ -139,7 +139,7 @@ class MessageStruct:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """A struct that travels by itself."""
+    """A struct that is a request, a response or a record."""
 
     kind: MessageKind
     api_key: int | None

@@ -1,4 +1,4 @@
-"""What the reader's and the writer's code have in common: which fields go together, and which cases a field has."""
+"""Groups of adjacent fields, and the cases of a field by version, for the reader and the writer."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .definitions import MessageField, MessageStruct, Primitive, Versions
 
 @dataclass(frozen=True, slots=True)
 class FieldGroup:
-    """Fields that stand side by side in the same versions."""
+    """Adjacent fields with the same versions."""
 
     versions: Versions
     fields: tuple[MessageField, ...]
 
     def parts(self) -> Iterator[list[MessageField]]:
-        """Yield runs of plain integers, which one struct unpacks, and all other fields one by one."""
+        """Yield runs of integers, which one struct unpacks, and each other field on its own."""
         for is_integer, run in groupby(self.fields, lambda field: format_code(field) is not None):
             if is_integer:
                 yield list(run)
@@ -28,20 +28,20 @@ class FieldGroup:
 
 
 def groups_of(struct: MessageStruct) -> list[FieldGroup]:
-    """Return the fields that are not tagged, in wire order."""
+    """Return the groups of fields that are not tagged, in wire order."""
     in_line = [field for field in struct.fields if field.untagged]
     return [FieldGroup(versions, tuple(run)) for versions, run in groupby(in_line, lambda field: field.untagged)]
 
 
 def tagged_fields_of(struct: MessageStruct) -> list[MessageField]:
-    """Return the tagged fields in ascending order of tags, which is the order on the wire."""
+    """Return the tagged fields in ascending order of tags, the order on the wire."""
     tagged = [(field.tag, field) for field in struct.fields if field.tag is not None]
     assert len({tag for tag, _ in tagged}) == len(tagged), f"{struct.name} has a tag twice"
     return [field for _, field in sorted(tagged, key=lambda pair: pair[0])]
 
 
 def format_code(field: MessageField) -> str | None:
-    """Return the struct module's code of a field that is one plain integer."""
+    """Return the struct format of a field that is an integer, None for any other field."""
     return field.type.format_code if isinstance(field.type, Primitive) and not field.is_array else None
 
 
@@ -51,12 +51,12 @@ def run_name(run: list[MessageField]) -> str:
 
 
 def run_format(run: list[MessageField]) -> str:
-    """Return the layout of a run of integers, as the struct module writes it."""
+    """Return the struct format of a run of integers."""
     return ">" + "".join(format_code(field) or "" for field in run)
 
 
 def constant_of(field: MessageField) -> str:
-    """Return the constant of the primitives that lays out one integer of the field."""
+    """Return the name of the struct in protocol.primitives for one integer of the field."""
     assert isinstance(field.type, Primitive)
     return field.type.value.upper()
 
@@ -79,7 +79,7 @@ def array_length_method(*, flexible: bool, nullable: bool) -> str:
 def cases_of(
     field: MessageField, domain: Versions, flexible: Versions, code: Callable[[bool, bool], str]
 ) -> dict[str, Versions]:
-    """Return which versions of the domain need which code, given (is flexible, is nullable)."""
+    """Return the versions of the domain that need each code. code: called with (is flexible, is nullable)."""
     cases: defaultdict[str, set[int]] = defaultdict(set)
     for version in sorted(domain):
         cases[code(version in flexible, version in field.nullable)].add(version)

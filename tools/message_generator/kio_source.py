@@ -1,7 +1,7 @@
-"""Reads kio's entities, one class a version, and merges the versions of each message into one definition.
+"""Message definitions from kio's entities: merges the classes of all versions of a message into one definition.
 
-kio names what Kafka counts in milliseconds without the unit, and types it as a timedelta or a datetime; here it gets
-Kafka's name back and is an int. A uuid of zeros, which kio calls None, stays a uuid of zeros.
+kio drops the unit from the names of fields in milliseconds, and types them as timedelta or datetime. Here they get
+Kafka's name and are integers. kio also has None for the zero uuid, which here is ZERO_UUID.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ PRIMITIVES = {
     "timedelta_i64": Primitive.INT64,
     "datetime_i64": Primitive.INT64,
 }
-# A moment that is not known; Kafka's default for each field that kio calls a nullable datetime.
+# Kafka's default of the fields that are a nullable datetime in kio.
 NO_TIMESTAMP = -1
-# Arrays that are null by default, which kio does not tell. Source: the constructors of Kafka's *Data classes, 4.3.0.
+# Arrays whose default is null, which kio does not define. Source: the constructors of Kafka's *Data classes, 4.3.0.
 NULL_BY_DEFAULT = {
     ("ConsumerGroupHeartbeatRequest", "topic_partitions"),
     ("ListPartitionReassignmentsRequest", "topics"),
@@ -72,7 +72,7 @@ NULL_BY_DEFAULT = {
     ("StreamsGroupHeartbeatResponse", "warmup_tasks"),
     ("Topology", "subtopologies"),
 }
-# What kio leaves out of a field's definition: Kafka's default where the definition names none.
+# The defaults of fields for which kio defines none.
 IMPLICIT_DEFAULTS = {
     Primitive.BOOLEAN: "False",
     Primitive.FLOAT64: "0.0",
@@ -97,19 +97,19 @@ class VersionedField:
 
     @property
     def primitive(self) -> Primitive:
-        """The wire type of a field that is no struct."""
+        """The wire type of a field that is not a struct."""
         return PRIMITIVES[self.kafka_type]
 
 
 def message_names() -> list[str]:
-    """Return the names of kio's packages whose messages the product uses, one an API or a record, sorted."""
+    """Return the names of the kio packages whose messages the product uses, sorted. A package is an API or a record."""
     return sorted({api.module for api in APIS.values()} | RECORDS)
 
 
 def messages_of(name: str) -> list[Message]:
-    """Return the messages of one of kio's packages: an API's request and response, or one record.
+    """Return the messages of a kio package: the request and the response of an API, or one record.
 
-    A struct that request and response have under one name, with different contents, is called Request... or Response...
+    If request and response have different structs of one name, they get the prefixes Request and Response.
     """
     versions_of_kind = {kind: entities for kind in MessageKind if (entities := _entities(name, kind))}
     structs: dict[str, MessageStruct] = {}
@@ -139,18 +139,18 @@ def _message(kind: MessageKind, entities: dict[int, type[Any]], names: Mapping[s
 def _entity_at(path: str) -> type[Any]:
     module, name = path.split(":")
     entity = getattr(importlib.import_module(module), name)
-    assert isinstance(entity, type), f"{path} is no class"
+    assert isinstance(entity, type), f"{path} is not a class"
     return entity
 
 
 class VersionMerger:
     """Merges the versions of one message.
 
-    A struct that stands in several places of a message, in other versions in each, is one struct with all of them.
+    A struct that is in several places of a message becomes one struct with the fields of all versions.
     """
 
     def __init__(self, entities: dict[int, type[Any]], names: Mapping[str, str]) -> None:
-        """Take the message's class of each version, and what structs are to be called instead of kio's name."""
+        """entities: the message's class of each version. names: other names of structs, by kio's name."""
         self._name = _only({entity.__name__ for entity in entities.values()})
         self._names = names
         self._in_versions: defaultdict[str, dict[int, type[Any]]] = defaultdict(dict)
@@ -166,7 +166,7 @@ class VersionMerger:
                 self._collect(version, nested)
 
     def message(self) -> MessageStruct:
-        """Return the whole message."""
+        """Return the struct of the message."""
         return self._struct(self._name)
 
     def _struct(self, name: str) -> MessageStruct:
@@ -175,7 +175,7 @@ class VersionMerger:
         return self._merged[name]
 
     def _merge(self, name: str) -> MessageStruct:
-        """Return a struct with the fields of all versions, in an order that every version agrees with."""
+        """Return a struct with the fields of all versions, in an order that is right for each version."""
         entities = self._in_versions[name]
         by_name: defaultdict[str, list[VersionedField]] = defaultdict(list)
         order: TopologicalSorter[str] = TopologicalSorter()
@@ -222,7 +222,7 @@ class VersionMerger:
             return "None" if is_nullable and (owner, versioned[0].name) in NULL_BY_DEFAULT else "[]"
         if isinstance(field_type, MessageStruct):
             return f"{field_type.name}()"
-        # Kafka's record sets are null unless told otherwise, where they may be.
+        # Nullable record sets are null by default.
         if versioned[0].kafka_type == "records" and is_nullable:
             return "None"
         return IMPLICIT_DEFAULTS.get(field_type, "0")
@@ -233,7 +233,7 @@ def _versioned(version: int, field: Field[Any]) -> VersionedField:
     whole, is_nullable = _without_none(field.type)
     is_array = get_origin(whole) is tuple
     element = _without_none(get_args(whole)[0])[0] if is_array else whole
-    # kio writes None for the zero uuid and for the timestamp -1; on the wire both are plain values.
+    # kio has None for the zero uuid and the timestamp -1, which are plain values on the wire.
     is_nullable = is_nullable and (is_array or kafka_type not in ("uuid", "datetime_i64"))
     return VersionedField(
         version=version,

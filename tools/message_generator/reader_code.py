@@ -1,4 +1,4 @@
-"""Writes the body of a message's read method."""
+"""Source of a message's read method."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .version_conditions import condition, expression, indented, statements
 
 
 def read_body(struct: MessageStruct) -> list[str]:
-    """Return the lines of the method, without its head."""
+    """Return the lines of the body."""
     lines = ["message = cls.__new__(cls)"]
     for group in groups_of(struct):
         lines += _group(group, struct)
@@ -91,14 +91,14 @@ def _element_bytes_min(field: MessageField, versions: Versions, *, flexible: boo
         smallest = field.type.bytes_min(flexible=flexible)
     else:
         smallest = min(field.type.bytes_min_of_version(version) for version in versions)
-    assert smallest > 0, f"{field.name} has elements of no bytes: their count would not be bounded by the frame"
+    assert smallest > 0, f"{field.name} has elements of 0 bytes: the frame would not limit their count"
     return smallest
 
 
 def _element_reader(
     field: MessageField, primitive: Primitive, domain: Versions, struct: MessageStruct
 ) -> tuple[str, list[str]]:
-    """Return what reads one element, and the lines before it: the choice by version is made once, not per element."""
+    """Return the expression that reads one element, and the lines that choose it by version once for all elements."""
 
     def method_code(flexible: bool, _nullable: bool) -> str:
         return f"reader.{method_of(primitive, flexible=flexible, nullable=False)}"

@@ -1,4 +1,4 @@
-"""Turns sets of versions into Python conditions on `version` and `flexible`, and chooses between code by them."""
+"""Python conditions on `version` and `flexible` for sets of versions, and code that chooses by them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ INDENT = "    "
 
 
 def ranges(versions: Versions) -> str:
-    """Return the versions in words: "3-13", "4" or "0, 2-5"."""
+    """Return the versions as text: "3-13", "4" or "0, 2-5"."""
     firsts = [version for version in sorted(versions) if version - 1 not in versions]
     lasts = [version for version in sorted(versions) if version + 1 not in versions]
     pairs = zip(firsts, lasts, strict=True)
@@ -16,7 +16,7 @@ def ranges(versions: Versions) -> str:
 
 
 def condition(wanted: Versions, domain: Versions, flexible: Versions) -> str | None:
-    """Return what is true for the wanted versions among those of the domain; None where it is true for all."""
+    """Return a condition that is true for the wanted versions of the domain; None if all are wanted."""
     assert wanted and wanted <= domain, f"{wanted} of {domain}"
     if wanted == domain:
         return None
@@ -37,7 +37,7 @@ def condition(wanted: Versions, domain: Versions, flexible: Versions) -> str | N
 
 
 def expression(cases: dict[str, Versions], flexible: Versions) -> str:
-    """Return one expression that is each of the cases in its versions."""
+    """Return an expression that chooses the case of the version."""
     left = frozenset[int]().union(*cases.values())
     parts: list[str] = []
     for case, versions in _in_order(cases, left):
@@ -49,7 +49,7 @@ def expression(cases: dict[str, Versions], flexible: Versions) -> str:
 
 
 def statements(cases: dict[str, Versions], domain: Versions, flexible: Versions) -> list[str]:
-    """Return lines that do each of the cases in its versions, and nothing in the other versions of the domain."""
+    """Return lines that run the case of the version, and nothing in the other versions of the domain."""
     left = domain
     lines: list[str] = []
     for case, versions in _in_order(cases, domain):
@@ -69,7 +69,7 @@ def indented(lines: list[str]) -> list[str]:
 
 
 def _in_order(cases: dict[str, Versions], domain: Versions) -> list[tuple[str, Versions]]:
-    """Return the cases newest first, but those in several ranges of versions last: the end needs no condition."""
+    """Return the cases, newest first, those of several ranges last, because the last case needs no condition."""
     return sorted(cases.items(), key=lambda case: (_is_one_range(case[1], domain), max(case[1])), reverse=True)
 
 

@@ -1,4 +1,4 @@
-"""Writes the body of a message's write method."""
+"""Source of a message's write method."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .version_conditions import condition, indented, statements
 
 
 def write_body(struct: MessageStruct) -> list[str]:
-    """Return the lines of the method, without its head."""
+    """Return the lines of the body."""
     lines: list[str] = []
     for group in groups_of(struct):
         lines += _group(group, struct)
@@ -118,12 +118,12 @@ def _tagged(tagged: list[MessageField], struct: MessageStruct) -> list[str]:
 
 
 def _never_null(field: MessageField) -> MessageField:
-    """Return the field as it stands where its default, null, has been left out."""
+    """Return the field as not nullable if null is its default, which is not written."""
     return replace(field, nullable=Versions()) if field.default == "None" else field
 
 
 def _differs_from_default(field: MessageField) -> str:
-    """Return when the field has to be written: Kafka leaves a tagged field out that has its default value."""
+    """Return the condition to write a tagged field: its value is not the default."""
     value = f"self.{field.name}"
     match field.default:
         case "None":

@@ -11,9 +11,9 @@ import org.apache.kafka.server.config.DynamicBrokerConfig;
 import org.apache.kafka.server.config.ServerTopicConfigSynonyms;
 import org.apache.kafka.storage.internals.log.LogConfig;
 
-/** Prints every configuration key that this Kafka knows, one line a key, fields separated by tabs:
+/** Prints every configuration key of this Kafka, one line for each key, fields separated by tabs:
  *  scope, name, type, default ("-" none, "=" and the text), validation, dynamic mode, synonyms ("name*factor"), internal.
- *  Run with: java -cp 'JARS/*' tools/reference/ConfigKeys.java; see tools/generate_config_keys.py. */
+ *  Run with: java -cp 'JARS/*' tools/reference/ConfigKeys.java; see tools/generate_config_table.py. */
 public class ConfigKeys {
     public static void main(String[] arguments) throws Exception {
         Map<String, String> modes = DynamicBrokerConfig.dynamicConfigUpdateModes();
