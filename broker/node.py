@@ -19,13 +19,13 @@ from .replica.disk_fault_injector import FileFaults, MakeFileFaults
 from .replica.partition import Partition
 from .replica.replica_manager import ReplicaManager
 from .requests.fault_ports import RequestObserver
-from .requests.produce_route import ProduceRoutes
 from .runtime.clock import AdjustableClock
 from .runtime.event_loop_bridge import EventLoopBridge
 
 if TYPE_CHECKING:
     from .coordinators.coordinators import Coordinators
     from .replica.fetch_sessions import FetchSessions
+    from .requests.produce_route import ProduceRoutes
 
 
 class Node:
