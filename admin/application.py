@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from http import HTTPStatus
 from inspect import isawaitable
-from typing import cast
+from typing import TypeVar, cast
 
 import msgspec
 from starlette.applications import Starlette
@@ -22,13 +22,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ..faults.rule_error import RuleError
-from ..faults.strict_json import decode
+from ..faults.strict_json import decode, decode_query
 from .control import Control
 from .errors import CallError, of_rule_error
 from .operation import JSON, Operation
-from .parameters import NoParameters, read_parameters
 
 logger = logging.getLogger(__name__)
+
+Parameters = TypeVar("Parameters", bound=msgspec.Struct)
 
 # A rule has a few hundred bytes; the longest list of ids has less than 200,000.
 BODY_BYTES_MAX = 1024 * 1024
@@ -56,6 +57,10 @@ def make_application(
     application = Starlette(routes=routes, exception_handlers=handlers)
     application.router.redirect_slashes = False
     return application
+
+
+class _NoParameters(msgspec.Struct, forbid_unknown_fields=True):
+    """The model of a call without parameters."""
 
 
 class _Endpoints:
@@ -87,7 +92,7 @@ class _Endpoints:
         if operation.path_type is not None:
             parts = {name: str(value) for name, value in request.path_params.items()}
             arguments["path"] = read_parameters(operation.path_type, parts.items())
-        query = read_parameters(operation.query_type or NoParameters, request.query_params.multi_items())
+        query = read_parameters(operation.query_type or _NoParameters, request.query_params.multi_items())
         if operation.query_type is not None:
             arguments["query"] = query
         body = await _read_body(request)
@@ -134,6 +139,16 @@ class _HttpCaller:
     async def _left(self) -> None:
         while (await self._request.receive())["type"] != "http.disconnect":
             pass
+
+
+def read_parameters(model: type[Parameters], given: Iterable[tuple[str, str]]) -> Parameters:
+    """Return names and values as a model. Raises RuleError for unknown, invalid, missing and repeated parameters."""
+    values: dict[str, str] = {}
+    for name, text in given:
+        if name in values:
+            raise RuleError(name, text, "one value", f"{name} is given more than once")
+        values[name] = text
+    return decode_query(values, model)
 
 
 async def _read_body(request: Request) -> bytes:

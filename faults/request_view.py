@@ -39,8 +39,8 @@ class ConnectionView(Protocol):
         ...
 
 
-class MatchedRequest(Protocol):
-    """A request that rules match on. Rules read `facts`, which decodes the body, last."""
+class _RequestHeader(Protocol):
+    """The fields that both matching and the journal read."""
 
     @property
     def connection(self) -> ConnectionView:
@@ -53,13 +53,17 @@ class MatchedRequest(Protocol):
         ...
 
     @property
-    def api_name(self) -> str:
-        """Kafka's name of the API."""
-        ...
-
-    @property
     def api_version(self) -> int:
         """The API version."""
+        ...
+
+
+class MatchedRequest(_RequestHeader, Protocol):
+    """A request that rules match on. Rules read `facts`, which decodes the body, last."""
+
+    @property
+    def api_name(self) -> str:
+        """Kafka's name of the API."""
         ...
 
     @property
@@ -68,27 +72,12 @@ class MatchedRequest(Protocol):
         ...
 
 
-class RequestView(Protocol):
+class RequestView(_RequestHeader, Protocol):
     """A request. Its buffers are valid only during the call that passes it."""
-
-    @property
-    def connection(self) -> ConnectionView:
-        """The connection that received it."""
-        ...
-
-    @property
-    def client_id(self) -> str | None:
-        """The client id of the request header."""
-        ...
 
     @property
     def api_key(self) -> int:
         """The API key."""
-        ...
-
-    @property
-    def api_version(self) -> int:
-        """The API version."""
         ...
 
     @property

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from ...faults.actions import Action, Error, Observe
 from ...faults.rule_error import RuleError
@@ -177,18 +177,8 @@ class KclFaults:
 
 def _filled_in(rule: KclRule) -> KclRule:
     """Return the rule with its defaults, so that a list shows what is in force."""
-    return KclRule(
-        keys=rule.keys,
-        nodes=rule.nodes,
-        topic=rule.topic,
-        topic_id=rule.topic_id,
-        partitions=rule.partitions,
-        group=rule.group,
-        txn_id=rule.txn_id,
-        error=rule.error or ("" if rule.observe else DEFAULT_ERROR),
-        count=rule.count or 1,
-        observe=rule.observe,
-    )
+    error = rule.error or ("" if rule.observe else DEFAULT_ERROR)
+    return structs.replace(rule, error=error, count=rule.count or 1)
 
 
 def _api_name(path: str, key: str) -> str:

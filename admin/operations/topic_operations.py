@@ -110,7 +110,7 @@ def list_topics(control: Control, query: NamePage) -> TopicPage:
     """List the topics with their partitions."""
     names = sorted(name for name in control.cluster.image.topics if name > query.since)
     items, token = page_of(
-        names, query.limit, lambda name: _info_of_topic(control, control.cluster.image.topics[name]), str
+        names, query.limit, lambda name: _topic_info(control, control.cluster.image.topics[name]), str
     )
     return TopicPage(items=items, next=token)
 
@@ -125,19 +125,19 @@ def list_groups(control: Control, query: NamePage) -> GroupPage:
     )
     types = {group.group_id: group.group_type for group in listed if group.group_id > query.since}
     items, token = page_of(
-        sorted(types), query.limit, lambda group_id: _info_of_group(control, group_id, types[group_id]), str
+        sorted(types), query.limit, lambda group_id: _group_info(control, group_id, types[group_id]), str
     )
     return GroupPage(items=items, next=token)
 
 
-def _info_of_topic(control: Control, topic: TopicImage) -> TopicInfo:
+def _topic_info(control: Control, topic: TopicImage) -> TopicInfo:
     return TopicInfo(
         name=topic.name,
         topic_id=uuid_text(topic.topic_id),
         internal=topic.is_internal,
         configs=topic.configs,
         partitions=[
-            _info_of_partition(partition, registration.leader_id)
+            _partition_info(partition, registration.leader_id)
             for partition, registration in zip(
                 control.cluster.node.replicas.partitions_of(topic), topic.partitions, strict=True
             )
@@ -145,7 +145,7 @@ def _info_of_topic(control: Control, topic: TopicImage) -> TopicInfo:
     )
 
 
-def _info_of_partition(partition: Partition, leader_id: int) -> PartitionInfo:
+def _partition_info(partition: Partition, leader_id: int) -> PartitionInfo:
     # A partition without a log is empty, and this call must not create the log.
     log = partition.find_log()
     return PartitionInfo(
@@ -161,11 +161,11 @@ def _info_of_partition(partition: Partition, leader_id: int) -> PartitionInfo:
     )
 
 
-def _info_of_group(control: Control, group_id: str, group_type: str) -> GroupInfo:
+def _group_info(control: Control, group_id: str, group_type: str) -> GroupInfo:
     if group_type == CONSUMER:
-        return _info_of_consumer_group(control, group_id)
+        return _consumer_group_info(control, group_id)
     if group_type == SHARE:
-        return _info_of_share_group(control, group_id)
+        return _share_group_info(control, group_id)
     group = control.cluster.node.coordinators.groups.describe(group_id)
     return GroupInfo(
         group_id=group_id,
@@ -173,12 +173,12 @@ def _info_of_group(control: Control, group_id: str, group_type: str) -> GroupInf
         state=group.group_state,
         protocol_type=group.protocol_type,
         protocol=group.protocol_data,
-        members=_info_of_members(group),
-        offsets=_info_of_offsets(control, group_id),
+        members=_members_info(group),
+        offsets=_offsets_info(control, group_id),
     )
 
 
-def _info_of_consumer_group(control: Control, group_id: str) -> GroupInfo:
+def _consumer_group_info(control: Control, group_id: str) -> GroupInfo:
     (group,) = control.cluster.node.coordinators.groups.consumer_groups.describe([group_id])
     return GroupInfo(
         group_id=group_id,
@@ -198,11 +198,11 @@ def _info_of_consumer_group(control: Control, group_id: str) -> GroupInfo:
             )
             for member in group.members
         ],
-        offsets=_info_of_offsets(control, group_id),
+        offsets=_offsets_info(control, group_id),
     )
 
 
-def _info_of_share_group(control: Control, group_id: str) -> GroupInfo:
+def _share_group_info(control: Control, group_id: str) -> GroupInfo:
     share_groups = control.cluster.node.coordinators.groups.share_groups
     group = share_groups.describe(group_id)
     offsets = [
@@ -243,7 +243,7 @@ def _by_topic(assignment: Assignment | ShareAssignment) -> dict[str, list[int]]:
     return {topic.topic_name: topic.partitions for topic in assignment.topic_partitions}
 
 
-def _info_of_members(group: DescribedGroup) -> list[MemberInfo]:
+def _members_info(group: DescribedGroup) -> list[MemberInfo]:
     return [
         MemberInfo(
             member_id=member.member_id,
@@ -256,7 +256,7 @@ def _info_of_members(group: DescribedGroup) -> list[MemberInfo]:
     ]
 
 
-def _info_of_offsets(control: Control, group_id: str) -> list[OffsetInfo]:
+def _offsets_info(control: Control, group_id: str) -> list[OffsetInfo]:
     committed_of = control.cluster.node.coordinators.groups.offsets.of_group(group_id)
     return [
         OffsetInfo(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..rules.match_outcome import Mismatch
-from ..rules.near_misses import NearMiss, NearMisses
+from ..rules.near_misses import Mismatch, NearMiss, NearMisses
 from ..rules.rule_counts import RuleCounts
 from ..rules.value_tests import compile_test
 from .file_actions import FileAction

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
@@ -18,8 +18,7 @@ from ...protocol.sequences import MAX_SEQUENCE, increment_sequence
 from ...storage.append_decision import describe_decision
 from ...storage.append_refused import AppendRefused
 from ...storage.append_result import AppendResult
-from ..rules.match_outcome import Matched
-from ..rules.request_matcher import RequestMatcher
+from ..rules.request_matcher import Matched, RequestMatcher
 from .journal_record import NO_RESPONSE, PENDING, RESPONDED, JournalRecord, NotApplied
 from .request_outcomes import AppliedFault, RequestOutcomes
 
@@ -153,7 +152,7 @@ class JournalRecordView:
             except FrameError:
                 return RequestFacts()
         batches = [
-            _batch_facts(topic, partition, _numbers_of(decision))
+            BatchFacts(topic, partition, *_numbers_of(decision), _NO_RECORDS)
             for topic, partition, decision in self.request.batches or ()
         ]
         return RequestFacts(
@@ -163,8 +162,7 @@ class JournalRecordView:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Numbers:
+class _Numbers(NamedTuple):
     """The known numbers of a batch."""
 
     producer_id: int = _NONE
@@ -201,19 +199,6 @@ def _numbers_in(header: BatchHeader) -> _Numbers:
         last_sequence = increment_sequence(header.base_sequence, header.last_offset_delta)
     return _Numbers(
         header.producer_id, header.producer_epoch, header.base_sequence, last_sequence, header.records_count
-    )
-
-
-def _batch_facts(topic: str, partition: int, numbers: _Numbers) -> BatchFacts:
-    return BatchFacts(
-        topic,
-        partition,
-        numbers.producer_id,
-        numbers.producer_epoch,
-        numbers.base_sequence,
-        numbers.last_sequence,
-        numbers.records_count,
-        _NO_RECORDS,
     )
 
 

@@ -11,9 +11,8 @@ from ..actions import Error, Observe, Scope
 from ..fault import Fault
 from .fault_rules import FaultRule
 from .match import BATCH_FIELDS
-from .match_outcome import Matched, Mismatch
-from .near_misses import NearMiss, NearMisses
-from .request_matcher import RequestMatcher
+from .near_misses import Mismatch, NearMiss, NearMisses
+from .request_matcher import Matched, RequestMatcher
 from .rule_counts import RuleCounts
 
 if TYPE_CHECKING:

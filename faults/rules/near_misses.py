@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .match_outcome import Got, Mismatch
 
 # Distinct (field, got) counted for one rule.
 NEAR_MISSES_MAX = 16
 # A longer text is cut.
 _GOT_CHARACTERS_MAX = 200
+
+Got = int | str | tuple[str, ...] | None
+
+
+@dataclass(slots=True)
+class Mismatch:
+    """The first field that did not hold, and the request's value; None if the request has none.
+
+    depth: the position of the field in matching order.
+    """
+
+    field: str
+    got: Got
+    depth: int
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from .match import BATCH_FIELDS, CONNECTION_FIELDS, NAMED_FIELDS, REQUEST_FIELDS, Match
-from .match_outcome import Got, Matched, Mismatch
+from .near_misses import Got, Mismatch
 from .record_matcher import RecordMatcher
 from .value_tests import Test, Value, compile_test
 
@@ -31,6 +31,14 @@ _OF_REQUEST = {
 }
 _DEPTHS = {name: depth for depth, name in enumerate((*REQUEST_FIELDS, *NAMED_FIELDS, *BATCH_FIELDS))}
 _RECORD_FIELDS = ("key", "header")
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """The parts of the request that matched; empty if the match has no batch field."""
+
+    partitions: frozenset[tuple[str, int]] = frozenset()
+    topics: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

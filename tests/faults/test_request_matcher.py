@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fauxka.faults.rules.match import HeaderMatch, IntegerRange, Match, Pattern, TextBytes
-from fauxka.faults.rules.match_outcome import Matched, Mismatch
-from fauxka.faults.rules.request_matcher import RequestMatcher
+from fauxka.faults.rules.near_misses import Mismatch
+from fauxka.faults.rules.request_matcher import Matched, RequestMatcher
 from fauxka.protocol.batches.record_batch import HEADER_SIZE, Compression
 from fauxka.protocol.batches.records import Record
 from fauxka.protocol.request_facts import RequestFacts
