@@ -1,9 +1,6 @@
-"""The command line: `fauxka serve` runs a broker, `fauxka health` asks one whether it answers, `fauxka export` hands
-its topics to a real Kafka, `fauxka scenario` shows what goes wrong and what comes of it; the commands of the pipeline
-are its own.
+"""The command line: serve, health, export, scenario, and the commands of the pipeline.
 
-Whatever is wrong with what the user asked for is one line on standard error and exit code 2. What serving needs is
-imported only to serve.
+A usage error is one line on standard error and exit code 2. Each command imports its own package when it runs.
 """
 
 from __future__ import annotations
@@ -13,7 +10,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-# Importing makes no garbage, and what the command line is made with is not small.
+# Imports create no garbage, and click is large.
 gc.disable()
 import click  # noqa: E402
 
@@ -26,18 +23,18 @@ if TYPE_CHECKING:
 
 EXIT_USAGE = 2
 EXIT_UNHEALTHY = 1
-# What a scenario says must be seen was not.
+# A scenario did not show its expected result.
 EXIT_NOT_SEEN = 1
-# As shells report a process that ended by SIGINT.
+# The exit code of shells for a process that ended by SIGINT.
 EXIT_INTERRUPTED = 130
 
 HEALTH_TIMEOUT_SECONDS = 3.0
-# One for all options, as each asks anew whether its name is translated.
+# Shared by all options, because each instance looks up a translation.
 PATH = click.Path()
 
 
 def main() -> None:
-    """Run the command line, and exit."""
+    """Run the command line and exit."""
     try:
         commands.main(prog_name="fauxka", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -56,22 +53,22 @@ def one_line(text: str) -> str:
 
 
 class _Commands(click.Group):
-    """The commands here, and those of the pipeline, of which nothing is imported before they are asked for."""
+    """The commands of this module and those of the pipeline, which are imported on first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
-        from .pipeline.command_line import commands as of_the_pipeline
+        from .pipeline.command_line import commands as pipeline_commands
 
-        return sorted([*super().list_commands(ctx), *of_the_pipeline.list_commands(ctx)])
+        return sorted([*super().list_commands(ctx), *pipeline_commands.list_commands(ctx)])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command by its name."""
         command = super().get_command(ctx, cmd_name)
         if command is not None:
             return command
-        from .pipeline.command_line import commands as of_the_pipeline
+        from .pipeline.command_line import commands as pipeline_commands
 
-        return of_the_pipeline.get_command(ctx, cmd_name)
+        return pipeline_commands.get_command(ctx, cmd_name)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
@@ -82,38 +79,38 @@ def commands() -> None:
 
 @commands.command()
 @click.option("--host", envvar="FAUXKA_HOST", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 takes any free one.  [default: 9092]")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 is any free port.  [default: 9092]")
 @click.option(
     "listeners",
     "--listener",
     multiple=True,
     metavar="NAME://HOST:PORT[,HOST:PORT]",
-    help="Listen here, in place of --host and --port; after the comma the address that clients are told. Repeatable.",
+    help="Listener, instead of --host and --port; the second address is advertised to clients. Repeatable.",
 )
-@click.option("--ready-file", type=PATH, help="Write the address here when clients can connect.")
+@click.option("--ready-file", type=PATH, help="Write the address to this file when clients can connect.")
 @click.option(
-    "assignments", "-c", "--set", multiple=True, metavar="KEY=VALUE", help="Set one of Kafka's keys. Repeatable."
+    "assignments", "-c", "--set", multiple=True, metavar="KEY=VALUE", help="Set a Kafka configuration key. Repeatable."
 )
-@click.option("config_file", "--config", type=PATH, help="Read Kafka's keys from this properties file.")
-@click.option("--as-version", metavar="VERSION", help="Judge producers as this version of Kafka does.  [default: 4.3]")
+@click.option("config_file", "--config", type=PATH, help="Read Kafka configuration keys from this properties file.")
+@click.option("--as-version", metavar="VERSION", help="Kafka version of the producer rules.  [default: 4.3]")
 @click.option(
-    "seed_topics", "--seed-topic", multiple=True, metavar="NAME[:PARTITIONS]", help="Start with this topic. Repeatable."
+    "seed_topics", "--seed-topic", multiple=True, metavar="NAME[:PARTITIONS]", help="Create this topic. Repeatable."
 )
 @click.option(
-    "--cluster-id", envvar="CLUSTER_ID", help="Id of the cluster.  [default: the data folder's, or a random one]"
+    "--cluster-id", envvar="CLUSTER_ID", help="Cluster id.  [default: the one of the data folder, or a random one]"
 )
-@click.option("--data-dir", envvar="FAUXKA_DATA_DIR", type=PATH, help="Keep everything in this folder.")
-@click.option("--import-logs", type=PATH, help="Serve the partition folders in here; nothing is written there.")
+@click.option("--data-dir", envvar="FAUXKA_DATA_DIR", type=PATH, help="Store all data in this folder.")
+@click.option("--import-logs", type=PATH, help="Serve the partition folders in this folder; it is never written to.")
 @click.option(
     "--fsync",
     type=click.Choice(["always", "never"]),
-    help="Whether to flush to the disk before each acknowledgement; needs --data-dir.  [default: never]",
+    help="When to sync to disk: before each acknowledgement or never; needs --data-dir.  [default: never]",
 )
 @click.option(
     "--admin-port",
     envvar="FAUXKA_ADMIN_PORT",
     metavar="PORT|off",
-    help="Port of the admin API; 0 takes any free one.  [default: 9099]",
+    help="Port of the admin API; 0 is any free port.  [default: 9099]",
 )
 @click.option(
     "--admin-host", envvar="FAUXKA_ADMIN_HOST", default="127.0.0.1", show_default=True, help="Address of the admin API."
@@ -122,7 +119,7 @@ def commands() -> None:
     "--admin-token",
     envvar="FAUXKA_ADMIN_TOKEN",
     metavar="TOKEN",
-    help="Answer only calls that bring this bearer token.",
+    help="Bearer token that calls of the admin API must have.",
 )
 @click.option(
     "log_level",
@@ -132,7 +129,7 @@ def commands() -> None:
     default="info",
     show_default=True,
     type=click.Choice(["trace", "debug", "info", "warn", "warning", "error"], case_sensitive=False),
-    help="Least level of what is logged.",
+    help="Lowest log level to write.",
 )
 def serve(
     host: str,
@@ -154,9 +151,9 @@ def serve(
 ) -> None:
     """Run a broker until SIGTERM or SIGINT.
 
-    Kafka's keys come from --config, then from KAFKA_* variables of the environment, then from -c; the later wins.
+    Kafka configuration keys come from --config, the environment variables KAFKA_*, and -c; later ones override.
     """
-    # Importing makes no garbage; serving collects again.
+    # Imports create no garbage; serve_command enables the collector again.
     gc.disable()
     from .admin.admin_options import AdminOptionsError, parse_admin_options
     from .admin.admin_server import AdminServer
@@ -180,25 +177,34 @@ def serve(
         fsync=fsync,
     )
     try:
-        door = AdminServer(parse_admin_options(admin_host, admin_port, admin_token), scenarios_of_admin)
-        serve_command.serve(options, door)
+        admin_server = AdminServer(parse_admin_options(admin_host, admin_port, admin_token), load_scenarios)
+        serve_command.serve(options, admin_server)
     except (serve_command.StartupError, AdminOptionsError) as error:
         raise click.ClickException(str(error)) from error
 
 
-def scenarios_of_admin() -> Scenarios:
-    """Return what runs scenarios for the admin API."""
+def load_scenarios() -> Scenarios:
+    """Return the scenario runner of the admin API."""
     from .scenarios.admin_runner import AdminRunner
 
     return AdminRunner()
 
 
 @commands.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where the broker listens.")
-@click.option("--port", type=click.IntRange(1, 65535), help="Its port.  [default: of KAFKA_LISTENERS, else 9092]")
-@click.option("--timeout", "timeout_seconds", type=float, default=HEALTH_TIMEOUT_SECONDS, show_default=True)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address of the broker.")
+@click.option(
+    "--port", type=click.IntRange(1, 65535), help="Port of the broker.  [default: of KAFKA_LISTENERS, or 9092]"
+)
+@click.option(
+    "--timeout",
+    "timeout_seconds",
+    type=float,
+    default=HEALTH_TIMEOUT_SECONDS,
+    show_default=True,
+    help="Seconds to wait for the response.",
+)
 def health(host: str, port: int | None, timeout_seconds: float) -> None:
-    """Ask a broker for its API versions: exit code 0 if it answers, 1 with the reason if not."""
+    """Send ApiVersions to a broker: exit code 0 if it responds, else 1 and the reason."""
     from .broker.lifecycle.health import UnhealthyError, check_health, port_from_environment
 
     try:
@@ -210,10 +216,10 @@ def health(host: str, port: int | None, timeout_seconds: float) -> None:
 
 @commands.command()
 @click.argument("folder", metavar="DIR", type=PATH)
-@click.option("--data-dir", "data_folder", type=PATH, help="Hand over what is in this data folder.")
-@click.option("--from", "bootstrap", metavar="HOST:PORT", help="Hand over what this running broker holds.")
+@click.option("--data-dir", "data_folder", type=PATH, help="Export the topics of this data folder.")
+@click.option("--from", "bootstrap", metavar="HOST:PORT", help="Export the topics of this running broker.")
 def export(folder: str, data_folder: str | None, bootstrap: str | None) -> None:
-    """Write all topics to DIR, a new folder, on which a real Kafka 4.3 starts and serves them."""
+    """Write all topics to the new folder DIR, as a data folder for a real Kafka 4.3."""
     from .broker.lifecycle.export import kafka_folder, log_export
 
     try:
@@ -224,7 +230,7 @@ def export(folder: str, data_folder: str | None, bootstrap: str | None) -> None:
 
 @commands.group()
 def scenario() -> None:
-    """See what goes wrong between a producer and a broker, and what idempotence makes of it."""
+    """Show how an idempotent producer and a broker handle faults."""
 
 
 @scenario.command("list")
@@ -238,12 +244,12 @@ def list_scenarios() -> None:
 @scenario.command("run")
 @click.argument("name")
 @click.option(
-    "--client", default="raw", show_default=True, help="Who produces: raw, confluent, aiokafka or kafka-python."
+    "--client", default="raw", show_default=True, help="The producer: raw, confluent, aiokafka or kafka-python."
 )
-@click.option("--as-version", metavar="VERSION", help="Judge producers as this version of Kafka does.  [default: 4.3]")
+@click.option("--as-version", metavar="VERSION", help="Kafka version of the producer rules.  [default: 4.3]")
 @click.option("as_json", "--json", is_flag=True, help="Print timeline, verdict and checks as JSON.")
 def run_scenario(name: str, client: str, as_version: str | None, as_json: bool) -> None:
-    """Run a scenario on a broker of its own and draw what happened: exit code 0 if what must be seen was, 1 if not."""
+    """Run a scenario on its own broker and print a diagram: exit code 0 if the expected result is seen, else 1."""
     from .scenarios.command import CannotRun, DidNotEnd, run_text
 
     try:

@@ -1,11 +1,11 @@
-"""Fixtures for pytest: a broker for the whole session, empty again for each test, and faults that have to fire.
+"""pytest fixtures: one broker per session, reset for each test, and fault rules that must fire.
 
 def test_lost_ack(fauxka_bootstrap, faults):
     with faults.lost_ack(topic="orders"):
         send_order(fauxka_bootstrap)
 
-The broker is imported when the first of the fixtures is asked for, so that a run without them pays nothing. Under
-pytest-xdist each worker is a process with a broker of its own.
+The first use of a fixture imports the broker, so a test run without them does not load it. Under pytest-xdist each
+worker process has its own broker.
 """
 
 from __future__ import annotations
@@ -20,32 +20,33 @@ if TYPE_CHECKING:
     from .testing.faults import Faults
 
 ALLOW_UNFIRED = "fauxka_allow_unfired"
-MARKER = (
-    f"{ALLOW_UNFIRED}(*names): rules of the fixture `faults` may be armed and never fire; all of them, or those named"
-)
+MARKER = f"{ALLOW_UNFIRED}(*names): rules of the fixture `faults` with these names, or all, need not fire"
+HINT = f"A test that may pass without hits of these rules must be marked with @pytest.mark.{ALLOW_UNFIRED}"
 
 armed_key: pytest.StashKey[Broker] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add what the broker of the session is started with."""
+    """Add the options for the broker of the session."""
     parser.getgroup("fauxka").addoption(
         "--fauxka-as-version",
         metavar="VERSION",
-        help="have the broker of the fixtures judge producers as this version of Kafka does; before the ini file's",
+        help="apply the producer rules of this Kafka version in the broker of the fixtures; overrides the ini option",
     )
-    parser.addini("fauxka_config", "Kafka's keys for the broker of the fixtures, a key=value a line", type="linelist")
-    parser.addini("fauxka_as_version", "as --fauxka-as-version", default="")
+    parser.addini(
+        "fauxka_config", "Kafka's keys for the broker of the fixtures, one key=value per line", type="linelist"
+    )
+    parser.addini("fauxka_as_version", "same as --fauxka-as-version", default="")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker, so that strict runs know it."""
+    """Register the marker."""
     config.addinivalue_line("markers", MARKER)
 
 
 @pytest.fixture(scope="session")
 def fauxka_config(pytestconfig: pytest.Config) -> Mapping[str, str]:
-    """Kafka's keys for the broker, those of the ini option fauxka_config; override it for others."""
+    """Kafka's keys for the broker, from the ini option fauxka_config; override the fixture for other keys."""
     lines: list[str] = pytestconfig.getini("fauxka_config")
     entries: dict[str, str] = {}
     for line in lines:
@@ -58,7 +59,7 @@ def fauxka_config(pytestconfig: pytest.Config) -> Mapping[str, str]:
 
 @pytest.fixture(scope="session")
 def fauxka_broker(pytestconfig: pytest.Config, fauxka_config: Mapping[str, str]) -> Iterator[Broker]:
-    """The broker of the session, in a thread of this process; what a test leaves behind is there for the next one."""
+    """The broker of the session, in a thread of this process; it keeps its state between tests."""
     from .testing import Broker
 
     as_version = pytestconfig.getoption("--fauxka-as-version") or pytestconfig.getini("fauxka_as_version")
@@ -68,24 +69,24 @@ def fauxka_broker(pytestconfig: pytest.Config, fauxka_config: Mapping[str, str])
 
 @pytest.fixture
 def fauxka(fauxka_broker: Broker) -> Iterator[Broker]:
-    """The broker of the session as if it had just been started: no topic, no rule, an empty journal, real time."""
+    """The broker of the session after a reset: no topics, no rules, an empty journal, real time."""
     fauxka_broker.reset("all")
     yield fauxka_broker
-    # So that nothing hangs that is closed after this test.
+    # Releases held requests, so that clients that are closed after this test do not hang.
     fauxka_broker.reset("faults")
 
 
 @pytest.fixture
 def fauxka_bootstrap(fauxka: Broker) -> str:
-    """What a client's bootstrap.servers is set to, "host:port"."""
+    """The address for a client's bootstrap.servers, "host:port"."""
     return fauxka.bootstrap_servers
 
 
 @pytest.fixture
 def faults(request: pytest.FixtureRequest, fauxka: Broker) -> Faults:
-    """The rules of what goes wrong; the test fails if one of them never fired, unless fauxka_allow_unfired says so.
+    """The fault rules of the broker. The test fails if one of them, or of fauxka.files, never fired.
 
-    So it does for a rule for files, broker.files.
+    The marker fauxka_allow_unfired makes exceptions.
     """
     request.node.stash[armed_key] = fauxka
     fauxka.faults.watch()
@@ -95,7 +96,7 @@ def faults(request: pytest.FixtureRequest, fauxka: Broker) -> Faults:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Fail a test that passed although what it armed never happened: it has shown nothing."""
+    """Fail a passed test if one of its fault rules never fired."""
     result = yield
     broker = item.stash.get(armed_key, None)
     allowed = [mark.args for mark in item.iter_markers(ALLOW_UNFIRED)]
@@ -105,6 +106,3 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
         if unfired:
             pytest.fail("\n".join([*unfired, HINT]), pytrace=False)
     return result
-
-
-HINT = f"A test that may pass without them says so: @pytest.mark.{ALLOW_UNFIRED}"

@@ -1,4 +1,4 @@
-"""A broker on the test's own event loop, for tests that are coroutines."""
+"""A broker on the test's own event loop, for asyncio tests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
+from ..broker.lifecycle.crash_restart import SnapshotFault
 from .node import Node
+from .rule import AsyncRule
 
 if TYPE_CHECKING:
     from ..admin.operations.crash_operations import SnapshotsOption
@@ -24,11 +26,11 @@ class AsyncBroker(Node):
         with broker.faults.lost_ack(topic="orders") as lost:
             await producer.send_and_wait("orders", b"one coffee")
             await lost.await_hits()
-    A client that blocks the event loop keeps the broker from answering it; for such a one there is Broker.
+    A client that blocks the event loop blocks the broker too; use Broker for such a client.
     """
 
     async def start(self) -> Self:
-        """Start; clients can connect when this returns. Raises OSError where a port cannot be bound."""
+        """Start the broker; clients can connect when this returns. Raises OSError if a port cannot be bound."""
         try:
             await self._server.start()
         except OSError:
@@ -37,50 +39,44 @@ class AsyncBroker(Node):
         return self
 
     async def stop(self) -> None:
-        """Stop, and return when all is closed."""
+        """Stop the broker and close its files."""
         try:
             await self._server.stop()
         finally:
             self.cluster.close()
 
     def call(self, function: Callable[[], Result]) -> Result:
-        """Run function, on the event loop that the broker runs on, and return what it returns."""
+        """Run function on the broker's event loop, and return its result."""
         return function()
 
     async def __aenter__(self) -> Self:
-        """Start."""
+        """Start the broker."""
         return await self.start()
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stop."""
+        """Stop the broker."""
         await self.stop()
 
     async def reset(self, scope: Scope = "all") -> None:
-        """Take it back to the beginning; see Broker.reset."""
+        """Reset the broker to its state after the start; scope: as in Broker.reset."""
         await self._reset(scope)
 
     async def restart(self, snapshots: SnapshotsOption = "keep") -> None:
-        """Start a broker that crashed again, on the same port, with what its files hold; see crash."""
-        from ..broker.lifecycle.crash_restart import SnapshotFault
-
+        """Restart a crashed broker on the same port with the content of its files; snapshots: as in crash."""
         await self._server.restart(SnapshotFault(snapshots))
 
     @cached_property
     def faults(self) -> AsyncFaults:
-        """What goes wrong with requests and connections."""
-        from ..faults.rules.fault_rules import FaultRule
+        """The fault rules for requests and connections."""
         from .faults import AsyncFaults
-        from .rule import AsyncRule
 
-        return AsyncFaults(self._fault_injection.plan, FaultRule, self.call, AsyncRule)
+        return AsyncFaults(self._fault_injection.plan, self.call, AsyncRule)
 
     @cached_property
     def files(self) -> AsyncFiles:
-        """What goes wrong with files."""
-        from ..faults.files.file_rules import FileRule
+        """The fault rules for files."""
         from .faults import AsyncFiles
-        from .rule import AsyncRule
 
-        return AsyncFiles(self.control.files, FileRule, self.call, AsyncRule)
+        return AsyncFiles(self.control.files, self.call, AsyncRule)

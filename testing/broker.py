@@ -1,4 +1,4 @@
-"""A broker in a thread, for a test of any kind."""
+"""A broker in a thread, for tests of any kind."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
+from ..broker.lifecycle.crash_restart import SnapshotFault
 from ..broker.runtime import event_loop_bridge
 from ..broker.runtime.event_loop import new_event_loop
 from .node import Node
+from .rule import Rule
 
-# What every start needs and loads late: loaded with this module, so that the first broker of a process starts at once.
+# Modules that every start needs, imported here so that the first broker of a process starts without delay.
 with suppress(ImportError):
     import uvloop as uvloop
 PRELOADED = (encodings.idna, event_loop_bridge)
@@ -25,9 +27,9 @@ if TYPE_CHECKING:
     from ..admin.operations.reset_operations import Scope
     from .faults import Faults, Files
 
-# Starting binds a socket and imports little; a start that takes longer hangs.
+# Far more than a start-up takes, which binds a socket and imports little.
 START_TIMEOUT_SECONDS = 10.0
-# What is done on the broker's thread takes milliseconds; more than that only where the machine is stopped.
+# Far more than a call on the broker's thread takes, even on a slow machine.
 CALL_TIMEOUT_SECONDS = 60.0
 
 Result = TypeVar("Result")
@@ -46,7 +48,7 @@ class Broker(Node):
     _failure: BaseException | None = None
 
     def start(self) -> Self:
-        """Start; clients can connect when this returns. Raises OSError where a port cannot be bound."""
+        """Start the broker; clients can connect when this returns. Raises OSError if a port cannot be bound."""
         started = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(started,), name="fauxka", daemon=True)
         self._thread.start()
@@ -57,7 +59,7 @@ class Broker(Node):
         return self
 
     def stop(self) -> None:
-        """Stop, and return when the thread has ended; without effect on a broker that does not run."""
+        """Stop the broker and wait for its thread; does nothing if it is not running."""
         if self._loop is not None and self._stopping is not None and self._thread is not None:
             if self._thread.is_alive():
                 self._loop.call_soon_threadsafe(self._stopping.set)
@@ -65,7 +67,7 @@ class Broker(Node):
             self._thread = None
 
     def call(self, function: Callable[[], Result]) -> Result:
-        """Run function on the broker's own thread, where its state may be touched, and return what it returns."""
+        """Run function on the broker's thread, where its state may be accessed, and return its result."""
         if threading.current_thread() is self._thread:
             return function()
 
@@ -75,18 +77,18 @@ class Broker(Node):
         return self._wait(run())
 
     def _wait(self, coroutine: Coroutine[object, object, Result]) -> Result:
-        """Run coroutine on the broker's event loop, and return what it returns."""
+        """Run coroutine on the broker's event loop, and return its result."""
         assert self._loop is not None, "the broker was not started"
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(CALL_TIMEOUT_SECONDS)
 
     def __enter__(self) -> Self:
-        """Start."""
+        """Start the broker."""
         return self.start()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stop."""
+        """Stop the broker."""
         self.stop()
 
     def _run(self, started: threading.Event) -> None:
@@ -110,33 +112,27 @@ class Broker(Node):
             await self._server.stop()
 
     def reset(self, scope: Scope = "all") -> None:
-        """Take it back to the beginning: a broker that serves the same address, and has nothing in it.
+        """Reset the broker to its state after the start, at the same address.
 
-        scope: "faults" lifts the rules and closes the connections whose requests they keep; "journal" forgets what
-        happened; "data" forgets topics, groups and producers, starts a node that is down, and sets the clock to real.
+        scope: "faults" removes the rules and closes the connections whose requests they hold. "journal" deletes the
+        journal. "data" deletes topics, groups and producers, starts a node that is down, and sets the clock to real.
         """
         self._wait(self._reset(scope))
 
     def restart(self, snapshots: SnapshotsOption = "keep") -> None:
-        """Start a broker that crashed again, on the same port, with what its files hold; see crash."""
-        from ..broker.lifecycle.crash_restart import SnapshotFault
-
+        """Restart a crashed broker on the same port with the content of its files; snapshots: as in crash."""
         self._wait(self._server.restart(SnapshotFault(snapshots)))
 
     @cached_property
     def faults(self) -> Faults:
-        """What goes wrong with requests and connections."""
-        from ..faults.rules.fault_rules import FaultRule
+        """The fault rules for requests and connections."""
         from .faults import Faults
-        from .rule import Rule
 
-        return Faults(self._fault_injection.plan, FaultRule, self.call, Rule)
+        return Faults(self._fault_injection.plan, self.call, Rule)
 
     @cached_property
     def files(self) -> Files:
-        """What goes wrong with files."""
-        from ..faults.files.file_rules import FileRule
+        """The fault rules for files."""
         from .faults import Files
-        from .rule import Rule
 
-        return Files(self.control.files, FileRule, self.call, Rule)
+        return Files(self.control.files, self.call, Rule)

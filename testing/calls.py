@@ -1,4 +1,4 @@
-"""How the objects of a test reach a broker: on the thread of its event loop, where alone its state may be touched."""
+"""Call interfaces for the broker's thread, the only one that may access the broker's state."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-# What a test waits for by default. It happens within milliseconds or not at all.
+# The default wait of a test. Events that happen at all happen within milliseconds.
 AWAIT_TIMEOUT_MS = 5_000
 
 
 class Call(Protocol):
-    """Runs a function on the broker's thread, and returns what it returns."""
+    """Runs a function on the broker's thread."""
 
     def __call__(self, function: Callable[[], Result], /) -> Result:
-        """Run function; what it raises is raised."""
+        """Return the result of function, or raise its exception."""
         ...
 
 
-class Ask(Protocol):
-    """Runs a function of the broker's Control on the broker's thread, and returns what it returns."""
+class ControlCall(Protocol):
+    """Runs a function with the broker's Control on the broker's thread."""
 
     def __call__(self, function: Callable[[Control], Result], /) -> Result:
-        """Run function; what it raises is raised."""
+        """Return the result of function, or raise its exception."""
         ...

@@ -1,4 +1,4 @@
-"""What goes wrong with requests, connections and files: rules by recipe, as data, as the JSON of the admin API."""
+"""Fault rules of a test: by recipe, as FaultRule or FileRule, or as the JSON of the admin API."""
 
 from __future__ import annotations
 
@@ -24,40 +24,40 @@ MakeHandle = Callable[["Armed", Callable[[int], None], Call], AnyRule]
 
 
 class Plan(Protocol[Rule_contra]):
-    """The rules of one kind that are in force; see RuleList."""
+    """The armed rules of one kind."""
 
     def add(self, rule: Rule_contra, /) -> Armed:
-        """Put a rule behind those in force."""
+        """Arm a rule after the existing ones."""
         ...
 
     @property
     def rules(self) -> Sequence[Armed]:
-        """Those in force."""
+        """The armed rules."""
         ...
 
     def find(self, rule_id: int, /) -> Armed | None:
-        """Return one by its id."""
+        """Return a rule by its id."""
         ...
 
     def remove(self, rule_id: int, /) -> Armed:
-        """Lift one."""
+        """Remove a rule."""
         ...
 
     def clear(self) -> None:
-        """Lift all."""
+        """Remove all rules."""
         ...
 
 
 class ArmedRecipe(Generic[Parameters]):
-    """A recipe as a method: what it returns is armed at once."""
+    """A descriptor that turns a recipe into a method of ArmedFaults, which arms the rule of the recipe."""
 
     def __init__(self, recipe: Callable[Parameters, FaultRule]) -> None:
-        """See fauxka.faults.rules.recipes for what each does and takes."""
+        """recipe: a function of fauxka.faults.rules.recipes."""
         self._recipe = recipe
         self.__doc__ = recipe.__doc__
 
     def __get__(self, faults: ArmedFaults[AnyRule], owner: object = None) -> Callable[Parameters, AnyRule]:
-        """Return the method."""
+        """Return the method of faults."""
 
         def arm(*arguments: Parameters.args, **keywords: Parameters.kwargs) -> AnyRule:
             return faults.add(self._recipe(*arguments, **keywords))
@@ -66,20 +66,21 @@ class ArmedRecipe(Generic[Parameters]):
 
 
 class Rules(ABC, Generic[AnyRule, Data]):
-    """The rules of one kind, as data of type Data."""
+    """The armed rules of one kind; Data is FaultRule or FileRule."""
 
-    def __init__(self, plan: Plan[Data], data_type: type[Data], call: Call, make: MakeHandle[AnyRule]) -> None:
-        """plan: of the broker. call: runs a function on its thread. make: of an armed rule what a test gets."""
+    _data_type: type[Data]
+
+    def __init__(self, plan: Plan[Data], call: Call, make: MakeHandle[AnyRule]) -> None:
+        """plan: the broker's rules. call: runs a function on its thread. make: returns the handle of an armed rule."""
         self._plan = plan
-        self._data_type = data_type
         self._call = call
         self._make = make
         self._watched: list[AnyRule] | None = None
 
     def add(self, rule: Data | Mapping[str, object] | None = None, /, **fields: object) -> AnyRule:
-        """Arm a rule behind those in force: as data, as the admin API takes it, or by its fields.
+        """Arm a rule after the existing ones, from an object, the JSON of the admin API, or its fields.
 
-        Raises RuleError for a rule that cannot be.
+        Raises RuleError if the rule is invalid.
         """
         given = rule if isinstance(rule, self._data_type) else self._read(rule, fields)
         handle = self._handle_of(self._call(lambda: self._plan.add(given)))
@@ -89,48 +90,52 @@ class Rules(ABC, Generic[AnyRule, Data]):
 
     @property
     def rules(self) -> list[AnyRule]:
-        """The rules in force, in the order in which they are asked."""
+        """The armed rules, in the order of matching."""
         return [self._handle_of(armed) for armed in self._call(lambda: self._plan.rules)]
 
     def clear(self) -> None:
-        """Lift all; what they hold or hang stays as it is, until it is released or the broker is reset."""
+        """Remove all rules; held requests and hanging connections stay until a release or a reset."""
         self._call(self._plan.clear)
 
     def watch(self) -> None:
-        """Remember from now on which rules are armed; see unfired."""
+        """Start recording the armed rules for unfired."""
         self._watched = []
 
     def unfired(self, allowed: Collection[str] = ()) -> list[str]:
-        """Return lines on those that were armed since watch and never acted, but for those of an allowed name."""
+        """Return descriptions of the rules armed since watch without a hit; allowed: names of rules to leave out."""
         rules = [rule for rule in self._watched or () if rule.hits == 0 and rule.name not in allowed]
-        return [line for rule in rules for line in rule.told()]
+        return [line for rule in rules for line in rule.describe()]
 
     def _read(self, rule: object, fields: Mapping[str, object]) -> Data:
         given = {**cast("Mapping[str, object]", rule or {}), **fields}
         return strict_json.convert(given, self._data_type)
 
     def _handle_of(self, armed: Armed) -> AnyRule:
-        return self._make(armed, self._lift, self._call)
+        return self._make(armed, self._remove, self._call)
 
-    def _lift(self, rule_id: int) -> None:
+    def _remove(self, rule_id: int) -> None:
         if self._plan.find(rule_id) is not None:
             self._plan.remove(rule_id)
 
 
 class ArmedFiles(Rules[AnyRule, FileRule]):
-    """What goes wrong with the files of a broker, in memory or on a disk.
+    """The fault rules for the files of a broker, in memory or on disk.
 
-    files.add(action="disk_full", path={"regex": "orders-0/.*"}) arms a rule; it is used like one for requests.
+    files.add(action="disk_full", path={"regex": "orders-0/.*"}) arms a rule and returns its handle.
     """
+
+    _data_type = FileRule
 
 
 class ArmedFaults(Rules[AnyRule, FaultRule]):
-    """What goes wrong with requests and connections; the rules are the same that the admin API lists.
+    """The fault rules for requests and connections, the same that the admin API lists.
 
-    faults.lost_ack(topic="orders", times=2) arms a recipe of fauxka.faults.rules.recipes, and faults.add any rule:
+    faults.lost_ack(topic="orders", times=2) arms a recipe of fauxka.faults.rules.recipes; faults.add arms any rule:
     faults.add(match={"api": "Fetch"}, point="received", action={"kind": "delay", "ms": 100})
-    Both return the armed rule: it counts, can be waited for, and is lifted at the end of a `with` block.
+    Both return a handle with the counts of the rule. It can wait for hits, and as a `with` block removes the rule.
     """
+
+    _data_type = FaultRule
 
     lost_ack = ArmedRecipe(recipes.lost_ack)
     lost_request = ArmedRecipe(recipes.lost_request)
@@ -156,7 +161,7 @@ class ArmedFaults(Rules[AnyRule, FaultRule]):
     observed = ArmedRecipe(recipes.observed)
 
 
-# As a test names them: those of a Broker, and those of an AsyncBroker.
+# The types of Broker.faults and .files, and of AsyncBroker.faults and .files.
 Faults: TypeAlias = ArmedFaults[Rule]
 Files: TypeAlias = ArmedFiles[Rule]
 AsyncFaults: TypeAlias = ArmedFaults[AsyncRule]

@@ -1,4 +1,4 @@
-"""What a broker of a test consists of, however it is run: the node, the rules, and what steers them."""
+"""The common base of Broker and AsyncBroker: cluster, server, fault rules and admin operations."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ..admin.fault_injection import FaultInjection
 from ..broker.cluster import Cluster
 from ..broker.config.broker_config import BrokerConfig
+from ..broker.lifecycle.crash_restart import SnapshotFault
 from ..broker.network.listeners import ListenerConfig
 from ..broker.runtime.clock import AdjustableClock
 from ..faults.files.file_fault_injector import FileFaultInjector
@@ -22,17 +23,17 @@ if TYPE_CHECKING:
     from ..admin.operations.crash_operations import SnapshotsOption
     from ..admin.operations.reset_operations import Scope
     from ..faults.verdict.verdict import TopicVerdict
-    from .journal import JournalOfBroker
+    from .journal import BrokerJournal
     from .state import Clock, Held, Producers
 
 Result = TypeVar("Result")
 
-# In one process with its clients the broker would look for the next request in time that they need themselves.
+# Busy polling would take processor time from the clients in the same process.
 CONFIG_DEFAULTS = {"fauxka.busy.poll.us": "0"}
 
 
 class Node(ABC):
-    """A broker that is prepared: nothing is bound, no thread runs."""
+    """A broker without an event loop; the constructor binds no port and starts no thread."""
 
     def __init__(
         self,
@@ -47,13 +48,14 @@ class Node(ABC):
     ) -> None:
         """Prepare a broker; `start` or `with` starts it.
 
-        config: Kafka's own keys, such as {"num.partitions": "3"}; raises ConfigError where one is unknown or wrong.
-        as_version: whose producer rules hold, such as "2.4"; 4.3's by default.
-        clock: what timeouts and expiries read; the machine's by default.
-        file_system: where the logs are kept; in memory by default.
-        data_dir: the folder to keep everything in, open from now on until the broker stops.
-        import_logs: a folder of a Kafka broker whose topics are served; nothing is written there.
-        Raises DataDirectoryError where one of the two folders cannot be used; both go before file_system.
+        config: Kafka's configuration keys, such as {"num.partitions": "3"}.
+        as_version: the Kafka version of the producer rules, such as "2.4"; 4.3 by default.
+        clock: for timeouts and expiries; the system clock by default.
+        file_system: the storage of the logs; in memory by default.
+        data_dir: the data folder, locked from now on until the broker stops.
+        import_logs: a folder of a Kafka broker whose topics are served; it is never written to.
+        data_dir and import_logs take precedence over file_system.
+        Raises ConfigError for an unknown key or an invalid value, DataDirectoryError if a folder cannot be used.
         """
         version = EmulatedVersion.parse(as_version) if as_version else None
         settings = BrokerConfig.from_entries({**CONFIG_DEFAULTS, **(config or {})})
@@ -66,7 +68,7 @@ class Node(ABC):
                 file_faults=FileFaultInjector,
             )
         else:
-            # Loaded only for these, as on the command line.
+            # Imported lazily: most tests run in memory and need none of the loading code.
             from ..broker.lifecycle.cluster_loader import StorageOptions, load_cluster
 
             storage = StorageOptions(data_dir=_path_of(data_dir), import_logs=_path_of(import_logs))
@@ -78,15 +80,18 @@ class Node(ABC):
 
     @abstractmethod
     def call(self, function: Callable[[], Result]) -> Result:
-        """Run function where the broker's state may be touched, and return what it returns."""
+        """Run function on the broker's thread, where its state may be accessed, and return its result."""
 
     def ask(self, function: Callable[[Control], Result]) -> Result:
-        """Run function of what the admin API steers the broker by, and return what it returns."""
+        """Run function with the broker's Control on the broker's thread, and return its result."""
         return self.call(lambda: function(self.control))
+
+    # The packages admin and faults are imported by the first property that needs them. Most of the time that importing
+    # them takes is saved by a test that only needs a broker.
 
     @cached_property
     def control(self) -> Control:
-        """What the admin API steers the broker by; to be used on the broker's thread only."""
+        """The operations of the admin API; may be used only on the broker's thread."""
         from ..admin.control import Control
 
         return Control(self._server, self._fault_injection)
@@ -97,22 +102,20 @@ class Node(ABC):
         return self._server.bootstrap_servers
 
     def get_bootstrap_server(self) -> str:
-        """Return bootstrap_servers, by the name that testcontainers gives it."""
+        """Return bootstrap_servers, under the method name of testcontainers."""
         return self.bootstrap_servers
 
-    # What these need is loaded with the first of them: a test that only wants a broker does not pay for it.
-
     @cached_property
-    def journal(self) -> JournalOfBroker:
-        """What happened to each request."""
-        from .journal import JournalOfBroker
+    def journal(self) -> BrokerJournal:
+        """The journal of requests."""
+        from .journal import BrokerJournal
 
-        return JournalOfBroker(self.ask)
+        return BrokerJournal(self.ask)
 
     def verdict(self, topic: str, event_id: str | None = None) -> TopicVerdict:
-        """Return what became of the batches of a topic.
+        """Return the delivery counts and findings of a topic.
 
-        event_id: "key" or "header:NAME", where records that are equal in that are one event, whoever sent them.
+        event_id: "key" or "header:NAME"; records with the same value there count as the same event.
         """
         from ..admin.operations.verdict_operations import VerdictQuery, read_verdict
 
@@ -120,64 +123,59 @@ class Node(ABC):
         return self.ask(lambda control: read_verdict(control, query))
 
     async def _reset(self, scope: Scope) -> None:
-        """Take scope back to the beginning; see reset of the brokers."""
         from ..admin.operations.reset_operations import Reset, reset
 
         await reset(self.control, Reset(scope=scope))
 
     def snapshot(self) -> int:
-        """Keep the state of a cluster in memory, and return the id that restore goes back to it by.
+        """Copy logs, producers, topics, configs and committed offsets, and return the id of the copy for restore.
 
-        Logs, producers, topics, configs and committed offsets are in it. Raises CallError for a cluster on disk, and
-        for a node that is down.
+        Raises CallError if the cluster is on disk or the node is down.
         """
         from ..admin.operations.snapshot_operations import snapshot
 
         return self.ask(snapshot).id
 
     def restore(self, snapshot_id: int) -> None:
-        """Go back to a snapshot, as often as wanted; connections are closed, and the verdict begins anew."""
+        """Restore a snapshot, any number of times; closes the connections and resets the verdict."""
         from ..admin.operations.snapshot_operations import SnapshotId, restore
 
         self.ask(lambda control: restore(control, SnapshotId(id=snapshot_id)))
 
     @property
     def is_running(self) -> bool:
-        """Whether clients can connect; not so after a crash."""
+        """Whether clients can connect; False after a crash."""
         return self._server.is_running
 
     def crash(self, restart_after_ms: int | None = None, snapshots: SnapshotsOption = "keep") -> None:
-        """Die as by SIGKILL, at once: what was not written to the files is gone.
+        """Crash the broker as with SIGKILL; everything that was not written to the files is lost.
 
-        restart_after_ms: when it is started again, by the broker's clock; None is by restart only.
-        snapshots: what has happened to the snapshots of producers by then.
+        restart_after_ms: restart after this time on the broker's clock; None waits for restart().
+        snapshots: "keep", "drop" or "corrupt" the producer snapshots.
         """
-        from ..broker.lifecycle.crash_restart import SnapshotFault
-
         self.ask(lambda control: control.server.crash(restart_after_ms, SnapshotFault(snapshots)))
 
     @cached_property
     def clock(self) -> Clock:
-        """The clock that every timeout and expiry of the broker reads."""
+        """The clock of all timeouts and expiries of the broker."""
         from .state import Clock
 
         return Clock(self.ask)
 
     @cached_property
     def producers(self) -> Producers:
-        """What the partitions know of idempotent producers."""
+        """The state of idempotent producers in the partitions."""
         from .state import Producers
 
         return Producers(self.ask)
 
     @cached_property
     def held(self) -> Held:
-        """The requests that rules hold."""
+        """The requests that fault rules hold."""
         from .state import Held
 
         return Held(self.ask)
 
 
 def _path_of(path: str | os.PathLike[str] | None) -> str | None:
-    """Return the path as text."""
     return None if path is None else os.fspath(path)

@@ -1,4 +1,4 @@
-"""A rule that a test has armed: what it has counted, and how to wait for its hits."""
+"""Handles of armed fault rules: their counts, waiting for hits, removal."""
 
 from __future__ import annotations
 
@@ -22,101 +22,102 @@ if TYPE_CHECKING:
 
     Armed = ArmedRule | ArmedFileRule
 
-# Near misses that a message tells: the nearest come first, and more of them explain nothing.
-NEAR_MISSES_TOLD = 3
+# The near misses in a message: the nearest come first, more do not help.
+NEAR_MISSES_SHOWN = 3
 
 
 class ArmedHandle:
-    """What a blocking and an asyncio test have in common of a rule.
+    """The handle of an armed rule; its counts stay readable after the removal.
 
-    Its counts can still be read when it is lifted. `with faults.lost_ack(topic="orders") as rule:` lifts it at the end
-    of the block.
+    `with faults.lost_ack(topic="orders") as rule:` removes the rule at the end of the block.
     """
 
-    def __init__(self, armed: Armed, lift: Callable[[int], None], call: Call) -> None:
-        """Name a rule in force; lift: takes the rule with an id back, without effect where it is not in force."""
+    def __init__(self, armed: Armed, remove: Callable[[int], None], call: Call) -> None:
+        """remove: removes the rule with an id, and does nothing if it is not armed."""
         self._armed = armed
-        self._lift = lift
+        self._remove = remove
         self._call = call
 
     @property
     def id(self) -> int:
-        """Its number, counted from 1: the one that it has over HTTP too."""
+        """The id of the rule, counted from 1, the same as in the admin API."""
         return self._armed.id
 
     @property
     def rule(self) -> FaultRule | FileRule:
-        """The rule as data."""
+        """The rule as an object."""
         return self._armed.rule
 
     @property
     def name(self) -> str:
-        """Its name, "" where it was given none."""
+        """The name of the rule; "" without one."""
         return self._armed.rule.name
 
     @property
     def hits(self) -> int:
-        """On how many requests, connections or file operations it has acted."""
+        """The number of requests, connections or file operations that the rule acted on."""
         return self._armed.hits
 
     @property
     def matched(self) -> int:
-        """How many matched, whether or not it was their turn."""
+        """The number of matches, including those skipped by `skip`, `every` or `probability`."""
         return self._armed.matched
 
     @property
     def remaining(self) -> int | None:
-        """On how many it will still act; None for all that come."""
+        """The number of remaining hits; None without a limit."""
         return self._armed.remaining
 
     @property
     def last_hit_ms(self) -> int | None:
-        """When it acted last, on the broker's clock; None before the first time."""
+        """The time of the last hit on the broker's clock; None before the first hit."""
         return self._armed.last_hit_ms
 
     @property
     def near_misses(self) -> list[NearMiss]:
-        """What kept others from matching, the nearest first."""
+        """Why others did not match, the nearest first."""
         return self._call(lambda: self._armed.near_misses)
 
     def remove(self) -> None:
-        """Lift it; without effect where it is lifted already. What it holds or hangs stays as it is."""
-        self._call(lambda: self._lift(self._armed.id))
+        """Remove the rule, if it is armed; held requests and hanging connections stay."""
+        self._call(lambda: self._remove(self._armed.id))
 
     def __enter__(self) -> Self:
-        """Leave it in force for the length of the block."""
+        """Return the handle."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Lift it."""
+        """Remove the rule."""
         self.remove()
 
     def __repr__(self) -> str:
-        """Tell it with its counts."""
+        """Return id, name and counts."""
         return f"<rule {self.id} {self.name!r}: {self.hits} hits, {self.matched} matched>"
 
-    def told(self) -> list[str]:
-        """Return the rule and its near misses, a line each."""
+    def describe(self) -> list[str]:
+        """Return a line with the rule and its counts, and a line for each of the nearest misses."""
         given = json.dumps(_without_defaults(to_builtins(self.rule)))
         return [
             f"rule {self.id} {self.name!r}: {self.hits} hits, {self.matched} matched: {given}",
-            *(f"    {told_near_miss(miss)}" for miss in self.near_misses[:NEAR_MISSES_TOLD]),
+            *(f"    {describe_near_miss(miss)}" for miss in self.near_misses[:NEAR_MISSES_SHOWN]),
         ]
 
+    told = describe
+
     def _timeout_error(self, count: int, timeout_ms: int) -> TimeoutError:
-        lines = [f"{self.hits} of {count} hits after {timeout_ms} ms", *self.told()]
+        lines = [f"{self.hits} of {count} hits after {timeout_ms} ms", *self.describe()]
         return TimeoutError("\n".join(lines))
 
 
 class Rule(ArmedHandle):
-    """A rule of a broker in a thread."""
+    """The handle of a rule of Broker."""
 
     def await_hits(self, count: int = 1, timeout_ms: int = AWAIT_TIMEOUT_MS) -> int:
-        """Return its hits when there are at least so many; raises TimeoutError with the near misses.
+        """Wait for at least count hits and return their number; raises TimeoutError with the near misses.
 
-        timeout_ms: in real time, whatever the broker's clock.
+        timeout_ms: in real time, even with a manual clock.
         """
         reached = threading.Event()
         cancel = self._call(lambda: self._armed.when_hits(count, reached.set))
@@ -127,10 +128,10 @@ class Rule(ArmedHandle):
 
 
 class AsyncRule(ArmedHandle):
-    """A rule of a broker on the test's own event loop."""
+    """The handle of a rule of AsyncBroker."""
 
     async def await_hits(self, count: int = 1, timeout_ms: int = AWAIT_TIMEOUT_MS) -> int:
-        """Return its hits when there are at least so many; see Rule.await_hits."""
+        """Wait for at least count hits and return their number; raises TimeoutError with the near misses."""
         reached = asyncio.Event()
         cancel = self._armed.when_hits(count, reached.set)
         try:
@@ -143,18 +144,18 @@ class AsyncRule(ArmedHandle):
         return self.hits
 
 
-def told_near_miss(miss: NearMiss) -> str:
-    """Return why some did not match, in words."""
+def describe_near_miss(miss: NearMiss) -> str:
+    """Return a line with the field that did not match, its value, and the value that the rule requires."""
     wanted, got = json.dumps(miss.wanted), json.dumps(miss.got)
     return f"{miss.count} matched all but {miss.field}: {got}, not {wanted}"
 
 
 def _without_defaults(rule: object) -> dict[str, object]:
-    """Return a rule in JSON's types without what nobody has written: null, and the turns that are the usual ones."""
+    """Return the JSON fields of a rule without default values."""
     fields = cast("dict[str, object]", rule)
-    return {name: value for name, value in fields.items() if value not in (None, "", {}, USUAL_TURN)}
+    return {name: value for name, value in fields.items() if value not in (None, "", {}, DEFAULT_TURN)}
 
 
-USUAL_TURN = {
+DEFAULT_TURN = {
     "skip": 0, "times": 1, "every": 1, "probability": 1.0, "seed": 0, "after_ms": 0, "until_ms": None
 }  # fmt: skip

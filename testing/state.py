@@ -1,4 +1,4 @@
-"""What a test can see and change behind the backs of its clients: the clock, producers, requests that are held."""
+"""Broker state that a test can read and change: the clock, producers, held requests."""
 
 from __future__ import annotations
 
@@ -9,104 +9,104 @@ from ..admin.operations.clock_operations import ClockChange, ClockInfo
 from ..admin.operations.held_operations import HeldRequestInfo, Release, held_request_info
 from ..admin.operations.producer_operations import ProducerChoice, ProducerInfo, producer_info
 from ..broker.replica.producer_faults import known_producers
-from .calls import Ask
+from .calls import ControlCall
 
 if TYPE_CHECKING:
     from ..admin.control import Control
 
-# What the partitions knew before a change.
+# The state of the producers before a change.
 ProducersBefore = list[ProducerInfo]
 
 
 class Clock:
-    """The one clock that every timeout and expiry of the broker reads."""
+    """The clock of all timeouts and expiries of the broker."""
 
-    def __init__(self, ask: Ask) -> None:
-        """ask: runs a function on the broker's thread."""
-        self._ask = ask
+    def __init__(self, call: ControlCall) -> None:
+        """call: runs a function on the broker's thread."""
+        self._call = call
 
     @property
     def now_ms(self) -> int:
-        """What it shows, in ms since 1970-01-01T00:00:00Z."""
-        return self._ask(clock_operations.get_clock).now_ms
+        """The current time in ms since 1970-01-01T00:00:00Z."""
+        return self._call(clock_operations.get_clock).now_ms
 
     @property
     def mode(self) -> Literal["real", "manual"]:
-        """Whether it goes by itself, or only when it is advanced."""
-        return self._ask(clock_operations.get_clock).mode
+        """Whether the clock runs, or moves only when it is advanced."""
+        return self._call(clock_operations.get_clock).mode
 
     def set_mode(self, mode: Literal["real", "manual"]) -> None:
-        """Stand still from now on, or go on from where it stands."""
+        """Stop the clock ("manual"), or let it run from its current time ("real")."""
         self._change(ClockChange(mode=mode))
 
     def advance(self, by_ms: int) -> int:
-        """Move it on, in either mode, and return what it shows when all that fell due has run, in order."""
+        """Advance the clock, in either mode; run the expired timers in order, then return the time."""
         return self._change(ClockChange(advance_ms=by_ms)).now_ms
 
     def _change(self, change: ClockChange) -> ClockInfo:
-        return self._ask(lambda control: clock_operations.change_clock(control, change))
+        return self._call(lambda control: clock_operations.change_clock(control, change))
 
 
 class Producers:
-    """What the partitions know of idempotent producers.
+    """The state of idempotent producers in the partitions.
 
-    What changes a producer does so in every partition that knows it, or in those of a topic, or in one; and returns
-    what was known before. Raises CallError where no partition knows the producer.
+    A change applies to all partitions with state of the producer, to those of topic, or to one, and returns the state
+    before it. Raises CallError if no partition has state of the producer.
     """
 
-    def __init__(self, ask: Ask) -> None:
-        """ask: runs a function on the broker's thread."""
-        self._ask = ask
+    def __init__(self, call: ControlCall) -> None:
+        """call: runs a function on the broker's thread."""
+        self._call = call
 
     def list(
         self, topic: str | None = None, partition: int | None = None, producer_id: int | None = None
     ) -> list[ProducerInfo]:
-        """Return them with epoch, next sequence and the batches that are recognised, by topic, partition and id."""
+        """Return epoch, next sequence and cached batches of each producer, sorted by topic, partition and id."""
 
-        def told(control: Control) -> list[ProducerInfo]:
+        def producers(control: Control) -> list[ProducerInfo]:
             known = known_producers(
                 control.cluster.node.replicas, topic=topic, partition=partition, producer_id=producer_id
             )
             return [producer_info(each) for each in known]
 
-        return sorted(self._ask(told), key=lambda each: (each.topic, each.partition, each.producer_id))
+        return sorted(self._call(producers), key=lambda each: (each.topic, each.partition, each.producer_id))
 
     def forget(self, producer_id: int, topic: str | None = None, partition: int | None = None) -> ProducersBefore:
-        """Have it forgotten."""
+        """Remove the producer."""
         choice = ProducerChoice(producer_id=producer_id, topic=topic, partition=partition)
-        return self._ask(lambda control: producer_operations.forget_producer(control, choice)).items
+        return self._call(lambda control: producer_operations.forget_producer(control, choice)).items
 
     def expire(self, producer_id: int, topic: str | None = None, partition: int | None = None) -> ProducersBefore:
-        """Let it expire, as after producer.id.expiration.ms."""
+        """Expire the producer, as after producer.id.expiration.ms."""
         choice = ProducerChoice(producer_id=producer_id, topic=topic, partition=partition)
-        return self._ask(lambda control: producer_operations.expire_producer(control, choice)).items
+        return self._call(lambda control: producer_operations.expire_producer(control, choice)).items
 
     def bump_epoch(self, producer_id: int, topic: str | None = None, partition: int | None = None) -> ProducersBefore:
-        """Have its next epoch known, so that it is fenced."""
+        """Raise the epoch of the producer, so that its requests are fenced."""
         choice = ProducerChoice(producer_id=producer_id, topic=topic, partition=partition)
-        return self._ask(lambda control: producer_operations.bump_producer_epoch(control, choice)).items
+        return self._call(lambda control: producer_operations.bump_producer_epoch(control, choice)).items
 
     def evict_cache(self, producer_id: int, topic: str | None = None, partition: int | None = None) -> ProducersBefore:
-        """Have none of its batches recognised; which sequence comes next is still known."""
+        """Drop the cached batches of the producer, so that retries are not recognised; the next sequence stays."""
         choice = ProducerChoice(producer_id=producer_id, topic=topic, partition=partition)
-        return self._ask(lambda control: producer_operations.evict_producer_cache(control, choice)).items
+        return self._call(lambda control: producer_operations.evict_producer_cache(control, choice)).items
 
 
 class Held:
-    """The requests that a rule holds, such as faults.held(); faults.held().await_hits(2) waits for two of them."""
+    """The requests that a fault rule holds, such as faults.held(); faults.held().await_hits(2) waits for two."""
 
-    def __init__(self, ask: Ask) -> None:
-        """ask: runs a function on the broker's thread."""
-        self._ask = ask
+    def __init__(self, call: ControlCall) -> None:
+        """call: runs a function on the broker's thread."""
+        self._call = call
 
     def list(self) -> list[HeldRequestInfo]:
-        """Return them, in the order in which they came."""
-        return self._ask(lambda control: [held_request_info(held) for held in control.held.items()])
+        """Return the held requests, in the order of their arrival."""
+        return self._call(lambda control: [held_request_info(held) for held in control.held.items()])
 
     def release(self, *requests: HeldRequestInfo | int) -> None:
-        """Let these go on, requests or their ids, one after the other in this order; all where none is given.
+        """Release requests, or their ids, in this order; without arguments all.
 
-        Raises CallError where one is not held; then none goes on.
+        Raises CallError if one is not held; then none is released.
         """
         ids = [request if isinstance(request, int) else request.id for request in requests]
 
@@ -115,4 +115,4 @@ class Held:
             if released:
                 held_operations.release_held_in_order(control, Release(ids=released))
 
-        self._ask(release)
+        self._call(release)

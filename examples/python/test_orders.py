@@ -1,4 +1,4 @@
-"""An order whose acknowledgement is lost: what confluent-kafka does about it, and what is then in the log."""
+"""An order whose acknowledgement is lost: how confluent-kafka retries, with and without idempotence."""
 
 from confluent_kafka import Producer
 
@@ -9,7 +9,7 @@ DELIVERED_SECONDS_MAX = 30
 
 
 def send_order(bootstrap: str, *, is_idempotent: bool) -> None:
-    """What is under test in a project of yours."""
+    """Send one order; in your project this is the code under test."""
     producer = Producer(
         {"bootstrap.servers": bootstrap, "enable.idempotence": is_idempotent, "retry.backoff.ms": 10, "acks": "all"}
     )
