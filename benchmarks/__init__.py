@@ -1,1 +1,1 @@
-"""fauxka, librdkafka's mock and a real Kafka under the same load in the same run: `python -m benchmarks`."""
+"""Benchmarks of fauxka, librdkafka's mock and a real Kafka under the same load in one run: `python -m benchmarks`."""

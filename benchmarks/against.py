@@ -1,6 +1,6 @@
-"""This checkout beside another one: `python -m benchmarks --against CHECKOUT`.
+"""Comparison of this checkout with another one: `python -m benchmarks --against CHECKOUT`.
 
-Both run with this interpreter and its packages, in turn, five rounds by default. A round of a slow minute hits both.
+Both run with this interpreter and its packages, in turn, so that a slow minute affects both.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .measurement import (
 from .report import machine
 from .targets import CHECKOUT, Target, running
 
-# What is compared; True where more is better.
+# The compared figures; True if more is better.
 _COMPARED = (
     (SMALL_PIPELINED, REQUESTS_PER_S, True),
     (SMALL_PIPELINED, CPU_US, False),
@@ -35,12 +35,12 @@ _COMPARED = (
     (MIDDLE_PIPELINED, MB_PER_S, True),
     (LARGE_PIPELINED, MB_PER_S, True),
 )
-# A figure may be worse by this much.
+# The tolerated ratio.
 WORSE_RATIO_MAX = 1.05
 
 
 def fauxka_of(checkout: Path) -> Callable[[int, Path], list[str]]:
-    """Return the command of the fauxka in a checkout."""
+    """Return the command that runs the fauxka of a checkout."""
     return lambda port, ready_file: [
         "env", f"PYTHONPATH={checkout / 'src'}", sys.executable, "-m", "fauxka", "serve",
         "--port", str(port), "--admin-port", "off", "--ready-file", str(ready_file),
@@ -48,7 +48,7 @@ def fauxka_of(checkout: Path) -> Callable[[int, Path], list[str]]:
 
 
 def main(other: Path, round_count: int) -> dict[str, Figures]:
-    """Measure both checkouts, print their medians with the ratio of each pair, and return the medians."""
+    """Measure both checkouts, print medians and ratios, and return the medians."""
     if not (other / "src" / "fauxka").is_dir():
         raise SystemExit(f"benchmarks: --against {other}: not a checkout of fauxka")
     targets = (Target("other", fauxka_of(other.resolve())), Target("this", fauxka_of(CHECKOUT)))

@@ -1,4 +1,4 @@
-"""A broker without rules and without a journal, for benchmarks only: what the two cost is measured beside it."""
+"""A broker without fault rules and journal, to measure their cost."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from fauxka.broker.network.listeners import ListenerConfig
 from fauxka.broker.runtime import log_output
 
 
-class Nobody:
-    """See fauxka.broker.lifecycle.serve_hooks.ServeHooks."""
+class NoHooks:
+    """ServeHooks that do nothing."""
 
     make_file_faults = None
 
     def make_server(self, cluster: Cluster, listeners: Sequence[ListenerConfig]) -> Server:
-        """Return a node that nobody makes go wrong, and nobody watches."""
+        """Return a server without fault rules and journal."""
         return Server(cluster, listeners)
 
     def bind(self) -> None:
-        """Take no address."""
+        """Bind nothing."""
 
     async def open(self, server: Server, seed_topics: Sequence[SeedTopic]) -> str | None:
-        """Open no door."""
+        """Start no admin API."""
         return None
 
     async def close(self) -> None:
@@ -34,13 +34,13 @@ class Nobody:
 
 
 def main() -> None:
-    """Serve on the port of the first argument with the ready file of the second; the others are settings."""
+    """Serve; the arguments are the port, the ready file and settings."""
     port, ready_file, *assignments = sys.argv[1:]
     log_output.set_up_logging(log_output.level_of("info"))
     options = serve_command.ServeOptions(
         environment={}, port=int(port), ready_file=ready_file, assignments=tuple(assignments)
     )
-    serve_command.serve(options, Nobody())
+    serve_command.serve(options, NoHooks())
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
-"""What keeping the log on disk costs and gives: `python -m benchmarks --disk [PART ...]`.
+"""Benchmarks of logs on disk: `python -m benchmarks --disk [PART ...]`.
 
-Everything is written below the folder for temporary files (TMPDIR), which has to be on the disk that is meant and needs
-room for some 8 GB; each part removes what it wrote.
+Files are written to TMPDIR, which must be on the measured disk and needs 8 GB; each part deletes its files.
 """
 
 import os
@@ -37,24 +36,24 @@ ON_DISK = Target(FAUXKA_ON_DISK, fauxka_on_disk())
 APPENDED = (measurement.SMALL_PIPELINED, measurement.MIDDLE_PIPELINED, measurement.LARGE_PIPELINED)
 FLUSHED_ALONE = Case("fsync always, 1 producer", batches=2_000, records_per_batch=1, in_flight=1)
 FLUSHED_TOGETHER = Case("fsync always, 64 producers", batches=20_000, records_per_batch=1, in_flight=1, producers=64)
-# What the recovery of a GB takes is told from less.
+# Less than a GB each; the result is scaled to a GB.
 RECOVERED = (
     Case("recovery, batches of 160 B", batches=300_000, records_per_batch=1, in_flight=50),
     Case("recovery, batches of 16 KB", batches=30_000, records_per_batch=160, in_flight=5),
 )
-# Written five times over: the load program has all requests of a case in memory.
+# Produced five times, because the load program has all requests of a case in memory.
 GIGABYTE = Case("1 GB", batches=61_400, records_per_batch=160, in_flight=5)
 GIGABYTES = 5
 PARTITIONS = 10_000
 MILLION_PRODUCERS = Case("producers", batches=1_000_000, records_per_batch=1, in_flight=50, producers=1_000_000)
-# The sixth batch of each: as many as a partition remembers of a producer are full.
+# Six batches per producer: the cache of five is full.
 BUSY_PRODUCERS = Case("busy producers", batches=600_000, records_per_batch=1, in_flight=50, producers=100_000)
 TOPIC = "load"
 BYTES_OF_GB, BYTES_OF_MIB = 1e9, 1024 * 1024
 
 
 def main(names: list[str], round_count: int) -> Results:
-    """Measure the named parts, all of them without a name, and print the table and the goals."""
+    """Measure the named parts, or all, and print the table and the goals."""
     results: Results = {FAUXKA: {}, FAUXKA_ON_DISK: {}, KAFKA_NAME: {}}
     load = os.getloadavg()[0]
     print(f"{report.machine()}; data in {tempfile.gettempdir()}; load before the run {load:.1f}")
@@ -67,7 +66,7 @@ def main(names: list[str], round_count: int) -> Results:
 
 
 def throughput(round_count: int) -> Results:
-    """Append and fetch in memory, on disk, and a real Kafka; each round runs all of them."""
+    """Measure append and fetch in memory, on disk and in a real Kafka, in turn."""
     targets = [Target(FAUXKA, fauxka()), ON_DISK, Target(KAFKA_NAME, kafka(), kafka_missing())]
     rounds: dict[str, list[Figures]] = {target.name: [] for target in targets if target.missing is None}
     for _ in range(round_count):
@@ -91,7 +90,7 @@ def _append_and_fetch(broker: RunningTarget) -> Figures:
 
 
 def flushed(round_count: int) -> Results:
-    """Each batch made safe before it is acknowledged, by one producer and by many on the same partition."""
+    """Measure appends with a sync before each acknowledgement, by one producer and by many on one partition."""
     targets = [
         Target(FAUXKA_ON_DISK, fauxka_on_disk("--fsync", "always")),
         Target(KAFKA_NAME, kafka("log.flush.interval.messages=1"), kafka_missing()),
@@ -119,7 +118,7 @@ def _append_flushed(broker: RunningTarget) -> Figures:
 
 
 def _bare_flush_us() -> float:
-    """The median of what the disk itself takes."""
+    """Return the median time of a write and fdatasync without a broker."""
     taken: list[float] = []
     with tempfile.TemporaryFile(buffering=0) as file:
         for _ in range(FLUSHED_ALONE.batches):
@@ -131,12 +130,12 @@ def _bare_flush_us() -> float:
 
 
 def recovery(round_count: int) -> Results:
-    """How long a start takes that has to read the log, beyond one that has nothing to read."""
+    """Measure the start-up time with a log to recover, minus that with an empty one."""
     figures: Figures = {}
     for case in RECOVERED:
         with _folder() as folder:
             with running_in(folder, ON_DISK) as broker:
-                # The bytecode is there from now on.
+                # Compiles the bytecode.
                 load_program.produce(broker.port, "warm-up", measurement.WARM_UP)
             with running_in(folder, ON_DISK) as broker:
                 empty_ms = broker.cold_start_ms
@@ -151,7 +150,7 @@ def recovery(round_count: int) -> Results:
 
 
 def large_log(round_count: int) -> Results:
-    """Stop and start on 5 GB, and fetch all of it."""
+    """Measure shutdown, start-up and fetch with 5 GB."""
     figures: Figures = {}
     with _folder() as folder:
         with running_in(folder, ON_DISK) as broker:
@@ -172,7 +171,7 @@ def large_log(round_count: int) -> Results:
 
 
 def partitions(round_count: int) -> Results:
-    """Start with 10,000 partitions of one batch each."""
+    """Measure start-up and shutdown with 10,000 partitions of one batch each."""
     figures: Figures = {}
     name = f"{PARTITIONS:,} partitions"
     seeded = Target(FAUXKA_ON_DISK, fauxka_on_disk("--seed-topic", f"{TOPIC}:{PARTITIONS}"))
@@ -192,7 +191,7 @@ def partitions(round_count: int) -> Results:
 
 
 def producers(round_count: int) -> Results:
-    """What a partition's producers take."""
+    """Measure the memory and start-up time of many producers on a partition."""
     figures: Figures = {}
     with _folder() as folder:
         with running_in(folder, ON_DISK) as broker:

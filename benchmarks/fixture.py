@@ -1,4 +1,4 @@
-"""What a test pays for a broker of its own: `python -m benchmarks --fixture`."""
+"""Benchmarks of a broker in a test: start and reset: `python -m benchmarks --fixture`."""
 
 import json
 import statistics
@@ -28,7 +28,7 @@ def main(round_count: int) -> dict[str, Figures]:
 
 
 def starts(count: int) -> Figures:
-    """Return the medians over so many processes; one before them, uncounted, makes the bytecode."""
+    """Return the medians over count processes; one before them, not counted, compiles the bytecode."""
     _first_start()
     started = [_first_start() for _ in range(count)]
     return {
@@ -45,7 +45,7 @@ def _first_start() -> dict[str, float]:
 
 
 def resets(count: int) -> Figures:
-    """Return the medians of resetting one broker over and over, after a small test and after a large one."""
+    """Return the medians of resets of one broker, after a small test and after a large one."""
     with Broker({"num.partitions": str(PARTITIONS)}) as broker:
         return {
             "reset of an empty broker, ms": _reset_ms(broker, count, partition_count=0),
@@ -55,7 +55,7 @@ def resets(count: int) -> Figures:
 
 
 def _reset_ms(broker: Broker, count: int, partition_count: int) -> float:
-    """Return the median of resets, each after a batch in so many partitions, which Metadata has made."""
+    """Return the median of resets, each after one batch in each of partition_count partitions."""
     took: list[float] = []
     port = int(broker.bootstrap_servers.rpartition(":")[2])
     for _ in range(count):

@@ -1,8 +1,8 @@
-"""Segment files of any size, made by numpy: for measurements of a log that is too large to be produced to a broker.
+"""Generates segment files of any size with numpy, for logs too large to be produced to a broker.
 
-A record has a key of 10 digits, which is its event id, and a value of 90 bytes; a batch has 160 of them. The batches of
-a partition are those of one idempotent producer. Every COPY_EVERYth is followed by a copy of its events, sent again
-with the next sequences: what an audit finds grows with the log.
+A record has a key of 10 digits, its event id, and a value of 90 bytes; a batch has 160 records. Each partition has one
+idempotent producer. Every COPY_EVERYth batch is followed by a copy of its events with the next sequences, so the number
+of findings of an audit grows with the log.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ KEY_DIGITS = 10
 VALUE_BYTES = 90
 PARTITIONS = 4
 COPY_EVERY = 1000
-# A segment of a quarter of a gigabyte, held in memory while it is made.
+# A segment of a quarter of a gigabyte, which is built in memory.
 SEGMENT_BATCHES = 14_000
-# A batch of 18 KB each has an entry, as with the default of log.index.interval.bytes.
+# Each batch of 18 KB has an index entry, as with the default of log.index.interval.bytes.
 _INDEX_EVERY = 1
 
 _FIRST_MS = 1_700_000_000_000
-# Where fields of a batch header stand, and what they are in the file.
+# Positions of fields in a batch header.
 _BASE_OFFSET, _BASE_TIMESTAMP, _MAX_TIMESTAMP, _BASE_SEQUENCE, _CRC = 0, 27, 35, 53, 17
 
 Bytes = npt.NDArray[np.uint8]
@@ -40,7 +40,7 @@ Numbers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class GeneratedLog:
-    """What was written: all records, how many of them are copies, and all bytes of the segments."""
+    """The number of records, how many of them are copies, and the bytes of all segments."""
 
     records: int
     copies: int
@@ -48,7 +48,7 @@ class GeneratedLog:
 
 
 def generate_log(folder: Path, record_count: int, topic: str = "t") -> GeneratedLog:
-    """Write a log folder of at least so many records, whole batches in all partitions alike, without copies."""
+    """Write a log folder with at least record_count records besides copies, in equal partitions."""
     batches = -(-record_count // (BATCH_RECORDS * PARTITIONS))
     size = 0
     for partition in range(PARTITIONS):
@@ -60,7 +60,7 @@ def generate_log(folder: Path, record_count: int, topic: str = "t") -> Generated
 
 
 def _events_of(partition: int, batches: int) -> Numbers:
-    """Return the number of the first event of each batch in the log's order, copies among them."""
+    """Return the number of the first event of each batch in log order, including copies."""
     numbers = np.arange(batches)
     is_copied = numbers % COPY_EVERY == COPY_EVERY - 1
     return (np.repeat(numbers, 1 + is_copied) * PARTITIONS + partition) * BATCH_RECORDS
@@ -80,7 +80,7 @@ def _write_partition(folder: Path, partition: int, events: Numbers) -> int:
 
 
 def _template(partition: int) -> tuple[Bytes, Numbers]:
-    """Return a batch, and where in it the keys of its records begin."""
+    """Return a batch and the positions of its record keys."""
     generator = random.Random(7)
     keys = [f"key{number:07d}".encode() for number in range(BATCH_RECORDS)]
     records = [Record(generator.randbytes(VALUE_BYTES), key, _FIRST_MS) for key in keys]
@@ -110,7 +110,7 @@ def _set(batches: Bytes, position: int, values: npt.NDArray[np.int64] | npt.NDAr
 
 
 def _index(batches: int, batch_bytes: int) -> bytes:
-    """Return an offset index: of each entry the last offset of a batch and where it begins."""
+    """Return an offset index with the last offset and the position of each batch."""
     order = np.arange(1, batches, _INDEX_EVERY)
     entries = np.column_stack([(order + 1) * BATCH_RECORDS - 1, order * batch_bytes])
     return entries.astype(">i4").tobytes()

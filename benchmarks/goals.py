@@ -1,4 +1,4 @@
-"""What fauxka has to reach, as figures of the same run."""
+"""The performance goals of fauxka, checked against the figures of one run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from .targets import FAUXKA, FAUXKA_BATCH, FAUXKA_ON_DISK, KAFKA_NAME
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """One figure of one target, bounded from above or below, as it is or by its ratio to Kafka's."""
+    """A bound for one figure of one target, or for its ratio to Kafka's figure."""
 
     target: str
     figure: str
@@ -20,7 +20,7 @@ class Goal:
     is_ratio: bool = True
 
     def value(self, results: Mapping[str, Figures]) -> float | None:
-        """Return the figure or its ratio; None where it was not measured."""
+        """Return the figure or its ratio; None if it was not measured."""
         own = results.get(self.target, {}).get(self.figure)
         if own is None or not self.is_ratio:
             return own
@@ -28,18 +28,18 @@ class Goal:
         return own / reference if reference else None
 
     def line(self, results: Mapping[str, Figures]) -> str:
-        """Say in one line what was to be reached, what was, and whether that is enough."""
+        """Return a line with the goal, the measured value, and whether it is reached."""
         value = self.value(results)
         unit = " x Kafka's" if self.is_ratio else ""
-        wanted = f"{'at least' if self.is_at_least else 'at most'} {self.bound:g}{unit}"
+        bound = f"{'at least' if self.is_at_least else 'at most'} {self.bound:g}{unit}"
         if value is None:
-            return f"- not measured: {self.target}: {self.figure}: {wanted}"
+            return f"- not measured: {self.target}: {self.figure}: {bound}"
         is_reached = value >= self.bound if self.is_at_least else value <= self.bound
-        return f"- {word_of(is_reached)}: {self.target}: {self.figure}: {wanted}, is {value:.3g}"
+        return f"- {verdict_text(is_reached)}: {self.target}: {self.figure}: {bound}, is {value:.3g}"
 
 
-def word_of(is_reached: bool) -> str:
-    """Say whether a goal was reached so that a miss is seen."""
+def verdict_text(is_reached: bool) -> str:
+    """Return "reached" or "MISSED"."""
     return "reached" if is_reached else "MISSED"
 
 
@@ -71,7 +71,7 @@ LARGE_START_MS = "start on 5 GB after a clean stop, ms"
 LARGE_PEAK_MIB = "peak MiB from that start until 5 GB are fetched"
 PRODUCERS_MIB = "1,000,000 producers on one partition, MiB"
 
-# Of `python -m benchmarks --disk`. 1.5 GB are 1,430 MiB.
+# For `python -m benchmarks --disk`. 1.5 GB are 1,430 MiB.
 DISK_GOALS = (
     Goal(FAUXKA_ON_DISK, LARGE_START_MS, 1000, is_at_least=False, is_ratio=False),
     Goal(FAUXKA_ON_DISK, LARGE_PEAK_MIB, 150, is_at_least=False, is_ratio=False),
@@ -82,7 +82,7 @@ READY_MS = "ready after import, ms"
 RESET_MS = "reset after a small test, ms"
 RESET_MANY_MS = "reset of 100 partitions, ms"
 
-# Of `python -m benchmarks --fixture`.
+# For `python -m benchmarks --fixture`.
 FIXTURE_GOALS = (
     Goal(FAUXKA, READY_MS, 10, is_at_least=False, is_ratio=False),
     Goal(FAUXKA, RESET_MS, 2, is_at_least=False, is_ratio=False),

@@ -1,9 +1,9 @@
-"""What the journal adds to one request: its calls alone, without a broker around them.
+"""The cost of the journal per request, measured without a broker.
 
     python -m benchmarks.journal_calls
 
-Rounds with and without the journal alternate; what is printed is the median of the differences. A ring that is full and
-decisions made anew each time, as in a broker: most of the price is memory that went cold.
+Rounds with and without the journal alternate; the result is the median of the differences. The ring is full and the
+decisions are new objects, as in a broker, because most of the cost is memory that is not in the processor cache.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from fauxka.protocol.error_codes import KafkaError
 from fauxka.storage.append_result import AppendResult
 from fauxka.storage.producers.producer_state_entry import CachedBatch
 
-from .goals import word_of
+from .goals import verdict_text
 
 ROUNDS = 9
 REQUESTS = 50_000
-# A twentieth of what the server spends on a small request (docs/performance.md).
+# 5 % of the CPU time of a small request (docs/performance.md).
 HANDLED_US_MAX = 1.5
 
 
@@ -41,7 +41,7 @@ class Peer:
 
 @dataclass(slots=True)
 class Request:
-    """A request as the broker has it."""
+    """A request with the fields that the journal reads."""
 
     connection: Peer = field(default_factory=Peer)
     client_id: str | None = "benchmark"
@@ -55,7 +55,7 @@ class Request:
 
 
 def produce(journal: Journal | None) -> None:
-    """Decide about a batch for each request, and have the journal keep it."""
+    """Record Produce requests with one decision each."""
     request = Request()
     cached: tuple[CachedBatch, ...] = ()
     for number in range(1000, 1000 + REQUESTS):
@@ -67,7 +67,7 @@ def produce(journal: Journal | None) -> None:
 
 
 def poll(journal: Journal | None) -> None:
-    """Have a fetch wait and be answered."""
+    """Record Fetch requests that wait before their response."""
     request = Request(api_key=1)
     for _ in range(REQUESTS):
         if journal is not None:
@@ -75,7 +75,7 @@ def poll(journal: Journal | None) -> None:
 
 
 def added_us(run: Callable[[Journal | None], None]) -> float:
-    """Return what the journal adds to each request."""
+    """Return the median time that the journal adds to a request."""
     journal = Journal(REQUESTS_MAX_DEFAULT)
     run(journal)
     differences: list[float] = []
@@ -90,9 +90,9 @@ def added_us(run: Callable[[Journal | None], None]) -> float:
 
 def main() -> None:
     """Measure and print."""
-    of_produce = added_us(produce)
-    verdict = word_of(of_produce <= HANDLED_US_MAX)
-    print(f"the journal adds {of_produce:.2f} us to a Produce (goal: at most {HANDLED_US_MAX} us): {verdict}")
+    produce_us = added_us(produce)
+    verdict = verdict_text(produce_us <= HANDLED_US_MAX)
+    print(f"the journal adds {produce_us:.2f} us to a Produce (goal: at most {HANDLED_US_MAX} us): {verdict}")
     print(f"and {added_us(poll):.2f} us to a Fetch that waits")
 
 

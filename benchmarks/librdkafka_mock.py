@@ -1,4 +1,4 @@
-"""librdkafka's mock cluster as a process of its own: python -m benchmarks.librdkafka_mock READY_FILE."""
+"""librdkafka's mock cluster in its own process: `python -m benchmarks.librdkafka_mock READY_FILE`."""
 
 import json
 import signal
@@ -11,7 +11,7 @@ METADATA_SECONDS_MAX = 10
 
 
 def main() -> None:
-    """Start a mock cluster of one broker, write its address, and stay until terminated."""
+    """Start a mock cluster of one broker, write its address, and wait for a signal."""
     producer = Producer({"test.mock.num.brokers": 1, "bootstrap.servers": "replaced by the mock's"})
     broker = next(iter(producer.list_topics(timeout=METADATA_SECONDS_MAX).brokers.values()))
     ready_file = Path(sys.argv[1])

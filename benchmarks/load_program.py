@@ -1,4 +1,4 @@
-"""The load program: compiled from load.c on first use, run, its figures read."""
+"""Runs the load program, which is compiled from load.c on first use, and reads its figures."""
 
 import hashlib
 import json
@@ -14,26 +14,26 @@ RUN_SECONDS_MAX = 300
 
 
 class LoadError(Exception):
-    """The load program could not do its work; the message is what it said."""
+    """The load program failed; the message is its error output."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Batches of one size, and how many of them are on their way at a time."""
+    """Batches of one size, and the number in flight."""
 
     name: str
     batches: int
     records_per_batch: int
     in_flight: int
-    # 90 bytes of value make a record of 100 bytes.
+    # A value of 90 bytes makes a record of 100 bytes.
     value_bytes: int = 90
-    # They take turns.
+    # The producers alternate.
     producers: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Produced:
-    """What producing the batches of a case took."""
+    """The figures of producing a case."""
 
     batch_bytes: int
     requests_per_s: float
@@ -43,7 +43,7 @@ class Produced:
 
 
 def compiled() -> Path:
-    """Return the load program, compiled by gcc unless it was before from the same source."""
+    """Return the load program; gcc compiles it unless it exists for the same source."""
     program = CACHE / f"load-{hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:12]}"
     if not program.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
@@ -58,7 +58,7 @@ def produce(port: int, topic: str, case: Case) -> Produced:
 
 
 def produce_together(port: int, topic: str, case: Case) -> Produced:
-    """Produce the same from a connection for each producer, which has one batch in flight. Raises LoadError."""
+    """Produce with one connection per producer and one batch in flight on each. Raises LoadError."""
     words = (case.batches, case.records_per_batch, case.value_bytes, case.producers)
     return _produced(_run("together", port, topic, *words))
 
@@ -74,7 +74,7 @@ def _produced(figures: dict[str, float]) -> Produced:
 
 
 def fetch_mb_per_s(port: int, topic: str, end_offset: int, seconds: float) -> float:
-    """Fetch the topic from its start to end_offset, over and over. Raises LoadError."""
+    """Fetch the topic from its start to end_offset repeatedly for some seconds. Raises LoadError."""
     return _run("fetch", port, topic, end_offset, seconds)["mb_per_s"]
 
 

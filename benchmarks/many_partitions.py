@@ -1,4 +1,4 @@
-"""One batch to each of very many partitions, for which the load program has no words."""
+"""Produces one batch to each of many partitions, which the load program cannot do."""
 
 from fauxka.broker.lifecycle.blocking_connection import BlockingConnection
 from fauxka.protocol.api_keys import ApiKey
@@ -9,7 +9,7 @@ from .load_program import LoadError
 
 VERSION = 9
 PARTITIONS_OF_A_REQUEST = 1000
-# Each creates its files.
+# Each partition creates its files.
 ANSWER_SECONDS_MAX = 60
 ANSWER_BYTES_MAX = 1024 * 1024
 

@@ -1,4 +1,4 @@
-"""What is measured of one running broker, as figures by name."""
+"""Measures one running broker; the result is figures by name."""
 
 import statistics
 from typing import TypeAlias
@@ -16,11 +16,11 @@ MIDDLE_ALONE = Case("16 KB, one at a time", batches=3_000, records_per_batch=160
 MIDDLE_PIPELINED = Case("16 KB, pipelined (5)", batches=6_000, records_per_batch=160, in_flight=5)
 LARGE_ALONE = Case("900 KB, one at a time", batches=100, records_per_batch=9_000, in_flight=1)
 LARGE_PIPELINED = Case("900 KB, pipelined (5)", batches=300, records_per_batch=9_000, in_flight=5)
-# The order is that of the run in which the goals were set: a real Kafka becomes faster with each case it has seen.
+# In the order of the run for which the goals were set: a real Kafka becomes faster with each case.
 CASES = (SMALL_ALONE, SMALL_PIPELINED, MIDDLE_PIPELINED, LARGE_PIPELINED, MIDDLE_ALONE, LARGE_ALONE)
-# Enough for the just-in-time compiler of a real Kafka to have seen the path, and for a first growth of ours.
+# Enough for the just-in-time compiler of a real Kafka, and for the first allocations of fauxka.
 WARM_UP = Case("warm-up", batches=2_000, records_per_batch=10, in_flight=5)
-# What is read a second time, and for how long: dozens of passes over the small batches, which are only a few MB.
+# The cases that are fetched repeatedly, because the small batches are only a few MB, and for how long.
 CASES_READ_AGAIN = (SMALL_PIPELINED, MIDDLE_PIPELINED, LARGE_PIPELINED)
 FETCH_AGAIN_SECONDS = 0.5
 
@@ -38,12 +38,12 @@ ABOVE_STORED_MIB = "loaded minus stored MiB"
 
 
 def figure_name(case: Case, quantity: str) -> str:
-    """Return the name of a figure that each case has."""
+    """Return the name of a case's figure."""
     return f"{case.name}: {quantity}"
 
 
 def measure(target: RunningTarget) -> Figures:
-    """Measure a broker that has just started. Raises LoadError when it does not bear the load."""
+    """Measure a broker that has just started. Raises LoadError if the load fails."""
     figures = {COLD_START_MS: target.cold_start_ms, IDLE_MIB: memory_mib(target.process_id)}
     stored_bytes = produce_case(target, WARM_UP, figures={})
     for case in CASES:
@@ -57,7 +57,7 @@ def measure(target: RunningTarget) -> Figures:
 
 
 def fetch_case(target: RunningTarget, case: Case, seconds: float) -> float:
-    """Return the MB/s of fetching what was produced of a case, over and over for so long, or once."""
+    """Return the MB/s of fetching the records of a case repeatedly for some seconds, or once for 0."""
     return load_program.fetch_mb_per_s(target.port, _topic(case), case.batches * case.records_per_batch, seconds)
 
 
@@ -66,7 +66,7 @@ def _topic(case: Case) -> str:
 
 
 def produce_case(target: RunningTarget, case: Case, figures: Figures) -> int:
-    """Produce a case, enter its figures, and return the bytes that the broker now holds more."""
+    """Produce a case, add its figures, and return the produced bytes."""
     cpu_before = cpu_seconds(target.process_id)
     produced = load_program.produce(target.port, _topic(case), case)
     cpu = cpu_seconds(target.process_id) - cpu_before

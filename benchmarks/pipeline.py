@@ -1,8 +1,8 @@
-"""The pipeline: its decoder on one core; on local[2] the data source beside Spark's kafka format, and a ledger's audit.
+"""Benchmarks of the pipeline: the decoder on one core; on local[2] the data source, Spark's kafka format, and an audit.
 
-A record has a key of 8 bytes and a value of 92 that no codec makes smaller by much; a batch has 160 records (16 KB)
-where nothing else is said. The decoder's figures are CPU time, which other programs do not take; Spark's are wall time,
-in a session that has run the same so often that its virtual machine has compiled it, and the first time beside that.
+A record has a key of 8 bytes and a value of 92 random bytes, which hardly compress; a batch has 160 records (16 KB) by
+default. The decoder's figures are CPU time. Spark's are wall time after enough rounds for the virtual machine to
+compile, and of the first round.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fauxka.protocol.batches.record_batch import Compression, parse_header, stamped_prefix
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 
-from .goals import word_of
+from .goals import verdict_text
 from .measurement import Figures
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 PARTS = ("decoder", "spark", "ledger")
 
 RECORD_COUNT = 1_000_000
-# A part of the records is enough for the decoder: it works through pieces of this size.
+# The decoder decodes pieces of this size, so a part of the records is enough for it.
 DECODED_COUNT = 320_000
 BATCH_RECORDS = 160
 PARTITIONS = 4
@@ -41,17 +41,17 @@ SOURCE_GOAL = 1.2e6
 CONNECTOR_FACTOR_GOAL = 3
 LEDGER_SECONDS_GOAL = 5.0
 
-# Not counted, but the first is told: the virtual machine compiles beside the first rounds.
+# The virtual machine compiles during these rounds. Only the first of them is reported.
 WARMING_ROUNDS = 12
 
-# What the kafka format gives, which has no fewer columns for fewer being asked for.
+# The columns of the kafka format, which always reads all of them.
 KAFKA_COLUMNS = (
     "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, timestamp_type int"
 )
 SAME_COLUMNS = "data source, path, its columns"
 BATCHES = "data source, path, batches"
 LEDGER_KEYS = 10_000
-# What the audit of a ledger needs of a record whose key is its event id.
+# The columns that the audit of a ledger reads, with the key as event id.
 LEDGER_COLUMNS = (
     "topic string, partition int, offset bigint, timestamp timestamp, key binary, batch_base_offset bigint, "
     "is_control boolean, damage string"
@@ -61,7 +61,7 @@ LEDGER = "ledger of 1 M events, log of 1 M records"
 
 @dataclass(frozen=True, slots=True)
 class DecoderCase:
-    """What is decoded."""
+    """A view, codec and batch size to decode."""
 
     name: str
     view: ViewName
@@ -80,7 +80,7 @@ DECODER_CASES = (
 
 
 def main(names: Sequence[str], round_count: int) -> dict[str, Figures]:
-    """Measure the parts, all without a name, print the figures and the goals, and return the medians."""
+    """Measure the named parts, or all, print the figures and the goals, and return the medians."""
     results: dict[str, Figures] = {}
     if not names or "decoder" in names:
         results |= {case.name: _measure_decoder(case, round_count) for case in DECODER_CASES}
@@ -94,7 +94,7 @@ def main(names: Sequence[str], round_count: int) -> dict[str, Figures]:
 
 
 def log_bytes(count: int, codec: Compression, batch_records: int) -> bytes:
-    """Return batches as a log has them."""
+    """Return the bytes of a log with count records."""
     generator = random.Random(7)
     records = [
         Record(generator.randbytes(92), f"{index:08d}".encode(), 1_700_000_000_000 + index)
@@ -113,34 +113,34 @@ def _measure_decoder(case: DecoderCase, round_count: int) -> Figures:
     data = memoryview(log_bytes(DECODED_COUNT, case.codec, case.batch_records))
     decoder = Decoder(case.view, columns_of(case.view))
     rates: list[float] = []
-    # The first round is not counted: its memory is new.
+    # The first round, with newly allocated memory, is not counted.
     for _ in range(round_count + 1):
         begin = time.process_time()
         rows = sum(part.num_rows for part in decoder.decode(data, RowSource("t", 0)))
         rates.append(DECODED_COUNT / (time.process_time() - begin))
         assert rows == (DECODED_COUNT if case.view == "records" else DECODED_COUNT // case.batch_records), (
-            "all rows are there"
+            f"{rows} rows were decoded"
         )
     rate = statistics.median(rates[1:])
-    _tell(f"decoder, {case.name}", rate, case.goal)
+    _print_rate(f"decoder, {case.name}", rate, case.goal)
     return {"records/s": rate}
 
 
-def _tell(name: str, rate: float, goal: float | None, more: str = "") -> None:
-    verdict = "" if goal is None else f"   goal {goal / 1e6:.1f} M: {word_of(rate >= goal)}"
+def _print_rate(name: str, rate: float, goal: float | None, more: str = "") -> None:
+    verdict = "" if goal is None else f"   goal {goal / 1e6:.1f} M: {verdict_text(rate >= goal)}"
     print(f"{name:40} {rate / 1e6:6.2f} M records/s{more}{verdict}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Log:
-    """The topic in a folder, served by a broker, and a session that can read both."""
+    """A topic in a data folder, a broker that serves it, and a Spark session."""
 
     spark: SparkSession
     folder: str
     bootstrap: str
 
     def frame(self, view: ViewName, schema: str | None = None, **options: str) -> DataFrame:
-        """Return the topic, by its folder if no broker is named."""
+        """Return a frame of the topic, read from its folder unless options name a broker."""
         options = options or {"path": self.folder}
         reader = self.spark.read.format("fauxka-log").options(topics="t", view=view, **options)
         return (reader if schema is None else reader.schema(schema)).load()
@@ -162,7 +162,7 @@ def _log_in_spark() -> Generator[_Log]:
 
 
 def _measure_source(log: _Log, round_count: int) -> dict[str, Figures]:
-    """Measure in one session, in turn, what each gives of the same topic."""
+    """Measure all ways to read the topic, in turn, in one session."""
     kafka = log.spark.read.format("kafka").option("kafka.bootstrap.servers", log.bootstrap)
     frames = {
         SAME_COLUMNS: log.frame("records", KAFKA_COLUMNS),
@@ -176,15 +176,15 @@ def _measure_source(log: _Log, round_count: int) -> dict[str, Figures]:
     connector = medians["kafka format"]
     goals = {SAME_COLUMNS: SOURCE_GOAL, BATCHES: DECODER_GOAL}
     for name, rate in medians.items():
-        _tell(f"spark, {name}", rate, goals.get(name), f"   the first time {timings[name].first:.1f} s")
+        _print_rate(f"spark, {name}", rate, goals.get(name), f"   first round {timings[name].first:.1f} s")
     factor = medians[SAME_COLUMNS] / connector
-    verdict = word_of(factor >= CONNECTOR_FACTOR_GOAL)
+    verdict = verdict_text(factor >= CONNECTOR_FACTOR_GOAL)
     print(f"the data source is {factor:.1f} times as fast as the kafka format; goal {CONNECTOR_FACTOR_GOAL}: {verdict}")
     return {name: {"records/s": rate} for name, rate in medians.items()}
 
 
 def _measure_ledger(log: _Log, round_count: int) -> dict[str, Figures]:
-    """Measure the audit of a ledger that has each record once, from reading both to the findings, of which are none."""
+    """Measure the audit of a complete ledger, including reading both; it has no findings."""
     from fauxka.pipeline.audit.ledger_audit import audit_ledger
     from fauxka.pipeline.event_id import event_id_column
 
@@ -193,22 +193,22 @@ def _measure_ledger(log: _Log, round_count: int) -> dict[str, Figures]:
     _write_ledger(log.spark, file)
     records = log.frame("records", LEDGER_COLUMNS)
     found = audit_ledger(records, log.spark.read.parquet(file), event_id_column("key"))
-    assert found.isEmpty(), "all is there as the ledger says"
+    assert found.isEmpty(), "the audit of a complete ledger has findings"
     first, seconds = _timings_of({LEDGER: found}, round_count)[LEDGER]
-    verdict = word_of(seconds <= LEDGER_SECONDS_GOAL)
-    print(f"{LEDGER:40} {seconds:6.2f} s   the first time {first:.1f} s   goal {LEDGER_SECONDS_GOAL:.0f} s: {verdict}")
+    verdict = verdict_text(seconds <= LEDGER_SECONDS_GOAL)
+    print(f"{LEDGER:40} {seconds:6.2f} s   first round {first:.1f} s   goal {LEDGER_SECONDS_GOAL:.0f} s: {verdict}")
     return {LEDGER: {"seconds": seconds}}
 
 
 class _Timing(NamedTuple):
-    """The first time, and the median when all is compiled; seconds."""
+    """The seconds of the first round, and the median after the warming rounds."""
 
     first: float
     median: float
 
 
 def _timings_of(frames: dict[str, DataFrame], round_count: int) -> dict[str, _Timing]:
-    """Return how long it takes to make every column of every row; none is written."""
+    """Return the time to compute every column of every row without writing them."""
     seconds: dict[str, list[float]] = {name: [] for name in frames}
     for _ in range(round_count + WARMING_ROUNDS):
         for name, frame in frames.items():
@@ -236,7 +236,7 @@ def _write_ledger(spark: SparkSession, file: str) -> None:
 
 
 def _write_log(folder: Path) -> None:
-    """Write the topic through a broker, so that its folder is one that a broker serves."""
+    """Produce the topic to a broker with this data folder."""
     from confluent_kafka import Producer
 
     from fauxka.testing import Broker

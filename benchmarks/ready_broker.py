@@ -1,10 +1,10 @@
-"""Prints how long importing a broker for tests takes, and then starting the first one of the process, in ms as JSON."""
+"""Prints the time to import fauxka.testing and to start the first broker, in ms as JSON."""
 
 import json
 import time
 
 start = time.perf_counter()
-from fauxka.testing import Broker  # noqa: E402 - its import is what is measured
+from fauxka.testing import Broker  # noqa: E402 - the import is measured
 
 imported = time.perf_counter()
 broker = Broker().start()

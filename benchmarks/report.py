@@ -1,4 +1,4 @@
-"""The figures as a table in Markdown, ready for docs/performance.md."""
+"""Formats figures as a Markdown table for docs/performance.md."""
 
 import os
 import platform
@@ -11,7 +11,7 @@ from .targets import KAFKA_NAME
 
 
 def machine() -> str:
-    """Describe the machine in a few words."""
+    """Return a line with processor, memory, kernel and Python version."""
     model = platform.machine()
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
@@ -23,7 +23,7 @@ def machine() -> str:
 
 
 def table(results: Mapping[str, Figures]) -> str:
-    """Return a row for each figure and a column for each target; in brackets the ratio to Kafka."""
+    """Return a table with a row per figure and a column per target, with the ratio to Kafka in brackets."""
     names = dict.fromkeys(name for figures in results.values() for name in figures)
     lines = ["| | " + " | ".join(results) + " |", "|---|" + "---:|" * len(results)]
     lines += [f"| {name} | " + " | ".join(_cell(results, target, name) for target in results) + " |" for name in names]
@@ -42,5 +42,5 @@ def _cell(results: Mapping[str, Figures], target: str, name: str) -> str:
 
 
 def checklist(results: Mapping[str, Figures], goals: Iterable[Goal] = GOALS) -> str:
-    """Return a line for each goal."""
+    """Return a line per goal."""
     return "\n".join(goal.line(results) for goal in goals)

@@ -1,9 +1,8 @@
-"""An audit of logs of different sizes: how long it takes, and how much memory its driver has at most.
+"""Time and peak memory of an audit of logs of different sizes.
 
-With local[2] the driver's virtual machine does the tasks' work as well, in a heap that is the same for all sizes and
-taken whole at the start: an audit that needs more of it ends in an OutOfMemoryError, and one that needs more beside it
-is seen. The Python workers, which decode, are processes of their own. The logs are generated and deleted again, one at
-a time.
+With local[2] the driver's virtual machine also runs the tasks. Its heap is the same for all sizes and allocated at the
+start, so an audit that needs more heap fails with OutOfMemoryError, and memory outside the heap shows in the figures.
+The Python workers, which decode, are separate processes. The logs are generated and deleted one at a time.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ from .measurement import Figures
 from .process_tree import own_cpu_seconds, peak_memory_mib, process_ids
 
 RECORD_COUNTS = (1_000_000, 3_000_000, 10_000_000)
-# Small, so that what grows with the log does not fit.
+# Too small for anything that grows with the log.
 HEAP = "512m"
-# The audits that are measured, by the options that they have beside the log.
+# The measured audits and their options.
 AUDITS = {"sequences": (), "sequences and events": ("--event-id", "key")}
 
 _HEAD = (
@@ -37,14 +36,14 @@ _EXIT_FINDINGS = 1
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The most memory, in MiB, of the driver's two processes and of all that decode together."""
+    """The peak memory, in MiB, of the driver's virtual machine, its Python, and all workers together."""
 
     machine: float = 0
     python: float = 0
     workers: float = 0
 
-    def most(self, other: Memory) -> Memory:
-        """Return the greater of each."""
+    def maximum(self, other: Memory) -> Memory:
+        """Return the greater value of each field."""
         return Memory(
             max(self.machine, other.machine), max(self.python, other.python), max(self.workers, other.workers)
         )
@@ -52,10 +51,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class AuditRun:
-    """An audit that has ended; copies are those that it found.
-
-    cpu_seconds: of all its processes, which other programs on the machine do not take, as they do of the time.
-    """
+    """The figures of a finished audit. cpu_seconds: of all its processes. copies: those that it found."""
 
     seconds: float
     cpu_seconds: float
@@ -74,7 +70,7 @@ def main(record_counts: Sequence[int]) -> dict[str, Figures]:
             for name, options in AUDITS.items():
                 run = run_audit(Path(folder) / "log", options)
                 _check(run, log, has_events="--event-id" in options)
-                _tell(name, run, log)
+                _print_run(name, run, log)
                 results[f"{name}, {log.records} records"] = {
                     "seconds": run.seconds,
                     "CPU seconds": run.cpu_seconds,
@@ -88,7 +84,7 @@ def main(record_counts: Sequence[int]) -> dict[str, Figures]:
 
 
 def run_audit(log: Path, options: Sequence[str], heap: str = HEAP) -> AuditRun:
-    """Run `fauxka audit` in processes of its own, with two tasks at a time."""
+    """Run `fauxka audit` in a process with two tasks at a time."""
     verdict = log.parent / "verdict.json"
     keys = {
         "spark.driver.memory": heap,
@@ -98,20 +94,20 @@ def run_audit(log: Path, options: Sequence[str], heap: str = HEAP) -> AuditRun:
     settings = ("--master", "local[2]", *(word for key, value in keys.items() for word in ("-c", f"{key}={value}")))
     command = [sys.executable, "-m", "fauxka", "audit", "--path", str(log), *settings, "--json", str(verdict), *options]
     memory, begin = Memory(), time.perf_counter()
-    # Of those that have ended too.
+    # Includes processes that have ended.
     cpu: dict[int, float] = {}
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         while process.poll() is None:
-            memory = memory.most(_memory_of(process.pid))
+            memory = memory.maximum(_memory_of(process.pid))
             for process_id in process_ids(process.pid):
                 cpu[process_id] = max(cpu.get(process_id, 0.0), own_cpu_seconds(process_id))
             time.sleep(_POLL_SECONDS)
         seconds = time.perf_counter() - begin
         words = "" if process.stderr is None else process.stderr.read()
     assert process.returncode in (0, _EXIT_FINDINGS), f"exit code {process.returncode}: {words}"
-    told = json.loads(verdict.read_text())
-    records = sum(topic["records"] for topic in told["topics"])
-    copies = sum(group["records"] for group in told["groups"] if group["kind"] == "duplicate")
+    found = json.loads(verdict.read_text())
+    records = sum(topic["records"] for topic in found["topics"])
+    copies = sum(group["records"] for group in found["groups"] if group["kind"] == "duplicate")
     return AuditRun(seconds, sum(cpu.values()), memory, records, copies)
 
 
@@ -141,7 +137,7 @@ def _check(run: AuditRun, log: GeneratedLog, *, has_events: bool) -> None:
     assert run.copies == expected, f"{run.copies} copies were found, not {expected}"
 
 
-def _tell(name: str, run: AuditRun, log: GeneratedLog) -> None:
+def _print_run(name: str, run: AuditRun, log: GeneratedLog) -> None:
     driver = f"{run.memory.machine:.0f} + {run.memory.python:.0f}"
     rate = log.records / run.cpu_seconds / 1e6
     print(

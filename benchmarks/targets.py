@@ -1,4 +1,4 @@
-"""The brokers that are measured: how each is started, and when it is up."""
+"""Starts and stops the measured brokers."""
 
 import json
 import os
@@ -21,22 +21,22 @@ from .load_program import CACHE
 CHECKOUT = Path(__file__).parent.parent
 KAFKA = CHECKOUT / "tests" / "reference" / "kafka"
 START_SECONDS_MAX = 60.0
-# A clean stop makes everything safe that the system still holds: gigabytes where much was produced.
+# A clean shutdown syncs gigabytes of dirty pages.
 STOP_SECONDS_MAX = 120.0
-# Short against the quickest cold start, about 100 ms.
+# Short compared to the fastest cold start, about 100 ms.
 POLL_SECONDS = 0.002
-# Below the ports that the kernel gives to outgoing connections; Kafka takes two in a row.
+# Below the ephemeral ports of the kernel; Kafka needs two consecutive ports.
 FIRST_PORT, LAST_PORT = 30_000, 32_000
-# ApiVersions version 0 with correlation id 1 and client id null, behind the four bytes of its size.
+# ApiVersions version 0 with correlation id 1 and client id null, after the four bytes of its size.
 API_VERSIONS_REQUEST = struct.pack(">ihhih", 10, 18, 0, 1, -1)
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A broker by name.
+    """A broker to measure.
 
-    command: given the port to take and the file to write its address to; a broker does either.
-    missing: what this machine lacks to run it, or None.
+    command: returns the command for a port and a ready file; the broker uses one of them.
+    missing: the missing programs, or None.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class RunningTarget:
-    """A broker that answers."""
+    """A running broker."""
 
     process_id: int
     port: int
@@ -55,7 +55,7 @@ class RunningTarget:
 
 
 def fauxka(*config: str) -> Callable[[int, Path], list[str]]:
-    """Return the command of a fauxka with these settings on top of its defaults."""
+    """Return the command of a fauxka with these settings."""
     settings = [word for entry in config for word in ("-c", entry)]
     return lambda port, ready_file: [
         sys.executable, "-m", "fauxka", "serve",
@@ -64,7 +64,7 @@ def fauxka(*config: str) -> Callable[[int, Path], list[str]]:
 
 
 def fauxka_on_disk(*words: str) -> Callable[[int, Path], list[str]]:
-    """Return the command of a fauxka that keeps its data beside the ready file, with these words behind it."""
+    """Return the command of a fauxka with its data folder beside the ready file and more arguments."""
     in_memory = fauxka()
     return lambda port, ready_file: [
         *in_memory(port, ready_file), "--data-dir", str(ready_file.parent / "data"), *words
@@ -72,7 +72,7 @@ def fauxka_on_disk(*words: str) -> Callable[[int, Path], list[str]]:
 
 
 def librdkafka_mock(port: int, ready_file: Path) -> list[str]:
-    """Return the command of librdkafka's mock; the port is its own choice."""
+    """Return the command of librdkafka's mock, which chooses its own port."""
     return [sys.executable, "-m", "benchmarks.librdkafka_mock", str(ready_file)]
 
 
@@ -86,7 +86,7 @@ def _missing(*programs: str) -> str | None:
 
 
 def kafka_missing() -> str | None:
-    """Return what this machine lacks to run a real Kafka, or None."""
+    """Return the missing programs for a real Kafka, or None."""
     return _missing("bash", "java", "mvn")
 
 
@@ -107,14 +107,14 @@ TARGETS = (
 
 @contextmanager
 def running(target: Target) -> Generator[RunningTarget]:
-    """Run a target for the length of the block. Raises RuntimeError with its last words when it does not start."""
+    """Run a target during the block. Raises RuntimeError with the end of its log if it does not start."""
     with tempfile.TemporaryDirectory() as folder, running_in(Path(folder), target) as broker:
         yield broker
 
 
 @contextmanager
 def running_in(folder: Path, target: Target) -> Generator[RunningTarget]:
-    """Run a target whose files are in a folder, where another one may have run before; the block may kill it."""
+    """Run a target with its files in folder, perhaps those of an earlier run; the block may kill it."""
     ready_file, log_file = folder / "ready.json", folder / "log"
     ready_file.unlink(missing_ok=True)
     port = _free_pair_of_ports()
@@ -132,7 +132,7 @@ def running_in(folder: Path, target: Target) -> Generator[RunningTarget]:
             port = _port_when_ready(process, port, ready_file, log_file)
             cold_start_ms = (time.perf_counter() - start) * 1000
             if target.writes_ready_file:
-                # Clients can connect before the admin API is up; what that takes is not to disturb the load.
+                # Waits for the admin API too, so that its start does not disturb the load.
                 _wait_for(ready_file)
             yield RunningTarget(process.pid, port, cold_start_ms)
         finally:
@@ -140,7 +140,7 @@ def running_in(folder: Path, target: Target) -> Generator[RunningTarget]:
 
 
 def bytecode_environment() -> dict[str, str]:
-    """Return an environment in which Python keeps its bytecode, as it does for what a package client installs."""
+    """Return an environment in which Python caches its bytecode, as for installed packages."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return {**environment, "PYTHONPYCACHEPREFIX": str(CACHE / "bytecode")}
 
@@ -150,7 +150,7 @@ def _port_when_ready(process: subprocess.Popen[bytes], port: int, ready_file: Pa
     while True:
         if ready_file.exists():
             port = int(json.loads(ready_file.read_text())["bootstrap"].rpartition(":")[2])
-        if _answers(port):
+        if _is_ready(port):
             return port
         if process.poll() is not None or time.monotonic() > deadline:
             raise RuntimeError(f"did not start: {log_file.read_text(errors='replace')[-1000:]}")
@@ -165,7 +165,7 @@ def _wait_for(ready_file: Path) -> None:
         time.sleep(POLL_SECONDS)
 
 
-def _answers(port: int) -> bool:
+def _is_ready(port: int) -> bool:
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=1) as connection:
             connection.sendall(API_VERSIONS_REQUEST)
@@ -175,7 +175,7 @@ def _answers(port: int) -> bool:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Terminate the group of a process; it has one of its own."""
+    """Terminate the process group of a process."""
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGTERM)
         try:
@@ -189,7 +189,7 @@ def _free_pair_of_ports() -> int:
     for port in random.sample(range(FIRST_PORT, LAST_PORT, 2), 50):
         if _is_free(port) and _is_free(port + 1):
             return port
-    raise RuntimeError(f"no two free ports in a row among 50 of {FIRST_PORT}..{LAST_PORT}")
+    raise RuntimeError(f"found no two consecutive free ports in 50 of {FIRST_PORT}..{LAST_PORT}")
 
 
 def _is_free(port: int) -> bool:

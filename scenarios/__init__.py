@@ -1,1 +1,1 @@
-"""The named scenarios: data that says what is done and what must be seen, and what runs them."""
+"""Named scenarios: files with the steps and the expected result, and the engine that runs them."""

@@ -1,4 +1,4 @@
-"""The scenarios as the admin API lists and runs them."""
+"""The scenario runner of the admin API."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Any
 import msgspec
 
 from ..admin.scenarios import ScenarioImpossible, ScenarioInfo, UnknownScenarioName
-from .all_scenarios import all_names, load_any, run_any, unable_of
+from .all_scenarios import all_names, load_any, run_any, unsupported_clients
+from .brokers.scenario_broker import BrokerFailed
 from .clients.client import ClientStuck, ClientUnavailable
-from .clients.raw_connection import ConnectionLost, NoAnswer
+from .clients.raw_connection import ConnectionLost, NoResponse
 from .scenario_files import UnknownScenario
-from .stages.stage import StageFailed
 
-# What a run may end with in place of a report; each message is one line.
-FAILURES = (ClientStuck, StageFailed, ConnectionLost, NoAnswer)
+# The exceptions of a run that has no report; each message is one line.
+FAILURES = (ClientStuck, BrokerFailed, ConnectionLost, NoResponse)
 
 
 class AdminRunner:
-    """Scenarios as the admin API uses them; see admin.scenarios."""
+    """Lists and runs scenarios for the admin API."""
 
     def list_all(self) -> list[ScenarioInfo]:
         """Return all scenarios, sorted by name."""
@@ -29,15 +29,15 @@ class AdminRunner:
                 title=each.title,
                 story=each.story.strip(),
                 versions=each.versions,
-                unable=unable_of(each),
+                unable=unsupported_clients(each),
             )
             for each in scenarios
         ]
 
     def run(self, name: str, client: str, as_version: str | None) -> dict[str, Any]:
-        """Run one on a broker of its own and return its report.
+        """Run a scenario on its own broker and return its report.
 
-        Raises UnknownScenarioName, ValueError for a version whose rules are not known, ScenarioImpossible.
+        Raises UnknownScenarioName, ScenarioImpossible, and ValueError for an unsupported version.
         """
         try:
             scenario = load_any(name)
@@ -47,5 +47,5 @@ class AdminRunner:
             report = run_any(scenario, client, as_version)
         except (ClientUnavailable, *FAILURES) as error:
             raise ScenarioImpossible(str(error)) from error
-        told: dict[str, Any] = msgspec.to_builtins(report)
-        return told
+        fields: dict[str, Any] = msgspec.to_builtins(report)
+        return fields

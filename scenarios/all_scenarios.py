@@ -1,4 +1,4 @@
-"""All scenarios by their names: those of a client and a broker, and those with Spark."""
+"""All scenarios by name: those of a client and a broker, and those with Spark."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ def load_any(name: str) -> Scenario | JobScenario:
     if name in job_scenario_names():
         return load_job_scenario(name)
     if name not in scenario_names():
-        raise UnknownScenario(f"there is no scenario {name!r}; there are {', '.join(all_names())}")
+        raise UnknownScenario(f"unknown scenario {name!r}; known are {', '.join(all_names())}")
     return load_scenario(name)
 
 
 def run_any(scenario: Scenario | JobScenario, client: str, as_version: str | None) -> Report:
-    """Run a scenario on a broker of its own; see engine.run and run_with_spark."""
+    """Run a scenario on its own broker; raises what engine.run and run_with_spark raise."""
     if isinstance(scenario, JobScenario):
+        # Imported lazily: most scenarios need no Spark.
         from .spark.job_engine import run_with_spark
 
         return run_with_spark(scenario, client_of(client), as_version)
     return run(scenario, client_of(client), as_version)
 
 
-def unable_of(scenario: Scenario | JobScenario) -> dict[str, str]:
-    """Return the clients that cannot do a scenario, and why."""
-    # Spark's client is its own: no other is asked for.
+def unsupported_clients(scenario: Scenario | JobScenario) -> dict[str, str]:
+    """Return the clients that cannot run a scenario, with the reason; Spark uses its own client."""
     return scenario.unable if isinstance(scenario, Scenario) else {}

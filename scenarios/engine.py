@@ -1,8 +1,8 @@
-"""Runs a scenario: has its steps done with a client against a broker, and compares what was seen with what must be."""
+"""Runs a scenario with a client on its own broker, and compares the result with the expectations."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -10,28 +10,29 @@ from typing import Any
 from msgspec import Struct
 
 from ..storage.producers.emulated_version import EmulatedVersion
+from .brokers.in_process_broker import InProcessBroker
+from .brokers.process_broker import ProcessBroker
+from .brokers.scenario_broker import ScenarioBroker, create_topic
 from .clients.client import ClientOptions, ClientUnavailable, ScenarioClient
 from .clients.clients import NamedClient, client_of
-from .expectations import Check, Seen, check
-from .performer import TOPIC, Cast, Performer
+from .expectations import Check, RunResult, check
 from .report.notes import Notes
 from .report.stored_log import read_committed, read_log
 from .report.timeline import Moment, build_timeline
 from .scenario import RAW, Scenario, is_within
-from .stages.stage import Stage, create_topic
-from .stages.stages import open_stage
+from .step_runner import TOPIC, RunContext, StepRunner
 
-# How long a client waits for an answer before it sends again: short, as nothing here takes long unless it is lost.
+# The request timeouts of the clients. They are short, because a response that is late here is lost.
 RAW_REQUEST_MS = 400
 REAL_REQUEST_MS = 700
-# How long it tries at all; a scenario that needs its patience to end says less.
+# The delivery timeout; a scenario in which it must expire sets a shorter one.
 DELIVERY_MS = 20_000
-# The APIs that a timeline shows; a client asks for metadata and versions as it likes.
+# The APIs in a timeline; requests for metadata and versions differ by client.
 SHOWN_APIS = ("Produce", "InitProducerId", "AddPartitionsToTxn", "EndTxn")
 
 
 class Report(Struct, kw_only=True):
-    """What came of a scenario. instead_of: which client was asked for, and why it cannot do it; "" if it could."""
+    """The report of a run. instead_of: the requested client and why it cannot run the scenario; "" if it can."""
 
     scenario: str
     title: str
@@ -46,10 +47,10 @@ class Report(Struct, kw_only=True):
 
 
 def run(scenario: Scenario, client: NamedClient, as_version: str | None = None) -> Report:
-    """Run a scenario on a broker of its own; with the raw client where the one that is asked for cannot do it.
+    """Run a scenario on its own broker, with the raw client if the requested one cannot run it.
 
-    Raises ClientUnavailable where it cannot be done so, ClientStuck or StageFailed where it did not come to an end, and
-    ValueError for a version whose rules are not known.
+    Raises ClientUnavailable if client or version do not fit, ClientStuck or BrokerFailed if the run did not finish,
+    and ValueError for an unsupported version.
     """
     version = EmulatedVersion.parse(as_version) if as_version else EmulatedVersion.latest()
     instead_of = ""
@@ -57,40 +58,41 @@ def run(scenario: Scenario, client: NamedClient, as_version: str | None = None) 
         instead_of = f"{client.name}: {scenario.unable[client.name]}"
         client = client_of(RAW)
     check_possible(scenario, client.name, version.name)
-    stage = open_stage(scenario, version.name)
+    make_broker: Callable[[str], ScenarioBroker] = ProcessBroker if scenario.on_disk else InProcessBroker
+    broker = make_broker(version.name)
     try:
-        create_topic(stage.bootstrap_servers, TOPIC, scenario.partitions, scenario.topic_config)
-        report = _run_on(stage, scenario, client, version)
+        create_topic(broker.bootstrap_servers, TOPIC, scenario.partitions, scenario.topic_config)
+        report = _run_on(broker, scenario, client, version)
     finally:
-        stage.close()
+        broker.close()
     report.instead_of = instead_of
     return report
 
 
 def check_possible(scenario: Scenario, client: str, version: str) -> None:
-    """Raise ClientUnavailable where the scenario says nothing about the version or the client."""
+    """Raise ClientUnavailable if the scenario has no expectations for the version and the client."""
     if not is_within(scenario.versions, version):
         raise ClientUnavailable(f"{scenario.name} is about Kafka {scenario.versions}, not {version}")
     if not scenario.expected_of(client, version):
-        raise ClientUnavailable(f"{scenario.name} says nothing about {client} and Kafka {version}")
+        raise ClientUnavailable(f"{scenario.name} has no expectations for {client} and Kafka {version}")
 
 
-def _run_on(stage: Stage, scenario: Scenario, named: NamedClient, version: EmulatedVersion) -> Report:
-    notes = Notes(stage, TOPIC)
-    options = _options(stage, scenario, named.name, notes)
+def _run_on(broker: ScenarioBroker, scenario: Scenario, named: NamedClient, version: EmulatedVersion) -> Report:
+    notes = Notes(broker, TOPIC)
+    options = _options(broker, scenario, named.name, notes)
 
     def start_producer(transactional_id: str) -> ScenarioClient:
         return named.make(replace(options, transactional_id=transactional_id))
 
-    cast = Cast(scenario, named.name, named.make(options), stage, notes, start_producer)
-    with closing(Performer(cast)) as performer:
-        performer.perform()
-    return _report(cast, performer, version)
+    context = RunContext(scenario, named.name, named.make(options), broker, notes, start_producer)
+    with closing(StepRunner(context)) as runner:
+        runner.run()
+    return _report(context, runner, version)
 
 
-def _options(stage: Stage, scenario: Scenario, name: str, notes: Notes) -> ClientOptions:
+def _options(broker: ScenarioBroker, scenario: Scenario, name: str, notes: Notes) -> ClientOptions:
     return ClientOptions(
-        bootstrap_servers=stage.bootstrap_servers,
+        bootstrap_servers=broker.bootstrap_servers,
         topic=TOPIC,
         is_idempotent=scenario.idempotent,
         request_ms=scenario.request_ms or (RAW_REQUEST_MS if name == RAW else REAL_REQUEST_MS),
@@ -100,30 +102,30 @@ def _options(stage: Stage, scenario: Scenario, name: str, notes: Notes) -> Clien
     )
 
 
-def _report(cast: Cast, performer: Performer, version: EmulatedVersion) -> Report:
-    scenario, stage = cast.scenario, cast.stage
-    stored = read_log(stage.bootstrap_servers, TOPIC, scenario.partitions)
-    requests = [request for request in stage.journal() if request.api in SHOWN_APIS]
-    performer.names.learn_stored(stored, requests)
-    timeline = build_timeline(requests, cast.notes.items, performer.names, performer.rules, version.batches_retained)
-    seen = Seen(
-        client=cast.client_name,
-        deliveries=performer.deliveries,
+def _report(context: RunContext, runner: StepRunner, version: EmulatedVersion) -> Report:
+    scenario, broker = context.scenario, context.broker
+    stored = read_log(broker.bootstrap_servers, TOPIC, scenario.partitions)
+    requests = [request for request in broker.journal() if request.api in SHOWN_APIS]
+    runner.names.add_stored(stored, requests)
+    timeline = build_timeline(requests, context.notes.items, runner.names, runner.rules, version.batches_retained)
+    seen = RunResult(
+        client=context.client_name,
+        deliveries=runner.deliveries,
         decisions=_decisions(timeline),
         stored=stored,
-        cached=_cached(timeline, stage),
-        verdict=stage.verdict(TOPIC),
-        streamed=performer.streamed,
-        committed=read_committed(stage.bootstrap_servers, TOPIC, scenario.partitions),
-        ends=performer.ends,
+        cached=_cached(timeline, broker),
+        verdict=broker.verdict(TOPIC),
+        streamed=runner.streamed,
+        committed=read_committed(broker.bootstrap_servers, TOPIC, scenario.partitions),
+        ends=runner.ends,
     )
-    expected = scenario.expected_of(cast.client_name, version.name)
+    expected = scenario.expected_of(context.client_name, version.name)
     checks = [each for expectation in expected for each in check(expectation, seen)]
     return Report(
         scenario=scenario.name,
         title=scenario.title,
         story=scenario.story.strip(),
-        client=cast.client_name,
+        client=context.client_name,
         as_version=version.name,
         passed=all(each.passed for each in checks),
         checks=checks,
@@ -133,7 +135,7 @@ def _report(cast: Cast, performer: Performer, version: EmulatedVersion) -> Repor
 
 
 def _decisions(timeline: Sequence[Moment]) -> dict[str, list[Moment]]:
-    """Return what became of each batch each time that it was sent, by its name."""
+    """Return the decisions about each batch, one per attempt, by batch name."""
     decisions: dict[str, list[Moment]] = {}
     for moment in timeline:
         if moment.batch is not None and (moment.kind == "decision" or moment.lost):
@@ -141,11 +143,11 @@ def _decisions(timeline: Sequence[Moment]) -> dict[str, list[Moment]]:
     return decisions
 
 
-def _cached(timeline: Sequence[Moment], stage: Stage) -> list[str]:
-    """Return what the broker says that it remembers of the producer that wrote last, by name."""
+def _cached(timeline: Sequence[Moment], broker: ScenarioBroker) -> list[str]:
+    """Return the names of the broker's cached batches of the last producer."""
     last = next((moment for moment in reversed(timeline) if moment.cached is not None and moment.batch), None)
     if last is None or last.batch is None:
         return []
     names = {(window.base_sequence, window.last_sequence): window.name for window in last.cached or []}
-    remembered = stage.remembered(TOPIC).get((last.batch.partition, last.batch.producer_id), [])
-    return [names.get(sequences, f"{sequences[0]}..{sequences[1]}") for sequences in remembered]
+    cached = broker.cached_sequences(TOPIC).get((last.batch.partition, last.batch.producer_id), [])
+    return [names.get(sequences, f"{sequences[0]}..{sequences[1]}") for sequences in cached]

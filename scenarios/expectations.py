@@ -1,4 +1,4 @@
-"""Compares what was seen with what a scenario says must be seen; computes, and touches nothing."""
+"""Compares the result of a run with the expectations of its scenario."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, cast
 from msgspec import Struct
 
 from .clients.client import NO_ANSWER, Delivery
-from .report.seen_requests import NOT_APPLIED, REFUSED
+from .report.journal_requests import NOT_APPLIED, REFUSED
 from .report.stored_log import StoredBatch
 from .report.timeline import Moment
 from .scenario import RAW, Expectation
@@ -19,7 +19,7 @@ COPY = "copy "
 
 
 class Check(Struct, frozen=True):
-    """One thing that was expected, and what was seen."""
+    """One expected value and the value that was seen."""
 
     what: str
     expected: str
@@ -28,12 +28,11 @@ class Check(Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What came of a run.
+class RunResult:
+    """The result of a run.
 
-    decisions: what became of a batch of a name each time that it was sent, in that order. streamed: the events of a
-    stream, in the order in which they were sent. committed: what readers of committed records get. ends: what producers
-    were told of the ends of their transactions.
+    decisions: by batch name, one per attempt, in order. streamed: the events of a stream, in the order of sending.
+    committed: what a read_committed consumer reads. ends: the results of ended transactions.
     """
 
     client: str
@@ -47,12 +46,12 @@ class Seen:
     ends: Sequence[str]
 
 
-def check(expected: Expectation, seen: Seen) -> list[Check]:
-    """Return one check for each thing that is expected."""
+def check(expected: Expectation, seen: RunResult) -> list[Check]:
+    """Return one check per expected value."""
     return list(_checks(expected, seen))
 
 
-def _checks(expected: Expectation, seen: Seen) -> Iterator[Check]:
+def _checks(expected: Expectation, seen: RunResult) -> Iterator[Check]:
     for partition, names in expected.log.items():
         yield compared(f"log of partition {partition}", names, log_of(seen.stored, int(partition)))
     for partition, names in expected.committed.items():
@@ -60,7 +59,7 @@ def _checks(expected: Expectation, seen: Seen) -> Iterator[Check]:
     if expected.ends is not None:
         yield compared("ends of transactions", expected.ends, list(seen.ends))
     for name, answer in expected.answers.items():
-        yield compared(f"answer to {name}", answer, answer_of(seen, name, answer))
+        yield compared(f"answer to {name}", answer, delivery_result(seen, name, answer))
     for name, decisions in expected.decisions.items():
         yield _decisions(name, decisions, seen)
     for name, words in expected.why.items():
@@ -76,23 +75,23 @@ def _checks(expected: Expectation, seen: Seen) -> Iterator[Check]:
 
 
 def log_of(stored: Sequence[StoredBatch], partition: int) -> list[str]:
-    """Return the names of the batches in a partition, in order; each counts where its first event is."""
+    """Return the names of the batches in a partition, in the order of their first events."""
     events = [event for batch in stored if batch.partition == partition for event in batch.events]
     return [name_of(event) for event in events if is_first(event)]
 
 
 def is_first(event: str) -> bool:
-    """Whether it is the first event of a batch."""
+    """Whether event is the first event of a batch."""
     return event.endswith("-1") and bool(name_of(event))
 
 
 def name_of(event: str) -> str:
-    """Return the batch that an event belongs to."""
+    """Return the batch name of an event."""
     return event.rpartition("-")[0]
 
 
-def answer_of(seen: Seen, name: str, wanted: str) -> str:
-    """Return what the application was told of the batch of a name when it sent it last, in an expectation's words."""
+def delivery_result(seen: RunResult, name: str, expected: str) -> str:
+    """Return the result of the last send of a batch in the format of `answers`, such as "copy 1" or an error name."""
     deliveries = [delivery for delivery in seen.deliveries if delivery.batch == name]
     if not deliveries:
         return "not sent"
@@ -100,13 +99,13 @@ def answer_of(seen: Seen, name: str, wanted: str) -> str:
     if last.offset is None:
         return last.error
     for number, offset in enumerate(offsets_of(seen, name, last.partition), 1):
-        if offset == last.offset and wanted != NO_ANSWER:
+        if offset == last.offset and expected != NO_ANSWER:
             return f"{COPY}{number}"
     return f"offset {last.offset}"
 
 
-def offsets_of(seen: Seen, name: str, partition: int) -> list[int]:
-    """Return where the copies of a batch begin in a partition."""
+def offsets_of(seen: RunResult, name: str, partition: int) -> list[int]:
+    """Return the offsets of the copies of a batch in a partition."""
     return [
         batch.base_offset + index
         for batch in seen.stored
@@ -117,43 +116,43 @@ def offsets_of(seen: Seen, name: str, partition: int) -> list[int]:
 
 
 def decision_of(moment: Moment) -> str:
-    """Return a decision in one word: of a refused batch the error."""
+    """Return a decision as one word, for a refused batch the error name."""
     if moment.kind != "decision":
         return NOT_APPLIED
     return moment.error if moment.decision == REFUSED else moment.decision
 
 
-def _decisions(name: str, wanted: Sequence[str], seen: Seen) -> Check:
+def _decisions(name: str, expected: Sequence[str], seen: RunResult) -> Check:
     decisions = [decision_of(moment) for moment in seen.decisions.get(name, ())]
-    passed = decisions == list(wanted) if seen.client == RAW else is_within_order(wanted, decisions)
-    return Check(f"decisions about {name}", ", ".join(wanted), ", ".join(decisions), passed)
+    passed = decisions == list(expected) if seen.client == RAW else is_subsequence(expected, decisions)
+    return Check(f"decisions about {name}", ", ".join(expected), ", ".join(decisions), passed)
 
 
-def is_within_order(wanted: Sequence[str], seen: Sequence[str]) -> bool:
-    """Whether all of wanted is in seen, in that order, others between them."""
-    left = iter(seen)
-    return all(word in left for word in wanted)
+def is_subsequence(expected: Sequence[str], seen: Sequence[str]) -> bool:
+    """Whether seen contains all of expected in this order, perhaps with others between them."""
+    remaining = iter(seen)
+    return all(word in remaining for word in expected)
 
 
-def _reason(name: str, words: str, seen: Seen) -> Check:
+def _reason(name: str, words: str, seen: RunResult) -> Check:
     reasons = [moment.text for moment in seen.decisions.get(name, ())]
     found = any(words in reason for reason in reasons)
     return Check(f"reason given for {name}", words, "; ".join(reasons) or "none", found)
 
 
-def copies_of(seen: Seen, name: str) -> list[int]:
-    """Return how often the events of a batch are in all logs; one number where it is the same for all."""
+def copies_of(seen: RunResult, name: str) -> list[int]:
+    """Return the number of copies of the events of a batch in all logs, without repetitions."""
     events = Counter(event for batch in seen.stored for event in batch.events if event.startswith(f"{name}-"))
     return sorted(set(events.values())) or [0]
 
 
-def _verdict(expected: Expectation, seen: Seen) -> Iterator[Check]:
+def _verdict(expected: Expectation, seen: RunResult) -> Iterator[Check]:
     for part, numbers in expected.verdict.items():
         for name, number in numbers.items():
             yield compared(f"verdict {part}.{name}", number, seen.verdict.get(part, {}).get(name))
 
 
-def _producers(expected: Expectation, seen: Seen) -> Iterator[Check]:
+def _producers(expected: Expectation, seen: RunResult) -> Iterator[Check]:
     named = [batch for batch in seen.stored if batch.name and batch.producer_id >= 0]
     if expected.producers is not None:
         yield compared("producer ids in the log", expected.producers, len({batch.producer_id for batch in named}))
@@ -161,7 +160,7 @@ def _producers(expected: Expectation, seen: Seen) -> Iterator[Check]:
         yield compared("epochs in the log", expected.epochs, sorted({batch.producer_epoch for batch in named}))
 
 
-def _stream(seen: Seen) -> Check:
+def _stream(seen: RunResult) -> Check:
     what = "streamed events in the log"
     stored = [event for batch in seen.stored for event in batch.events if event]
     sent = list(seen.streamed)
@@ -174,11 +173,11 @@ def _stream(seen: Seen) -> Check:
 
 def compared(what: str, expected: object, seen: object) -> Check:
     """Return the check that both are equal."""
-    return Check(what, in_words(expected), in_words(seen), expected == seen)
+    return Check(what, value_text(expected), value_text(seen), expected == seen)
 
 
-def in_words(value: object) -> str:
-    """Return a value as it stands in a report."""
+def value_text(value: object) -> str:
+    """Return a value as text for a report."""
     if isinstance(value, list):
         return " ".join(str(item) for item in cast("list[object]", value)) or "nothing"
     return str(value)

@@ -1,8 +1,7 @@
-"""What a scenario's file says: its batches, what is done step by step, and what must be seen.
+"""The content of a scenario file: batches, steps and expectations; scenario_files reads and checks it.
 
-A file is data; everything that is wrong with it is found when it is read (scenario_files). `only` says for which
-clients something holds: "raw", "real" for all the others, or a client's name. `versions` says for which rules:
-"0.11..2.4".
+`only` limits a step or an expectation to clients: "raw", "real" for all others, or a client's name.
+`versions` limits it to Kafka versions, such as "0.11..2.4".
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from ..storage.producers.emulated_version import EmulatedVersion
 RAW = "raw"
 REAL = "real"
 
-# The rules for which a scenario holds where it does not say.
+# The default of `versions`.
 ALL_VERSIONS = "0.11..4.5"
 
 
 class Batch(Struct, frozen=True):
-    """Events that go out as one batch; sequences are those that the raw client gives them, both ends included."""
+    """Events that are sent as one batch; the sequences are those of the raw client, both inclusive."""
 
     name: str
     first_sequence: int
@@ -29,28 +28,28 @@ class Batch(Struct, frozen=True):
 
     @property
     def count(self) -> int:
-        """How many events it has; sequences go on at 0 behind the greatest."""
+        """The number of events; sequences wrap to 0 after the greatest."""
         return ((self.last_sequence - self.first_sequence) & 0x7FFFFFFF) + 1
 
     def at_most(self, count: int | None) -> Batch:
-        """Return the batch with no more events than that."""
+        """Return the batch with at most count events."""
         if count is None or self.count <= count:
             return self
         return Batch(self.name, self.first_sequence, self.first_sequence + count - 1)
 
 
 class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="do", tag=True):
-    """Something that is done. only: for which clients, all where it is empty."""
+    """A step. only: its clients, all if empty. says: a note in the timeline."""
 
     only: list[str] = []
     says: str = ""
 
 
 class Send(Step, frozen=True, tag="send"):
-    """The application hands batches to its producer, each in a request of its own, and waits for none of them.
+    """The application sends batches, each in its own request, without waiting for responses.
 
-    again: the application sends events that it sent before; they are the same, and get new sequences.
-    by: the producer, where it is not the one that the scenario begins with.
+    again: whether the application repeats events of earlier batches, with new sequences.
+    by: the producer; "" is the first one.
     """
 
     batches: list[str]
@@ -60,7 +59,7 @@ class Send(Step, frozen=True, tag="send"):
 
 
 class Stream(Step, frozen=True, tag="stream"):
-    """The application sends that many events a second, for so long."""
+    """The application sends events at a steady rate for some time."""
 
     events_per_second: int
     for_ms: int
@@ -68,16 +67,16 @@ class Stream(Step, frozen=True, tag="stream"):
 
 
 class Settle(Step, frozen=True, tag="settle"):
-    """The client gets an answer to all that it sent, and sends again what has none. retries: the raw client's too."""
+    """The client waits for all responses and retries. retries: whether the raw client retries too."""
 
     retries: bool = True
     by: str = ""
 
 
 class StartProducer(Step, frozen=True, tag="start_producer"):
-    """Another process begins to produce, beside the one that there is.
+    """Another process starts a producer.
 
-    by: what the scenario calls it. transactional_id: with the one of another producer it takes its place.
+    by: its name in the scenario. transactional_id: fences another producer with the same id.
     """
 
     by: str
@@ -91,18 +90,18 @@ class BeginTransaction(Step, frozen=True, tag="begin_transaction"):
 
 
 class EndTransaction(Step, frozen=True, tag="end_transaction"):
-    """A producer commits or aborts its transaction; what it is told is one of the expected `ends`."""
+    """A producer commits or aborts its transaction; the result is compared with the expected `ends`."""
 
     commit: bool
     by: str = ""
 
 
 class GiveUp(Step, frozen=True, tag="give_up"):
-    """The application waits no longer than a delivery may take, and gets no answer."""
+    """The application waits for the delivery timeout, without a response."""
 
 
 class Arm(Step, frozen=True, tag="arm"):
-    """Rules are armed: one for each of the batches, or one for what `match` says."""
+    """The test arms rules: one for each of the batches, or one for `match`."""
 
     name: str
     point: str
@@ -113,65 +112,65 @@ class Arm(Step, frozen=True, tag="arm"):
 
 
 class AwaitHits(Step, frozen=True, tag="await"):
-    """Waits until every rule of that name has acted so often."""
+    """The test waits until every rule of that name has this number of hits."""
 
     rule: str
     hits: int = 1
 
 
 class Lift(Step, frozen=True, tag="lift"):
-    """The rules of that name are taken back."""
+    """The test removes the rules of that name."""
 
     rule: str
 
 
 class Release(Step, frozen=True, tag="release"):
-    """Requests that are held go on."""
+    """The broker releases all held requests."""
 
 
 class Advance(Step, frozen=True, tag="advance"):
-    """The broker's clock goes forward, in milliseconds of no time."""
+    """The broker's clock is advanced by ms milliseconds."""
 
     ms: int
 
 
 class Evict(Step, frozen=True, tag="evict_cache"):
-    """The broker forgets the cached batches of the producer, and nothing else of it."""
+    """The broker drops the cached batches of the producer."""
 
     partition: int = 0
 
 
 class Forget(Step, frozen=True, tag="forget_producer"):
-    """The broker forgets the producer."""
+    """The broker removes the state of the producer."""
 
     partition: int = 0
 
 
 class RestartProducer(Step, frozen=True, tag="restart_producer"):
-    """The client's process ends, and a new one begins."""
+    """The client's process ends, and a new one starts."""
 
 
 class RaiseEpoch(Step, frozen=True, tag="raise_epoch"):
-    """The raw client asks for its next epoch."""
+    """The raw client raises its epoch by 1."""
 
 
 class Adopt(Step, frozen=True, tag="adopt"):
-    """The raw client writes with a producer id that no broker gave it."""
+    """The raw client uses a producer id that no broker assigned."""
 
     producer_id: int
     producer_epoch: int = 0
 
 
 class Intrude(Step, frozen=True, tag="intrude"):
-    """Somebody else writes as the client's producer: the next sequences, so many of them."""
+    """Another process writes a batch with the producer id, epoch and next sequences of the client."""
 
     batch: str
 
 
 class Kill(Step, frozen=True, tag="kill"):
-    """The broker's process is killed, the last bytes of a batch in its log are torn off, and it starts again.
+    """The broker's process is killed and restarted.
 
-    torn_bytes: so many bytes of a batch that was being written are in the log behind the last whole one.
+    torn_bytes: the bytes of an incomplete batch at the end of its log.
     """
 
     torn_bytes: int
@@ -201,18 +200,17 @@ AnyStep = (
 
 
 class Expectation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What must be seen; what is left out is not looked at.
+    """The expected result; fields that are left out are not checked.
 
-    log: the batches in a partition's log, in order, by partition.
-    committed: those that readers of committed records get. ends: what producers were told of the ends of transactions,
-    in order: NONE where all went well.
-    answers: what the client was told of a batch: "copy 1" for the offset of its first copy in the log, the name of an
-    error, or "none".
-    decisions: what became of a batch each time that it was sent; of a real client these, in this order, others between
-    them. why: words in the broker's reason.
-    cached: the names of what is remembered of the last producer in the end.
-    copies: how often each event of a batch is in all logs.
-    verdict: numbers of the verdict. producers, epochs: how many producer ids and which epochs are in the logs.
+    log: the batches of each partition's log, in order. committed: those that a read_committed consumer reads.
+    ends: the error names of ended transactions, in order; NONE without an error.
+    answers: the delivery result of a batch: "copy 1" for the offset of its first copy in the log, an error name, or
+        "none" without a response.
+    decisions: the decisions about a batch, one per attempt. With a real client, others may lie between them.
+    why: a part of the broker's reason for a decision.
+    cached: the names of the last producer's cached batches at the end.
+    copies: the number of copies of each event of a batch in all logs.
+    verdict: counts of the verdict. producers, epochs: the number of producer ids and the epochs in the logs.
     streamed_once: whether each event of a stream is in the log once, in order.
     """
 
@@ -235,10 +233,10 @@ class Expectation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 class Scenario(Struct, frozen=True, kw_only=True):
     """One scenario.
 
-    unable: clients that cannot do it, and why. idempotent: enable.idempotence. in_flight: batches must be on their way
-    together, and are as small as the client needs them for that. request_ms: how long a client waits for an answer;
-    delivery_ms: how long it tries at all. on_disk: its broker is a process with a data folder. transactional_id: of the
-    producer that the scenario begins with.
+    unable: the clients that cannot run it, with the reason. idempotent: enable.idempotence.
+    in_flight: whether several batches must be in flight; they are then as small as the client requires.
+    request_ms, delivery_ms: the request and delivery timeouts of the client.
+    on_disk: whether the broker is a process with a data folder. transactional_id: of the first producer.
     """
 
     name: str
@@ -259,20 +257,20 @@ class Scenario(Struct, frozen=True, kw_only=True):
     topic_config: dict[str, str] = field(default_factory=dict[str, str])
 
     def steps_for(self, client: str) -> list[AnyStep]:
-        """Return what is done with that client."""
-        return [step for step in self.steps if is_meant(step.only, client)]
+        """Return the steps for a client."""
+        return [step for step in self.steps if applies_to(step.only, client)]
 
     def expected_of(self, client: str, version: str) -> list[Expectation]:
-        """Return what must be seen with that client under those rules."""
+        """Return the expectations for a client and a version."""
         return [
             expected
             for expected in self.expect
-            if is_meant(expected.only, client) and is_within(expected.versions, version)
+            if applies_to(expected.only, client) and is_within(expected.versions, version)
         ]
 
 
-def is_meant(only: list[str], client: str) -> bool:
-    """Whether what holds for these clients holds for that one."""
+def applies_to(only: list[str], client: str) -> bool:
+    """Whether the list of clients `only` includes client."""
     return not only or client in only or (REAL in only and client != RAW)
 
 
@@ -283,5 +281,5 @@ def is_within(versions: str, version: str) -> bool:
 
 
 def version_numbers(version: str) -> tuple[int, ...]:
-    """Return a version's numbers, two of them; raises ValueError for what is none whose rules are known."""
+    """Return major and minor version; raises ValueError for an unsupported version."""
     return tuple(int(part) for part in EmulatedVersion.parse(version).name.split(".")[:2])

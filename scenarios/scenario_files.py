@@ -1,4 +1,4 @@
-"""Finds the scenarios' files and reads them; what does not fit is refused with the file and the place."""
+"""Finds, reads and checks scenario files; errors name the file and the place."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _SEQUENCES = re.compile(r"(\d+)\.\.(\d+)")
 
 
 class UnknownScenario(LookupError):
-    """There is no scenario of that name; the message lists those that there are."""
+    """No scenario has that name; the message lists the names."""
 
 
 class ScenarioFileError(Exception):
-    """A scenario's file does not say what a scenario is."""
+    """A scenario file is invalid."""
 
 
 class _File(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """A file as it is written: Scenario, with the batches as text."""
+    """The fields of a file: those of Scenario, with the batches as text."""
 
     title: str
     story: str
@@ -56,13 +56,13 @@ def load_scenario(name: str) -> Scenario:
     """Return a scenario. Raises UnknownScenario."""
     names = scenario_names()
     if name not in names:
-        raise UnknownScenario(f"there is no scenario {name!r}; there are {', '.join(names)}")
+        raise UnknownScenario(f"unknown scenario {name!r}; known are {', '.join(names)}")
     text = (resources.files(_PACKAGE) / _FOLDER / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
     return parse_scenario(name, text)
 
 
 def parse_scenario(name: str, text: str) -> Scenario:
-    """Return the scenario that a file's text says. Raises ScenarioFileError."""
+    """Return the scenario of a file's text. Raises ScenarioFileError."""
     try:
         file = msgspec.convert(tomllib.loads(text), _File)
         batches = {batch: batch_of(batch, sequences) for batch, sequences in file.batches.items()}
@@ -75,10 +75,10 @@ def parse_scenario(name: str, text: str) -> Scenario:
 
 
 def batch_of(name: str, sequences: str) -> Batch:
-    """Return the batch of these sequences, "114..120"; raises ValueError."""
+    """Return a batch from text such as "114..120"; raises ValueError."""
     found = _SEQUENCES.fullmatch(sequences)
     if found is None:
-        raise ValueError(f"batch {name}: sequences are written like 114..120, not {sequences!r}")
+        raise ValueError(f"batch {name}: expected sequences like 114..120, got {sequences!r}")
     first, last = int(found[1]), int(found[2])
     if max(first, last) > MAX_SEQUENCE:
         raise ValueError(f"batch {name}: the greatest sequence is {MAX_SEQUENCE}")
@@ -90,4 +90,4 @@ def _check_names(scenario: Scenario) -> None:
         if isinstance(step, Send):
             unknown = set(step.batches) - scenario.batches.keys()
             if unknown:
-                raise ScenarioFileError(f"{scenario.name}{_SUFFIX}: no batch is called {', '.join(sorted(unknown))}")
+                raise ScenarioFileError(f"{scenario.name}{_SUFFIX}: unknown batch {', '.join(sorted(unknown))}")

@@ -1,1 +1,1 @@
-"""Producers that scenarios run: real clients and a raw one."""
+"""The producers of scenarios: real clients and the raw client."""

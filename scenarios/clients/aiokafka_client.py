@@ -1,6 +1,6 @@
-"""aiokafka as the producer of a scenario, on an event loop in a thread of its own.
+"""aiokafka as the producer of a scenario, on an event loop in its own thread.
 
-It has one batch of a partition on its way at a time. Batches are handed over whole (send_batch), so that none is cut.
+It has one batch per partition in flight. send_batch sends whole batches, so none is split.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Coroutine
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from ..scenario import Batch
@@ -38,18 +39,18 @@ class AiokafkaClient:
     batch_events_max: int | None = None
 
     def __init__(self, options: ClientOptions) -> None:
-        """Raises ClientUnavailable where the package is missing."""
+        """Start the producer; raises ClientUnavailable if the package is missing."""
         try:
             self._package = importlib.import_module("aiokafka")
         except ImportError as error:
             raise ClientUnavailable("the client aiokafka needs the package aiokafka") from error
         self.deliveries: list[Delivery] = []
-        # What it logs is told as notes or is noise.
+        # The notes of the timeline replace its log.
         logging.getLogger("aiokafka").setLevel(logging.CRITICAL + 1)
         self._options = options
         self._loop = asyncio.new_event_loop()
-        # What the producer's tasks end with is in the futures of its batches.
-        self._loop.set_exception_handler(pass_over)
+        # The futures of the batches have the exceptions of the producer's tasks.
+        self._loop.set_exception_handler(lambda loop, context: None)
         self._thread = threading.Thread(target=self._loop.run_forever, name="aiokafka", daemon=True)
         self._thread.start()
         self._waiting: list[tuple[Delivery, asyncio.Future[Any]]] = []
@@ -68,7 +69,7 @@ class AiokafkaClient:
         return producer
 
     def send(self, batch: Batch, partition: int) -> None:
-        """Hand a batch over."""
+        """Send a batch."""
         delivery = Delivery(batch.name, partition)
         self.deliveries.append(delivery)
         self._run(self._send(batch, delivery))
@@ -82,25 +83,25 @@ class AiokafkaClient:
             try:
                 future = await self._producer.send_batch(builder, self._options.topic, partition=delivery.partition)
             except self._package.errors.KafkaTimeoutError:
-                # Not taken: another batch waits for the one that is on its way.
+                # The queue is full while another batch is in flight.
                 continue
             except Exception as error:
-                # A producer whose sender has ended takes nothing more; any of its errors may come here.
+                # A producer whose sender has ended refuses batches with any of its exceptions.
                 delivery.error = type(error).__name__
                 return
             self._waiting.append((delivery, future))
             return
-        raise ClientStuck(f"aiokafka does not take {batch.name} within {SETTLE_SECONDS_MAX} s")
+        raise ClientStuck(f"aiokafka did not accept {batch.name} within {SETTLE_SECONDS_MAX} s")
 
     def settle(self, *, retries: bool) -> None:
-        """Wait for all reports."""
+        """Wait for all responses."""
         if self._run(self._wait(SETTLE_SECONDS_MAX)):
-            raise ClientStuck(f"aiokafka has batches without an answer after {SETTLE_SECONDS_MAX} s")
+            raise ClientStuck(f"aiokafka has batches without a response after {SETTLE_SECONDS_MAX} s")
 
     def give_up(self) -> None:
-        """Wait as long as the application wants to."""
+        """Wait for the delivery timeout of the application."""
         self._run(self._wait(self._options.delivery_ms / 1000))
-        self._options.note("the application's patience is over: it gives up")
+        self._options.note("the application's delivery timeout expires: it gives up")
         self._waiting = []
 
     async def _wait(self, seconds: float) -> int:
@@ -110,24 +111,22 @@ class AiokafkaClient:
         left = [(delivery, future) for delivery, future in self._waiting if not future.done()]
         for delivery, future in self._waiting:
             if future.done() and not future.cancelled():
-                take_result(delivery, future)
+                apply_result(delivery, future)
         self._waiting = left
         return len(left)
 
     def restart(self) -> None:
-        """Drop everything that is queued and on its way."""
+        """Drop all queued and in-flight batches, and start a new producer."""
         self._run(self._end())
         self._producer = self._run(self._new_producer())
 
     async def _end(self) -> None:
-        """Close the connections first: a producer that stops sends what it has."""
+        """Close the connections before the producer, which would send its queue when it stops."""
         self._waiting = []
         await self._producer.client.close()
-        try:
+        # stop fails without a connection, with any exception.
+        with suppress(Exception):
             await asyncio.wait_for(self._producer.stop(), STOP_SECONDS_MAX)
-        except Exception:
-            # It was told to stop without a connection; whatever it says about that is of no interest.
-            return
 
     def close(self) -> None:
         """Stop the producer and its loop."""
@@ -141,8 +140,8 @@ class AiokafkaClient:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(2 * SETTLE_SECONDS_MAX)
 
 
-def take_result(delivery: Delivery, future: asyncio.Future[Any]) -> None:
-    """Fill in a delivery: the offset of its first event, or the error."""
+def apply_result(delivery: Delivery, future: asyncio.Future[Any]) -> None:
+    """Set the offset of the first event of a delivery, or its error."""
     error = future.exception()
     if error is not None:
         delivery.error = type(error).__name__
@@ -151,12 +150,8 @@ def take_result(delivery: Delivery, future: asyncio.Future[Any]) -> None:
     delivery.offset = future.result().offset
 
 
-def pass_over(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Say nothing about a task that failed."""
-
-
 async def cancel_others() -> None:
-    """End what is left on the loop."""
+    """Cancel all other tasks of the loop."""
     others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     for task in others:
         task.cancel()

@@ -1,4 +1,4 @@
-"""What a scenario asks of a producer, whichever client it is."""
+"""The producer interface of scenarios."""
 
 from __future__ import annotations
 
@@ -9,30 +9,29 @@ from typing import Protocol, runtime_checkable
 from ...protocol.batches.records import Headers
 from ..scenario import Batch
 
-# The headers of every event: the batch that it goes out with, and its own name, the same one each time that it is sent.
+# The record headers of every event: the name of its batch, and its own name, which a resend keeps.
 BATCH_HEADER = "batch"
 EVENT_HEADER = "event"
 
-# The longest that a client may take to get an answer to all that it sent.
+# The maximum wait for the responses of all batches.
 SETTLE_SECONDS_MAX = 30.0
 NO_ANSWER = "none"
 
 
 class ClientUnavailable(Exception):
-    """The client cannot be used: its package is missing, or it cannot do the scenario. The message is one line."""
+    """The package of the client is missing, or it cannot run the scenario. The message is one line."""
 
 
 class ClientStuck(Exception):
-    """The client did not come to an end; the message says with what."""
+    """The client did not finish in time; the message names the pending batches."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientOptions:
-    """What a client needs.
+    """The options of a client.
 
-    request_ms: how long it waits for an answer before it sends again. delivery_ms: how long it tries at all.
-    note: is told in words what the client does that no request shows. transactional_id: None for a producer without
-    transactions.
+    request_ms, delivery_ms: the request and delivery timeouts. note: adds a note to the timeline.
+    transactional_id: None for a producer without transactions.
     """
 
     bootstrap_servers: str
@@ -46,7 +45,7 @@ class ClientOptions:
 
 @dataclass(slots=True)
 class Delivery:
-    """What the application was told of a batch: its first offset, or the name of an error, or nothing."""
+    """The delivery report of a batch: its first offset, or an error name; NO_ANSWER without a report."""
 
     batch: str
     partition: int
@@ -55,11 +54,10 @@ class Delivery:
 
 
 class ScenarioClient(Protocol):
-    """A producer, and the application that uses it.
+    """A producer and its application.
 
-    deliveries: of each batch that was handed over, in that order; they are filled in when the client knows.
-    is_pipelining: whether a batch goes out while the one before it has no answer. batch_events_max: how many events a
-    batch may have for that.
+    deliveries: one per sent batch, in order; set when the client gets the response.
+    is_pipelining: whether the client has several batches in flight. batch_events_max: the batch size limit for that.
     """
 
     deliveries: list[Delivery]
@@ -67,36 +65,36 @@ class ScenarioClient(Protocol):
     batch_events_max: int | None
 
     def send(self, batch: Batch, partition: int) -> None:
-        """Hand a batch to the producer, and return."""
+        """Send a batch without waiting for the response."""
         ...
 
     def settle(self, *, retries: bool) -> None:
-        """Return when everything that was sent has its answer. Raises ClientStuck."""
+        """Wait for the responses of all batches. Raises ClientStuck."""
         ...
 
     def give_up(self) -> None:
-        """Wait until the producer's patience is over, and leave what has no answer."""
+        """Wait for the delivery timeout, and drop the batches without a response."""
         ...
 
     def restart(self) -> None:
-        """End the producer as a process ends that is killed, and begin a new one."""
+        """End the producer as if its process were killed, and start a new one."""
         ...
 
     def close(self) -> None:
-        """End everything."""
+        """Close the producer."""
         ...
 
 
 @runtime_checkable
 class TransactionalClient(ScenarioClient, Protocol):
-    """A producer that can have a transactional id."""
+    """A producer with transactions."""
 
     def begin_transaction(self) -> None:
         """Begin a transaction."""
         ...
 
     def end_transaction(self, *, commit: bool) -> str:
-        """Commit or abort, and return the name of the error that it was refused with, "NONE" where it was not."""
+        """Commit or abort, and return the error name, "NONE" without an error."""
         ...
 
 
@@ -111,5 +109,5 @@ def headers_of(batch: Batch, event: str) -> Headers:
 
 
 def value_of(event: str) -> bytes:
-    """Return what an event carries."""
+    """Return the record value of an event."""
     return event.encode()

@@ -1,4 +1,4 @@
-"""The clients by name; each is imported when it is asked for."""
+"""The clients by name; each is imported on its first use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .client import ClientOptions, ClientUnavailable, ScenarioClient
 
 MakeClient = Callable[[ClientOptions], ScenarioClient]
 
-# What is asked for on the command line: the module here, and its class.
+# The module and the class of each client, by the name on the command line.
 CLIENTS: Mapping[str, tuple[str, str]] = {
     RAW: ("raw_client", "RawClient"),
     "confluent": ("confluent_client", "ConfluentClient"),
@@ -22,16 +22,16 @@ CLIENTS: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class NamedClient:
-    """A client, and the name by which scenarios speak of it."""
+    """A client and its name in scenarios."""
 
     name: str
     make: MakeClient
 
 
 def client_of(name: str) -> NamedClient:
-    """Return a client. Raises ClientUnavailable for a name that there is not."""
+    """Return a client. Raises ClientUnavailable for an unknown name."""
     if name not in CLIENTS:
-        raise ClientUnavailable(f"there is no client {name!r}; there are {', '.join(CLIENTS)}")
+        raise ClientUnavailable(f"unknown client {name!r}; known are {', '.join(CLIENTS)}")
     module, class_name = CLIENTS[name]
     return NamedClient(name, lambda options: _make(module, class_name, options))
 

@@ -1,8 +1,7 @@
-"""confluent-kafka, which is librdkafka with a Python face, as the producer of a scenario.
+"""confluent-kafka, the Python binding of librdkafka, as the producer of a scenario.
 
-With idempotence librdkafka has another batch of a partition on its way only while fewer than five events are: what it
-takes for a limit of requests (RD_KAFKA_IDEMP_MAX_INFLIGHT) it compares with a count of messages (seen with 2.16.0). So
-its batches have one event each.
+Its batches have one event each. With idempotence, librdkafka sends another batch of a partition only while fewer than
+five events are in flight: it compares RD_KAFKA_IDEMP_MAX_INFLIGHT with a count of messages (seen with 2.16.0).
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ from .client import (
     value_of,
 )
 
-# Long enough for the events of a batch to be handed over, so that they go out together.
+# Long enough for all events of a batch to join it.
 LINGER_MS = 25
 BACKOFF_MS = 20
 POLL_SECONDS = 0.01
 _PURGED = ("_PURGE_QUEUE", "_PURGE_INFLIGHT")
 
-# What librdkafka logs is told as notes or is noise.
+# The notes of the timeline replace its log.
 _silent = logging.getLogger("fauxka.scenarios.confluent")
 _silent.addHandler(logging.NullHandler())
 _silent.propagate = False
@@ -46,7 +45,7 @@ class ConfluentClient:
     batch_events_max: int | None = 1
 
     def __init__(self, options: ClientOptions) -> None:
-        """Raises ClientUnavailable where the package is missing."""
+        """Start the producer; raises ClientUnavailable if the package is missing."""
         try:
             self._package = importlib.import_module("confluent_kafka")
         except ImportError as error:
@@ -81,11 +80,11 @@ class ConfluentClient:
         return producer
 
     def begin_transaction(self) -> None:
-        """Begin one, which no request shows."""
+        """Begin a transaction, without a request."""
         self._producer.begin_transaction()
 
     def end_transaction(self, *, commit: bool) -> str:
-        """Commit or abort; what is on its way is waited for."""
+        """Wait for the batches in flight, and commit or abort; returns the error name."""
         try:
             if commit:
                 self._producer.commit_transaction(SETTLE_SECONDS_MAX)
@@ -98,10 +97,10 @@ class ConfluentClient:
     def _take_error(self, error: Any) -> None:
         if error.fatal() and not self._gave_up:
             self._gave_up = True
-            self._options.note(f"librdkafka gives up for good: {error.str().split(' (')[0]}")
+            self._options.note(f"librdkafka stops with a fatal error: {error.str().split(' (')[0]}")
 
     def send(self, batch: Batch, partition: int) -> None:
-        """Hand the events over."""
+        """Send the events of a batch."""
         delivery = Delivery(batch.name, partition)
         self.deliveries.append(delivery)
         for event in events_of(batch):
@@ -114,21 +113,21 @@ class ConfluentClient:
                     on_delivery=reporting_to(delivery),
                 )
             except self._package.KafkaException as error:
-                # A producer that gave up for good takes nothing more.
+                # After a fatal error the producer refuses all events.
                 delivery.error = error.args[0].name()
                 return
         self._producer.poll(0)
 
     def settle(self, *, retries: bool) -> None:
-        """Wait for all reports."""
+        """Wait for all delivery reports."""
         deadline = time.monotonic() + SETTLE_SECONDS_MAX
         while len(self._producer):
             if time.monotonic() > deadline:
-                raise ClientStuck(f"librdkafka has no answer to {len(self._producer)} events")
+                raise ClientStuck(f"librdkafka has no response to {len(self._producer)} events")
             try:
                 self._producer.flush(POLL_SECONDS)
             except self._package.KafkaException as error:
-                # Each time again, once the producer has given up; what became of each event is in its report.
+                # Raised by every call after a fatal error; the delivery reports have the result of each event.
                 self._take_error(error.args[0])
 
     def give_up(self) -> None:
@@ -136,15 +135,15 @@ class ConfluentClient:
         deadline = time.monotonic() + SETTLE_SECONDS_MAX
         while len(self._producer) and time.monotonic() < deadline:
             self._producer.poll(POLL_SECONDS)
-        self._options.note("the producer's patience (message.timeout.ms) is over: the application gives up")
+        self._options.note("message.timeout.ms expires: the application gives up")
 
     def restart(self) -> None:
-        """Drop everything that is queued and on its way."""
+        """Drop all queued and in-flight events, and start a new producer."""
         self._purge()
         self._producer = self._new_producer()
 
     def close(self) -> None:
-        """Drop what is left."""
+        """Drop all queued and in-flight events."""
         self._purge()
 
     def _purge(self) -> None:
@@ -154,7 +153,7 @@ class ConfluentClient:
 
 
 def reporting_to(delivery: Delivery) -> Callable[[Any, Any], None]:
-    """Return the callback that fills in a delivery: the offset of its first event, or the first error."""
+    """Return the callback that sets the offset of the first event of a delivery, or the first error."""
 
     def report(error: Any, message: Any) -> None:
         if error is not None:

@@ -1,4 +1,4 @@
-"""kafka-python as the producer of a scenario; with idempotence it has one batch of a partition on its way at a time."""
+"""kafka-python as the producer of a scenario; with idempotence it has one batch per partition in flight."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .client import (
     value_of,
 )
 
-# Long enough for the events of a batch to be handed over, so that they go out together.
+# Long enough for all events of a batch to join it.
 LINGER_MS = 25
 BACKOFF_MS = 20
 POLL_SECONDS = 0.01
@@ -33,15 +33,15 @@ class KafkaPythonClient:
     batch_events_max: int | None = None
 
     def __init__(self, options: ClientOptions) -> None:
-        """Raises ClientUnavailable where the package is missing."""
+        """Start the producer; raises ClientUnavailable if the package is missing."""
         try:
             with warnings.catch_warnings():
-                # It reads its own files by functions that Python means to take away.
+                # It imports with deprecated functions of Python.
                 warnings.simplefilter("ignore", DeprecationWarning)
                 self._package = importlib.import_module("kafka")
         except ImportError as error:
             raise ClientUnavailable("the client kafka-python needs the package kafka-python") from error
-        # What it logs is told as notes or is noise.
+        # The notes of the timeline replace its log.
         logging.getLogger("kafka").setLevel(logging.CRITICAL + 1)
         self.deliveries: list[Delivery] = []
         self._options = options
@@ -63,7 +63,7 @@ class KafkaPythonClient:
         )
 
     def send(self, batch: Batch, partition: int) -> None:
-        """Hand the events over."""
+        """Send the events of a batch."""
         delivery = Delivery(batch.name, partition)
         self.deliveries.append(delivery)
         for event in events_of(batch):
@@ -75,34 +75,35 @@ class KafkaPythonClient:
                     headers=list(headers_of(batch, event)),
                 )
             except Exception as error:
-                # A producer that gave up for good takes nothing more; any of its errors may come here.
+                # After a fatal error the producer refuses all events, with any of its exceptions.
                 delivery.error = type(error).__name__
                 return
             self._waiting.append((delivery, future))
 
     def settle(self, *, retries: bool) -> None:
-        """Wait for all reports."""
+        """Wait for all futures."""
         self._wait(SETTLE_SECONDS_MAX)
         if self._waiting:
-            raise ClientStuck(f"kafka-python has no answer to {len(self._waiting)} events after {SETTLE_SECONDS_MAX} s")
+            count = len(self._waiting)
+            raise ClientStuck(f"kafka-python has no response to {count} events after {SETTLE_SECONDS_MAX} s")
 
     def give_up(self) -> None:
-        """Wait as long as the application wants to: its futures may stay open behind delivery_timeout_ms."""
+        """Wait for the delivery timeout of the application; futures may stay open after delivery_timeout_ms."""
         self._wait(self._options.delivery_ms / 1000)
-        self._options.note("the application's patience is over: it gives up")
+        self._options.note("the application's delivery timeout expires: it gives up")
         self._waiting = []
 
     def restart(self) -> None:
-        """Drop everything that is queued and on its way."""
+        """Drop all queued and in-flight events, and start a new producer."""
         self._end()
         self._producer = self._new_producer()
 
     def close(self) -> None:
-        """Drop what is left."""
+        """Drop all queued and in-flight events."""
         self._end()
 
     def _end(self) -> None:
-        """End the thread that sends before the producer, whose close waits for what is on its way, or raises."""
+        """Stop the sender thread before the producer, whose close would wait for in-flight events or raise."""
         self._waiting = []
         sender = self._producer._sender
         sender.force_close()
@@ -115,12 +116,12 @@ class KafkaPythonClient:
             time.sleep(POLL_SECONDS)
         for delivery, future in self._waiting:
             if future.is_done:
-                take_result(delivery, future)
+                apply_result(delivery, future)
         self._waiting = [(delivery, future) for delivery, future in self._waiting if not future.is_done]
 
 
-def take_result(delivery: Delivery, future: Any) -> None:
-    """Fill in a delivery: the offset of its first event, or the first error."""
+def apply_result(delivery: Delivery, future: Any) -> None:
+    """Set the offset of the first event of a delivery, or the first error."""
     if future.failed():
         delivery.error, delivery.offset = type(future.exception).__name__, None
     elif delivery.offset is None and delivery.error in ("none", "NONE"):

@@ -1,9 +1,9 @@
-"""The scenarios' own producer: exact sequences, any number of requests in flight, the retries of an idempotent client.
+"""The raw client: exact sequences, any number of requests in flight, the retries of an idempotent producer.
 
-What it does about answers is what the Java client does: a batch without an answer is sent again, on a new connection,
-with all that came after it, in order. One that is refused as out of order is sent again as it is if others before it
-had no answer when it went out; if none had, the producer raises its epoch and numbers what is left from 0
-(TransactionManager.canRetry, Kafka 4.3.0).
+It retries like the Java client. A batch without a response is sent again on a new connection, with all later batches in
+order. A batch refused as out of order is sent again unchanged, if earlier batches had no response when it was sent.
+Otherwise the producer raises its epoch and renumbers the remaining batches from 0.
+Source: TransactionManager.canRetry, Kafka 4.3.0.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from ...protocol.produced_records import TransactionalProducer
 from ...protocol.sequences import NO_SEQUENCE, increment_sequence
 from ..scenario import Batch
 from .client import SETTLE_SECONDS_MAX, ClientOptions, ClientStuck, Delivery, events_of, headers_of, value_of
-from .raw_connection import ConnectionLost, NoAnswer, RawConnection
+from .raw_connection import ConnectionLost, NoResponse, RawConnection
 from .raw_transaction import RawTransaction, find_coordinator
 
-# The last version that names topics instead of numbering them.
+# The last version with topic names instead of topic ids.
 PRODUCE_VERSION = 11
 INIT_PRODUCER_ID_VERSION = 4
 ALL_REPLICAS = -1
-# A batch that is refused more often than this stays refused.
+# Far more attempts than a scenario needs.
 ATTEMPTS_MAX = 10
 RECONNECT_SECONDS = 0.02
 
@@ -39,7 +39,7 @@ RAISES_EPOCH = (ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, ErrorCode.UNKNOWN_PRODUC
 
 @dataclass(slots=True)
 class Attempt:
-    """A batch on its way. is_behind: others before it had no answer when it was sent last."""
+    """A pending batch. is_behind: whether earlier batches had no response when it was last sent."""
 
     batch: Batch
     delivery: Delivery
@@ -54,13 +54,13 @@ class Attempt:
 
 
 class RawClient:
-    """A producer that sends exactly what the scenario says."""
+    """A producer that sends exactly the batches and sequences of the scenario."""
 
     is_pipelining = True
     batch_events_max: int | None = None
 
     def __init__(self, options: ClientOptions) -> None:
-        """Connect, and ask for a producer id."""
+        """Connect, and get a producer id."""
         self.deliveries: list[Delivery] = []
         self.producer_id = NO_PRODUCER_ID
         self.producer_epoch = NO_PRODUCER_EPOCH
@@ -81,25 +81,25 @@ class RawClient:
         self._transmit(attempt)
 
     def settle(self, *, retries: bool) -> None:
-        """Collect the answers, and send again what has none or may be tried again."""
+        """Read the responses; with retries, repeat the batches that have none or can be retried."""
         deadline = time.monotonic() + SETTLE_SECONDS_MAX
         while self._collect() or (retries and self._open):
             if time.monotonic() > deadline:
-                raise ClientStuck(f"the raw client has no answer to {names_of(self._open)}")
+                raise ClientStuck(f"the raw client has no response to {names_of(self._open)}")
             if not retries:
                 break
             self._send_again()
         self._open = []
 
     def give_up(self) -> None:
-        """Wait one request's time for answers, and leave what has none."""
+        """Wait one request timeout for responses, and drop the batches without one."""
         if self._collect():
-            self._options.note(f"no answer to {names_of(self._open)}: the application gives up")
+            self._options.note(f"no response to {names_of(self._open)}: the application gives up")
         self._open = []
         self._reconnect()
 
     def restart(self) -> None:
-        """Forget everything, and come again with a new producer id."""
+        """Drop all state, reconnect and get a new producer id."""
         self._collect()
         self._open = []
         self._reconnect()
@@ -108,20 +108,19 @@ class RawClient:
         self._initialize()
 
     def raise_epoch(self) -> None:
-        """Go to the next epoch of the same producer id.
+        """Raise the epoch locally, because a broker would assign a new producer id without a transactional id.
 
-        No broker is asked: who asks without a transactional id is given a new producer id (bumpIdempotentProducerEpoch
-        of TransactionManager, Kafka 4.3.0).
+        Source: TransactionManager.bumpIdempotentProducerEpoch, Kafka 4.3.0.
         """
         self.producer_epoch += 1
         self._options.note(f"raises its epoch to {self.producer_epoch}")
 
     def begin_transaction(self) -> None:
-        """Begin one; the first batch for a partition adds it, which is where Kafka's begins."""
+        """Begin a transaction; on the broker it begins when the first batch adds its partition."""
         self._transaction = RawTransaction(self._connection, self._options)
 
     def end_transaction(self, *, commit: bool) -> str:
-        """Commit or abort; what is on its way must have its answer."""
+        """Commit or abort, and return the error name; no batch may be pending."""
         assert self._transaction is not None, "no transaction is open"
         transaction, self._transaction = self._transaction, None
         return transaction.end(self._producer, commit=commit).name
@@ -131,7 +130,7 @@ class RawClient:
         return TransactionalProducer(self.producer_id, self.producer_epoch)
 
     def adopt(self, producer_id: int, producer_epoch: int) -> None:
-        """Write as this producer from now on, whoever it is."""
+        """Use this producer id and epoch from now on."""
         self.producer_id, self.producer_epoch = producer_id, producer_epoch
 
     def close(self) -> None:
@@ -160,14 +159,14 @@ class RawClient:
         )
         answer = self._ask_for_producer(request)
         if answer.error_code == ErrorCode.CONCURRENT_TRANSACTIONS:
-            # What another process has left open is aborted first.
+            # The broker first aborts the open transaction of another process.
             answer = self._ask_for_producer(request)
         if answer.error_code:
-            raise ClientStuck(f"InitProducerId is answered with {ErrorCode(answer.error_code).name}")
+            raise ClientStuck(f"InitProducerId returned {ErrorCode(answer.error_code).name}")
         self.producer_id, self.producer_epoch = answer.producer_id, answer.producer_epoch
 
     def _ask_for_producer(self, request: InitProducerIdRequest) -> InitProducerIdResponse:
-        return self._connection.ask(
+        return self._connection.send_and_receive(
             ApiKey.INIT_PRODUCER_ID, INIT_PRODUCER_ID_VERSION, request, InitProducerIdResponse.read
         )
 
@@ -185,7 +184,7 @@ class RawClient:
             timeout_ms=self._options.request_ms,
             topic_data=[topic],
         )
-        # A connection that is gone shows when its answers are waited for.
+        # A closed connection is detected by the read of the responses.
         with suppress(ConnectionLost):
             attempt.correlation_id = self._connection.send(ApiKey.PRODUCE, PRODUCE_VERSION, request)
 
@@ -207,26 +206,26 @@ class RawClient:
         return build_batch(records, options)
 
     def _collect(self) -> bool:
-        """Take the answers that come in time; return whether batches are left without a good one."""
+        """Read the responses until the request timeout; return whether unacknowledged batches remain."""
         deadline = time.monotonic() + self._options.request_ms / 1000
         waiting = {attempt.correlation_id: attempt for attempt in self._open if not attempt.is_answered}
         try:
             while waiting:
                 correlation_id, frame = self._connection.receive(deadline - time.monotonic())
-                take_answer(waiting.pop(correlation_id), frame)
-        except (NoAnswer, ConnectionLost):
+                apply_response(waiting.pop(correlation_id), frame)
+        except (NoResponse, ConnectionLost):
             pass
         self._open = [attempt for attempt in self._open if not attempt.is_done]
         return bool(self._open)
 
     def _send_again(self) -> None:
-        """Send again all that is left, in order; on a new connection where answers did not come."""
+        """Send all pending batches again, in order; on a new connection if responses are missing."""
         first = self._open[0]
         if first.attempts >= ATTEMPTS_MAX:
-            raise ClientStuck(f"the raw client was refused {ATTEMPTS_MAX} times with {names_of(self._open)}")
+            raise ClientStuck(f"{names_of(self._open)} was not acknowledged after {ATTEMPTS_MAX} attempts")
         silent = [attempt for attempt in self._open if not attempt.is_answered]
         if silent:
-            self._options.note(f"no answer to {names_of(silent)} in time: gives the connection up")
+            self._options.note(f"no response to {names_of(silent)} in time: closes the connection")
             self._reconnect()
         elif first.error in RAISES_EPOCH and not first.is_behind:
             self._raise_epoch_and_renumber()
@@ -236,7 +235,7 @@ class RawClient:
             self._transmit(attempt)
 
     def _raise_epoch_and_renumber(self) -> None:
-        self._options.note(f"{names_of(self._open[:1])} was refused, and nothing before it is without an answer")
+        self._options.note(f"{names_of(self._open[:1])} was refused, and no earlier batch is pending")
         self.raise_epoch()
         self._is_renumbered = True
         self._next_sequence = 0
@@ -256,8 +255,8 @@ class RawClient:
                 time.sleep(RECONNECT_SECONDS)
 
 
-def take_answer(attempt: Attempt, frame: bytes) -> None:
-    """Fill in what an answer to a produce says."""
+def apply_response(attempt: Attempt, frame: bytes) -> None:
+    """Set the result of an attempt from its Produce response."""
     api = APIS[ApiKey.PRODUCE]
     response = read_response(api, PRODUCE_VERSION, attempt.correlation_id, frame, ProduceResponse.read)
     partition = response.responses[0].partition_responses[0]
@@ -266,10 +265,10 @@ def take_answer(attempt: Attempt, frame: bytes) -> None:
     if attempt.error is ErrorCode.NONE:
         attempt.delivery.offset = partition.base_offset
     attempt.delivery.error = attempt.error.name
-    # The second of them without an offset: the broker knows that it has the batch, and not where.
+    # DUPLICATE_SEQUENCE_NUMBER has no offset: the broker has the batch but no longer its offset.
     attempt.is_done = attempt.error in (ErrorCode.NONE, ErrorCode.DUPLICATE_SEQUENCE_NUMBER)
 
 
 def names_of(attempts: list[Attempt]) -> str:
-    """Return the batches in words."""
+    """Return the names of the batches as text."""
     return ", ".join(attempt.batch.name for attempt in attempts)

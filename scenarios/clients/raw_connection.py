@@ -1,4 +1,4 @@
-"""A socket to a broker on which requests go out without a wait for the answers before them."""
+"""A connection to a broker for pipelined requests."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from ...protocol.primitives import Reader
 
 Answer = TypeVar("Answer")
 
-# More than any answer of a scenario: a fetch of its whole log.
-ANSWER_BYTES_MAX = 16 * 1024 * 1024
-# A broker that does not answer within this is taken for gone; scenarios that lose answers wait for less.
-ANSWER_SECONDS_MAX = 10.0
+# More than the largest response of a scenario, a fetch of its whole log.
+RESPONSE_BYTES_MAX = 16 * 1024 * 1024
+# The response timeout; scenarios that lose responses use a shorter one.
+RESPONSE_SECONDS_MAX = 10.0
 _CORRELATION_ID_BYTES = 4
 _READ_BYTES = 1 << 16
 
 
 class ConnectionLost(Exception):
-    """The broker closed the connection, or it cannot be reached."""
+    """The broker closed the connection or cannot be reached."""
 
 
-class NoAnswer(Exception):
-    """No answer came in time."""
+class NoResponse(Exception):
+    """No response arrived in time."""
 
 
 class RawConnection:
@@ -37,7 +37,7 @@ class RawConnection:
         """Connect; raises ConnectionLost."""
         host, _, port = address.rpartition(":")
         try:
-            self._socket = socket.create_connection((host, int(port)), timeout=ANSWER_SECONDS_MAX)
+            self._socket = socket.create_connection((host, int(port)), timeout=RESPONSE_SECONDS_MAX)
         except OSError as error:
             raise ConnectionLost(f"{address}: {error}") from error
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -49,27 +49,30 @@ class RawConnection:
         self._correlation_id += 1
         frame = request_frame(APIS[api_key], version, self._correlation_id, request)
         try:
-            self._socket.settimeout(ANSWER_SECONDS_MAX)
+            self._socket.settimeout(RESPONSE_SECONDS_MAX)
             self._socket.sendall(frame)
         except OSError as error:
             raise ConnectionLost(str(error)) from error
         return self._correlation_id
 
     def receive(self, timeout_seconds: float) -> tuple[int, bytes]:
-        """Return the correlation id and the frame of the next answer. Raises NoAnswer and ConnectionLost."""
+        """Return the correlation id and the frame of the next response. Raises NoResponse and ConnectionLost."""
         deadline = time.monotonic() + timeout_seconds
         size = int.from_bytes(self._take(FRAME_SIZE_BYTES, deadline, peek=True), "big")
-        if not _CORRELATION_ID_BYTES <= size <= ANSWER_BYTES_MAX:
-            raise ConnectionLost(f"an answer of {size} bytes")
+        if not _CORRELATION_ID_BYTES <= size <= RESPONSE_BYTES_MAX:
+            raise ConnectionLost(f"a response of {size} bytes")
         frame = self._take(FRAME_SIZE_BYTES + size, deadline)[FRAME_SIZE_BYTES:]
         return int.from_bytes(frame[:_CORRELATION_ID_BYTES], "big"), frame
 
-    def ask(
+    def send_and_receive(
         self, api_key: ApiKey, version: int, request: RequestMessage, read: Callable[[Reader, int], Answer]
     ) -> Answer:
-        """Send a request on a connection without others, and return its answer. Raises NoAnswer and ConnectionLost."""
+        """Send a request and return its response; no other request may be pending.
+
+        Raises NoResponse and ConnectionLost.
+        """
         correlation_id = self.send(api_key, version, request)
-        _, frame = self.receive(ANSWER_SECONDS_MAX)
+        _, frame = self.receive(RESPONSE_SECONDS_MAX)
         return read_response(APIS[api_key], version, correlation_id, frame, read)
 
     def _take(self, count: int, deadline: float, *, peek: bool = False) -> bytes:
@@ -78,7 +81,7 @@ class RawConnection:
             try:
                 more = self._socket.recv(_READ_BYTES)
             except TimeoutError as error:
-                raise NoAnswer(f"{len(self._received)} of {count} bytes in time") from error
+                raise NoResponse(f"{len(self._received)} of {count} bytes in time") from error
             except OSError as error:
                 raise ConnectionLost(str(error)) from error
             if not more:

@@ -1,6 +1,6 @@
-"""A transaction of the scenarios' own producer, as clients before transaction version 2 have them.
+"""A transaction of the raw client, as in clients before transaction version 2.
 
-Partitions are added by a request of their own, once each, and the epoch stays what it is.
+AddPartitionsToTxn adds each partition once, and the epoch does not change.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ class RawTransaction:
     """One transaction."""
 
     def __init__(self, connection: RawConnection, options: ClientOptions) -> None:
-        """Begin it, which no broker is told."""
-        assert options.transactional_id is not None, "a producer without a transactional id has no transactions"
+        """Begin a transaction, without a request."""
+        assert options.transactional_id is not None, "transactions need a transactional id"
         self._connection = connection
         self._options = options
         self._transactional_id = options.transactional_id
         self._added: set[int] = set()
 
     def add(self, producer: TransactionalProducer, partition: int) -> None:
-        """Add the partition, if it is not part of the transaction; one that is refused is told as a note."""
+        """Add a partition to the transaction, once; a refusal becomes a note."""
         if partition in self._added:
             return
         self._added.add(partition)
@@ -46,29 +46,33 @@ class RawTransaction:
             v3_and_below_producer_epoch=producer.producer_epoch,
             v3_and_below_topics=[AddPartitionsToTxnTopic(name=self._options.topic, partitions=[partition])],
         )
-        answer = self._connection.ask(
+        answer = self._connection.send_and_receive(
             ApiKey.ADD_PARTITIONS_TO_TXN, ADD_PARTITIONS_VERSION, request, AddPartitionsToTxnResponse.read
         )
         code = answer.results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code
         if code:
             self._options.note(
-                f"adding partition {partition} is refused with {ErrorCode(code).name}; sends all the same"
+                f"adding partition {partition} is refused with {ErrorCode(code).name}; sends the batch anyway"
             )
 
     def end(self, producer: TransactionalProducer, *, commit: bool) -> ErrorCode:
-        """Commit or abort it, and return what came of that."""
+        """Commit or abort the transaction, and return the error code."""
         request = EndTxnRequest(
             transactional_id=self._transactional_id,
             producer_id=producer.producer_id,
             producer_epoch=producer.producer_epoch,
             committed=commit,
         )
-        return ErrorCode(self._connection.ask(ApiKey.END_TXN, END_VERSION, request, EndTxnResponse.read).error_code)
+        return ErrorCode(
+            self._connection.send_and_receive(ApiKey.END_TXN, END_VERSION, request, EndTxnResponse.read).error_code
+        )
 
 
 def find_coordinator(connection: RawConnection, transactional_id: str) -> None:
-    """Ask for the coordinator of the id, which there is from then on. Raises ClientStuck."""
+    """Send FindCoordinator, which creates the coordinator's topic. Raises ClientStuck."""
     request = FindCoordinatorRequest(key=transactional_id, key_type=TRANSACTION_COORDINATOR)
-    answer = connection.ask(ApiKey.FIND_COORDINATOR, FIND_COORDINATOR_VERSION, request, FindCoordinatorResponse.read)
+    answer = connection.send_and_receive(
+        ApiKey.FIND_COORDINATOR, FIND_COORDINATOR_VERSION, request, FindCoordinatorResponse.read
+    )
     if answer.error_code:
-        raise ClientStuck(f"FindCoordinator is answered with {ErrorCode(answer.error_code).name}")
+        raise ClientStuck(f"FindCoordinator returned {ErrorCode(answer.error_code).name}")

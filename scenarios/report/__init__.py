@@ -1,1 +1,1 @@
-"""What happened in a scenario: timeline, sequence diagram and report."""
+"""The report of a scenario: timeline, sequence diagram and text."""

@@ -1,4 +1,4 @@
-"""Draws a timeline as a sequence diagram: the client's column on the left, the broker's on the right, plain text."""
+"""Draws a timeline as a sequence diagram in plain text: the client on the left, the broker on the right."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
-from .cached_windows import Window
-from .seen_requests import APPENDED
+from .cached_batches import CachedBatch
+from .journal_requests import APPENDED
 from .timeline import Moment
 
 WIDTH = 100
 _MARGIN = "  "
 # Between the two columns.
 _INNER = WIDTH - 2 * len(_MARGIN) - 2
-# What the broker says to itself stands on its side.
+# Decisions are drawn on the broker's side.
 _DECISION_WIDTH = 62
 _ARROW_SHAFT_MIN = len("--  - - - X")
-# More exchanges in a row that all go well are not drawn one by one.
+# Longer runs of successful exchanges are summarised.
 _PLAIN_MAX = 8
 _BETWEEN = " | "
 _CACHED = re.compile(r" \(cached [^)]*\)")
@@ -33,7 +33,7 @@ def draw(moments: Sequence[Moment]) -> str:
 
 
 def _runs(moments: Sequence[Moment]) -> Iterator[list[list[Moment]]]:
-    """Yield the exchanges that follow one another and are plain; anything else is alone."""
+    """Yield runs of consecutive plain exchanges; any other exchange is a run of its own."""
     run: list[list[Moment]] = []
     for exchange in _exchanges(moments):
         if not _is_plain(exchange):
@@ -48,7 +48,7 @@ def _runs(moments: Sequence[Moment]) -> Iterator[list[list[Moment]]]:
 
 
 def _exchanges(moments: Sequence[Moment]) -> Iterator[list[Moment]]:
-    """Yield what belongs to one request and stands together, and each note."""
+    """Yield the consecutive moments of one request, and each note."""
     exchange: list[Moment] = []
     for moment in moments:
         if exchange and (moment.request is None or moment.request != exchange[-1].request):
@@ -60,17 +60,17 @@ def _exchanges(moments: Sequence[Moment]) -> Iterator[list[Moment]]:
 
 
 def _is_plain(exchange: Sequence[Moment]) -> bool:
-    """Whether it is a request whose batch is appended and answered."""
+    """Whether the request's batch was appended and acknowledged."""
     kinds = [moment.kind for moment in exchange]
     return kinds == ["request", "decision", "answer"] and exchange[1].decision == APPENDED and not exchange[2].lost
 
 
 def _run_lines(run: Sequence[Sequence[Moment]]) -> Iterator[str]:
-    """Yield the lines of exchanges; of a long run those at its ends."""
+    """Yield the lines of exchanges; of a long run only the first and the last."""
     shown = run if len(run) <= _PLAIN_MAX else [run[0], run[-1]]
     for number, exchange in enumerate(shown):
         if number == 1 and len(shown) < len(run):
-            text = f"{len(run) - len(shown)} more batches, each appended and answered"
+            text = f"{len(run) - len(shown)} more batches, each appended and acknowledged"
             yield from _lines_of(Moment(kind="note", who="test", text=text))
         for moment in exchange:
             yield from _lines_of(moment)
@@ -124,7 +124,7 @@ def _with_reason(shaft: str, reason: str) -> Iterator[str]:
 
 
 def _decision(moment: Moment) -> Iterator[str]:
-    # The request above it says whose batch it is, and the lines below it what is remembered.
+    # Producer and cached batches are left out: they are in the lines above and below.
     text = _PRODUCER.sub("", moment.text)
     if moment.cached is not None:
         text = _CACHED.sub("", text)
@@ -137,9 +137,9 @@ def _on_the_right(lines: Iterable[str]) -> Iterator[str]:
     return (_row(f"{line} ".rjust(_INNER)) for line in lines)
 
 
-def _cached_lines(cached: Sequence[Window]) -> Iterator[str]:
+def _cached_lines(cached: Sequence[CachedBatch]) -> Iterator[str]:
     """Yield the cached batches, each on one line with its name."""
-    batches = [f"{window.name} {window.base_sequence}..{window.last_sequence}".strip() for window in cached]
+    batches = [f"{batch.name} {batch.base_sequence}..{batch.last_sequence}".strip() for batch in cached]
     line = f"cached: {batches[0]}" if batches else "cached: nothing"
     for batch in batches[1:]:
         if len(line) + len(batch) + len(_BETWEEN) > _INNER - 2:

@@ -1,4 +1,4 @@
-"""What happens beside the requests of a scenario, written down with its place among them."""
+"""Notes between the requests of a timeline: events of a scenario that are not requests."""
 
 from __future__ import annotations
 
@@ -6,54 +6,54 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from ..stages.stage import Stage
-from .cached_windows import Remembered
+from ..brokers.scenario_broker import ScenarioBroker
+from .cached_batches import CachedSequences
 
 Who = Literal["client", "broker", "test"]
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something that no request shows.
+    """One note.
 
-    after: the journal's last id when it happened. remembered: what the broker says that it remembers of producers then,
-    where that changed. releases: requests that were held went on. is_stranger: the next request is somebody else's.
+    after: the last journal id at that time. cached: the cached batches of all producers, if they changed.
+    releases: whether held requests were released. is_foreign: whether the next request is another process's.
     """
 
     after: int
     who: Who
     text: str
-    remembered: Remembered | None = None
+    cached: CachedSequences | None = None
     releases: bool = False
-    is_stranger: bool = False
+    is_foreign: bool = False
 
 
 class Notes:
     """The notes of one run, in their order."""
 
-    def __init__(self, stage: Stage, topic: str) -> None:
-        """stage: the broker whose journal tells the place of a note."""
+    def __init__(self, broker: ScenarioBroker, topic: str) -> None:
+        """broker: its journal determines the position of a note."""
         self.items: list[Note] = []
-        self._stage = stage
+        self._broker = broker
         self._topic = topic
 
     def add(self, who: Who, text: str) -> None:
-        """Write down what somebody does."""
+        """Add a note."""
         self._add(lambda after: Note(after, who, text))
 
     def add_change(self, text: str) -> None:
-        """Write down what the broker has done, and what it remembers of producers now."""
-        remembered = self._stage.remembered(self._topic)
-        self._add(lambda after: Note(after, "broker", text, remembered=remembered))
+        """Add a note of the broker with its cached batches."""
+        cached = self._broker.cached_sequences(self._topic)
+        self._add(lambda after: Note(after, "broker", text, cached=cached))
 
     def add_release(self, text: str) -> None:
-        """Write down that the broker goes on with what it held."""
+        """Add a note that the broker releases the held requests."""
         self._add(lambda after: Note(after, "broker", text, releases=True))
 
-    def add_stranger(self, text: str) -> None:
-        """Write down that the next request is somebody else's."""
-        self._add(lambda after: Note(after, "test", text, is_stranger=True))
+    def add_foreign(self, text: str) -> None:
+        """Add a note before a request of another process."""
+        self._add(lambda after: Note(after, "test", text, is_foreign=True))
 
     def _add(self, note_after: Callable[[int], Note]) -> None:
-        requests = self._stage.journal()
+        requests = self._broker.journal()
         self.items.append(note_after(requests[-1].id if requests else 0))

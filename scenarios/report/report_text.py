@@ -1,4 +1,4 @@
-"""A report as text: the diagram that explains the scenario, the verdict, and what was expected and seen."""
+"""A report as text: the diagram, the verdict and the checks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..spark.job_engine import JobReport
 from ..spark.job_report_text import spark_lines
 from .diagram import WIDTH, draw
 
-# Findings that are told; a scenario has few.
+# The findings in a report; a scenario has few.
 FINDINGS_MAX = 10
 _INDENT = "  "
 
@@ -26,7 +26,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield from wrap(f"{report.scenario}: {report.title}", WIDTH)
     yield f"client {report.client}, rules of Kafka {report.as_version}"
     if report.instead_of:
-        yield from wrap(f"not with {report.instead_of}; the {report.client} client does it", WIDTH)
+        yield from wrap(f"not with {report.instead_of}; the {report.client} client runs it", WIDTH)
     yield ""
     yield from wrap(report.story, WIDTH)
     yield ""
@@ -38,11 +38,11 @@ def _lines(report: Report) -> Iterator[str]:
         yield "Verdict"
         yield from _verdict(report.verdict)
     yield ""
-    yield "What must be seen"
+    yield "Checks"
     for check in report.checks:
         yield from _check(check)
     yield ""
-    yield "All of it was seen." if report.passed else "NOT all of it was seen."
+    yield "All checks passed." if report.passed else "Some checks FAILED."
 
 
 def _verdict(verdict: dict[str, Any]) -> Iterator[str]:
@@ -53,14 +53,14 @@ def _verdict(verdict: dict[str, Any]) -> Iterator[str]:
     for finding in findings[:FINDINGS_MAX]:
         yield from _indented(f"{finding['kind']}: {finding['why']}")
     if len(findings) > FINDINGS_MAX:
-        yield from _indented(f"and {len(findings) - FINDINGS_MAX} findings more")
+        yield from _indented(f"and {len(findings) - FINDINGS_MAX} more findings")
 
 
 def _check(check: Check) -> Iterator[str]:
     if check.passed:
-        yield from _indented(f"seen  {check.what}: {check.seen}")
+        yield from _indented(f"ok    {check.what}: {check.seen}")
     else:
-        yield from _indented(f"NOT   {check.what}: expected {check.expected}, seen {check.seen}")
+        yield from _indented(f"FAIL  {check.what}: expected {check.expected}, seen {check.seen}")
 
 
 def _indented(text: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What is in a topic's logs after a scenario: its batches, by the names that their records carry, read by fetching."""
+"""Fetches the logs of a topic after a scenario, with the batch and event names from the record headers."""
 
 from __future__ import annotations
 
@@ -11,19 +11,16 @@ from ...protocol.batches.record_batch import BatchHeader, parse_header
 from ...protocol.batches.records import Record, decode_batch
 from ...protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic, PartitionData
 from ..clients.client import BATCH_HEADER, EVENT_HEADER
-from ..clients.raw_connection import ANSWER_BYTES_MAX, RawConnection
+from ..clients.raw_connection import RESPONSE_BYTES_MAX, RawConnection
 
-# The last version that names topics instead of numbering them.
+# The last version with topic names instead of topic ids.
 FETCH_VERSION = 12
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 
 
 @dataclass(frozen=True, slots=True)
 class StoredBatch:
-    """A batch in a log.
-
-    name: of the scenario's batch that its first record belongs to. events: of its records, "" for one of nobody's.
-    """
+    """A batch in a log. name: the batch name of its first record. events: the event names of its records, or ""."""
 
     name: str
     partition: int
@@ -34,7 +31,7 @@ class StoredBatch:
 
 
 def read_log(address: str, topic: str, partitions: int) -> list[StoredBatch]:
-    """Return the batches of all partitions, those of one after those of the other."""
+    """Return the batches of all partitions, by partition."""
     connection = RawConnection(address)
     try:
         return [batch for index in range(partitions) for batch in _read_partition(connection, topic, index)]
@@ -43,7 +40,7 @@ def read_log(address: str, topic: str, partitions: int) -> list[StoredBatch]:
 
 
 def read_committed(address: str, topic: str, partitions: int) -> list[StoredBatch]:
-    """Return the batches that a consumer with isolation.level=read_committed gets of all partitions."""
+    """Return the batches of all partitions that a consumer with isolation.level=read_committed reads."""
     connection = RawConnection(address)
     try:
         return [batch for index in range(partitions) for batch in _read_committed(connection, topic, index)]
@@ -52,7 +49,7 @@ def read_committed(address: str, topic: str, partitions: int) -> list[StoredBatc
 
 
 def _read_committed(connection: RawConnection, topic: str, partition: int) -> list[StoredBatch]:
-    """Leave out what the broker says is aborted, up to the marker that says so, as clients do."""
+    """Return the batches without those of aborted transactions, filtered as clients do."""
     stored: list[StoredBatch] = []
     aborting: set[int] = set()
     offset = 0
@@ -101,18 +98,18 @@ def _stored(partition: int, header: BatchHeader, batch: memoryview) -> StoredBat
 
 
 def _fetch(connection: RawConnection, topic: str, partition: int, offset: int, isolation_level: int) -> PartitionData:
-    asked = FetchPartition(partition=partition, fetch_offset=offset, partition_max_bytes=ANSWER_BYTES_MAX // 2)
+    fetched = FetchPartition(partition=partition, fetch_offset=offset, partition_max_bytes=RESPONSE_BYTES_MAX // 2)
     request = FetchRequest(
-        max_bytes=ANSWER_BYTES_MAX // 2,
+        max_bytes=RESPONSE_BYTES_MAX // 2,
         isolation_level=isolation_level,
-        topics=[FetchTopic(topic=topic, partitions=[asked])],
+        topics=[FetchTopic(topic=topic, partitions=[fetched])],
     )
-    response = connection.ask(ApiKey.FETCH, FETCH_VERSION, request, FetchResponse.read)
+    response = connection.send_and_receive(ApiKey.FETCH, FETCH_VERSION, request, FetchResponse.read)
     return response.responses[0].partitions[0]
 
 
 def header_of(record: Record, name: str) -> str:
-    """Return a header's text, "" where there is none."""
+    """Return the text of a record header; "" if it is missing."""
     for key, value in record.headers:
         if key == name and value is not None:
             return value.decode(errors="replace")

@@ -1,7 +1,7 @@
-"""What happened in a scenario, moment by moment, as data: the diagram is drawn from it, and JSON is made of it.
+"""The timeline of a scenario: requests, decisions, responses and notes, for the diagram and for JSON.
 
-A request is a moment, then what the broker decided about each batch in it, then the answer. Notes stand between them.
-A request that is held is decided about when it is released.
+Each request is followed by the decision about each of its batches and by the response. For a held request these follow
+its release.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from typing import Literal
 from msgspec import Struct
 
 from .batch_names import BatchNames
-from .cached_windows import CachedWindows, Window
+from .cached_batches import CachedBatch, CachedBatchTracker
+from .journal_requests import NOT_APPLIED, JournalBatch, JournalRequest
 from .notes import Note, Who
-from .seen_requests import NOT_APPLIED, SeenBatch, SeenRequest
 
 RECEIVED = "received"
 HOLD = "hold"
 INIT_PRODUCER_ID = "InitProducerId"
-# What keeps a request from arriving at all.
+# Actions that lose a request before the broker handles it.
 _LOSSES = ("drop", "close", "reset")
 
 
-class Carried(Struct, kw_only=True, omit_defaults=True):
-    """A batch on its way; name is the scenario's, "" where it has none."""
+class SentBatch(Struct, kw_only=True, omit_defaults=True):
+    """A batch of a request. name: its name in the scenario, or ""."""
 
     name: str
     partition: int
@@ -37,11 +37,11 @@ class Carried(Struct, kw_only=True, omit_defaults=True):
 
 
 class Moment(Struct, kw_only=True, omit_defaults=True):
-    """One thing that happened.
+    """One entry of the timeline.
 
-    who: of a note, who did it. lost: a request or an answer did not arrive; why_lost: by what.
-    decision, error, base_offset: of a decision. cached: after a decision, and after a note of what the broker forgot,
-    what it remembers of the producer, oldest first.
+    who: the actor of a note. lost: whether a request or a response did not arrive, and why_lost.
+    decision, error, base_offset: of a decision. cached: the producer's cached batches, oldest first, after a decision
+    or a note that changed them.
     """
 
     kind: Literal["request", "decision", "answer", "note"]
@@ -52,36 +52,36 @@ class Moment(Struct, kw_only=True, omit_defaults=True):
     who: Who | None = None
     lost: bool = False
     why_lost: str = ""
-    batch: Carried | None = None
+    batch: SentBatch | None = None
     decision: str = ""
     error: str = ""
     base_offset: int | None = None
-    cached: list[Window] | None = None
+    cached: list[CachedBatch] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class RuleInWords:
-    """A rule as the scenario armed it."""
+class NamedRule:
+    """The name, point and action kind of an armed rule."""
 
     name: str
     point: str
     kind: str
 
     def __str__(self) -> str:
-        """Return it in words."""
+        """Return the rule as text."""
         return f"{self.kind} at {self.point}: {self.name}"
 
 
 def build_timeline(
-    requests: Iterable[SeenRequest],
+    requests: Iterable[JournalRequest],
     notes: Sequence[Note],
     names: BatchNames,
-    rules: Mapping[int, RuleInWords],
+    rules: Mapping[int, NamedRule],
     batches_retained: int,
 ) -> list[Moment]:
     """Return the moments in order."""
     requests = list(requests)
-    builder = _Builder(names, rules, CachedWindows(batches_retained))
+    builder = _Builder(names, rules, CachedBatchTracker(batches_retained))
     builder.issued = issued_producers(requests)
     left = list(notes)
     for request in requests:
@@ -95,27 +95,27 @@ def build_timeline(
 
 
 class _Builder:
-    def __init__(self, names: BatchNames, rules: Mapping[int, RuleInWords], windows: CachedWindows) -> None:
+    def __init__(self, names: BatchNames, rules: Mapping[int, NamedRule], tracker: CachedBatchTracker) -> None:
         self.moments: list[Moment] = []
         self._names = names
         self._rules = rules
-        self._windows = windows
-        self._held: list[SeenRequest] = []
+        self._tracker = tracker
+        self._held: list[JournalRequest] = []
         self._connections: set[int] = set()
-        self._is_stranger = False
+        self._is_foreign = False
         self.issued: dict[int, str] = {}
 
     def add_note(self, note: Note) -> None:
-        cached: list[Window] | None = None
-        if note.remembered is not None:
-            self._windows.learn(note.remembered)
-            cached = self._windows.newest()
+        cached: list[CachedBatch] | None = None
+        if note.cached is not None:
+            self._tracker.replace_all(note.cached)
+            cached = self._tracker.newest()
         self.moments.append(Moment(kind="note", who=note.who, text=note.text, cached=cached))
         if note.releases:
             self.release()
-        self._is_stranger = note.is_stranger
+        self._is_foreign = note.is_foreign
 
-    def add_request(self, request: SeenRequest) -> None:
+    def add_request(self, request: JournalRequest) -> None:
         self._note_connection(request)
         rule = self._rule_of(request)
         is_lost = rule is not None and rule.point == RECEIVED and rule.kind in _LOSSES
@@ -125,7 +125,7 @@ class _Builder:
                 at_ms=request.at_ms,
                 request=request.id,
                 connection=request.connection,
-                text=f"{request.api} {', '.join(map(self._in_words, request.batches))}".rstrip(),
+                text=f"{request.api} {', '.join(map(self._batch_text, request.batches))}".rstrip(),
                 lost=is_lost,
                 why_lost=str(rule) if is_lost else "",
                 batch=self._carried(request.batches[0]) if request.batches else None,
@@ -139,29 +139,29 @@ class _Builder:
         else:
             self._add_outcome(request, rule)
 
-    def _note_connection(self, request: SeenRequest) -> None:
-        """Note where batches come over another connection than before."""
+    def _note_connection(self, request: JournalRequest) -> None:
+        """Add a note if batches arrive over a new connection."""
         if not request.batches:
             return
-        if self._is_stranger:
-            self._is_stranger = False
+        if self._is_foreign:
+            self._is_foreign = False
             return
         if self._connections and request.connection not in self._connections:
-            self.moments.append(Moment(kind="note", who="client", text="connects anew"))
+            self.moments.append(Moment(kind="note", who="client", text="reconnects"))
         self._connections.add(request.connection)
 
     def release(self) -> None:
-        """What was held is decided about."""
+        """Add the decisions and responses of the held requests."""
         held, self._held = self._held, []
         for request in held:
             self._add_outcome(request, None)
 
-    def _rule_of(self, request: SeenRequest) -> RuleInWords | None:
-        """Return the scenario's rule that acted on a request; those that only count are none of them."""
+    def _rule_of(self, request: JournalRequest) -> NamedRule | None:
+        """Return the scenario's rule that acted on a request, ignoring counting rules."""
         rules = [self._rules[fault.rule] for fault in request.faults if fault.rule in self._rules]
         return rules[-1] if rules else None
 
-    def _add_outcome(self, request: SeenRequest, rule: RuleInWords | None) -> None:
+    def _add_outcome(self, request: JournalRequest, rule: NamedRule | None) -> None:
         for batch in request.batches:
             self._add_decision(request, batch, rule)
         is_lost = not request.answered
@@ -170,30 +170,30 @@ class _Builder:
                 kind="answer",
                 request=request.id,
                 connection=request.connection,
-                text=self.issued.get(request.id) or answer_text(request),
+                text=self.issued.get(request.id) or response_text(request),
                 lost=is_lost,
-                why_lost=(str(rule) if rule else "the connection is gone") if is_lost else "",
+                why_lost=(str(rule) if rule else "the connection was closed") if is_lost else "",
             )
         )
 
-    def _add_decision(self, request: SeenRequest, batch: SeenBatch, rule: RuleInWords | None) -> None:
-        is_kept_back = batch.decision == NOT_APPLIED
-        window = self._windows.after(batch, self._names.name_of(batch))
+    def _add_decision(self, request: JournalRequest, batch: JournalBatch, rule: NamedRule | None) -> None:
+        is_not_applied = batch.decision == NOT_APPLIED
+        cached = self._tracker.after(batch, self._names.name_of(batch))
         self.moments.append(
             Moment(
                 kind="decision",
                 request=request.id,
-                text=f"not applied: {rule}" if is_kept_back and rule else batch.why or batch.decision,
+                text=f"not applied: {rule}" if is_not_applied and rule else batch.why or batch.decision,
                 decision=batch.decision,
                 error=batch.error or "",
                 base_offset=batch.base_offset if batch.base_offset >= 0 else None,
                 batch=self._carried(batch),
-                cached=window if batch.producer_id >= 0 else None,
+                cached=cached if batch.producer_id >= 0 else None,
             )
         )
 
-    def _carried(self, batch: SeenBatch) -> Carried:
-        return Carried(
+    def _carried(self, batch: JournalBatch) -> SentBatch:
+        return SentBatch(
             name=self._names.name_of(batch),
             partition=batch.partition,
             producer_id=batch.producer_id,
@@ -203,41 +203,41 @@ class _Builder:
             records=batch.records,
         )
 
-    def _in_words(self, batch: SeenBatch) -> str:
+    def _batch_text(self, batch: JournalBatch) -> str:
         name = self._names.name_of(batch)
         words = f"{name}: " if name else ""
         if batch.producer_id < 0:
-            words += f"{batch.records} records of no producer"
+            words += f"{batch.records} records without a producer id"
         else:
             sequences = f"sequences {batch.base_sequence}..{batch.last_sequence}"
             words += f"producer {batch.producer_id} epoch {batch.producer_epoch} {sequences}"
         return words if batch.partition == 0 else f"{words} to partition {batch.partition}"
 
 
-def issued_producers(requests: Sequence[SeenRequest]) -> dict[int, str]:
-    """Return what InitProducerId was answered with, by request: the next producer and epoch that was new."""
+def issued_producers(requests: Sequence[JournalRequest]) -> dict[int, str]:
+    """Return the result of each InitProducerId request, derived from the next new producer in a batch."""
     known: set[tuple[int, int]] = set()
-    asked: list[int] = []
+    pending: list[int] = []
     issued: dict[int, str] = {}
     for request in requests:
         if request.api == INIT_PRODUCER_ID and request.error is None:
-            asked.append(request.id)
+            pending.append(request.id)
         for batch in request.batches:
             producer = (batch.producer_id, batch.producer_epoch)
-            if asked and producer not in known:
-                issued[asked.pop()] = f"producer {batch.producer_id} epoch {batch.producer_epoch}"
+            if pending and producer not in known:
+                issued[pending.pop()] = f"producer {batch.producer_id} epoch {batch.producer_epoch}"
             known.add(producer)
     return issued
 
 
-def answer_text(request: SeenRequest) -> str:
-    """Return an answer in words."""
+def response_text(request: JournalRequest) -> str:
+    """Return a response as text."""
     if request.error is not None:
         return request.error
-    return ", ".join(_batch_answer(batch) for batch in request.batches) if request.batches else "answer"
+    return ", ".join(_batch_response(batch) for batch in request.batches) if request.batches else "answer"
 
 
-def _batch_answer(batch: SeenBatch) -> str:
+def _batch_response(batch: JournalBatch) -> str:
     if batch.error is not None:
         return batch.error
     return f"offset {batch.base_offset}" if batch.base_offset >= 0 else "no error"

@@ -1,1 +1,1 @@
-"""Scenarios of Spark jobs, which are run as processes of their own; nothing of Spark is imported here."""
+"""Scenarios with Spark jobs, which run in their own processes; nothing here imports Spark."""

@@ -1,4 +1,4 @@
-"""Runs a scenario with Spark: on a broker in this process, with the jobs, the audit and the dedup in theirs."""
+"""Runs a scenario with Spark on a broker in this process; jobs, audit and dedup run in their own processes."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from pathlib import Path
 from msgspec import Struct
 
 from ...storage.producers.emulated_version import EmulatedVersion
+from ..brokers.in_process_broker import InProcessBroker
 from ..clients.client import ClientUnavailable
 from ..clients.clients import NamedClient
 from ..engine import Report
 from ..report.batch_names import BatchNames
+from ..report.journal_requests import JournalRequest
 from ..report.notes import Note
-from ..report.seen_requests import SeenRequest
 from ..report.stored_log import read_log
 from ..report.timeline import Moment, build_timeline
 from ..scenario import RAW, is_within
-from ..stages.in_process_stage import InProcessStage
-from .job_checks import JobSeen, check_jobs
-from .job_performer import JobCast, JobPerformer
+from .job_checks import JobRunResult, check_jobs
 from .job_process import AuditVerdict, JobOutcome
 from .job_scenario import JobScenario
+from .job_step_runner import JobRunContext, JobStepRunner
 
 SPARK = "Spark"
 
 
 class StoredTopic(Struct, kw_only=True):
-    """What a topic holds in the end. copies: of how many events there are so many."""
+    """The content of a topic at the end. copies: the number of events by their number of copies."""
 
     topic: str
     rows: int
@@ -38,7 +38,7 @@ class StoredTopic(Struct, kw_only=True):
 
 
 class JobReport(Report, kw_only=True):
-    """What came of a scenario with Spark: beside what others have, what Spark, the audit and the dedup say."""
+    """The report of a scenario with Spark, with the results of jobs, audits and dedups."""
 
     jobs: dict[str, JobOutcome]
     stored: list[StoredTopic]
@@ -47,39 +47,39 @@ class JobReport(Report, kw_only=True):
 
 
 def run_with_spark(scenario: JobScenario, client: NamedClient, as_version: str | None = None) -> JobReport:
-    """Run a scenario on a broker of its own. client: who sends what the application sends.
+    """Run a scenario on its own broker; client: the producer of the application.
 
-    Raises ClientUnavailable where there is no Spark or the scenario says nothing about the version or the client,
-    ClientStuck or StageFailed where it did not come to an end, and ValueError for a version whose rules are not known.
+    Raises ClientUnavailable if Spark is missing or the version or the client do not fit, ClientStuck or BrokerFailed
+    if the run did not finish, and ValueError for an unsupported version.
     """
     version = EmulatedVersion.parse(as_version) if as_version else EmulatedVersion.latest()
     if not is_within(scenario.versions, version.name):
         raise ClientUnavailable(f"{scenario.name} is about Kafka {scenario.versions}, not {version.name}")
     if not scenario.has_application and client.name != RAW:
-        raise ClientUnavailable(f"{scenario.name} is about Spark, whose client is its own, not {client.name}")
-    stage = InProcessStage(version.name)
+        raise ClientUnavailable(f"{scenario.name} uses only Spark's own client, not {client.name}")
+    broker = InProcessBroker(version.name)
     try:
         with tempfile.TemporaryDirectory(prefix="fauxka-scenario-") as folder:
-            performer = JobPerformer(JobCast(scenario, client, stage, Path(folder)))
+            runner = JobStepRunner(JobRunContext(scenario, client, broker, Path(folder)))
             try:
-                performer.perform()
+                runner.run()
             finally:
-                performer.close()
-        return _report(scenario, client, stage, performer, version)
+                runner.close()
+        return _report(scenario, client, broker, runner, version)
     finally:
-        stage.close()
+        broker.close()
 
 
 def _report(
     scenario: JobScenario,
     client: NamedClient,
-    stage: InProcessStage,
-    performer: JobPerformer,
+    broker: InProcessBroker,
+    runner: JobStepRunner,
     version: EmulatedVersion,
 ) -> JobReport:
-    stored = {name: _counted(stage, name, partitions) for name, partitions in scenario.topics.items()}
-    checks = check_jobs(scenario.expect, JobSeen(performer.came, stored))
-    timeline = [moment for topic in scenario.topics for moment in _timeline(scenario, stage, performer, topic, version)]
+    stored = {name: _counted(broker, name, partitions) for name, partitions in scenario.topics.items()}
+    checks = check_jobs(scenario.expect, JobRunResult(runner.results, stored))
+    timeline = [moment for topic in scenario.topics for moment in _timeline(scenario, broker, runner, topic, version)]
     return JobReport(
         scenario=scenario.name,
         title=scenario.title,
@@ -90,15 +90,15 @@ def _report(
         checks=checks,
         verdict={},
         timeline=timeline,
-        jobs=performer.came.jobs,
+        jobs=runner.results.jobs,
         stored=[_stored(topic, events) for topic, events in stored.items()],
-        audits=performer.came.audits,
-        dedups=performer.came.dedups,
+        audits=runner.results.audits,
+        dedups=runner.results.dedups,
     )
 
 
-def _counted(stage: InProcessStage, topic: str, partitions: int) -> Counter[str]:
-    return Counter(event for batch in read_log(stage.bootstrap_servers, topic, partitions) for event in batch.events)
+def _counted(broker: InProcessBroker, topic: str, partitions: int) -> Counter[str]:
+    return Counter(event for batch in read_log(broker.bootstrap_servers, topic, partitions) for event in batch.events)
 
 
 def _stored(topic: str, events: Counter[str]) -> StoredTopic:
@@ -107,22 +107,22 @@ def _stored(topic: str, events: Counter[str]) -> StoredTopic:
 
 
 def _timeline(
-    scenario: JobScenario, stage: InProcessStage, performer: JobPerformer, topic: str, version: EmulatedVersion
+    scenario: JobScenario, broker: InProcessBroker, runner: JobStepRunner, topic: str, version: EmulatedVersion
 ) -> list[Moment]:
-    """Return what happened to one topic; producers and offsets are told apart in a topic only."""
-    requests = [request for request in stage.journal() if _is_about(request, topic)]
-    notes = _in_order([*performer.notes.get("", []), *performer.notes.get(topic, [])])
+    """Return the timeline of one topic; producers and offsets are unique only within a topic."""
+    requests = [request for request in broker.journal() if _is_about(request, topic)]
+    notes = _in_order([*runner.notes.get("", []), *runner.notes.get(topic, [])])
     names = BatchNames()
     if topic in scenario.topics_of_application:
-        # Spark makes batches of its own of the records that it copies.
-        names.learn_stored(read_log(stage.bootstrap_servers, topic, scenario.topics[topic]), requests)
-    moments = build_timeline(requests, notes, names, performer.rules, version.batches_retained)
+        # Only batches of the application have names; Spark builds its own batches.
+        names.add_stored(read_log(broker.bootstrap_servers, topic, scenario.topics[topic]), requests)
+    moments = build_timeline(requests, notes, names, runner.rules, version.batches_retained)
     if len(scenario.topics) == 1:
         return moments
     return [Moment(kind="note", who="test", text=f"the topic {topic}"), *moments] if requests else []
 
 
-def _is_about(request: SeenRequest, topic: str) -> bool:
+def _is_about(request: JournalRequest, topic: str) -> bool:
     return request.api == "Produce" and any(batch.topic == topic for batch in request.batches)
 
 

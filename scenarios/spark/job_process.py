@@ -1,4 +1,4 @@
-"""Runs the pipeline's commands, each as a process of its own, and reads what they print."""
+"""Runs the commands of the pipeline, each in its own process, and reads their output."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from dataclasses import dataclass
 import msgspec
 from msgspec import Struct
 
+from ..brokers.scenario_broker import BrokerFailed
 from ..clients.client import ClientUnavailable
-from ..stages.stage import StageFailed
 
 PIPELINE = "fauxka.pipeline"
 JOB = "fauxka.pipeline.kafka_job"
-# Spark takes seconds to start, and many times that on a machine that does much else.
+# Spark takes seconds to start, on a busy machine many times that.
 PROCESS_SECONDS_MAX = 600
-# Of a process that ended as none should.
-SAID_CHARACTERS = 300
-SAID_LINES = 3
-# What a command of the pipeline ends with when it cannot be done: Spark is not there, for one.
+# The part of the log of a failed process in an error message.
+LOG_CHARACTERS_MAX = 300
+LOG_LINES_MAX = 3
+# The exit code of a pipeline command that cannot run, for example without Spark.
 EXIT_USAGE = 2
 
 
 class TaskAttempt(Struct, kw_only=True):
-    """An attempt of one of Spark's tasks that failed. number: from 1. ended_ms: since 1970."""
+    """A failed attempt of a Spark task. number: from 1. ended_ms: milliseconds since the epoch."""
 
     number: int
     ended_ms: int
@@ -34,7 +34,7 @@ class TaskAttempt(Struct, kw_only=True):
 
 
 class JobOutcome(Struct, kw_only=True):
-    """What Spark says of a job; reason: in a line why it failed. rows: that it read or wrote, where it says so."""
+    """The result of a Spark job. reason: the failure in one line. rows: read or written rows, if Spark reports them."""
 
     status: str
     reason: str
@@ -44,7 +44,7 @@ class JobOutcome(Struct, kw_only=True):
 
 
 class FoundExample(Struct, kw_only=True):
-    """One finding of an audit, in words."""
+    """One finding of an audit."""
 
     topic: str | None
     partition: int | None
@@ -54,7 +54,7 @@ class FoundExample(Struct, kw_only=True):
 
 
 class FoundGroup(Struct, kw_only=True):
-    """The findings of an audit that are of one kind and cause."""
+    """The findings of an audit with the same kind and cause."""
 
     check: str
     kind: str
@@ -65,12 +65,12 @@ class FoundGroup(Struct, kw_only=True):
 
     @property
     def name(self) -> str:
-        """What a scenario's file calls it."""
+        """The name in scenario files."""
         return f"{self.kind} {self.cause}" if self.cause else self.kind
 
 
 class AuditedTopic(Struct, kw_only=True):
-    """What an audit read."""
+    """The counts of an audited topic."""
 
     topic: str
     batches: int
@@ -79,7 +79,7 @@ class AuditedTopic(Struct, kw_only=True):
 
 
 class AuditVerdict(Struct, kw_only=True):
-    """What an audit says."""
+    """The result of an audit."""
 
     verdict: str
     checks: list[str]
@@ -89,35 +89,35 @@ class AuditVerdict(Struct, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What a process left behind."""
+    """The exit code and standard output of a process."""
 
     exit_code: int
     output: str
 
 
 def run_job(arguments: Sequence[str]) -> JobOutcome:
-    """Run a job of pipeline.kafka_job. Raises ClientUnavailable where there is no Spark, and StageFailed."""
+    """Run a job of pipeline.kafka_job. Raises ClientUnavailable without Spark, and BrokerFailed."""
     ended = run_module(JOB, arguments)
     return msgspec.json.decode(ended.output, type=JobOutcome)
 
 
 def run_audit(arguments: Sequence[str]) -> AuditVerdict:
-    """Run `fauxka audit`; see run_job."""
+    """Run `fauxka audit`. Raises ClientUnavailable without Spark, and BrokerFailed."""
     quick = ("--master", "local[2]", "-c", "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1", "--json", "-")
     ended = run_module(PIPELINE, ["audit", *quick, *arguments])
     return msgspec.json.decode(ended.output, type=AuditVerdict)
 
 
 def run_dedup(arguments: Sequence[str]) -> list[str]:
-    """Run `fauxka dedup` over all that is there, and return the lines that it prints; see run_job."""
+    """Run `fauxka dedup` on all records, and return its output lines. Raises ClientUnavailable and BrokerFailed."""
     ended = run_module(PIPELINE, ["dedup", "--batch", "--master", "local[2]", *arguments])
     if ended.exit_code:
-        raise StageFailed(f"dedup ended with {ended.exit_code}")
+        raise BrokerFailed(f"dedup ended with {ended.exit_code}")
     return ended.output.splitlines()
 
 
 def run_module(module: str, arguments: Sequence[str]) -> Ended:
-    """Run a module until it ends with 0 or 1. Raises ClientUnavailable and StageFailed."""
+    """Run a module until it exits with 0 or 1. Raises ClientUnavailable and BrokerFailed."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("KAFKA_", "FAUXKA_"))}
     process = subprocess.Popen(
         [sys.executable, "-m", module, *arguments],
@@ -130,10 +130,10 @@ def run_module(module: str, arguments: Sequence[str]) -> Ended:
     try:
         output, log = process.communicate(timeout=PROCESS_SECONDS_MAX)
     except subprocess.TimeoutExpired as error:
-        raise StageFailed(f"{module} {arguments[0]} did not end in {PROCESS_SECONDS_MAX} s") from error
+        raise BrokerFailed(f"{module} {arguments[0]} did not end in {PROCESS_SECONDS_MAX} s") from error
     finally:
         if process.poll() is None:
-            # Its Java ends by itself when the process is gone.
+            # Its Java process ends by itself.
             process.kill()
             process.wait()
     return _judged(Ended(process.returncode, output), log, f"{module} {arguments[0]}")
@@ -144,11 +144,13 @@ def _judged(ended: Ended, log: str, what: str) -> Ended:
         lines = [line.partition("fauxka: ")[2] for line in log.splitlines() if line.startswith("fauxka: ")]
         raise ClientUnavailable(lines[-1] if lines else f"{what} cannot be run: {_tail(log)}")
     if ended.exit_code not in (0, 1) or not ended.output.strip():
-        raise StageFailed(f"{what} ended with {ended.exit_code}: {_tail(log)}")
+        raise BrokerFailed(f"{what} ended with {ended.exit_code}: {_tail(log)}")
     return ended
 
 
 def _tail(log: str) -> str:
-    """Return what a process said last that is not where it was in its code."""
-    said = [line.strip() for line in log.splitlines() if line.strip() and not line.startswith(("\tat ", "        at "))]
-    return " ".join(said[-SAID_LINES:])[-SAID_CHARACTERS:]
+    """Return the last lines of a log, without stack traces."""
+    lines = [
+        line.strip() for line in log.splitlines() if line.strip() and not line.startswith(("\tat ", "        at "))
+    ]
+    return " ".join(lines[-LOG_LINES_MAX:])[-LOG_CHARACTERS_MAX:]

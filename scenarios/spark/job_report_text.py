@@ -1,4 +1,4 @@
-"""What Spark says of its jobs beside what the log holds and what the audit says of it, as text."""
+"""The results of Spark jobs, logs, audits and dedups as text."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from .job_process import AuditVerdict, JobOutcome
 
 _INDENT = "  "
 _COLUMN = 14
-# Of each kind of finding; the audit itself tells more.
+# Examples per kind of finding; the audit itself prints more.
 EXAMPLES_MAX = 2
 
 
 def spark_lines(report: JobReport) -> Iterator[str]:
-    """Yield what Spark, the log, the audit and the dedup say, one below the other."""
-    yield "What is said"
+    """Yield the lines of jobs, logs, audits and dedups."""
+    yield "Results"
     for name, job in report.jobs.items():
-        yield from _said("Spark", f'"{name}" {_job(job)}')
+        yield from _labelled("Spark", f'"{name}" {_job(job)}')
     for topic in report.stored:
-        yield from _said("the log", _stored(topic))
+        yield from _labelled("the log", _stored(topic))
     for name, audit in report.audits.items():
-        yield from _said("the audit", f"{name}: {_audit(audit)}")
+        yield from _labelled("the audit", f"{name}: {_audit(audit)}")
         for line in _examples(audit):
-            yield from _said("", line)
+            yield from _labelled("", line)
     for name, lines in report.dedups.items():
-        yield from _said("the dedup", f"{name}: {lines[0]}")
+        yield from _labelled("the dedup", f"{name}: {lines[0]}")
         for line in lines[1:]:
-            yield from _said("", line)
+            yield from _labelled("", line)
 
 
-def _said(who: str, text: str) -> Iterator[str]:
-    head = _INDENT + who.ljust(_COLUMN)
+def _labelled(label: str, text: str) -> Iterator[str]:
+    head = _INDENT + label.ljust(_COLUMN)
     for number, line in enumerate(wrap(text, WIDTH - len(head)) or [""]):
         yield (head if number == 0 else " " * len(head)) + line
 

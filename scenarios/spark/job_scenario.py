@@ -1,7 +1,6 @@
-"""What the file of a scenario with Spark says: its topics, what is done step by step, and what must be seen.
+"""The content of a scenario file with Spark: topics, steps and expectations; job_scenario_files reads and checks it.
 
-A file is data; everything that is wrong with it is found when it is read (job_scenario_files). Events are told apart by
-their header `event`, which an application's and a job's have alike.
+Events of applications and of jobs are identified by their record header `event`.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ FAILED = "failed"
 
 
 class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="do", tag=True):
-    """Something that is done."""
+    """A step."""
 
 
 class Send(Step, frozen=True, tag="send"):
-    """The application sends batches to a topic, and waits for the answers.
+    """The application sends batches to a topic, and waits for the responses.
 
-    again: it sends events that it sent before; they are the same, and get new sequences.
+    again: whether it repeats events of earlier batches, with new sequences.
     """
 
     topic: str
@@ -30,9 +29,9 @@ class Send(Step, frozen=True, tag="send"):
 
 
 class WriteJob(Step, frozen=True, tag="write"):
-    """A Spark job writes events to a topic. job: its name here. options: of Spark's format kafka.
+    """A Spark job writes events to a topic.
 
-    value_bytes: of each event. attempts: how often Spark runs a task.
+    job: its name in the scenario. options: of Spark's kafka format. value_bytes: per event. attempts: per task.
     """
 
     job: str
@@ -44,9 +43,9 @@ class WriteJob(Step, frozen=True, tag="write"):
 
 
 class CopyJob(Step, frozen=True, tag="copy"):
-    """A Spark stream copies what there is in a topic to another one, from where its checkpoint is, and ends.
+    """A Spark stream copies the available records of a topic to another one, and ends.
 
-    checkpoint: its name; streams with the same one go on where the one before ended. options: of the source.
+    checkpoint: its name; a stream with the same checkpoint continues where the last one ended. options: of the source.
     """
 
     job: str
@@ -57,25 +56,25 @@ class CopyJob(Step, frozen=True, tag="copy"):
 
 
 class Recreate(Step, frozen=True, tag="recreate"):
-    """The topic is deleted, and made again."""
+    """The topic is deleted and created again."""
 
     topic: str
 
 
 class LoseWrites(Step, frozen=True, tag="lose_writes"):
-    """From here on what is appended to a topic's log is acknowledged, and does not get to its disk."""
+    """From now on writes to a topic's log are acknowledged but lost in the next crash."""
 
     topic: str
 
 
 class Crash(Step, frozen=True, tag="crash"):
-    """The broker dies as by SIGKILL, and is started again with what its disk holds."""
+    """The broker crashes as with SIGKILL, and restarts with the content of its disk."""
 
 
 class AuditLog(Step, frozen=True, tag="audit"):
-    """`fauxka audit` looks at a topic.
+    """`fauxka audit` checks a topic.
 
-    sent_to: what the application sent to these topics, and was told to be there, is the ledger of what must be in it.
+    sent_to: the topics whose acknowledged events of the application are the ledger of the audit.
     """
 
     topic: str
@@ -93,12 +92,11 @@ AnyJobStep = Arm | Lift | Send | WriteJob | CopyJob | Recreate | LoseWrites | Cr
 
 
 class JobExpectation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What must be seen in the end.
+    """The expected result.
 
-    jobs: what Spark says of each. failed_attempts: how many of a job's tasks failed. told: a part of what went wrong
-    in a job, or in one of its tasks. read: how many rows a stream read. rows, events: how many records, and how many
-    different events, are in a topic. found: all that the audit of a topic finds, by kind and cause. dropped: how many
-    copies a topic's dedup left out.
+    jobs: the status of each job. failed_attempts: the failed attempts of a job's tasks. told: a part of a failure of a
+    job or of its tasks. read: the rows that a stream read. rows, events: the records and the different events in a
+    topic. found: all findings of a topic's audit, by kind and cause. dropped: the copies that a topic's dedup dropped.
     """
 
     jobs: dict[str, str] = {}
@@ -112,7 +110,7 @@ class JobExpectation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class JobScenario(Struct, frozen=True, kw_only=True):
-    """One scenario. topics: with their numbers of partitions."""
+    """One scenario. topics: the number of partitions by topic."""
 
     name: str
     title: str
@@ -125,7 +123,7 @@ class JobScenario(Struct, frozen=True, kw_only=True):
 
     @property
     def has_application(self) -> bool:
-        """Whether a client sends, and not Spark alone."""
+        """Whether a client sends events, besides Spark."""
         return bool(self.topics_of_application)
 
     @property

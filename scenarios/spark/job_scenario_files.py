@@ -1,4 +1,4 @@
-"""Finds and reads the files of the scenarios with Spark; what does not fit is refused with the file and the place."""
+"""Finds, reads and checks the files of scenarios with Spark; errors name the file and the place."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SUFFIX = ".toml"
 
 
 class _File(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """A file as it is written: JobScenario, with the batches as text."""
+    """The fields of a file: those of JobScenario, with the batches as text."""
 
     title: str
     story: str
@@ -38,7 +38,7 @@ def load_job_scenario(name: str) -> JobScenario:
     """Return a scenario. Raises UnknownScenario."""
     names = job_scenario_names()
     if name not in names:
-        raise UnknownScenario(f"there is no scenario {name!r} with Spark; there are {', '.join(names)}")
+        raise UnknownScenario(f"unknown scenario {name!r} with Spark; known are {', '.join(names)}")
     return parse_job_scenario(name, (_folder() / f"{name}{_SUFFIX}").read_text(encoding="utf-8"))
 
 
@@ -47,7 +47,7 @@ def _folder() -> Traversable:
 
 
 def parse_job_scenario(name: str, text: str) -> JobScenario:
-    """Return the scenario that a file's text says. Raises ScenarioFileError."""
+    """Return the scenario of a file's text. Raises ScenarioFileError."""
     try:
         file = msgspec.convert(tomllib.loads(text), _File)
         batches = {batch: batch_of(batch, sequences) for batch, sequences in file.batches.items()}
@@ -68,7 +68,7 @@ def parse_job_scenario(name: str, text: str) -> JobScenario:
 
 
 def _check_names(scenario: JobScenario) -> None:
-    """Raise ScenarioFileError for a topic, a batch or a job that nobody knows."""
+    """Raise ScenarioFileError for an undefined topic, batch or job."""
     topics: set[str] = set()
     batches: set[str] = set()
     jobs: set[str] = set()
@@ -87,7 +87,7 @@ def _check_names(scenario: JobScenario) -> None:
         ("job", expected_jobs, jobs),
     ):
         if unknown := used - known:
-            raise ScenarioFileError(f"{scenario.name}{_SUFFIX}: no {kind} is called {', '.join(sorted(unknown))}")
+            raise ScenarioFileError(f"{scenario.name}{_SUFFIX}: unknown {kind} {', '.join(sorted(unknown))}")
 
 
 def _topics_of(step: AnyJobStep) -> set[str]:

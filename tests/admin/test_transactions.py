@@ -33,11 +33,11 @@ def connection(broker: Serving, admin: AdminClient) -> Iterator[RawConnection]:
 
 def init_producer(connection: RawConnection, transactional_id: str) -> InitProducerIdResponse:
     find = FindCoordinatorRequest(key=transactional_id, key_type=1)
-    connection.ask(ApiKey.FIND_COORDINATOR, 3, find, FindCoordinatorResponse.read)
+    connection.send_and_receive(ApiKey.FIND_COORDINATOR, 3, find, FindCoordinatorResponse.read)
     request = InitProducerIdRequest(
         transactional_id=transactional_id, transaction_timeout_ms=TIMEOUT_MS, producer_id=-1, producer_epoch=-1
     )
-    return connection.ask(ApiKey.INIT_PRODUCER_ID, 4, request, InitProducerIdResponse.read)
+    return connection.send_and_receive(ApiKey.INIT_PRODUCER_ID, 4, request, InitProducerIdResponse.read)
 
 
 def produce(connection: RawConnection, transactional_id: str, producer: InitProducerIdResponse, sequence: int) -> int:
@@ -50,7 +50,7 @@ def produce(connection: RawConnection, transactional_id: str, producer: InitProd
     data = PartitionProduceData(index=0, records=build_batch([Record(b"v")], options))
     topics = [TopicProduceData(name=TOPIC, partition_data=[data])]
     request = ProduceRequest(transactional_id=transactional_id, acks=-1, timeout_ms=1000, topic_data=topics)
-    answer = connection.ask(ApiKey.PRODUCE, 12, request, ProduceResponse.read)
+    answer = connection.send_and_receive(ApiKey.PRODUCE, 12, request, ProduceResponse.read)
     return answer.responses[0].partition_responses[0].error_code
 
 

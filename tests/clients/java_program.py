@@ -14,7 +14,7 @@ from .client import STEP_SECONDS_MAX
 FOLDER = Path(__file__).parent / "java"
 
 # The first answer comes after the start of the virtual machine and the compilation of the program.
-ANSWER_SECONDS_MAX = 2 * STEP_SECONDS_MAX
+RESPONSE_SECONDS_MAX = 2 * STEP_SECONDS_MAX
 
 
 class JavaProgram:
@@ -45,7 +45,7 @@ class JavaProgram:
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(question) + "\n")
         self._process.stdin.flush()
-        line = self._answers.get(timeout=ANSWER_SECONDS_MAX)
+        line = self._answers.get(timeout=RESPONSE_SECONDS_MAX)
         assert line, f"the program ended instead of answering {question}"
         answer: dict[str, Any] = json.loads(line)
         return answer

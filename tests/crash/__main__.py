@@ -1,4 +1,4 @@
-"""python -m tests.crash [--rounds N] [--seed SEED] [--variant NAME]: kill a broker as often as that, and tell."""
+"""Kills a broker in many rounds: python -m tests.crash [--rounds N] [--seed SEED] [--variant NAME]."""
 
 import argparse
 import time

@@ -1,4 +1,4 @@
-"""Reads what a read_committed consumer would: the records of committed transactions, and how far it can read."""
+"""Reads the records of committed transactions, like a read_committed consumer, and the last stable offset."""
 
 from dataclasses import dataclass
 
@@ -35,7 +35,7 @@ class CommittedReader:
         """Return the values of committed records up to the high watermark, which must be stable."""
         values: list[str] = []
         while True:
-            response = connection.ask(ApiKey.FETCH, 11, self._request(), FetchResponse.read)
+            response = connection.send_and_receive(ApiKey.FETCH, 11, self._request(), FetchResponse.read)
             data = response.responses[0].partitions[0]
             assert data.error_code == ErrorCode.NONE, ErrorCode(data.error_code).name
             assert data.last_stable_offset == data.high_watermark, (
@@ -91,7 +91,7 @@ def committed_offset(connection: RawConnection, group_id: str, topic: str) -> in
         group_id=group_id, topics=[OffsetFetchRequestTopics(name=topic, partition_indexes=[0])]
     )
     request = OffsetFetchRequest(groups=[group], require_stable=True)
-    answer = connection.ask(ApiKey.OFFSET_FETCH, 8, request, OffsetFetchResponse.read)
+    answer = connection.send_and_receive(ApiKey.OFFSET_FETCH, 8, request, OffsetFetchResponse.read)
     partition = answer.groups[0].topics[0].partitions[0]
     assert partition.error_code == ErrorCode.NONE, ErrorCode(partition.error_code).name
     return partition.committed_offset
@@ -100,5 +100,5 @@ def committed_offset(connection: RawConnection, group_id: str, topic: str) -> in
 def unfinished_transactions(connection: RawConnection) -> list[str]:
     """Return the transactional ids whose transaction has not ended."""
     request = ListTransactionsRequest(state_filters=UNFINISHED)
-    answer = connection.ask(ApiKey.LIST_TRANSACTIONS, 0, request, ListTransactionsResponse.read)
+    answer = connection.send_and_receive(ApiKey.LIST_TRANSACTIONS, 0, request, ListTransactionsResponse.read)
     return [each.transactional_id for each in answer.transaction_states]

@@ -1,4 +1,4 @@
-"""Rounds of kills against one data folder, with both clients producing all the time; then the logs are checked."""
+"""Rounds of kills of one data folder under two producing clients, and checks of the logs."""
 
 import contextlib
 import shutil

@@ -1,4 +1,4 @@
-"""A `fauxka serve --data-dir` that is killed and started again on the same port and the same folder."""
+"""A `fauxka serve --data-dir` that is killed and restarted on the same port and folder."""
 
 import os
 import signal
@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from fauxka.scenarios.stages.held_port import HeldPort
+from fauxka.scenarios.brokers.reserved_port import ReservedPort
 
 from ..serving_process import COMMAND, STOP_SECONDS_MAX, environment, wait_until_ready
 
@@ -21,7 +21,7 @@ class KilledBroker:
         self.folder = folder
         self.options = list(options)
         self.starts = 0
-        self._port = HeldPort()
+        self._port = ReservedPort()
         self._process: subprocess.Popen[str] | None = None
 
     @property

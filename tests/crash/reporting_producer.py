@@ -1,8 +1,8 @@
-"""confluent-kafka with enable.idempotence: its delivery reports say what the log must hold.
+"""confluent-kafka with enable.idempotence: the log must contain the batches with a delivery report.
 
-librdkafka keeps several requests in flight. A restarted broker knows only the newest batch of a producer, as Kafka
-does; where it stored several whose answers were lost, the retry of the first is out of sequence, which librdkafka takes
-for fatal. Such a producer is replaced by a new one, and what it had not yet reported may or may not be stored.
+librdkafka has several requests in flight. A restarted broker recognises only the newest batch of a producer, as Kafka
+does. If it stored several batches whose responses were lost, the retry of the first is out of order, a fatal error in
+librdkafka. The producer is then replaced, and its unreported batches may or may not be stored.
 """
 
 import logging

@@ -1,7 +1,7 @@
 """A raw client with several idempotent producers, each with one batch in flight.
 
-A batch that was not acknowledged when the connection broke is sent again, the same bytes with the same sequence, until
-it is. Every answer has to be without an error: a broker that forgot a batch, or its producer, gives itself away.
+A batch without an acknowledgement is sent again, with the same bytes and sequence, until it is acknowledged. Every
+response must have no error: a broker that lost a batch or the state of a producer would return one.
 """
 
 import time
@@ -33,7 +33,7 @@ DELETE_EVERY = 60
 # Behind the base offset, the length and the leader epoch, a batch is stored as it was sent.
 STAMPED_BYTES = 16
 # A broker answers within milliseconds; one that hangs fails the test.
-ANSWER_SECONDS_MAX = 20.0
+RESPONSE_SECONDS_MAX = 20.0
 
 
 @dataclass(slots=True)
@@ -104,7 +104,7 @@ class SequencedProducers:
     def _connect(self) -> None:
         """Connect and have everything acknowledged that was in flight when the connection before broke."""
         host, _, port = self.address.rpartition(":")
-        self._connection = RawConnection(host, int(port), client_id="crash", timeout=ANSWER_SECONDS_MAX)
+        self._connection = RawConnection(host, int(port), client_id="crash", timeout=RESPONSE_SECONDS_MAX)
         waiting = [producer for producer in self.producers if producer.in_flight is not None]
         self.retries += len(waiting)
         for producer in waiting:

@@ -1,4 +1,4 @@
-"""What is in the log after all kills, held against what was acknowledged."""
+"""Compares the logs after all kills with the acknowledged batches."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

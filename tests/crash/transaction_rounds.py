@@ -1,4 +1,4 @@
-"""Rounds of kills while transactions are committed; after each start a transaction is wholly there or wholly not."""
+"""Rounds of kills during transactions; after each restart a transaction is stored completely or not at all."""
 
 import contextlib
 import shutil

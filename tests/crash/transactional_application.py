@@ -1,7 +1,7 @@
-"""An application that writes the same number to several partitions and an offset in one transaction, again and again.
+"""An application that repeatedly writes a number to several partitions and an offset in one transaction.
 
-It speaks the protocol itself, so that it knows of each transaction whether its end was acknowledged, and does as
-clients of either transaction version do.
+It uses the protocol directly, to record whether the end of each transaction was acknowledged, and supports both
+transaction versions.
 """
 
 import threading
@@ -29,7 +29,7 @@ from fauxka.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequestTopic,
     TxnOffsetCommitResponse,
 )
-from fauxka.scenarios.clients.raw_connection import ConnectionLost, NoAnswer, RawConnection
+from fauxka.scenarios.clients.raw_connection import ConnectionLost, NoResponse, RawConnection
 
 TOPIC, PARTITION_COUNT = "transfers", 3
 # What the offsets are committed for; nobody reads it.
@@ -79,7 +79,7 @@ class TransactionalApplication:
         """Ask for a producer, as a process does that starts; what was open is aborted by that."""
         for key_type, key in ((TRANSACTION, self.transactional_id), (GROUP, self.group_id)):
             find = FindCoordinatorRequest(key=key, key_type=key_type)
-            connection.ask(ApiKey.FIND_COORDINATOR, 3, find, FindCoordinatorResponse.read)
+            connection.send_and_receive(ApiKey.FIND_COORDINATOR, 3, find, FindCoordinatorResponse.read)
         request = InitProducerIdRequest(
             transactional_id=self.transactional_id,
             transaction_timeout_ms=TRANSACTION_TIMEOUT_MS,
@@ -88,7 +88,7 @@ class TransactionalApplication:
         )
         deadline = time.monotonic() + INIT_SECONDS_MAX
         while True:
-            answer = connection.ask(ApiKey.INIT_PRODUCER_ID, 4, request, InitProducerIdResponse.read)
+            answer = connection.send_and_receive(ApiKey.INIT_PRODUCER_ID, 4, request, InitProducerIdResponse.read)
             if answer.error_code not in RETRIED:
                 break
             assert time.monotonic() < deadline, f"{ErrorCode(answer.error_code).name} for {INIT_SECONDS_MAX} s"
@@ -102,7 +102,7 @@ class TransactionalApplication:
         try:
             while True:
                 self._transact(connection)
-        except (ConnectionLost, NoAnswer):
+        except (ConnectionLost, NoResponse):
             return
 
     def _transact(self, connection: RawConnection) -> None:
@@ -125,7 +125,9 @@ class TransactionalApplication:
             v3_and_below_producer_epoch=self._producer_epoch,
             v3_and_below_topics=[AddPartitionsToTxnTopic(name=TOPIC, partitions=list(range(PARTITION_COUNT)))],
         )
-        added = connection.ask(ApiKey.ADD_PARTITIONS_TO_TXN, 3, partitions, AddPartitionsToTxnResponse.read)
+        added = connection.send_and_receive(
+            ApiKey.ADD_PARTITIONS_TO_TXN, 3, partitions, AddPartitionsToTxnResponse.read
+        )
         for each in added.results_by_topic_v3_and_below[0].results_by_partition:
             _check(each.partition_error_code)
         offsets = AddOffsetsToTxnRequest(
@@ -134,7 +136,9 @@ class TransactionalApplication:
             producer_epoch=self._producer_epoch,
             group_id=self.group_id,
         )
-        _check(connection.ask(ApiKey.ADD_OFFSETS_TO_TXN, 3, offsets, AddOffsetsToTxnResponse.read).error_code)
+        _check(
+            connection.send_and_receive(ApiKey.ADD_OFFSETS_TO_TXN, 3, offsets, AddOffsetsToTxnResponse.read).error_code
+        )
 
     def _produce(self, connection: RawConnection) -> None:
         options = BatchOptions(
@@ -158,7 +162,7 @@ class TransactionalApplication:
             ],
         )
         version = 12 if self._raises_epoch else 11
-        answer = connection.ask(ApiKey.PRODUCE, version, request, ProduceResponse.read)
+        answer = connection.send_and_receive(ApiKey.PRODUCE, version, request, ProduceResponse.read)
         for each in answer.responses[0].partition_responses:
             _check(each.error_code)
         self._sequence += 1
@@ -173,7 +177,7 @@ class TransactionalApplication:
             topics=[TxnOffsetCommitRequestTopic(name=SOURCE_TOPIC, partitions=[partition])],
         )
         version = 5 if self._raises_epoch else 3
-        answer = connection.ask(ApiKey.TXN_OFFSET_COMMIT, version, request, TxnOffsetCommitResponse.read)
+        answer = connection.send_and_receive(ApiKey.TXN_OFFSET_COMMIT, version, request, TxnOffsetCommitResponse.read)
         _check(answer.topics[0].partitions[0].error_code)
 
     def _end(self, connection: RawConnection, *, is_commit: bool) -> None:
@@ -183,7 +187,9 @@ class TransactionalApplication:
             producer_epoch=self._producer_epoch,
             committed=is_commit,
         )
-        answer = connection.ask(ApiKey.END_TXN, 5 if self._raises_epoch else 3, request, EndTxnResponse.read)
+        answer = connection.send_and_receive(
+            ApiKey.END_TXN, 5 if self._raises_epoch else 3, request, EndTxnResponse.read
+        )
         _check(answer.error_code)
         if self._raises_epoch:
             self._producer_id, self._producer_epoch = answer.producer_id, answer.producer_epoch

@@ -1,4 +1,4 @@
-"""The Java client as the producer of a scenario, through ScenarioProducer.java in one virtual machine for all."""
+"""The Java client as the producer of a scenario: ScenarioProducer.java in one shared virtual machine."""
 
 from typing import Any
 

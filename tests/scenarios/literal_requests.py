@@ -1,6 +1,6 @@
-"""Requests as a journal tells them, by the numbers that matter."""
+"""Test helper: journal requests with the fields that matter."""
 
-from fauxka.scenarios.report.seen_requests import SeenBatch, SeenFault, SeenRequest
+from fauxka.scenarios.report.journal_requests import JournalBatch, JournalFault, JournalRequest
 
 PRODUCER_ID = 7
 
@@ -13,8 +13,8 @@ def batch(
     base_offset: int = -1,
     epoch: int = 0,
     error: str | None = None,
-) -> SeenBatch:
-    return SeenBatch(
+) -> JournalBatch:
+    return JournalBatch(
         topic="events",
         partition=0,
         producer_id=PRODUCER_ID,
@@ -30,9 +30,14 @@ def batch(
 
 
 def produce(
-    request_id: int, carried: SeenBatch, *, connection: int = 1, answered: bool = True, fault: SeenFault | None = None
-) -> SeenRequest:
-    return SeenRequest(
+    request_id: int,
+    carried: JournalBatch,
+    *,
+    connection: int = 1,
+    answered: bool = True,
+    fault: JournalFault | None = None,
+) -> JournalRequest:
+    return JournalRequest(
         id=request_id,
         at_ms=1000 + request_id,
         connection=connection,
@@ -44,5 +49,5 @@ def produce(
     )
 
 
-def init_producer_id(request_id: int) -> SeenRequest:
-    return SeenRequest(id=request_id, at_ms=1000 + request_id, connection=1, api="InitProducerId")
+def init_producer_id(request_id: int) -> JournalRequest:
+    return JournalRequest(id=request_id, at_ms=1000 + request_id, connection=1, api="InitProducerId")

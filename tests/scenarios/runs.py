@@ -1,4 +1,4 @@
-"""Scenarios run for tests, and what is told of one that did not pass."""
+"""Test helper: runs scenarios, and describes failed ones."""
 
 from fauxka.scenarios.clients.clients import NamedClient, client_of
 from fauxka.scenarios.engine import Report, run

@@ -1,4 +1,4 @@
-"""What each client does when a batch of its own is refused once: docs/scenarios.md has the table."""
+"""The reaction of each client to one refused batch; docs/scenarios.md has the table."""
 
 import pytest
 

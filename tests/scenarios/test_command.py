@@ -28,7 +28,7 @@ def test_run_draws_what_happened_and_ends_with_0_where_all_was_seen() -> None:
 
     assert (ended.exit_code, ended.log) == (0, "")
     assert "expected sequence 5, got 10: a gap is refused as a whole" in ended.output
-    assert ended.output.endswith("All of it was seen.\n")
+    assert ended.output.endswith("All checks passed.\n")
     assert max(map(len, ended.output.splitlines())) <= 100
 
 
@@ -48,14 +48,14 @@ def test_json_has_the_timeline_the_verdict_and_the_checks() -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["nix"], "there is no scenario 'nix'; there are aborted-transaction, app-dedup, "),
-        (["gap", "--client", "franz"], "there is no client 'franz'; there are raw, confluent, aiokafka, kafka-python"),
+        (["nix"], "unknown scenario 'nix'; known are aborted-transaction, app-dedup, "),
+        (["gap", "--client", "franz"], "unknown client 'franz'; known are raw, confluent, aiokafka, kafka-python"),
         (["gap", "--as-version", "9"], "not a Kafka version: '9'"),
         (["lost-ack", "--as-version", "0.11"], "lost-ack is about Kafka 1.0..4.5, not 0.11"),
         (["spark-task-retry", "--as-version", "2.4"], "spark-task-retry is about Kafka 2.5..4.5, not 2.4"),
         (
             ["spark-task-retry", "--client", "aiokafka"],
-            "spark-task-retry is about Spark, whose client is its own, not aiokafka",
+            "spark-task-retry uses only Spark's own client, not aiokafka",
         ),
     ],
 )
@@ -78,8 +78,8 @@ def test_what_was_not_seen_is_told_and_does_not_pass(monkeypatch: pytest.MonkeyP
     text, passed = command.run_text("gap", "raw", None, as_json=False)
 
     assert not passed
-    assert "NOT   log of partition 0: expected A C, seen A" in text
-    assert text.endswith("NOT all of it was seen.")
+    assert "FAIL  log of partition 0: expected A C, seen A" in text
+    assert text.endswith("Some checks FAILED.")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Diagrams drawn from literal timelines."""
 
-from fauxka.scenarios.report.cached_windows import Window
+from fauxka.scenarios.report.cached_batches import CachedBatch
 from fauxka.scenarios.report.diagram import WIDTH, draw
 from fauxka.scenarios.report.timeline import Moment
 
@@ -10,7 +10,7 @@ APPENDED = Moment(
     request=1,
     text="producer 7 epoch 0: sequences 0..4 appended at offsets 0..4",
     decision="appended",
-    cached=[Window("A", 0, 4)],
+    cached=[CachedBatch("A", 0, 4)],
 )
 ANSWER = Moment(kind="answer", request=1, text="offset 0")
 LOST_ANSWER = Moment(kind="answer", request=1, text="offset 0", lost=True, why_lost="drop at applied: a rule")
@@ -59,14 +59,14 @@ def test_what_the_broker_forgot_is_followed_by_what_it_still_remembers() -> None
 
 def test_what_is_remembered_is_not_told_twice() -> None:
     told = "producer 7 epoch 0: expected sequence 5, got 9 (cached 0..4): a gap is refused as a whole"
-    refused = Moment(kind="decision", request=1, text=told, decision="refused", cached=[Window("A", 0, 4)])
+    refused = Moment(kind="decision", request=1, text=told, decision="refused", cached=[CachedBatch("A", 0, 4)])
 
     assert "(cached" not in draw([refused])
     assert "expected sequence 5, got 9: a gap is refused as a whole" in draw([refused])
 
 
 def test_no_line_is_wider_than_the_diagram() -> None:
-    windows = [Window(f"batch-{number}", 2147483000 + number, 2147483640) for number in range(5)]
+    windows = [CachedBatch(f"batch-{number}", 2147483000 + number, 2147483640) for number in range(5)]
     moments = [
         Moment(kind="request", request=1, text="Produce " + "x" * 200),
         Moment(kind="decision", request=1, text="word " * 60, decision="refused", cached=windows),
@@ -93,7 +93,7 @@ def test_a_long_run_of_batches_that_go_well_is_drawn_by_its_ends() -> None:
 
     drawn = draw(moments)
 
-    assert "18 more batches, each appended and answered" in drawn
+    assert "18 more batches, each appended and acknowledged" in drawn
     assert "Produce batch-1 " in drawn
     assert "Produce batch-20 " in drawn
     assert "Produce batch-2 " not in drawn

@@ -1,9 +1,9 @@
-"""What was seen compared with what must be: each kind of expectation fails where it should."""
+"""Each kind of expectation passes and fails as it should."""
 
 from dataclasses import replace
 
 from fauxka.scenarios.clients.client import Delivery
-from fauxka.scenarios.expectations import Check, Seen, check
+from fauxka.scenarios.expectations import Check, RunResult, check
 from fauxka.scenarios.report.stored_log import StoredBatch
 from fauxka.scenarios.report.timeline import Moment
 from fauxka.scenarios.scenario import Expectation
@@ -13,7 +13,7 @@ def stored(name: str, base_offset: int, *, partition: int = 0, producer_id: int 
     return StoredBatch(name, partition, base_offset, producer_id, epoch, [f"{name}-1", f"{name}-2"])
 
 
-SEEN = Seen(
+SEEN = RunResult(
     client="raw",
     deliveries=[Delivery("A", 0, 0, "NONE"), Delivery("B", 0, 4, "NONE"), Delivery("C", 0, None, "INVALID_RECORD")],
     decisions={
@@ -31,7 +31,7 @@ SEEN = Seen(
 )
 
 
-def only(expected: Expectation, seen: Seen = SEEN) -> Check:
+def only(expected: Expectation, seen: RunResult = SEEN) -> Check:
     [found] = check(expected, seen)
     return found
 

@@ -1,12 +1,11 @@
-"""What came of Spark's jobs beside what must be seen, and how it is told."""
+"""Checks and report text of scenarios with Spark."""
 
 from collections import Counter
 
 from fauxka.scenarios.expectations import Check
 from fauxka.scenarios.report.report_text import report_text
-from fauxka.scenarios.spark.job_checks import JobSeen, check_jobs
+from fauxka.scenarios.spark.job_checks import JobRunResult, check_jobs
 from fauxka.scenarios.spark.job_engine import JobReport, StoredTopic
-from fauxka.scenarios.spark.job_performer import Came
 from fauxka.scenarios.spark.job_process import (
     AuditedTopic,
     AuditVerdict,
@@ -16,6 +15,7 @@ from fauxka.scenarios.spark.job_process import (
     TaskAttempt,
 )
 from fauxka.scenarios.spark.job_scenario import JobExpectation
+from fauxka.scenarios.spark.job_step_runner import JobResults
 
 FAILURE = "TimeoutException: Expiring 2 record(s)"
 JOB = JobOutcome(
@@ -34,8 +34,8 @@ AUDIT = AuditVerdict(
     groups=[FOUND],
 )
 DEDUP = ["read 4 records of events", "kept 2, in once (topic on 127.0.0.1:1)", "dropped 2 as further copies"]
-SEEN = JobSeen(
-    Came(jobs={"write": JOB}, audits={"events": AUDIT}, dedups={"events": DEDUP}),
+SEEN = JobRunResult(
+    JobResults(jobs={"write": JOB}, audits={"events": AUDIT}, dedups={"events": DEDUP}),
     {"events": Counter({"event-0001": 2, "event-0002": 2})},
 )
 MET = JobExpectation(
@@ -71,10 +71,10 @@ def report(checks: list[Check]) -> JobReport:
         checks=checks,
         verdict={},
         timeline=[],
-        jobs=SEEN.came.jobs,
+        jobs=SEEN.results.jobs,
         stored=[StoredTopic(topic="events", rows=4, events=2, copies={2: 2})],
-        audits=SEEN.came.audits,
-        dedups=SEEN.came.dedups,
+        audits=SEEN.results.audits,
+        dedups=SEEN.results.dedups,
     )
 
 
@@ -95,7 +95,7 @@ def test_nothing_passes_that_did_not_come_so() -> None:
 def test_the_report_has_what_spark_says_beside_what_the_audit_says() -> None:
     text = report_text(report(check_jobs(MET, SEEN)))
 
-    said = text[text.index("What is said") : text.index("What must be seen")].splitlines()
+    said = text[text.index("Results") : text.index("Checks")].splitlines()
     assert said[1:] == [
         '  Spark         "write" succeeded after 1.5 s, 2 rows, 1 failed attempt of its task',
         "  the log       events: 4 rows, 2 different events: 2 events 2 times",
@@ -106,11 +106,11 @@ def test_the_report_has_what_spark_says_beside_what_the_audit_says() -> None:
         "                dropped 2 as further copies",
         "",
     ]
-    assert text.endswith("All of it was seen.")
+    assert text.endswith("All checks passed.")
 
 
 def test_what_was_not_seen_is_told() -> None:
     text = report_text(report(check_jobs(MISSED, SEEN)))
 
-    assert "  NOT   audit of events: expected nothing, seen 2 duplicate sent_again" in text
-    assert text.endswith("NOT all of it was seen.")
+    assert "  FAIL  audit of events: expected nothing, seen 2 duplicate sent_again" in text
+    assert text.endswith("Some checks FAILED.")

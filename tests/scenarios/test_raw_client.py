@@ -1,4 +1,4 @@
-"""Every scenario with the raw client, whose sequences are those of the file, and by the rules of older Kafkas."""
+"""Every scenario with the raw client, also with the producer rules of older Kafkas."""
 
 import pytest
 

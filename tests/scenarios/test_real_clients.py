@@ -1,4 +1,4 @@
-"""Every scenario with real clients: sequences are as they number them, and what they make of a refusal is theirs."""
+"""Every scenario with real clients."""
 
 import pytest
 
@@ -52,4 +52,4 @@ def test_where_a_client_cannot_do_a_row_the_raw_one_does_it_and_the_report_says_
 
     assert report.passed, told(report)
     assert report.client == "raw"
-    assert report.instead_of.startswith("confluent: it begins at sequence 0")
+    assert report.instead_of.startswith("confluent: it starts at sequence 0")

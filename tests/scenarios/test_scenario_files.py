@@ -1,8 +1,8 @@
-"""The files of the scenarios, and what is wrong with others."""
+"""Scenario files, and invalid ones."""
 
 import pytest
 
-from fauxka.scenarios.scenario import Batch, is_meant, is_within
+from fauxka.scenarios.scenario import Batch, applies_to, is_within
 from fauxka.scenarios.scenario_files import (
     ScenarioFileError,
     UnknownScenario,
@@ -49,7 +49,7 @@ def test_a_file_is_read() -> None:
         ('do = "send"', 'do = "sned"', "sned"),
         ('A = "5..9"', 'A = "5-9"', "114..120"),
         ('A = "5..9"', 'A = "5..2147483648"', "2147483647"),
-        ('batches = ["A"]', 'batches = ["B"]', "no batch is called B"),
+        ('batches = ["A"]', 'batches = ["B"]', "unknown batch B"),
         ("log = ", "lug = ", "lug"),
         ("[batches]", "[batches", "Expected"),
     ],
@@ -72,8 +72,8 @@ def test_a_batch_may_pass_the_greatest_sequence() -> None:
 
 
 def test_real_means_all_but_the_raw_client() -> None:
-    assert [client for client in ALL_CLIENTS if is_meant(["real"], client)] == ALL_CLIENTS[1:]
-    assert is_meant([], "raw")
+    assert [client for client in ALL_CLIENTS if applies_to(["real"], client)] == ALL_CLIENTS[1:]
+    assert applies_to([], "raw")
 
 
 def test_a_range_of_versions_has_both_ends() -> None:

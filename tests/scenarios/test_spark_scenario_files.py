@@ -1,4 +1,4 @@
-"""The files of the scenarios with Spark, and what is wrong with others."""
+"""Scenario files with Spark, and invalid ones."""
 
 import pytest
 
@@ -71,11 +71,11 @@ def test_a_file_is_read() -> None:
         ('title = "t"', "", "title"),
         ('do = "copy"', 'do = "move"', "move"),
         ('A = "5..9"', 'A = "5-9"', "114..120"),
-        ('batches = ["A"]', 'batches = ["B"]', "no batch is called B"),
-        ('to = "copied"', 'to = "copy"', "no topic is called copy"),
-        ('sent_to = ["events"]', 'sent_to = ["sent"]', "no topic is called sent"),
-        ("rows = { copied = 5 }", "rows = { copies = 5 }", "no topic is called copies"),
-        ('jobs = { copy = "succeeded" }', 'jobs = { other = "succeeded" }', "no job is called other"),
+        ('batches = ["A"]', 'batches = ["B"]', "unknown batch B"),
+        ('to = "copied"', 'to = "copy"', "unknown topic copy"),
+        ('sent_to = ["events"]', 'sent_to = ["sent"]', "unknown topic sent"),
+        ("rows = { copied = 5 }", "rows = { copies = 5 }", "unknown topic copies"),
+        ('jobs = { copy = "succeeded" }', 'jobs = { other = "succeeded" }', "unknown job other"),
         ("rows = ", "raws = ", "raws"),
     ],
 )

@@ -1,22 +1,22 @@
-"""Timelines built from literal journals and notes."""
+"""Timelines built from literal requests and notes."""
 
 from fauxka.scenarios.report.batch_names import BatchNames
-from fauxka.scenarios.report.cached_windows import Window
+from fauxka.scenarios.report.cached_batches import CachedBatch
+from fauxka.scenarios.report.journal_requests import JournalFault, JournalRequest
 from fauxka.scenarios.report.notes import Note
-from fauxka.scenarios.report.seen_requests import SeenFault, SeenRequest
-from fauxka.scenarios.report.timeline import Moment, RuleInWords, build_timeline
+from fauxka.scenarios.report.timeline import Moment, NamedRule, build_timeline
 
 from .literal_requests import PRODUCER_ID, batch, init_producer_id, produce
 
 NAMES = BatchNames(planned={(0, 0, 4): "A", (0, 5, 9): "B", (0, 10, 14): "C"})
 RULES = {
-    1: RuleInWords("the ack is lost", "applied", "drop"),
-    2: RuleInWords("B is lost", "received", "drop"),
-    3: RuleInWords("B is held", "received", "hold"),
+    1: NamedRule("the ack is lost", "applied", "drop"),
+    2: NamedRule("B is lost", "received", "drop"),
+    3: NamedRule("B is held", "received", "hold"),
 }
 
 
-def timeline(requests: list[SeenRequest], notes: list[Note] | None = None, remembered: int = 5) -> list[Moment]:
+def timeline(requests: list[JournalRequest], notes: list[Note] | None = None, remembered: int = 5) -> list[Moment]:
     return build_timeline(requests, notes or [], NAMES, RULES, remembered)
 
 
@@ -32,7 +32,7 @@ def test_a_request_is_followed_by_its_decision_and_its_answer() -> None:
     assert kinds(moments) == ["request", "decision", "answer"]
     assert moments[0].text == "Produce A: producer 7 epoch 0 sequences 0..4"
     assert (moments[1].decision, moments[1].base_offset) == ("appended", 100)
-    assert moments[1].cached == [Window("A", 0, 4)]
+    assert moments[1].cached == [CachedBatch("A", 0, 4)]
     assert moments[2].text == "offset 100"
 
 
@@ -43,7 +43,9 @@ def test_the_answer_to_init_producer_id_is_the_producer_that_comes_next() -> Non
 
 
 def test_an_answer_that_a_rule_dropped_is_lost_by_that_rule() -> None:
-    lost = produce(1, batch(0, 4, base_offset=0), answered=False, fault=SeenFault(rule=1, point="applied", kind="drop"))
+    lost = produce(
+        1, batch(0, 4, base_offset=0), answered=False, fault=JournalFault(rule=1, point="applied", kind="drop")
+    )
 
     answer = timeline([lost])[-1]
 
@@ -53,7 +55,7 @@ def test_an_answer_that_a_rule_dropped_is_lost_by_that_rule() -> None:
 
 def test_a_request_that_a_rule_swallowed_has_neither_decision_nor_answer() -> None:
     lost = produce(
-        1, batch(5, 9, "not_applied"), answered=False, fault=SeenFault(rule=2, point="received", kind="drop")
+        1, batch(5, 9, "not_applied"), answered=False, fault=JournalFault(rule=2, point="received", kind="drop")
     )
 
     [request] = timeline([lost])
@@ -63,7 +65,7 @@ def test_a_request_that_a_rule_swallowed_has_neither_decision_nor_answer() -> No
 
 
 def test_a_request_that_is_held_is_decided_about_when_it_is_released() -> None:
-    held = produce(1, batch(5, 9, base_offset=5), fault=SeenFault(rule=3, point="received", kind="hold"))
+    held = produce(1, batch(5, 9, base_offset=5), fault=JournalFault(rule=3, point="received", kind="hold"))
     overtaker = produce(2, batch(10, 14, "refused", error="OUT_OF_ORDER_SEQUENCE_NUMBER"))
 
     moments = timeline([held, overtaker], [Note(2, "broker", "goes on", releases=True)])
@@ -83,13 +85,13 @@ def test_a_note_stands_behind_the_request_that_came_before_it() -> None:
 def test_a_new_connection_is_noted() -> None:
     moments = timeline([produce(1, batch(0, 4)), produce(2, batch(5, 9), connection=2)])
 
-    assert [moment.text for moment in moments if moment.kind == "note"] == ["connects anew"]
+    assert [moment.text for moment in moments if moment.kind == "note"] == ["reconnects"]
 
 
 def test_the_connection_of_somebody_else_is_not() -> None:
     requests = [produce(1, batch(0, 4)), produce(2, batch(5, 9), connection=2), produce(3, batch(10, 14))]
 
-    moments = timeline(requests, [Note(1, "test", "somebody else writes", is_stranger=True)])
+    moments = timeline(requests, [Note(1, "test", "somebody else writes", is_foreign=True)])
 
     assert [moment.text for moment in moments if moment.kind == "note"] == ["somebody else writes"]
 
@@ -106,16 +108,16 @@ def test_only_so_many_batches_are_remembered() -> None:
 def test_a_new_epoch_drops_what_was_remembered() -> None:
     moments = timeline([produce(1, batch(0, 4)), produce(2, batch(0, 4, epoch=1))])
 
-    assert [moment.cached for moment in moments if moment.cached is not None][-1] == [Window("A", 0, 4)]
+    assert [moment.cached for moment in moments if moment.cached is not None][-1] == [CachedBatch("A", 0, 4)]
 
 
 def test_what_the_broker_says_that_it_remembers_is_taken_over() -> None:
     requests = [produce(1, batch(0, 4)), produce(2, batch(5, 9)), produce(3, batch(10, 14))]
-    forgets = Note(2, "broker", "was killed", remembered={(0, PRODUCER_ID): [(5, 9)]})
+    forgets = Note(2, "broker", "was killed", cached={(0, PRODUCER_ID): [(5, 9)]})
 
     cached = timeline(requests, [forgets])[-2].cached
 
-    assert cached == [Window("B", 5, 9), Window("C", 10, 14)]
+    assert cached == [CachedBatch("B", 5, 9), CachedBatch("C", 10, 14)]
 
 
 def test_a_refused_batch_has_the_name_that_it_has_when_it_is_stored() -> None:
@@ -124,6 +126,6 @@ def test_a_refused_batch_has_the_name_that_it_has_when_it_is_stored() -> None:
     stored = produce(2, batch(20, 24, base_offset=50))
     names.stored[(0, 50)] = "E"
 
-    names.learn_stored([], [refused, stored])
+    names.add_stored([], [refused, stored])
 
     assert names.name_of(refused.batches[0]) == "E"

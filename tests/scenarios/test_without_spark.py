@@ -1,4 +1,4 @@
-"""A scenario with Spark where pyspark is not installed."""
+"""A scenario with Spark without pyspark."""
 
 from pathlib import Path
 

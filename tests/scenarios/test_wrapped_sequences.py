@@ -1,4 +1,4 @@
-"""Sequences that pass 2147483647, read back by a real consumer: no client could write them within a test."""
+"""Sequences that wrap at 2147483647, read back by a real consumer."""
 
 import time
 from contextlib import closing
@@ -6,10 +6,10 @@ from contextlib import closing
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
+from fauxka.scenarios.brokers.scenario_broker import create_topic
 from fauxka.scenarios.clients.client import ClientOptions, events_of
 from fauxka.scenarios.clients.raw_client import RawClient
 from fauxka.scenarios.scenario_files import load_scenario
-from fauxka.scenarios.stages.stage import create_topic
 from fauxka.testing import Broker
 
 pytestmark = pytest.mark.clients

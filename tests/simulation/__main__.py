@@ -1,4 +1,4 @@
-"""Runs the simulation for as many seeds as wanted: python -m tests.simulation --seeds 0..2000, or one seed."""
+"""Runs the simulation for a range of seeds, or for one: python -m tests.simulation --seeds 0..2000."""
 
 from __future__ import annotations
 

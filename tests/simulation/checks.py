@@ -1,4 +1,4 @@
-"""What must hold of a log, against what it was loaded from and against the model."""
+"""Invariants of a log, checked against its files and against the model."""
 
 from __future__ import annotations
 

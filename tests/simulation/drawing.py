@@ -1,4 +1,4 @@
-"""What a simulation draws: how a log is configured, what producers send, and what goes wrong."""
+"""Draws the log configuration, the batches and the faults of a simulation."""
 
 from __future__ import annotations
 

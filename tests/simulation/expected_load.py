@@ -1,8 +1,8 @@
-"""What Kafka makes of a partition's folder when it starts, in plain lines written from Kafka's rules.
+"""The expected result of loading a partition's folder, an independent implementation of Kafka's rules.
 
 Source: LogLoader.load and recoverLog, LogSegment.recover, UnifiedLog.rebuildProducerState, ProducerStateManager's
-truncateAndReload, loadFromSnapshot, takeSnapshot and removeStraySnapshots, Kafka 4.3.0. Of the batches only those of
-producers without transactions are looked at.
+truncateAndReload, loadFromSnapshot, takeSnapshot and removeStraySnapshots, Kafka 4.3.0. It covers only batches
+outside transactions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What must be in a partition: every batch that was taken, what is known of each producer, and what is safe."""
+"""The model of a partition: appended batches, producers, and what is on disk."""
 
 from __future__ import annotations
 

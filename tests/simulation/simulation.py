@@ -1,4 +1,4 @@
-"""A broker's logs on files that fail and crash, against a model that says what must be: one run for each seed."""
+"""A broker's logs on failing files with crashes, checked against a model: one run per seed."""
 
 from __future__ import annotations
 

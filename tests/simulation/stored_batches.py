@@ -1,4 +1,4 @@
-"""The batches that the bytes of a log file are, read in plain lines that share nothing with the broker's."""
+"""An independent reader of the batches in a log file."""
 
 from __future__ import annotations
 

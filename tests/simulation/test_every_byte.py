@@ -1,4 +1,4 @@
-"""One file of a log cut or with a wrong bit, anywhere: it loads, keeps what lies before, and serves no wrong CRC."""
+"""Every file of a log truncated or with a flipped bit anywhere: it loads, keeps the rest, serves no wrong CRC."""
 
 from __future__ import annotations
 

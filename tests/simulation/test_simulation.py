@@ -1,4 +1,4 @@
-"""Runs of the simulation. What one prints runs it again; any others: python -m tests.simulation --seeds A..B."""
+"""Runs of the simulation; a printed seed repeats a run: python -m tests.simulation --seeds A..B."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs with a cleaner for tests, and transactions written into them as they stand in a real log."""
+"""Test helper: logs with a cleaner, and transactions written to them."""
 
 from __future__ import annotations
 

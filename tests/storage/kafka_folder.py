@@ -1,4 +1,4 @@
-"""The folder of a real broker, of which every file is read and written again: tests/golden/kafka-4.3.0-data-dir."""
+"""Test helper: the data folder of a real broker, tests/golden/kafka-4.3.0-data-dir."""
 
 from __future__ import annotations
 

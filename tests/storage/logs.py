@@ -1,4 +1,4 @@
-"""Logs in memory for tests, and batches appended to them by the numbers that matter."""
+"""Test helper: logs in memory and batches appended to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why in words: one sentence with the numbers for each batch that was appended, recognised or refused."""
+"""The text of append decisions: appended, duplicate or refused, with the numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file of metadata records that Kafka starts a folder with."""
+"""bootstrap.checkpoint: encoded as by Kafka, decoded, damaged."""
 
 from pathlib import Path
 

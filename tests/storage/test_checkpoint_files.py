@@ -1,4 +1,4 @@
-"""The text files beside the logs: a real Kafka's, both ways; what is refused, and why; every bit and length damaged."""
+"""The text files beside the logs: a real Kafka's files, invalid files, and damage at every bit and length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rules a version name stands for."""
+"""The producer rules of Kafka versions."""
 
 from __future__ import annotations
 

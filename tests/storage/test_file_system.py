@@ -1,4 +1,4 @@
-"""Files in memory behave as files do, whatever blocks they consist of."""
+"""Memory files: append, read, truncate and copy across block borders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What storage relies on holds for every file system: in memory, on disk, and for a folder that is only read."""
+"""The FileSystem contract: in memory, on disk, and as an overlay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sparse indexes: Kafka's bytes, and where a look-up lands."""
+"""Offset and time index: Kafka's bytes, and lookups."""
 
 from __future__ import annotations
 

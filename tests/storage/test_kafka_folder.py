@@ -1,6 +1,6 @@
-"""A real broker's folder: its names, logs and indexes are read and written again byte for byte.
+"""The folder of a real broker: its names, logs and indexes are decoded and encoded byte for byte.
 
-What else is in it: test_checkpoint_files, test_producer_snapshot, test_bootstrap_checkpoint.
+Its other files: test_checkpoint_files, test_producer_snapshot, test_bootstrap_checkpoint.
 """
 
 from __future__ import annotations

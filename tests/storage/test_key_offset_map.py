@@ -1,4 +1,4 @@
-"""Greatest offsets of keys in bounded memory."""
+"""The key offset map: greatest offsets of keys in limited memory."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Where leader epochs began and ended, as OffsetForLeaderEpoch asks for it."""
+"""Start and end offsets of leader epochs, as for OffsetForLeaderEpoch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compaction of logs: what stays, what goes, and when."""
+"""Log compaction: what is kept, what is removed, and when."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compaction of logs: which log, how much of it, and that its own work goes on meanwhile."""
+"""The log cleaner: which log and which range it cleans, while the log is in use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cleaning that is interrupted between any two changes of its folder, by a crash or by files that refuse."""
+"""Cleanings interrupted between any two changes of the folder, by a crash or an OSError."""
 
 from __future__ import annotations
 

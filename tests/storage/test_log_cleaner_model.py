@@ -1,4 +1,4 @@
-"""Compaction against a model of forty lines: every record ever written, and which of them a reader may miss."""
+"""Log compaction compared with a model of 40 lines."""
 
 from __future__ import annotations
 

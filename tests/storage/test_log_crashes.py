@@ -1,4 +1,4 @@
-"""What crashes and failing files at awkward moments leave of a log; each was found by the simulation."""
+"""Logs after crashes and failing files; each case was found by the simulation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of files and folders: which are a partition's, which were given up, which are neither."""
+"""Names of partition files and folders: valid, renamed, and foreign ones."""
 
 from __future__ import annotations
 

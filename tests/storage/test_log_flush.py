@@ -1,4 +1,4 @@
-"""Flushes of a log: what they cover, and the snapshots that are too large to be written while a batch waits."""
+"""Flushes of a log: what they sync, and deferred producer snapshots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs loaded from their folders: after a clean stop, after a crash, and those of a real Kafka."""
+"""Loading of logs: after a clean shutdown, after a crash, and those of a real Kafka."""
 
 from __future__ import annotations
 

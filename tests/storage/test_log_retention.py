@@ -1,4 +1,4 @@
-"""What retention and DeleteRecords take away, what they leave, and where the log starts then."""
+"""Retention and DeleteRecords: deleted and kept segments, and the log start."""
 
 from __future__ import annotations
 

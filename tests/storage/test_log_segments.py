@@ -1,4 +1,4 @@
-"""Segments: when a new one begins, what its files hold, and what a read of them returns."""
+"""Segments: rolling, file contents, and reads."""
 
 from __future__ import annotations
 

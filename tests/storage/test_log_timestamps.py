@@ -1,4 +1,4 @@
-"""Records found by timestamp, in plain and compressed batches, across segments."""
+"""Lookup of records by timestamp, in plain and compressed batches, across segments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The checks of a batch in Kafka's order, each with its code, its log start offset and what the client is told."""
+"""Validation of a batch in Kafka's order: error code, log start offset and error message of each check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One file on disk: written whole or not at all, and read in pieces of bounded size."""
+"""One file on disk: atomic appends, and reads of limited size."""
 
 from __future__ import annotations
 

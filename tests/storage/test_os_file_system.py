@@ -1,4 +1,4 @@
-"""Files on disk: open a few at a time, synced whatever becomes of them, and never written to by a look at them."""
+"""Files on disk: limited descriptors, syncs, and no writes by opening."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A folder that is only read is served as if it could be written to."""
+"""A read-only folder with a writable file system on top."""
 
 from __future__ import annotations
 

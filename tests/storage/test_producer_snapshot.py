@@ -1,4 +1,4 @@
-"""Producer snapshots: a real Kafka's, both ways; what is kept of a producer; damage at every bit and length."""
+"""Producer snapshots: a real Kafka's encoded and decoded, and damage at every bit and length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which snapshots of its producers a log leaves when it is closed."""
+"""The producer snapshots that a closed log leaves."""
 
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 

@@ -1,4 +1,4 @@
-"""What a partition remembers of its producers: duplicates, epochs, transactions, expiry, as Kafka has it."""
+"""Producer state of a partition as in Kafka: duplicates, epochs, transactions, expiry."""
 
 from __future__ import annotations
 

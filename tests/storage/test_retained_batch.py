@@ -1,4 +1,4 @@
-"""What is left of batches that are cleaned.
+"""The result of cleaning single batches, compared with a real Kafka.
 
 cleaned_batches_4.3.0.txt was printed by programs/FilterBatches.java in a real Kafka's class path. Its lines: a batch,
 its retention, whether it is a marker without records, the time, delete.retention.ms, the offsets kept, and what

@@ -1,4 +1,4 @@
-"""Aborted transactions of a segment: Kafka's bytes, which of them a fetch is told, and damage."""
+"""The transaction index: Kafka's bytes, the aborted transactions of a fetch, and damage."""
 
 from __future__ import annotations
 

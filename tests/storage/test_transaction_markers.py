@@ -1,4 +1,4 @@
-"""What the end of a transaction does to a partition: epochs, the last stable offset, the index, and failing files."""
+"""Transaction markers: epochs, last stable offset, transaction index, and failing files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One record sent by confluent-kafka, as a test of somebody's would."""
+"""Test helper: one record sent by confluent-kafka, as in a user's test."""
 
 from confluent_kafka import KafkaException, Message, Producer
 

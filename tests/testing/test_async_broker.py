@@ -1,4 +1,4 @@
-"""A broker on the event loop of the test."""
+"""AsyncBroker on the event loop of the test."""
 
 import asyncio
 import importlib

@@ -1,4 +1,4 @@
-"""What a test can do to a broker in a thread, and ask of it."""
+"""Broker in a thread: every operation that a test can use."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""The fixtures of the plugin, in runs of pytest of their own."""
+"""The fixtures of the pytest plugin, each in its own pytest run."""
 
 from importlib.metadata import entry_points
 from pathlib import Path

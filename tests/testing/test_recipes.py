@@ -1,4 +1,4 @@
-"""An idempotent producer gets its record into the log once, whatever a recipe does to it."""
+"""Each fault recipe: an idempotent producer still stores its record once."""
 
 from collections.abc import Iterator
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 # A client that has to find out that its broker is gone, or that somebody else has taken its place, needs seconds.
-ANSWER_SECONDS_MAX = 60.0
+RESPONSE_SECONDS_MAX = 60.0
 
 
 class Refused(Exception):
@@ -32,7 +32,7 @@ class PipedProgram:
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps({"do": what, **arguments}) + "\n")
         self._process.stdin.flush()
-        line = self._answers.get(timeout=ANSWER_SECONDS_MAX)
+        line = self._answers.get(timeout=RESPONSE_SECONDS_MAX)
         assert line, f"the program ended instead of answering {what}"
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:

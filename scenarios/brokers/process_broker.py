@@ -1,4 +1,4 @@
-"""A broker in a process of its own, with a data folder: it can be killed as nothing in this process can."""
+"""A broker in its own process with a data folder, which can be killed."""
 
 from __future__ import annotations
 
@@ -17,103 +17,103 @@ from typing import Any
 from urllib.parse import urlencode
 
 from ...protocol.batches.records import BatchOptions, Record, build_batch
-from ..report.cached_windows import Remembered
-from ..report.seen_requests import SeenRequest, remembered_of, seen_requests
-from .held_port import HeldPort
-from .stage import AWAIT_MS_MAX, EVENT_ID, StageFailed
+from ..report.cached_batches import CachedSequences
+from ..report.journal_requests import JournalRequest, cached_sequences_of, journal_requests
+from .reserved_port import ReservedPort
+from .scenario_broker import AWAIT_MS_MAX, EVENT_ID, BrokerFailed
 
-# A start takes a tenth of a second; a machine that does much else may need a hundred times that.
+# A start takes a tenth of a second, on a busy machine a hundred times that.
 START_SECONDS_MAX = 20.0
 STOP_SECONDS_MAX = 20.0
 HTTP_SECONDS_MAX = 2 * AWAIT_MS_MAX / 1000
 POLL_SECONDS = 0.01
 LOG_TAIL_CHARACTERS = 300
-# As many as one page of a list may have.
+# The maximum of the admin API.
 PAGE_ITEMS = 1000
-# Somebody whose batch was being written: nobody's of the scenario.
+# The producer of the torn batch, which no scenario uses.
 _TORN_PRODUCER_ID = 1_000_000
 _TORN_RECORDS = 100
 
 
-class KilledStage:
-    """See Stage; steered by the admin API. What the journal held before a kill is kept here."""
+class ProcessBroker:
+    """A ScenarioBroker in its own process, controlled by the admin API; keeps the journal from before a kill."""
 
     def __init__(self, as_version: str) -> None:
-        """Start a broker that judges producers as that version does. Raises StageFailed."""
+        """Start a broker with the producer rules of a Kafka version. Raises BrokerFailed."""
         self._folder = tempfile.TemporaryDirectory(prefix="fauxka-scenario-")
         self._path = Path(self._folder.name)
-        self._port = HeldPort()
+        self._port = ReservedPort()
         self._as_version = as_version
-        self._before: list[SeenRequest] = []
+        self._before: list[JournalRequest] = []
         self._starts = 0
         self._admin = ""
         try:
             self._process = self._start()
-        except StageFailed:
-            self._leave()
+        except BrokerFailed:
+            self._clean_up()
             raise
 
     @property
     def bootstrap_servers(self) -> str:
-        """See Stage."""
+        """The address, "host:port"."""
         return f"127.0.0.1:{self._port.number}"
 
     def arm(self, rule: Mapping[str, Any]) -> int:
-        """See Stage."""
+        """Arm a rule in the JSON format of the admin API, and return its id."""
         armed: int = self._call("POST", "/v1/rules", body=rule)["id"]
         return armed
 
     def await_hits(self, rule_id: int, hits: int, timeout_ms: int = AWAIT_MS_MAX) -> None:
-        """See Stage."""
+        """Wait until the rule has this number of hits. Raises BrokerFailed."""
         self._call("GET", f"/v1/rules/{rule_id}/await", hits=hits, timeout_ms=timeout_ms)
 
-    def lift(self, rule_id: int) -> None:
-        """See Stage."""
+    def remove_rule(self, rule_id: int) -> None:
+        """Remove a rule."""
         self._call("DELETE", f"/v1/rules/{rule_id}")
 
     def release_held(self) -> None:
-        """See Stage."""
+        """Release all held requests, in the order of their arrival."""
         ids = [held["id"] for held in self._call("GET", "/v1/held")["items"]]
         self._call("POST", "/v1/held/release", body={"ids": ids})
 
-    def journal(self) -> list[SeenRequest]:
-        """See Stage; ids go on where they ended before a kill."""
+    def journal(self) -> list[JournalRequest]:
+        """Return the requests in the journal, oldest first; ids continue after a restart."""
         offset = self._before[-1].id if self._before else 0
         requests = list(self._before)
         since = "0"
         while since:
             page = self._call("GET", "/v1/journal", since=since, limit=PAGE_ITEMS)
-            for request in seen_requests(page["items"]):
+            for request in journal_requests(page["items"]):
                 request.id += offset
                 requests.append(request)
             since = page["next"]
         return requests
 
     def verdict(self, topic: str) -> dict[str, Any]:
-        """See Stage; of what was seen since the last start."""
-        told: dict[str, Any] = self._call("GET", "/v1/verdict", topic=topic, event_id=EVENT_ID)
-        return told
+        """Return the verdict of the admin API since the last start."""
+        verdict: dict[str, Any] = self._call("GET", "/v1/verdict", topic=topic, event_id=EVENT_ID)
+        return verdict
 
-    def remembered(self, topic: str) -> Remembered:
-        """See Stage."""
-        return remembered_of(self._call("GET", "/v1/producers", topic=topic)["items"])
+    def cached_sequences(self, topic: str) -> CachedSequences:
+        """Return the cached batches of all producers."""
+        return cached_sequences_of(self._call("GET", "/v1/producers", topic=topic)["items"])
 
     def advance(self, ms: int) -> None:
-        """See Stage."""
+        """Advance the broker's clock."""
         self._call("POST", "/v1/clock", body={"advance_ms": ms})
 
     def evict_cache(self, topic: str, partition: int, producer_id: int) -> None:
-        """See Stage."""
+        """Drop the cached batches of a producer."""
         body = {"topic": topic, "partition": partition, "producer_id": producer_id}
         self._call("POST", "/v1/producers/evict_cache", body=body)
 
     def forget_producer(self, topic: str, partition: int, producer_id: int) -> None:
-        """See Stage."""
+        """Remove the state of a producer."""
         body = {"topic": topic, "partition": partition, "producer_id": producer_id}
         self._call("POST", "/v1/producers/forget", body=body)
 
     def kill(self, topic: str, torn_bytes: int) -> None:
-        """See Stage."""
+        """Kill the broker, append torn_bytes of a batch to the log of partition 0, and restart."""
         self._before = self.journal()
         self._process.send_signal(signal.SIGKILL)
         self._process.wait(STOP_SECONDS_MAX)
@@ -121,31 +121,31 @@ class KilledStage:
         self._process = self._start()
 
     def close(self) -> None:
-        """See Stage."""
+        """Stop the broker and delete its files."""
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait(STOP_SECONDS_MAX)
-        self._leave()
+        self._clean_up()
 
-    def _leave(self) -> None:
+    def _clean_up(self) -> None:
         self._port.close()
         self._folder.cleanup()
 
     def _tear(self, topic: str, torn_bytes: int) -> None:
-        """Leave the beginning of a batch behind the last one, as a process that dies within a write does."""
+        """Append the start of a batch to the log, as a process does that dies during a write."""
         record = Record(b"never acknowledged", timestamp=time.time_ns() // 1_000_000)
         options = BatchOptions(producer_id=_TORN_PRODUCER_ID, producer_epoch=0, base_sequence=0)
         batch = build_batch([record] * _TORN_RECORDS, options)
-        assert torn_bytes < len(batch), f"a torn batch has less than {len(batch)} bytes"
+        assert torn_bytes < len(batch), f"torn_bytes is {torn_bytes}; it must be less than {len(batch)}"
         segments = sorted((self._path / "data").glob(f"**/{topic}-0/*.log"))
         if not segments:
-            raise StageFailed(f"the data folder has no log of {topic}-0")
+            raise BrokerFailed(f"the data folder has no log of {topic}-0")
         with segments[-1].open("ab") as segment:
             segment.write(batch[:torn_bytes])
 
     def _start(self) -> subprocess.Popen[bytes]:
         self._starts += 1
-        # One for each process: a killed one leaves its own behind.
+        # A killed process leaves its ready file behind, so each start uses another name.
         ready_file = self._path / f"ready-{self._starts}.json"
         options = ["--port", str(self._port.number), "--admin-port", "0", "--as-version", self._as_version]
         options += ["--data-dir", str(self._path / "data"), "--ready-file", str(ready_file)]
@@ -165,7 +165,7 @@ class KilledStage:
             if process.poll() is not None or time.monotonic() > deadline:
                 process.kill()
                 process.wait()
-                raise StageFailed(f"the broker did not start: {self._log_tail()}")
+                raise BrokerFailed(f"the broker did not start: {self._log_tail()}")
             time.sleep(POLL_SECONDS)
         self._admin = f"http://{json.loads(ready_file.read_text())['admin']}"
         return process
@@ -182,6 +182,6 @@ class KilledStage:
             with urllib.request.urlopen(request, timeout=HTTP_SECONDS_MAX) as answer:
                 return json.loads(answer.read() or b"null")
         except urllib.error.HTTPError as error:
-            raise StageFailed(f"{method} {path}: {error.code} {error.read().decode(errors='replace')}") from error
+            raise BrokerFailed(f"{method} {path}: {error.code} {error.read().decode(errors='replace')}") from error
         except OSError as error:
-            raise StageFailed(f"{method} {path}: {error}") from error
+            raise BrokerFailed(f"{method} {path}: {error}") from error

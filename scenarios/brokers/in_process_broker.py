@@ -10,90 +10,90 @@ import msgspec
 
 from ...testing import Broker
 from ...testing.rule import Rule
-from ..report.cached_windows import Remembered
-from ..report.seen_requests import SeenRequest, remembered_of, seen_requests
-from .stage import AWAIT_MS_MAX, EVENT_ID, StageFailed
+from ..report.cached_batches import CachedSequences
+from ..report.journal_requests import JournalRequest, cached_sequences_of, journal_requests
+from .scenario_broker import AWAIT_MS_MAX, EVENT_ID, BrokerFailed
 
 # The parent of every logger of the broker.
 _LOGGER = logging.getLogger(__name__.partition(".")[0])
 
 
-class InProcessStage:
-    """See Stage."""
+class InProcessBroker:
+    """A ScenarioBroker in a thread."""
 
     def __init__(self, as_version: str) -> None:
-        """Start a broker that judges producers as that version does."""
+        """Start a broker with the producer rules of a Kafka version."""
         self._broker = Broker(as_version=as_version).start()
         self._rules: dict[int, Rule] = {}
 
     @property
     def bootstrap_servers(self) -> str:
-        """See Stage."""
+        """The address, "host:port"."""
         return self._broker.bootstrap_servers
 
     def arm(self, rule: Mapping[str, Any]) -> int:
-        """See Stage."""
+        """Arm a rule in the JSON format of the admin API, and return its id."""
         handle = self._broker.faults.add(rule)
         self._rules[handle.id] = handle
         return handle.id
 
     def await_hits(self, rule_id: int, hits: int, timeout_ms: int = AWAIT_MS_MAX) -> None:
-        """See Stage."""
+        """Wait until the rule has this number of hits. Raises BrokerFailed."""
         try:
             self._rules[rule_id].await_hits(hits, timeout_ms)
         except TimeoutError as error:
-            raise StageFailed(f"a rule did not act: {' '.join(str(error).split())}") from error
+            raise BrokerFailed(f"a rule had too few hits: {' '.join(str(error).split())}") from error
 
-    def lift(self, rule_id: int) -> None:
-        """See Stage."""
+    def remove_rule(self, rule_id: int) -> None:
+        """Remove a rule."""
         self._rules[rule_id].remove()
 
     def release_held(self) -> None:
-        """See Stage."""
+        """Release all held requests, in the order of their arrival."""
         self._broker.held.release()
 
-    def journal(self) -> list[SeenRequest]:
-        """See Stage."""
-        return seen_requests(self._broker.journal.entries())
+    def journal(self) -> list[JournalRequest]:
+        """Return the requests in the journal, oldest first."""
+        return journal_requests(self._broker.journal.entries())
 
     def verdict(self, topic: str) -> dict[str, Any]:
-        """See Stage."""
-        told: dict[str, Any] = msgspec.to_builtins(self._broker.verdict(topic, EVENT_ID))
-        return told
+        """Return the verdict on a topic in the JSON format of the admin API."""
+        verdict: dict[str, Any] = msgspec.to_builtins(self._broker.verdict(topic, EVENT_ID))
+        return verdict
 
-    def remembered(self, topic: str) -> Remembered:
-        """See Stage."""
-        return remembered_of(msgspec.to_builtins(self._broker.producers.list(topic)))
+    def cached_sequences(self, topic: str) -> CachedSequences:
+        """Return the cached batches of all producers."""
+        return cached_sequences_of(msgspec.to_builtins(self._broker.producers.list(topic)))
 
     def advance(self, ms: int) -> None:
-        """See Stage."""
+        """Advance the broker's clock."""
         self._broker.clock.advance(ms)
 
     def evict_cache(self, topic: str, partition: int, producer_id: int) -> None:
-        """See Stage."""
+        """Drop the cached batches of a producer."""
         self._broker.producers.evict_cache(producer_id, topic, partition)
 
     def forget_producer(self, topic: str, partition: int, producer_id: int) -> None:
-        """See Stage."""
+        """Remove the state of a producer."""
         self._broker.producers.forget(producer_id, topic, partition)
 
     def kill(self, topic: str, torn_bytes: int) -> None:
-        """A thread cannot be killed."""
-        raise StageFailed("only a broker in a process of its own can be killed")
+        """Raise BrokerFailed: a thread cannot be killed."""
+        raise BrokerFailed("only a broker in its own process can be killed")
 
     def lose_writes(self, topic: str) -> None:
-        """Acknowledge from here on what comes for a topic, and lose it with the next crash."""
+        """Lose all later writes to a topic's logs in the next crash, although they are acknowledged."""
         rule = {"action": "lose", "operation": "write", "file_kind": "log", "folder": {"regex": f"{topic}-[0-9]+"}}
         self._broker.files.add({**rule, "when": {"times": None}})
 
     def crash(self) -> None:
-        """Die as by SIGKILL, and start again with what the files hold; no rule for files is left."""
-        # The report tells of the crash; where nobody has set up logging, it is not said beside it.
+        """Crash the broker as with SIGKILL, remove the file rules, and restart it."""
+        # The report shows the crash. The handler suppresses the default output of warnings to stderr.
         _LOGGER.addHandler(logging.NullHandler())
         self._broker.crash()
         self._broker.files.clear()
         self._broker.restart()
 
     def close(self) -> None:
-        """See Stage."""
+        """Stop the broker."""
         self._broker.stop()

@@ -1,4 +1,4 @@
-"""Does the steps of a scenario with Spark, and keeps what came of each."""
+"""Runs the steps of a scenario with Spark, and records their results."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import assert_never
 
 from ...protocol.sequences import increment_sequence
+from ..brokers.in_process_broker import InProcessBroker
+from ..brokers.scenario_broker import EVENT_ID, create_topic, delete_topic
 from ..clients.client import ClientOptions, ScenarioClient, events_of
 from ..clients.clients import NamedClient
 from ..engine import DELIVERY_MS, RAW_REQUEST_MS, REAL_REQUEST_MS
 from ..report.notes import Note, Who
-from ..report.timeline import RuleInWords
+from ..report.timeline import NamedRule
 from ..scenario import RAW, Arm, Batch, Lift
-from ..stages.in_process_stage import InProcessStage
-from ..stages.stage import EVENT_ID, create_topic, delete_topic
 from .job_process import AuditVerdict, JobOutcome, run_audit, run_dedup, run_job
 from .job_scenario import (
     AnyJobStep,
@@ -32,51 +32,51 @@ from .job_scenario import (
 
 
 @dataclass(frozen=True, slots=True)
-class JobCast:
-    """Who takes part. folder: for what the steps leave for one another."""
+class JobRunContext:
+    """The scenario, client and broker of a run. folder: for files that steps share."""
 
     scenario: JobScenario
     client: NamedClient
-    stage: InProcessStage
+    broker: InProcessBroker
     folder: Path
 
 
 @dataclass(slots=True)
-class Came:
-    """What came of the steps: by the job's name, and by the topic that was looked at."""
+class JobResults:
+    """The results of jobs by name, and of audits and dedups by topic."""
 
     jobs: dict[str, JobOutcome] = field(default_factory=dict[str, JobOutcome])
     audits: dict[str, AuditVerdict] = field(default_factory=dict[str, AuditVerdict])
     dedups: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
 
 
-class JobPerformer:
+class JobStepRunner:
     """One run of a scenario's steps.
 
-    came: what came of them. notes: by topic, "" for what concerns all. rules: those that were armed, by their ids.
+    notes: by topic, "" for all topics. rules: the armed rules, by id.
     """
 
-    def __init__(self, cast: JobCast) -> None:
-        """Make the topics."""
-        self.came = Came()
+    def __init__(self, context: JobRunContext) -> None:
+        """Create the topics."""
+        self.results = JobResults()
         self.notes: dict[str, list[Note]] = {}
-        self.rules: dict[int, RuleInWords] = {}
-        self._cast = cast
-        self._stage = cast.stage
+        self.rules: dict[int, NamedRule] = {}
+        self._context = context
+        self._broker = context.broker
         self._armed: dict[str, int] = {}
         self._clients: dict[str, ScenarioClient] = {}
         self._acked: dict[str, list[str]] = {}
         self._next_sequences: dict[str, int] = {}
-        for topic in cast.scenario.topics:
+        for topic in context.scenario.topics:
             self._create(topic)
 
-    def perform(self) -> None:
-        """Do all steps. Raises ClientUnavailable where there is no Spark, ClientStuck and StageFailed."""
-        for step in self._cast.scenario.steps:
+    def run(self) -> None:
+        """Run all steps. Raises ClientUnavailable without Spark, ClientStuck and BrokerFailed."""
+        for step in self._context.scenario.steps:
             self._do(step)
 
     def close(self) -> None:
-        """End the application."""
+        """Close the producers of the application."""
         for client in self._clients.values():
             client.close()
         self._clients.clear()
@@ -88,11 +88,11 @@ class JobPerformer:
             case WriteJob() | CopyJob():
                 self._run_job(step)
             case AuditLog() | DedupLog():
-                self._look(step)
+                self._inspect(step)
             case Arm() | Lift():
-                self._rule(step)
+                self._change_rules(step)
             case Recreate() | LoseWrites() | Crash():
-                self._harm(step)
+                self._change_broker(step)
             case _:
                 assert_never(step)
 
@@ -103,9 +103,9 @@ class JobPerformer:
             self._note(step.topic, "client", f"the application sends {', '.join(step.batches)} again")
         client = self._client_of(step.topic)
         for name in step.batches:
-            batch = self._cast.scenario.batches[name]
+            batch = self._context.scenario.batches[name]
             if step.again:
-                # The raw client takes its sequences from the batch: the same ones would be a retry.
+                # The raw client uses the sequences of the batch; the same ones would be a retry.
                 first = self._next_sequences[step.topic]
                 batch = Batch(name, first, increment_sequence(first, batch.count - 1))
             self._next_sequences[step.topic] = increment_sequence(batch.last_sequence, 1)
@@ -116,62 +116,63 @@ class JobPerformer:
 
     def _client_of(self, topic: str) -> ScenarioClient:
         if topic not in self._clients:
-            name = self._cast.client.name
+            name = self._context.client.name
             options = ClientOptions(
-                bootstrap_servers=self._stage.bootstrap_servers,
+                bootstrap_servers=self._broker.bootstrap_servers,
                 topic=topic,
                 is_idempotent=True,
                 request_ms=RAW_REQUEST_MS if name == RAW else REAL_REQUEST_MS,
                 delivery_ms=DELIVERY_MS,
                 note=lambda text: self._note(topic, "client", text),
             )
-            self._clients[topic] = self._cast.client.make(options)
+            self._clients[topic] = self._context.client.make(options)
         return self._clients[topic]
 
     # -- Spark
 
     def _run_job(self, step: WriteJob | CopyJob) -> None:
-        # What a stream copies is told of the topic that it goes to as well.
+        # The notes of a copy belong to both topics.
         topics = [step.topic] if isinstance(step, WriteJob) else [step.topic, step.to]
-        self._note_each(topics, f'Spark begins the job "{step.job}"{_in_words(step.options)}')
+        self._note_each(topics, f'Spark starts the job "{step.job}"{_options_text(step.options)}')
         outcome = run_job(self._arguments(step))
         for attempt in outcome.attempts:
             text = f"attempt {attempt.number} of the task fails: {attempt.failure}"
             self._notes_of(topics[-1]).append(Note(self._last_request(attempt.ended_ms), "client", text))
-        self._note_each(topics, f'"{step.job}" has {outcome.status}{_why(outcome)}')
-        self.came.jobs[step.job] = outcome
+        reason = f": {outcome.reason}" if outcome.reason else ""
+        self._note_each(topics, f'"{step.job}" has {outcome.status}{reason}')
+        self.results.jobs[step.job] = outcome
 
     def _arguments(self, step: WriteJob | CopyJob) -> list[str]:
         options = [word for key, value in step.options.items() for word in ("-o", f"{key}={value}")]
-        base = ["--bootstrap", self._stage.bootstrap_servers]
+        base = ["--bootstrap", self._broker.bootstrap_servers]
         if isinstance(step, WriteJob):
             sizes = ["--events", str(step.events), "--value-bytes", str(step.value_bytes)]
             sizes += ["--attempts", str(step.attempts)]
             return ["write", *base, "--to", step.topic, *sizes, *options]
-        checkpoint = str(self._cast.folder / f"checkpoint-{step.checkpoint}")
+        checkpoint = str(self._context.folder / f"checkpoint-{step.checkpoint}")
         return ["copy", *base, "--from", step.topic, "--to", step.to, "--checkpoint", checkpoint, *options]
 
-    def _look(self, step: AuditLog | DedupLog) -> None:
-        base = ["--bootstrap", self._stage.bootstrap_servers, "--event-id", EVENT_ID]
+    def _inspect(self, step: AuditLog | DedupLog) -> None:
+        base = ["--bootstrap", self._broker.bootstrap_servers, "--event-id", EVENT_ID]
         if isinstance(step, DedupLog):
-            self.came.dedups[step.topic] = run_dedup(["--from", step.topic, "--to", step.to, *base])
+            self.results.dedups[step.topic] = run_dedup(["--from", step.topic, "--to", step.to, *base])
             return
         ledger = [] if not step.sent_to else ["--sent", str(self._ledger(step.sent_to))]
-        self.came.audits[step.topic] = run_audit([*base, "--topics", step.topic, *ledger])
+        self.results.audits[step.topic] = run_audit([*base, "--topics", step.topic, *ledger])
 
     def _ledger(self, topics: list[str]) -> Path:
-        """Write down what the application sent to the topics and was told to be there, a line for each event."""
-        path = self._cast.folder / "sent.jsonl"
+        """Write a ledger with one line per acknowledged event of the topics."""
+        path = self._context.folder / "sent.jsonl"
         events = [event for topic in topics for event in self._acked.get(topic, [])]
         path.write_text("".join(json.dumps({"event_id": event}) + "\n" for event in events), encoding="utf-8")
         return path
 
-    # -- rules, and what else is done to the broker
+    # -- rules and the broker
 
-    def _rule(self, step: Arm | Lift) -> None:
+    def _change_rules(self, step: Arm | Lift) -> None:
         if isinstance(step, Lift):
-            self._stage.lift(self._armed[step.rule])
-            self._note("", "test", f"lifts the rule: {step.rule}")
+            self._broker.remove_rule(self._armed[step.rule])
+            self._note("", "test", f"removes the rule: {step.rule}")
             return
         rule = {
             "name": step.name,
@@ -180,28 +181,28 @@ class JobPerformer:
             "point": step.point,
             "action": step.action,
         }
-        rule_id = self._armed[step.name] = self._stage.arm(rule)
-        self.rules[rule_id] = RuleInWords(step.name, step.point, str(step.action["kind"]))
+        rule_id = self._armed[step.name] = self._broker.arm(rule)
+        self.rules[rule_id] = NamedRule(step.name, step.point, str(step.action["kind"]))
         self._note(str(step.match.get("topic", "")), "test", f"arms a rule: {step.name}")
 
-    def _harm(self, step: Recreate | LoseWrites | Crash) -> None:
+    def _change_broker(self, step: Recreate | LoseWrites | Crash) -> None:
         match step:
             case Recreate(topic=topic):
-                delete_topic(self._stage.bootstrap_servers, topic)
+                delete_topic(self._broker.bootstrap_servers, topic)
                 self._create(topic)
-                self._note(topic, "test", "deletes the topic, and makes it again")
+                self._note(topic, "test", "deletes the topic and creates it again")
             case LoseWrites(topic=topic):
-                self._stage.lose_writes(topic)
-                self._note(topic, "test", "from here on the disk loses what is written to the log")
+                self._broker.lose_writes(topic)
+                self._note(topic, "test", "from now on the disk loses all writes to the log")
             case Crash():
-                self._stage.crash()
+                self._broker.crash()
                 self.close()
-                self._note("", "broker", "is killed, and starts again with what its disk holds")
+                self._note("", "broker", "is killed, and restarts with the content of its disk")
             case _:
                 assert_never(step)
 
     def _create(self, topic: str) -> None:
-        create_topic(self._stage.bootstrap_servers, topic, self._cast.scenario.topics[topic], {})
+        create_topic(self._broker.bootstrap_servers, topic, self._context.scenario.topics[topic], {})
 
     # -- notes
 
@@ -216,16 +217,12 @@ class JobPerformer:
         return self.notes.setdefault(topic, [])
 
     def _last_request(self, at_ms: int | None = None) -> int:
-        """Return the id of the last request until now, or until a time."""
-        ids = [request.id for request in self._stage.journal() if at_ms is None or request.at_ms <= at_ms]
+        """Return the id of the last request up to at_ms, or up to now."""
+        ids = [request.id for request in self._broker.journal() if at_ms is None or request.at_ms <= at_ms]
         return max(ids, default=0)
 
 
-def _in_words(options: dict[str, str]) -> str:
+def _options_text(options: dict[str, str]) -> str:
     if not options:
         return ""
     return " with " + ", ".join(f"{key.removeprefix('kafka.')}={value}" for key, value in options.items())
-
-
-def _why(outcome: JobOutcome) -> str:
-    return f": {outcome.reason}" if outcome.reason else ""

@@ -1,4 +1,4 @@
-"""What the broker saw and remembers, by the names of the admin API; fields that are not looked at are left out."""
+"""Journal requests and producers in the JSON format of the admin API, without the fields that reports do not use."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-# What a decision may be; more in faults.journal_entries.
+# Values of a decision; more are in faults.journal_entries.
 APPENDED = "appended"
 REFUSED = "refused"
 NOT_APPLIED = "not_applied"
 
 
-class SeenBatch(Struct, kw_only=True):
-    """A batch of a request, as the journal has it."""
+class JournalBatch(Struct, kw_only=True):
+    """A batch of a request in the journal."""
 
     topic: str
     partition: int
@@ -29,7 +29,7 @@ class SeenBatch(Struct, kw_only=True):
     why: str = ""
 
 
-class SeenFault(Struct, kw_only=True):
+class JournalFault(Struct, kw_only=True):
     """A fault that acted on a request."""
 
     rule: int
@@ -37,42 +37,42 @@ class SeenFault(Struct, kw_only=True):
     kind: str
 
 
-class SeenRequest(Struct, kw_only=True):
-    """A request, as the journal has it."""
+class JournalRequest(Struct, kw_only=True):
+    """A request in the journal."""
 
     id: int
     at_ms: int
     connection: int
     api: str
-    batches: list[SeenBatch] = []
+    batches: list[JournalBatch] = []
     answered: bool = True
     error: str | None = None
-    faults: list[SeenFault] = []
+    faults: list[JournalFault] = []
 
 
 class _CachedBatch(Struct):
-    """A cached batch, as the admin API tells it."""
+    """A cached batch in the admin API's list of producers."""
 
     base_sequence: int
     last_sequence: int
 
 
 class _Producer(Struct):
-    """A producer on a partition, as the admin API tells it."""
+    """A producer in the admin API's list of producers."""
 
     partition: int
     producer_id: int
     cached: list[_CachedBatch]
 
 
-def remembered_of(items: Any) -> dict[tuple[int, int], list[tuple[int, int]]]:
-    """Return the cached batches of producers, read from the admin API's list of them."""
+def cached_sequences_of(items: Any) -> dict[tuple[int, int], list[tuple[int, int]]]:
+    """Return the cached batches of producers, from the admin API's list of producers."""
     return {
         (each.partition, each.producer_id): [(batch.base_sequence, batch.last_sequence) for batch in each.cached]
         for each in msgspec.convert(items, list[_Producer])
     }
 
 
-def seen_requests(items: Any) -> list[SeenRequest]:
-    """Return the journal's items, as structs or as what JSON was read to."""
-    return msgspec.convert(items, list[SeenRequest], from_attributes=True)
+def journal_requests(items: Any) -> list[JournalRequest]:
+    """Return the items of the journal; items: structs or decoded JSON."""
+    return msgspec.convert(items, list[JournalRequest], from_attributes=True)

@@ -1,4 +1,4 @@
-"""Does the steps of a scenario with a client and a broker, and keeps what is needed to tell of it."""
+"""Runs the steps of a scenario with a client and a broker, and records what the report needs."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from typing import Any, assert_never
 
 from ..protocol.sequences import increment_sequence
+from .brokers.scenario_broker import ScenarioBroker
 from .clients.client import NO_ANSWER, Delivery, ScenarioClient, TransactionalClient, events_of
-from .clients.intruder import intrude
+from .clients.foreign_producer import produce_as
 from .clients.raw_client import RawClient
 from .report.arrivals import Arrivals, batch_header
 from .report.batch_names import BatchNames
+from .report.journal_requests import JournalBatch
 from .report.notes import Notes
-from .report.seen_requests import SeenBatch
-from .report.timeline import RuleInWords
+from .report.timeline import NamedRule
 from .scenario import (
     Adopt,
     Advance,
@@ -40,54 +41,53 @@ from .scenario import (
     StartProducer,
     Stream,
 )
-from .stages.stage import Stage
 
 TOPIC = "events"
 STREAM = "stream"
 DAY_MS = 24 * 60 * 60 * 1000
-# What an idempotent producer may have on its way.
+# max.in.flight.requests.per.connection of an idempotent producer.
 IN_FLIGHT_MAX = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
-    """Who takes part. start_producer: returns another producer, with that transactional id."""
+class RunContext:
+    """The scenario, client and broker of a run. start_producer: starts a producer with a transactional id."""
 
     scenario: Scenario
     client_name: str
     client: ScenarioClient
-    stage: Stage
+    broker: ScenarioBroker
     notes: Notes
     start_producer: Callable[[str], ScenarioClient]
 
 
-class Performer:
+class StepRunner:
     """One run of a scenario's steps.
 
-    names: of the batches. rules: those that were armed, by their ids. streamed: the events of a stream, in order.
-    ends: what producers were told of the ends of their transactions.
+    names: of the batches. rules: the armed rules, by id. streamed: the events of a stream, in order.
+    ends: the results of ended transactions.
     """
 
-    def __init__(self, cast: Cast) -> None:
-        """cast: whom the steps are done with."""
+    def __init__(self, context: RunContext) -> None:
+        """Arm the rules that count the arrivals of batches."""
         self.names = BatchNames()
-        self.rules: dict[int, RuleInWords] = {}
+        self.rules: dict[int, NamedRule] = {}
         self.streamed: list[str] = []
         self.ends: list[str] = []
-        # By what the scenario calls them; "" is the one that it begins with.
-        self._producers: dict[str, ScenarioClient] = {"": cast.client}
-        self._scenario = cast.scenario
-        self._client = cast.client
-        self._stage = cast.stage
-        self._notes = cast.notes
-        self._start_producer = cast.start_producer
-        self._steps = cast.scenario.steps_for(cast.client_name)
+        # By their names in the scenario; "" is the first producer.
+        self._producers: dict[str, ScenarioClient] = {"": context.client}
+        self._scenario = context.scenario
+        self._client = context.client
+        self._broker = context.broker
+        self._notes = context.notes
+        self._start_producer = context.start_producer
+        self._steps = context.scenario.steps_for(context.client_name)
         self._armed: dict[str, list[int]] = {}
         sent = [name for step in self._steps if isinstance(step, Send) for name in step.batches]
-        self._arrivals = Arrivals(self._stage, TOPIC, sent)
+        self._arrivals = Arrivals(self._broker, TOPIC, sent)
 
-    def perform(self) -> None:
-        """Do all steps. Raises ClientStuck and StageFailed."""
+    def run(self) -> None:
+        """Run all steps. Raises ClientStuck and BrokerFailed."""
         for step in self._steps:
             if step.says:
                 self._notes.add("test", step.says)
@@ -119,7 +119,7 @@ class Performer:
             case GiveUp():
                 self._client.give_up()
             case RestartProducer():
-                self._notes.add("client", "the process ends; a new one begins")
+                self._notes.add("client", "the process ends; a new process starts")
                 self._client.restart()
             case RaiseEpoch():
                 self._raw.raise_epoch()
@@ -131,7 +131,7 @@ class Performer:
     def _do_with_transactions(self, step: StartProducer | BeginTransaction | EndTransaction) -> None:
         match step:
             case StartProducer(by=by, transactional_id=transactional_id):
-                self._notes.add("client", f"another process begins, with the transactional id {transactional_id}: {by}")
+                self._notes.add("client", f"another process starts with transactional id {transactional_id}: {by}")
                 self._producers[by] = self._start_producer(transactional_id)
             case BeginTransaction(by=by):
                 self._transactional(by).begin_transaction()
@@ -142,22 +142,22 @@ class Performer:
 
     def _transactional(self, by: str) -> TransactionalClient:
         producer = self._producers[by]
-        assert isinstance(producer, TransactionalClient), "the client has no transactions"
+        assert isinstance(producer, TransactionalClient), "the client does not support transactions"
         return producer
 
     @property
     def deliveries(self) -> list[Delivery]:
-        """What the application was told of each batch, by all of its producers."""
+        """The delivery reports of all producers."""
         return [delivery for producer in self._producers.values() for delivery in producer.deliveries]
 
     def close(self) -> None:
-        """End all producers."""
+        """Close all producers."""
         for producer in self._producers.values():
             producer.close()
 
     @property
     def _raw(self) -> RawClient:
-        assert isinstance(self._client, RawClient), "only the raw client chooses its producer id and epoch"
+        assert isinstance(self._client, RawClient), "only the raw client can set its producer id and epoch"
         return self._client
 
     def _send(self, step: Send) -> None:
@@ -171,17 +171,17 @@ class Performer:
             if isinstance(client, RawClient):
                 self._plan(batch, step.partition)
             elif client.deliveries[-1].error == NO_ANSWER:
-                # The next one is to be a batch of its own.
+                # The next events must not join this batch.
                 self._arrivals.await_batch(name, waits_in_client=not client.is_pipelining)
-                self.names.learn_arrived(name, self._stage.journal())
+                self.names.add_arrived(name, self._broker.journal())
 
     def _plan(self, batch: Batch, partition: int) -> None:
-        """Remember which batch has these sequences."""
+        """Record the name of a batch by its sequences."""
         last_sequence = increment_sequence(batch.first_sequence, batch.count - 1)
         self.names.planned.setdefault((partition, batch.first_sequence, last_sequence), batch.name)
 
     def _stream(self, step: Stream) -> None:
-        """Send batches at a steady rate; a raw client that has too many on its way waits for them first."""
+        """Send batches at a steady rate; the raw client waits when it has too many requests in flight."""
         count = step.events_per_second * step.batch_ms // 1000
         started = time.monotonic()
         for number in range(step.for_ms // step.batch_ms):
@@ -191,7 +191,7 @@ class Performer:
             self._client.send(batch, 0)
             if isinstance(self._client, RawClient) and (number + 1) % IN_FLIGHT_MAX == 0:
                 self._client.settle(retries=True)
-            # Not to wait for anything: the rate of the events is what is asked for.
+            # Keeps the rate; it does not wait for an event.
             time.sleep(max(0.0, started + (number + 1) * step.batch_ms / 1000 - time.monotonic()))
         self._client.settle(retries=True)
 
@@ -203,13 +203,13 @@ class Performer:
                 self._arm(step)
             case AwaitHits(rule=name, hits=hits):
                 for rule_id in self._armed[name]:
-                    self._stage.await_hits(rule_id, hits)
+                    self._broker.await_hits(rule_id, hits)
             case Lift(rule=name):
                 for rule_id in self._armed[name]:
-                    self._stage.lift(rule_id)
+                    self._broker.remove_rule(rule_id)
             case Release():
-                self._notes.add_release("goes on with what it held")
-                self._stage.release_held()
+                self._notes.add_release("releases the held requests")
+                self._broker.release_held()
             case _:
                 assert_never(step)
 
@@ -223,9 +223,9 @@ class Performer:
                 "point": step.point,
                 "action": step.action,
             }
-            rule_id = self._stage.arm(rule)
+            rule_id = self._broker.arm(rule)
             self._armed.setdefault(step.name, []).append(rule_id)
-            self.rules[rule_id] = RuleInWords(step.name, step.point, str(step.action["kind"]))
+            self.rules[rule_id] = NamedRule(step.name, step.point, str(step.action["kind"]))
         self._notes.add("test", f"arms a rule: {step.name}")
 
     # -- the broker
@@ -233,31 +233,31 @@ class Performer:
     def _do_to_broker(self, step: Advance | Evict | Forget | Intrude | Kill) -> None:
         match step:
             case Advance(ms=ms):
-                self._stage.advance(ms)
-                self._notes.add_change(f"its clock goes forward by {ms / DAY_MS:g} days")
+                self._broker.advance(ms)
+                self._notes.add_change(f"its clock advances by {ms / DAY_MS:g} days")
             case Evict(partition=partition):
                 producer_id = self._last_batch().producer_id
-                self._stage.evict_cache(TOPIC, partition, producer_id)
-                self._notes.add_change(f"forgets the cached batches of producer {producer_id}")
+                self._broker.evict_cache(TOPIC, partition, producer_id)
+                self._notes.add_change(f"drops the cached batches of producer {producer_id}")
             case Forget(partition=partition):
                 producer_id = self._last_batch().producer_id
-                self._stage.forget_producer(TOPIC, partition, producer_id)
-                self._notes.add_change(f"forgets producer {producer_id}")
+                self._broker.forget_producer(TOPIC, partition, producer_id)
+                self._notes.add_change(f"removes the state of producer {producer_id}")
             case Intrude(batch=name):
                 self._intrude(self._scenario.batches[name])
             case Kill(torn_bytes=torn_bytes):
-                self._stage.kill(TOPIC, torn_bytes)
-                text = f"is killed, and leaves {torn_bytes} bytes of a batch behind; starts again on the same folder"
+                self._broker.kill(TOPIC, torn_bytes)
+                text = f"is killed, with {torn_bytes} bytes of a torn batch in its log; restarts on the same folder"
                 self._notes.add_change(text)
-                self._arrivals.begin()
+                self._arrivals.arm_rules()
             case _:
                 assert_never(step)
 
     def _intrude(self, batch: Batch) -> None:
         last = self._last_batch()
-        self._notes.add_stranger(f"somebody else writes {batch.name} as producer {last.producer_id}")
-        intrude(self._stage.bootstrap_servers, TOPIC, last, batch)
-        self.names.learn_arrived(batch.name, self._stage.journal())
+        self._notes.add_foreign(f"another process writes {batch.name} as producer {last.producer_id}")
+        produce_as(self._broker.bootstrap_servers, TOPIC, last, batch)
+        self.names.add_arrived(batch.name, self._broker.journal())
 
-    def _last_batch(self) -> SeenBatch:
-        return [batch for request in self._stage.journal() for batch in request.batches][-1]
+    def _last_batch(self) -> JournalBatch:
+        return [batch for request in self._broker.journal() for batch in request.batches][-1]

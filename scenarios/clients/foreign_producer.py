@@ -1,4 +1,4 @@
-"""Somebody who writes as another producer: the next sequences of its id and epoch, from a connection of his own."""
+"""Another process that writes with a producer's id, epoch and next sequences, over its own connection."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from ...protocol.batches.records import BatchOptions, Record, build_batch
 from ...protocol.error_codes import ErrorCode
 from ...protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
 from ...protocol.sequences import increment_sequence
-from ..report.seen_requests import SeenBatch
+from ..brokers.scenario_broker import AWAIT_MS_MAX, BrokerFailed
+from ..report.journal_requests import JournalBatch
 from ..scenario import Batch
-from ..stages.stage import AWAIT_MS_MAX, StageFailed
 from .client import events_of, headers_of, value_of
 from .raw_client import ALL_REPLICAS, PRODUCE_VERSION
 from .raw_connection import RawConnection
 
 
-def intrude(address: str, topic: str, last: SeenBatch, batch: Batch) -> None:
-    """Write a batch as the producer of the last one. Raises StageFailed."""
+def produce_as(address: str, topic: str, last: JournalBatch, batch: Batch) -> None:
+    """Write a batch as the producer of the batch `last`. Raises BrokerFailed."""
     base_sequence = increment_sequence(last.last_sequence, 1)
     options = BatchOptions(
         producer_id=last.producer_id, producer_epoch=last.producer_epoch, base_sequence=base_sequence
@@ -32,9 +32,9 @@ def intrude(address: str, topic: str, last: SeenBatch, batch: Batch) -> None:
     request = ProduceRequest(acks=ALL_REPLICAS, timeout_ms=AWAIT_MS_MAX, topic_data=topic_data)
     connection = RawConnection(address)
     try:
-        answer = connection.ask(ApiKey.PRODUCE, PRODUCE_VERSION, request, ProduceResponse.read)
+        answer = connection.send_and_receive(ApiKey.PRODUCE, PRODUCE_VERSION, request, ProduceResponse.read)
     finally:
         connection.close()
     code = answer.responses[0].partition_responses[0].error_code
     if code:
-        raise StageFailed(f"the intruder is refused: {ErrorCode(code).name}")
+        raise BrokerFailed(f"the batch of the other process was refused: {ErrorCode(code).name}")

@@ -16,81 +16,81 @@ from ...protocol.messages.create_topics import (
 from ...protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from ..clients.client import EVENT_HEADER
 from ..clients.raw_connection import RawConnection
-from ..report.cached_windows import Remembered
-from ..report.seen_requests import SeenRequest
+from ..report.cached_batches import CachedSequences
+from ..report.journal_requests import JournalRequest
 
-# How a verdict knows an event again, whoever sends it.
+# The event id for verdicts.
 EVENT_ID = f"header:{EVENT_HEADER}"
-# The longest that a rule may take to hit.
+# The maximum wait for the hits of a rule.
 AWAIT_MS_MAX = 15_000
 CREATE_TOPICS_VERSION = 7
-# The last version that names topics instead of numbering them.
+# The last version with topic names instead of topic ids.
 DELETE_TOPICS_VERSION = 5
 
 
-class StageFailed(Exception):
-    """The broker did not do what it was told; the message is one line."""
+class BrokerFailed(Exception):
+    """The broker failed or refused a request; the message is one line."""
 
 
-class Stage(Protocol):
+class ScenarioBroker(Protocol):
     """A running broker."""
 
     @property
     def bootstrap_servers(self) -> str:
-        """Its address."""
+        """The address, "host:port"."""
         ...
 
     def arm(self, rule: Mapping[str, Any]) -> int:
-        """Arm a rule in the words of the admin API; return its id."""
+        """Arm a rule in the JSON format of the admin API, and return its id."""
         ...
 
     def await_hits(self, rule_id: int, hits: int, timeout_ms: int = AWAIT_MS_MAX) -> None:
-        """Return when the rule has hit so often. Raises StageFailed."""
+        """Wait until the rule has this number of hits. Raises BrokerFailed."""
         ...
 
-    def lift(self, rule_id: int) -> None:
-        """Take a rule back."""
+    def remove_rule(self, rule_id: int) -> None:
+        """Remove a rule."""
         ...
 
     def release_held(self) -> None:
-        """Let all requests that are held go on, in the order in which they came."""
+        """Release all held requests, in the order of their arrival."""
         ...
 
-    def journal(self) -> list[SeenRequest]:
-        """Return what the broker saw, oldest first."""
+    def journal(self) -> list[JournalRequest]:
+        """Return the requests in the journal, oldest first."""
         ...
 
     def verdict(self, topic: str) -> dict[str, Any]:
-        """Return the verdict, as the admin API has it."""
+        """Return the verdict on a topic in the JSON format of the admin API."""
         ...
 
-    def remembered(self, topic: str) -> Remembered:
+    def cached_sequences(self, topic: str) -> CachedSequences:
         """Return the cached batches of all producers."""
         ...
 
     def advance(self, ms: int) -> None:
-        """Move the broker's clock on."""
+        """Advance the broker's clock."""
         ...
 
     def evict_cache(self, topic: str, partition: int, producer_id: int) -> None:
-        """Forget the cached batches of a producer."""
+        """Drop the cached batches of a producer."""
         ...
 
     def forget_producer(self, topic: str, partition: int, producer_id: int) -> None:
-        """Forget a producer."""
+        """Remove the state of a producer."""
         ...
 
     def kill(self, topic: str, torn_bytes: int) -> None:
-        """Kill the broker, leave so many bytes of a batch at the end of the log of partition 0, and start again."""
+        """Kill the broker, append torn_bytes of a batch to the log of partition 0, and restart."""
         ...
 
     def close(self) -> None:
-        """Stop the broker, and leave nothing behind."""
+        """Stop the broker and delete its files."""
         ...
 
 
 def create_topic(address: str, name: str, partitions: int, configs: Mapping[str, str]) -> None:
-    """Create a topic. Raises StageFailed."""
+    """Create a topic. Raises BrokerFailed."""
     connection = RawConnection(address)
     try:
         topic = CreatableTopic(
@@ -100,22 +100,26 @@ def create_topic(address: str, name: str, partitions: int, configs: Mapping[str,
             configs=[CreatableTopicConfig(name=key, value=value) for key, value in configs.items()],
         )
         request = CreateTopicsRequest(topics=[topic], timeout_ms=AWAIT_MS_MAX)
-        answer = connection.ask(ApiKey.CREATE_TOPICS, CREATE_TOPICS_VERSION, request, CreateTopicsResponse.read)
+        answer = connection.send_and_receive(
+            ApiKey.CREATE_TOPICS, CREATE_TOPICS_VERSION, request, CreateTopicsResponse.read
+        )
     finally:
         connection.close()
     code = answer.topics[0].error_code
     if code:
-        raise StageFailed(f"the topic {name} cannot be created: {ErrorCode(code).name}")
+        raise BrokerFailed(f"the topic {name} cannot be created: {ErrorCode(code).name}")
 
 
 def delete_topic(address: str, name: str) -> None:
-    """Delete a topic. Raises StageFailed."""
+    """Delete a topic. Raises BrokerFailed."""
     connection = RawConnection(address)
     try:
         request = DeleteTopicsRequest(topic_names=[name], timeout_ms=AWAIT_MS_MAX)
-        answer = connection.ask(ApiKey.DELETE_TOPICS, DELETE_TOPICS_VERSION, request, DeleteTopicsResponse.read)
+        answer = connection.send_and_receive(
+            ApiKey.DELETE_TOPICS, DELETE_TOPICS_VERSION, request, DeleteTopicsResponse.read
+        )
     finally:
         connection.close()
     code = answer.responses[0].error_code
     if code:
-        raise StageFailed(f"the topic {name} cannot be deleted: {ErrorCode(code).name}")
+        raise BrokerFailed(f"the topic {name} cannot be deleted: {ErrorCode(code).name}")

@@ -1,0 +1,1 @@
+"""Brokers for scenarios: in this process, or in a process that can be killed."""

@@ -1,0 +1,69 @@
+"""The steps of scenarios with Spark that need no Spark."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from fauxka.scenarios.brokers.in_process_broker import InProcessBroker
+from fauxka.scenarios.clients.clients import client_of
+from fauxka.scenarios.report.stored_log import read_log
+from fauxka.scenarios.scenario import Batch
+from fauxka.scenarios.spark.job_scenario import (
+    AnyJobStep,
+    Crash,
+    JobExpectation,
+    JobScenario,
+    LoseWrites,
+    Recreate,
+    Send,
+)
+from fauxka.scenarios.spark.job_step_runner import JobRunContext, JobStepRunner
+
+TOPIC = "events"
+SEND_A = Send(topic=TOPIC, batches=["A"])
+SEND_B = Send(topic=TOPIC, batches=["B"])
+
+
+@pytest.fixture
+def broker() -> Iterator[InProcessBroker]:
+    broker = InProcessBroker("4.3")
+    yield broker
+    broker.close()
+
+
+def perform(broker: InProcessBroker, folder: Path, steps: Sequence[AnyJobStep]) -> list[str]:
+    """Do the steps, and return the events that are in the log then."""
+    scenario = JobScenario(
+        name="test",
+        title="",
+        story="",
+        topics={TOPIC: 1},
+        steps=list(steps),
+        expect=JobExpectation(),
+        batches={"A": Batch("A", 0, 2), "B": Batch("B", 3, 4)},
+    )
+    runner = JobStepRunner(JobRunContext(scenario, client_of("raw"), broker, folder))
+    runner.run()
+    runner.close()
+    return [event for batch in read_log(broker.bootstrap_servers, TOPIC, 1) for event in batch.events]
+
+
+def test_events_that_are_sent_again_get_the_next_sequences(broker: InProcessBroker, tmp_path: Path) -> None:
+    stored = perform(broker, tmp_path, [SEND_A, SEND_B, Send(topic=TOPIC, batches=["A"], again=True)])
+
+    assert stored == ["A-1", "A-2", "A-3", "B-1", "B-2", "A-1", "A-2", "A-3"]
+    batches = [batch for request in broker.journal() for batch in request.batches if batch.decision == "appended"]
+    assert [(batch.base_sequence, batch.last_sequence) for batch in batches] == [(0, 2), (3, 4), (5, 7)]
+
+
+def test_what_a_disk_loses_is_gone_after_a_crash_and_no_more_is_lost(broker: InProcessBroker, tmp_path: Path) -> None:
+    lost = Send(topic=TOPIC, batches=["B"])
+
+    stored = perform(broker, tmp_path, [SEND_A, LoseWrites(topic=TOPIC), lost, Crash(), SEND_A, Crash()])
+
+    assert stored == ["A-1", "A-2", "A-3", "A-1", "A-2", "A-3"]
+
+
+def test_a_topic_that_is_made_again_is_empty(broker: InProcessBroker, tmp_path: Path) -> None:
+    assert perform(broker, tmp_path, [SEND_A, Recreate(topic=TOPIC)]) == []
