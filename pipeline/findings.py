@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import reduce
 from typing import Literal
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 # The subject of a check: a producer's sequences, events by id, a ledger of sent events, the log itself.
@@ -42,11 +42,6 @@ FINDING_SCHEMA = ", ".join(f"{name} {kind}" for name, kind in KINDS.items())
 # Kinds that are not faults: an aborted or an open transaction, offsets removed by compaction, and acknowledged events
 # removed by retention or compaction. A log with only these findings is clean.
 HARMLESS_KINDS = frozenset({"aborted_transaction", "open_transaction", "compacted_offsets", "expired"})
-
-
-def no_findings(spark: SparkSession) -> DataFrame:
-    """Return an empty frame of findings."""
-    return spark.createDataFrame([], FINDING_SCHEMA)
 
 
 def all_findings(first: DataFrame, *others: DataFrame) -> DataFrame:

@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from .bad_option import BadOption
 from .spark.spark_jars import installed_series
+from .spark.spark_settings import parse_assignments
 from .spark.task_attempts import Attempt, event_log_settings, read_attempts
 
 if TYPE_CHECKING:
@@ -171,13 +172,10 @@ def in_one_line(text: str) -> str:
 
 def options_of(assignments: tuple[str, ...]) -> dict[str, str]:
     """Parse KEY=VALUE texts. Raises ClickException."""
-    options: dict[str, str] = {}
-    for assignment in assignments:
-        key, separator, value = assignment.partition("=")
-        if not separator or not key:
-            raise click.ClickException(f"option: must be KEY=VALUE, not {assignment}")
-        options[key] = value
-    return options
+    try:
+        return parse_assignments("option", assignments)
+    except BadOption as error:
+        raise click.ClickException(str(error)) from error
 
 
 if __name__ == "__main__":

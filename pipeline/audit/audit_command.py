@@ -12,7 +12,7 @@ import click
 from ..bad_option import BadOption
 from ..option_time import milliseconds_of
 from ..spark.spark_jars import installed_series
-from ..spark.spark_settings import settings_of
+from ..spark.spark_settings import parse_assignments
 
 
 @click.command()
@@ -77,7 +77,7 @@ def audit(
 
         as_of_ms = None if as_of is None else milliseconds_of(as_of)
         request = AuditRequest(options, event_id, sent, journal, journal_token, as_of_ms)
-        audit_run = AuditRun(request, master, settings_of(assignments), json_file, parquet, html)
+        audit_run = AuditRun(request, master, parse_assignments("conf", assignments), json_file, parquet, html)
         exit_code = run_audit(audit_run, sys.stderr)
     except BadOption as error:
         raise click.ClickException(str(error)) from error

@@ -55,6 +55,7 @@ _NEWEST, _HAS_ABORTS = "newest", "has_aborts"
 _SHUFFLE_TASKS_KEY = "spark.sql.shuffle.partitions"
 
 _HEAP_IS_FULL = "java.lang.OutOfMemoryError"
+_HEAP_ADVICE = "Spark ran out of memory; set -c spark.driver.memory=2g, or spark.executor.memory on a cluster"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,9 @@ def run_audit(run: AuditRun, stderr: TextIO) -> int:
             with _logging_into(log.name):
                 summary = _summary_by_spark(run, log_to_read, (log.file, stderr))
         except SPARK_ERRORS as error:
-            raise BadOption(f"{_failure_reason(error, Path(log.name))} (Spark's log: {log.name})") from error
+            is_heap_full = _HEAP_IS_FULL in Path(log.name).read_text(errors="replace")
+            reason = _HEAP_ADVICE if is_heap_full else failure_reason(error)
+            raise BadOption(f"{reason} (Spark's log: {log.name})") from error
         except BaseException:
             os.unlink(log.name)
             raise
@@ -159,13 +162,6 @@ def _write(name: str, file: str, content: str) -> None:
         Path(file).write_text(content, encoding="utf-8")
     except OSError as error:
         raise BadOption(f"{name}: {file}: {error.strerror}") from error
-
-
-def _failure_reason(error: Exception, log: Path) -> str:
-    """Return the reason of a failed job in one line. log: Spark's standard error, which shows a full heap."""
-    if _HEAP_IS_FULL in log.read_text(errors="replace"):
-        return "Spark ran out of memory; set -c spark.driver.memory=2g, or spark.executor.memory on a cluster"
-    return failure_reason(error)
 
 
 @contextmanager

@@ -50,60 +50,6 @@ class BatchRows:
         """The attributes of each batch."""
         return self.table.numbers("attributes")
 
-    def numbers(self, name: str, kind: pa.DataType) -> ArrowArray:
-        """Return a field of the headers."""
-        return number_column(self.table.numbers(name), kind, self.has_no_header)
-
-    def bits(self, mask: int) -> ArrowArray:
-        """Return whether the bits of mask are set in the attributes."""
-        return boolean_column(self.attributes & mask != 0, self.has_no_header)
-
-
-def _topic(rows: BatchRows) -> ArrowArray:
-    return constant_column(rows.source.topic, pa.string(), len(rows))
-
-
-def _partition(rows: BatchRows) -> ArrowArray:
-    return constant_column(rows.source.partition, pa.int32(), len(rows))
-
-
-def _field(name: str, kind: pa.DataType) -> Callable[[BatchRows], ArrowArray]:
-    return lambda rows: rows.numbers(name, kind)
-
-
-def _bit(mask: int) -> Callable[[BatchRows], ArrowArray]:
-    return lambda rows: rows.bits(mask)
-
-
-def _last_offset(rows: BatchRows) -> ArrowArray:
-    last = rows.table.numbers("base_offset") + rows.table.numbers("last_offset_delta")
-    return number_column(last, pa.int64(), rows.has_no_header)
-
-
-def _batch_bytes(rows: BatchRows) -> ArrowArray:
-    return number_column(rows.table.sizes, pa.int64())
-
-
-def _codec(rows: BatchRows) -> ArrowArray:
-    return chosen_column(CODEC_NAMES, rows.attributes & COMPRESSION_MASK, rows.has_no_header)
-
-
-def _timestamp_type(rows: BatchRows) -> ArrowArray:
-    return number_column((rows.attributes & TIMESTAMP_TYPE_BIT != 0).astype(np.int64), pa.int32(), rows.has_no_header)
-
-
-def _base_timestamp(rows: BatchRows) -> ArrowArray:
-    return timestamp_column(rows.table.numbers("base_timestamp"), rows.has_no_header)
-
-
-def _max_timestamp(rows: BatchRows) -> ArrowArray:
-    return timestamp_column(rows.table.numbers("max_timestamp"), rows.has_no_header)
-
-
-def _last_sequence(rows: BatchRows) -> ArrowArray:
-    last = sequences(rows.table.numbers("base_sequence"), rows.table.numbers("last_offset_delta"))
-    return number_column(last, pa.int32(), rows.has_no_header)
-
 
 def sequences(base_sequences: Longs, deltas: Longs) -> Longs:
     """Return base sequence + delta, where 2147483647 is followed by 0; NO_SEQUENCE for a batch without a producer."""
@@ -124,22 +70,6 @@ def _markers(rows: BatchRows) -> list[tuple[str, int] | None]:
     return markers
 
 
-def _control_type(rows: BatchRows) -> ArrowArray:
-    return pa.array([None if marker is None else marker[0] for marker in _markers(rows)], pa.string())
-
-
-def _coordinator_epoch(rows: BatchRows) -> ArrowArray:
-    return pa.array([None if marker is None else marker[1] for marker in _markers(rows)], pa.int32())
-
-
-def _valid_crc(rows: BatchRows) -> ArrowArray:
-    return boolean_column(rows.table.has_valid_crc)
-
-
-def _damage(rows: BatchRows) -> ArrowArray:
-    return damage_column(rows.table, np.arange(len(rows)))
-
-
 def damage_column(table: BatchTable, batches: Longs) -> ArrowArray:
     """Return the damage of the batch of each row. batches: indices in the table."""
     if not table.damage:
@@ -147,8 +77,16 @@ def damage_column(table: BatchTable, batches: Longs) -> ArrowArray:
     return pa.array([table.damage.get(index) for index in batches.tolist()], pa.string())
 
 
-def _file(rows: BatchRows) -> ArrowArray:
-    return constant_column(rows.source.file, pa.string(), len(rows))
+def _codec(rows: BatchRows) -> ArrowArray:
+    return chosen_column(CODEC_NAMES, rows.attributes & COMPRESSION_MASK, rows.has_no_header)
+
+
+def _timestamp_type(rows: BatchRows) -> ArrowArray:
+    return number_column((rows.attributes & TIMESTAMP_TYPE_BIT != 0).astype(np.int64), pa.int32(), rows.has_no_header)
+
+
+def _marker_column(field: int, kind: pa.DataType) -> Callable[[BatchRows], ArrowArray]:
+    return lambda rows: pa.array([None if marker is None else marker[field] for marker in _markers(rows)], kind)
 
 
 def _position(rows: BatchRows) -> ArrowArray:
@@ -157,11 +95,29 @@ def _position(rows: BatchRows) -> ArrowArray:
     return number_column(rows.table.positions + rows.source.position, pa.int64())
 
 
+def _timestamp(name: str) -> Callable[[BatchRows], ArrowArray]:
+    return lambda rows: timestamp_column(rows.table.numbers(name), rows.has_no_header)
+
+
+def _field(name: str, kind: pa.DataType) -> Callable[[BatchRows], ArrowArray]:
+    return lambda rows: number_column(rows.table.numbers(name), kind, rows.has_no_header)
+
+
+def _bit(mask: int) -> Callable[[BatchRows], ArrowArray]:
+    return lambda rows: boolean_column(rows.attributes & mask != 0, rows.has_no_header)
+
+
+def _last(base_name: str, kind: pa.DataType, add: Callable[[Longs, Longs], Longs]) -> Callable[[BatchRows], ArrowArray]:
+    return lambda rows: number_column(
+        add(rows.table.numbers(base_name), rows.table.numbers("last_offset_delta")), kind, rows.has_no_header
+    )
+
+
 _COLUMNS: dict[str, tuple[str, Callable[[BatchRows], ArrowArray]]] = {
-    "topic": ("string", _topic),
-    "partition": ("int", _partition),
+    "topic": ("string", lambda rows: constant_column(rows.source.topic, pa.string(), len(rows))),
+    "partition": ("int", lambda rows: constant_column(rows.source.partition, pa.int32(), len(rows))),
     "base_offset": ("bigint", _field("base_offset", pa.int64())),
-    "last_offset": ("bigint", _last_offset),
+    "last_offset": ("bigint", _last("base_offset", pa.int64(), np.add)),
     "leader_epoch": ("int", _field("leader_epoch", pa.int32())),
     "magic": ("int", _field("magic", pa.int32())),
     "crc": ("bigint", _field("crc", pa.int64())),
@@ -172,19 +128,19 @@ _COLUMNS: dict[str, tuple[str, Callable[[BatchRows], ArrowArray]]] = {
     "is_control": ("boolean", _bit(CONTROL_BIT)),
     "has_delete_horizon": ("boolean", _bit(DELETE_HORIZON_BIT)),
     "last_offset_delta": ("int", _field("last_offset_delta", pa.int32())),
-    "base_timestamp": ("timestamp", _base_timestamp),
-    "max_timestamp": ("timestamp", _max_timestamp),
+    "base_timestamp": ("timestamp", _timestamp("base_timestamp")),
+    "max_timestamp": ("timestamp", _timestamp("max_timestamp")),
     "producer_id": ("bigint", _field("producer_id", pa.int64())),
     "producer_epoch": ("int", _field("producer_epoch", pa.int32())),
     "base_sequence": ("int", _field("base_sequence", pa.int32())),
-    "last_sequence": ("int", _last_sequence),
+    "last_sequence": ("int", _last("base_sequence", pa.int32(), sequences)),
     "records_count": ("int", _field("records_count", pa.int32())),
-    "control_type": ("string", _control_type),
-    "coordinator_epoch": ("int", _coordinator_epoch),
-    "batch_bytes": ("bigint", _batch_bytes),
-    "valid_crc": ("boolean", _valid_crc),
-    "damage": ("string", _damage),
-    "file": ("string", _file),
+    "control_type": ("string", _marker_column(0, pa.string())),
+    "coordinator_epoch": ("int", _marker_column(1, pa.int32())),
+    "batch_bytes": ("bigint", lambda rows: number_column(rows.table.sizes, pa.int64())),
+    "valid_crc": ("boolean", lambda rows: boolean_column(rows.table.has_valid_crc)),
+    "damage": ("string", lambda rows: damage_column(rows.table, np.arange(len(rows)))),
+    "file": ("string", lambda rows: constant_column(rows.source.file, pa.string(), len(rows))),
     "position": ("bigint", _position),
 }
 KINDS = {name: kind for name, (kind, _) in _COLUMNS.items()}

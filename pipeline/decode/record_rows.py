@@ -85,18 +85,6 @@ class RecordRows:
         return number_column(values[self.batch_of_row], kind, self.has_no_header)
 
 
-def _topic(rows: RecordRows) -> ArrowArray:
-    return rows.constant("topic", rows.source.topic, pa.string())
-
-
-def _partition(rows: RecordRows) -> ArrowArray:
-    return rows.constant("partition", rows.source.partition, pa.int32())
-
-
-def _offset(rows: RecordRows) -> ArrowArray:
-    return number_column(rows.offsets, pa.int64(), rows.has_no_header)
-
-
 def _timestamp(rows: RecordRows) -> ArrowArray:
     """Return the timestamp of each record: with LogAppendTime the max_timestamp of its batch."""
     batch_of_row = rows.batch_of_row
@@ -111,14 +99,6 @@ def _timestamp(rows: RecordRows) -> ArrowArray:
 def _timestamp_type(rows: RecordRows) -> ArrowArray:
     types = (rows.of_batch("attributes") & TIMESTAMP_TYPE_BIT != 0).astype(np.int64)
     return rows.spread("timestamp_type", types, pa.int32())
-
-
-def _key(rows: RecordRows) -> ArrowArray:
-    return bytes_column(rows.columns.data, rows.columns.keys)
-
-
-def _value(rows: RecordRows) -> ArrowArray:
-    return bytes_column(rows.columns.data, rows.columns.values)
 
 
 def _headers(rows: RecordRows) -> ArrowArray:
@@ -165,13 +145,13 @@ def _damage(rows: RecordRows) -> ArrowArray:
 
 
 _COLUMNS: dict[str, tuple[str, Callable[[RecordRows], ArrowArray]]] = {
-    "topic": ("string", _topic),
-    "partition": ("int", _partition),
-    "offset": ("bigint", _offset),
+    "topic": ("string", lambda rows: rows.constant("topic", rows.source.topic, pa.string())),
+    "partition": ("int", lambda rows: rows.constant("partition", rows.source.partition, pa.int32())),
+    "offset": ("bigint", lambda rows: number_column(rows.offsets, pa.int64(), rows.has_no_header)),
     "timestamp": ("timestamp", _timestamp),
     "timestamp_type": ("int", _timestamp_type),
-    "key": ("binary", _key),
-    "value": ("binary", _value),
+    "key": ("binary", lambda rows: bytes_column(rows.columns.data, rows.columns.keys)),
+    "value": ("binary", lambda rows: bytes_column(rows.columns.data, rows.columns.values)),
     "headers": ("array<struct<key:string,value:binary>>", _headers),
     "producer_id": ("bigint", _field("producer_id", pa.int64())),
     "producer_epoch": ("int", _field("producer_epoch", pa.int32())),

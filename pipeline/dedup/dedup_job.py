@@ -167,7 +167,7 @@ def start_stream(spark: SparkSession, job: DedupJob, *, is_endless: bool) -> Str
     observed = records.observe(_READ, *counts_of(identity))
     copies = first_copies_of_stream(observed, identity, job.window)
     kept = copies.observe(_KEPT, f.count(f.lit(1)).alias(_KEPT))
-    writer = kept.writeStream.foreachBatch(writer_of(sink)).option("checkpointLocation", checkpoint)
+    writer = kept.writeStream.foreachBatch(sink.write).option("checkpointLocation", checkpoint)
     if is_endless:
         return writer.trigger(processingTime=TRIGGER_INTERVAL).start()
     return writer.trigger(availableNow=True).start()
@@ -190,15 +190,6 @@ def sink_of(spark: SparkSession, job: DedupJob) -> Sink:
         return ParquetSink(job.to.rstrip("/"))
     mark_path = f"{job.checkpoint_path}/{MARK_IN_CHECKPOINT}"
     return TopicSink(spark, job.to_bootstrap, job.to, job.identity, mark_path)
-
-
-def writer_of(sink: Sink) -> Callable[[DataFrame, int], None]:
-    """Return the function for foreachBatch."""
-
-    def write(kept: DataFrame, batch_number: int) -> None:
-        sink.write(kept, batch_number)
-
-    return write
 
 
 class StreamTally:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import Protocol
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
@@ -91,18 +91,11 @@ class TopicSink:
         line = find_text(self.spark, self.mark_path)
         if line is None:
             return None
-        content: dict[str, object] = json.loads(line)
-        return mark_of(content)
+        content = json.loads(line)
+        return TopicMark(content["batch"], content["ends"])
 
     def _set_mark(self, mark: TopicMark) -> None:
         write_text(self.spark, self.mark_path, json.dumps({"batch": mark.batch_number, "ends": mark.ends}))
-
-
-def mark_of(content: Mapping[str, object]) -> TopicMark:
-    """Return the mark of its JSON content."""
-    batch_number, ends = content["batch"], content["ends"]
-    assert isinstance(batch_number, int) and isinstance(ends, dict), "_set_mark wrote the mark"
-    return TopicMark(batch_number, cast(dict[str, dict[str, int]], ends))
 
 
 def write_to_topic(kept: DataFrame, bootstrap: str, topic: str) -> None:

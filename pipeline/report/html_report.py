@@ -28,9 +28,10 @@ td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}.none{col
 def report_page(summary: Json) -> str:
     """Return the HTML page. summary: from Summary.as_json."""
     verdict = _text(summary, "verdict")
-    pictures = _object(summary, "pictures")
+    heading = f'<span class="{escape(verdict)}">{escape(verdict)}</span>'
+    pictures = cast(Json, summary.get("pictures") or {})
     parts = [
-        f"<h1>Audit of {escape(_text(summary, 'log'))}: <span class={_quoted(verdict)}>{escape(verdict)}</span></h1>",
+        f"<h1>Audit of {escape(_text(summary, 'log'))}: {heading}</h1>",
         "<h2>Topics</h2>",
         _table(("topic", "partitions", "batches", "records", "bytes", "producers"), _rows(summary, "topics")),
         "<h2>Findings</h2>",
@@ -104,18 +105,10 @@ def _none(words: str) -> str:
     return f'<p class="none">{escape(words)}</p>'
 
 
-def _quoted(value: str) -> str:
-    return f'"{escape(value)}"'
-
-
 def _rows(value: Json, name: str) -> list[Json]:
     rows = value.get(name, ())
     assert isinstance(rows, list | tuple), f"{name} are rows"
     return [cast(Json, row) for row in cast(Sequence[object], rows)]
-
-
-def _object(value: Json, name: str) -> Json:
-    return cast(Json, value.get(name) or {})
 
 
 def _text(value: Json, name: str) -> str:

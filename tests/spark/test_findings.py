@@ -4,7 +4,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
-from fauxka.pipeline.findings import FINDING_COLUMNS, FINDING_SCHEMA, all_findings, findings_of, in_words, no_findings
+from fauxka.pipeline.findings import FINDING_COLUMNS, FINDING_SCHEMA, all_findings, findings_of, in_words
 
 from .frames import assert_same
 
@@ -25,7 +25,7 @@ def test_findings_of_several_audits_are_one_frame(spark: SparkSession) -> None:
     first = findings_of(rows, "log", f.lit("this"), {"offset": "offset"})
     second = findings_of(rows, f.lit("event"), "that", {})
 
-    together = all_findings(no_findings(spark), first, second)
+    together = all_findings(spark.createDataFrame([], FINDING_SCHEMA), first, second)
 
     expected = spark.createDataFrame([("log", "this", 1), ("event", "that", None)], "check string, kind string, n long")
     assert_same(together.select("check", "kind", f.col("offset").alias("n")), expected)
