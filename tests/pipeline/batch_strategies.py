@@ -1,4 +1,4 @@
-"""Batches as Hypothesis draws them, as they stand in a log: offsets in order, with gaps where cleaning was."""
+"""Hypothesis strategies for stored batches: offsets in order, with gaps from cleaning."""
 
 from hypothesis import strategies as st
 
@@ -26,7 +26,7 @@ DATA = st.one_of(
 
 @st.composite
 def stored_records(draw: st.DrawFn) -> list[Record]:
-    """Records of one batch, offsets counted from its base, some missing."""
+    """Draw the records of a batch, with offsets relative to its base and some offsets missing."""
     gaps = draw(st.lists(st.sampled_from([1, 1, 1, 2, 100]), max_size=8))
     offset = -1
     stored: list[Record] = []
@@ -39,7 +39,7 @@ def stored_records(draw: st.DrawFn) -> list[Record]:
 
 @st.composite
 def stored_batches(draw: st.DrawFn, base_offset: int) -> tuple[bytes, int]:
-    """A batch, and the offset behind it."""
+    """Draw a batch; return it with the offset behind it."""
     if draw(st.integers(0, 9)) == 0:
         marker = EndTransactionMarker(draw(st.booleans()), draw(st.integers(0, 5)))
         built = build_marker_batch(marker, producer_id=7, producer_epoch=1, timestamp=draw(TIMESTAMPS))
@@ -76,7 +76,7 @@ def stored_batches(draw: st.DrawFn, base_offset: int) -> tuple[bytes, int]:
 
 @st.composite
 def log_files(draw: st.DrawFn, batches_min: int = 0) -> list[bytes]:
-    """The batches of a log file in order."""
+    """Draw the batches of a log file in order."""
     offset = draw(st.sampled_from([0, 1000, 2**40]))
     batches: list[bytes] = []
     for _ in range(draw(st.integers(batches_min, 5))):

@@ -1,4 +1,4 @@
-"""Folders of segment files as a broker leaves them."""
+"""Folders of segment files, as a broker writes them."""
 
 from pathlib import Path
 from struct import pack
@@ -28,7 +28,7 @@ def batches(first: int, count: int, value: bytes = b"v") -> list[bytes]:
 
 
 def write_segment(folder: Path, batches: list[bytes], *, index_every: int = 0, torn: bytes = b"") -> Path:
-    """Write a log file, and an index of every so many batches."""
+    """Write a log file, and with index_every an index with an entry for every index_every batches."""
     folder.mkdir(parents=True, exist_ok=True)
     base_offset = parse_header(batches[0]).base_offset
     path = folder / f"{base_offset:020d}.log"
@@ -56,6 +56,6 @@ def rows_of(splits: list[FileSplit] | list[FetchSplit], view: ViewName = "record
 
 
 def read(**options: object) -> list[Row]:
-    """Return what the log has that the options name."""
+    """Return the rows of the log that the options select."""
     parsed = options_of(**options)
     return rows_of(open_log(parsed).splits(), parsed.view)

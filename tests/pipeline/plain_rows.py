@@ -1,4 +1,4 @@
-"""What the plain decoder of the protocol makes of a log file: the rows that the views must have."""
+"""The expected rows of both views, from the plain decoder of the protocol."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -62,7 +62,7 @@ def _record_row(header: BatchHeader, record: Record) -> Row:
 
 
 def plain_batches(data: bytes) -> list[Row]:
-    """Return the batches view without what markers say, timestamps in milliseconds."""
+    """Return the batches view without the columns about markers, timestamps in milliseconds."""
     return [_batch_row(position, header) for position, header, _ in batches_in(data)]
 
 
@@ -106,7 +106,7 @@ def decoded(
     end_offset: int = OFFSET_MAX,
     is_first: bool = True,
 ) -> list[Row]:
-    """Return what the decoder makes of a file, timestamps in milliseconds."""
+    """Return the rows of the vectorised decoder for a file, timestamps in milliseconds."""
     source = RowSource(TOPIC, PARTITION, "a-file", 0, base_offset, start_offset, end_offset, is_first)
     columns = columns_of(view)
     milliseconds = [replace_kind(column.kind) for column in columns]
@@ -117,5 +117,5 @@ def decoded(
 
 
 def replace_kind(kind: str) -> str:
-    """Return the type in which a test compares: Python has no dates as far away as Hypothesis finds."""
+    """Return the type for comparison; Python's datetime cannot hold all timestamps that Hypothesis draws."""
     return "bigint" if kind == "timestamp" else kind

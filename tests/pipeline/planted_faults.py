@@ -1,19 +1,19 @@
-"""Faults to plant in a log, a function each, which also owes the findings that follow; others there must not be."""
+"""Faults to plant in a log. Each function also adds the expected findings; an audit must find no others."""
 
 from collections.abc import Callable, Sequence
 from random import Random
 
 from .planted_log import EVENTS_MAX, NO_PRODUCER, PARTITIONS, STARTS, Event, Found, PlantedLog, Sender
 
-# Producers that are there from the beginning to the end.
+# Producers that are used throughout the log.
 IDEMPOTENT = 7
 TRANSACTIONAL = 8
-# Acknowledged where no log of these tests reaches.
+# An offset behind the end of every log.
 FAR_AWAY = 1_000_000
 
 
 def clean_batch(log: PlantedLog, partition: int | None = None) -> None:
-    """A batch that was acknowledged and is there."""
+    """Append an acknowledged batch without a fault."""
     partition = log.any_partition() if partition is None else partition
     events = log.new_events(partition)
     producer_id = log.random.choice([NO_PRODUCER, IDEMPOTENT, log.new_producer()])
@@ -21,7 +21,7 @@ def clean_batch(log: PlantedLog, partition: int | None = None) -> None:
 
 
 def _first_copies(log: PlantedLog, producer_id: int) -> tuple[list[Event], int]:
-    """Append a batch of which there will be copies, and what comes between."""
+    """Append an acknowledged batch, of which the caller appends a copy."""
     partition = log.any_partition()
     events = log.new_events(partition)
     base_offset = log.append(partition, events, Sender(producer_id))
@@ -34,69 +34,71 @@ def _pause(log: PlantedLog) -> None:
         clean_batch(log)
 
 
-def _owe_copies(log: PlantedLog, events: Sequence[Event], cause: str, partition: int, offsets: tuple[int, int]) -> None:
+def _expect_copies(
+    log: PlantedLog, events: Sequence[Event], cause: str, partition: int, offsets: tuple[int, int]
+) -> None:
     first, copy = offsets
     for delta, event in enumerate(events):
-        log.owe(Found("event", "duplicate", cause, partition, copy + delta, first + delta, event.event_id))
+        log.expect(Found("event", "duplicate", cause, partition, copy + delta, first + delta, event.event_id))
 
 
 def not_deduplicated(log: PlantedLog) -> None:
-    """The same batch with the same sequences, which its broker should have recognised."""
+    """The same batch with the same sequences, which a broker should have detected as a duplicate."""
     events, first = _first_copies(log, producer_id := log.new_producer())
     _pause(log)
     partition = events[0].partition
     copy = log.append(partition, events, Sender(producer_id, sequence=0))
-    _owe_copies(log, events, "not_deduplicated", partition, (first, copy))
-    log.owe(Found("sequence", "repeat", None, partition, copy, first, count=len(events)))
+    _expect_copies(log, events, "not_deduplicated", partition, (first, copy))
+    log.expect(Found("sequence", "repeat", None, partition, copy, first, count=len(events)))
 
 
 def re_sequenced(log: PlantedLog) -> None:
-    """A producer that gives up waiting raises its epoch, begins at sequence 0 and sends all again as it is."""
+    """A producer times out, raises its epoch and resends the same batch from sequence 0."""
     timestamp_ms = log.next_timestamp_ms
     events, first = _first_copies(log, IDEMPOTENT)
     _pause(log)
     log.epochs[IDEMPOTENT] = log.epochs.get(IDEMPOTENT, 0) + 1
     partition = events[0].partition
     copy = log.append(partition, events, Sender(IDEMPOTENT, timestamp_ms=timestamp_ms))
-    _owe_copies(log, events, "re_sequenced_after_epoch_bump", partition, (first, copy))
+    _expect_copies(log, events, "re_sequenced_after_epoch_bump", partition, (first, copy))
 
 
 def given_up_and_sent_again(log: PlantedLog) -> None:
-    """A producer gives a batch up and raises its epoch, and the application sends the events anew."""
+    """A producer drops a batch and raises its epoch, and the application sends the events again."""
     events, first = _first_copies(log, IDEMPOTENT)
     _pause(log)
     log.epochs[IDEMPOTENT] = log.epochs.get(IDEMPOTENT, 0) + 1
     partition = events[0].partition
     copy = log.append(partition, events, Sender(IDEMPOTENT))
-    _owe_copies(log, events, "sent_again", partition, (first, copy))
+    _expect_copies(log, events, "sent_again", partition, (first, copy))
 
 
 def sent_again(log: PlantedLog) -> None:
-    """The application sends twice."""
+    """The application sends its events twice."""
     events, first = _first_copies(log, IDEMPOTENT)
     _pause(log)
     partition = events[0].partition
     copy = log.append(partition, events, Sender(IDEMPOTENT))
     log.acknowledge(events, partition, copy)
-    _owe_copies(log, events, "sent_again", partition, (first, copy))
+    _expect_copies(log, events, "sent_again", partition, (first, copy))
 
 
 def producer_restarted(log: PlantedLog) -> None:
-    """Another producer sends what the one before had sent."""
+    """Another producer sends the same events."""
     events, first = _first_copies(log, IDEMPOTENT)
     _pause(log)
     partition = events[0].partition
     copy = log.append(partition, events, Sender(log.new_producer()))
-    _owe_copies(log, events, "producer_restarted", partition, (first, copy))
+    _expect_copies(log, events, "producer_restarted", partition, (first, copy))
 
 
 def other_partition(log: PlantedLog) -> None:
-    """The application's partitioner has changed its mind."""
+    """The application sends the same events to another partition."""
     events, first = _first_copies(log, IDEMPOTENT)
     _pause(log)
     partition = (events[0].partition + 1) % PARTITIONS
     copy = log.append(partition, events, Sender(IDEMPOTENT))
-    _owe_copies(log, events, "other_partition", partition, (first, copy))
+    _expect_copies(log, events, "other_partition", partition, (first, copy))
 
 
 def idempotence_off(log: PlantedLog) -> None:
@@ -105,65 +107,65 @@ def idempotence_off(log: PlantedLog) -> None:
     _pause(log)
     partition = events[0].partition
     copy = log.append(partition, events, Sender(NO_PRODUCER))
-    _owe_copies(log, events, "idempotence_off", partition, (first, copy))
+    _expect_copies(log, events, "idempotence_off", partition, (first, copy))
 
 
 def lost(log: PlantedLog) -> None:
-    """Acknowledged and gone: another batch has its offsets."""
+    """Events are acknowledged but not stored; another batch has their offsets."""
     partition = log.any_partition()
     events = log.new_events(partition)
     offset = log.offsets[partition]
     log.acknowledge(events, partition, offset)
     for delta, event in enumerate(events):
-        log.owe_of_ledger("lost", event, offset + delta)
+        log.expect_ledger_finding("lost", event, offset + delta)
 
 
 def expired(log: PlantedLog) -> None:
-    """Acknowledged in what retention has taken since."""
+    """Events are acknowledged at offsets that retention has deleted."""
     partition = max(range(PARTITIONS), key=STARTS.__getitem__)
     events = log.new_events(partition)
     offset = log.random.randrange(STARTS[partition] - len(events) + 1)
     log.acknowledge(events, partition, offset)
     for delta, event in enumerate(events):
-        log.owe_of_ledger("expired", event, offset + delta, cause="retention")
+        log.expect_ledger_finding("expired", event, offset + delta, cause="retention")
 
 
 def failed_and_absent(log: PlantedLog) -> None:
-    """Told an error, and not there: as it should be."""
+    """Events failed and are not stored, which is no fault."""
     log.fail(log.new_events(log.any_partition()), "MESSAGE_TOO_LARGE")
 
 
 def failed_and_stored(log: PlantedLog) -> None:
-    """Told an error, and there."""
+    """Events failed but are stored."""
     partition = log.any_partition()
     events = log.new_events(partition)
     offset = log.append(partition, events, Sender(IDEMPOTENT))
     log.fail(events, "REQUEST_TIMED_OUT")
     for delta, event in enumerate(events):
-        log.owe_of_ledger("ambiguous_success", event, offset + delta)
+        log.expect_ledger_finding("ambiguous_success", event, offset + delta)
 
 
 def offset_differs(log: PlantedLog) -> None:
-    """Acknowledged at other offsets than it has."""
+    """Events are stored at other offsets than acknowledged."""
     partition = log.any_partition()
     events = log.new_events(partition)
     offset = log.append(partition, events, Sender(IDEMPOTENT))
     log.acknowledge(events, partition, FAR_AWAY)
     for delta, event in enumerate(events):
-        log.owe_of_ledger("offset_differs", event, offset + delta, other=FAR_AWAY + delta)
+        log.expect_ledger_finding("offset_differs", event, offset + delta, other=FAR_AWAY + delta)
 
 
 def unknown(log: PlantedLog) -> None:
-    """There, and nobody says that it was sent."""
+    """Events are stored but not in the ledger."""
     partition = log.any_partition()
     events = log.new_events(partition)
     offset = log.append(partition, events, Sender(NO_PRODUCER))
     for delta, event in enumerate(events):
-        log.owe_of_ledger("unknown_event", event, offset + delta)
+        log.expect_ledger_finding("unknown_event", event, offset + delta)
 
 
 def reordered(log: PlantedLog) -> None:
-    """A batch that was sent before another and written behind it."""
+    """A batch is stored behind another one that was sent later."""
     partition = log.any_partition()
     events = log.new_events(partition)
     clean_batch(log, partition)
@@ -171,11 +173,11 @@ def reordered(log: PlantedLog) -> None:
     offset = log.append(partition, events, Sender(NO_PRODUCER))
     log.acknowledge(events, partition, offset)
     for delta, event in enumerate(events):
-        log.owe_of_ledger("reordered", event, offset + delta, other=in_front)
+        log.expect_ledger_finding("reordered", event, offset + delta, other=in_front)
 
 
 def damaged(log: PlantedLog) -> None:
-    """A batch with a wrong bit, whose records are lost for its readers."""
+    """A batch has a flipped bit, so its events are lost."""
     partition = log.any_partition()
     events = log.new_events(partition)
     offset = log.append(partition, events, Sender(IDEMPOTENT))
@@ -183,13 +185,13 @@ def damaged(log: PlantedLog) -> None:
     stored = bytearray(log.batches[partition][-1])
     stored[-1 - log.random.randrange(10)] ^= 1 << log.random.randrange(8)
     log.batches[partition][-1] = bytes(stored)
-    log.owe(Found("log", "damaged_batch", "wrong_crc", partition, offset))
+    log.expect(Found("log", "damaged_batch", "wrong_crc", partition, offset))
     for delta, event in enumerate(events):
-        log.owe_of_ledger("lost", event, offset + delta)
+        log.expect_ledger_finding("lost", event, offset + delta)
 
 
 def sequence_gap(log: PlantedLog) -> None:
-    """A producer that left sequences out."""
+    """A producer skips sequences."""
     partition = log.any_partition()
     producer_id, missing = log.new_producer(), log.random.randint(1, 9)
     offset = before = 0
@@ -200,16 +202,16 @@ def sequence_gap(log: PlantedLog) -> None:
         if sequence == 0:
             before = offset + EVENTS_MAX - 1
             _pause(log)
-    log.owe(Found("sequence", "gap", None, partition, offset, before, count=missing))
+    log.expect(Found("sequence", "gap", None, partition, offset, before, count=missing))
 
 
 def committed(log: PlantedLog) -> None:
-    """A transaction as it should be, in two batches."""
+    """A committed transaction in two batches."""
     _transaction(log, is_commit=True)
 
 
 def aborted(log: PlantedLog) -> None:
-    """An aborted transaction, whose events were sent again in one that was committed."""
+    """The events of an aborted transaction are sent again in a committed one."""
     events, partition = _transaction(log, is_commit=False)
     offset = log.append(partition, events, Sender(TRANSACTIONAL, is_transactional=True))
     log.end_transaction(partition, TRANSACTIONAL, is_commit=True)
@@ -217,17 +219,17 @@ def aborted(log: PlantedLog) -> None:
 
 
 def aborted_and_acknowledged(log: PlantedLog) -> None:
-    """A transaction that was aborted, of which the application thinks that it was not."""
+    """The events of an aborted transaction are acknowledged in the ledger."""
     events, partition = _transaction(log, is_commit=False)
     first = log.offsets[partition] - 1 - len(events)
     log.acknowledge(events, partition, first)
     for delta, event in enumerate(events):
         offset = first + delta
-        log.owe_of_ledger("lost", event, offset, other=offset, cause="aborted_transaction")
+        log.expect_ledger_finding("lost", event, offset, other=offset, cause="aborted_transaction")
 
 
 def _transaction(log: PlantedLog, *, is_commit: bool) -> tuple[list[Event], int]:
-    """Append a transaction in two batches and its marker; return its events."""
+    """Append a transaction in two batches and its marker; return its events and its partition."""
     partition = log.any_partition()
     events = log.new_events(partition, EVENTS_MAX)
     sender = Sender(TRANSACTIONAL, is_transactional=True)
@@ -237,17 +239,17 @@ def _transaction(log: PlantedLog, *, is_commit: bool) -> tuple[list[Event], int]
     if is_commit:
         log.acknowledge(events, partition, first)
     else:
-        log.owe(Found("log", "aborted_transaction", None, partition, first, marker, count=len(events)))
+        log.expect(Found("log", "aborted_transaction", None, partition, first, marker, count=len(events)))
     return events, partition
 
 
 def open_transaction(log: PlantedLog) -> None:
-    """A transaction whose end is still to come."""
+    """A transaction has no marker."""
     partition = log.any_partition()
     events = log.new_events(partition)
     offset = log.append(partition, events, Sender(log.new_producer(), is_transactional=True))
     log.acknowledge(events, partition, offset)
-    log.owe(Found("log", "open_transaction", None, partition, offset, count=len(events)))
+    log.expect(Found("log", "open_transaction", None, partition, offset, count=len(events)))
 
 
 PLANTS: tuple[Callable[[PlantedLog], None], ...] = (
@@ -258,7 +260,7 @@ PLANTS: tuple[Callable[[PlantedLog], None], ...] = (
 
 
 def planted_log(seed: int, plants: Sequence[Callable[[PlantedLog], None]] = PLANTS, each_max: int = 3) -> PlantedLog:
-    """Return a log with one to so many of each fault, in any order, and clean batches between them."""
+    """Return a log with 1 to each_max of each fault in random order, and clean batches between them."""
     random = Random(seed)
     log = PlantedLog(random)
     for partition in range(PARTITIONS):

@@ -1,4 +1,4 @@
-"""Segment files and a ledger, both made event by event, and the findings that an audit of them owes."""
+"""Segment files and a ledger, built event by event, and the expected findings of an audit."""
 
 import json
 from collections import Counter
@@ -15,7 +15,7 @@ from .logs_on_disk import write_segment
 
 TOPIC = "t"
 PARTITIONS = 2
-# Where the partitions' logs begin: retention has been in one of them.
+# The log start offsets of the partitions; retention has deleted records of one.
 STARTS = (0, 40)
 HEADER = "event-id"
 EVENTS_MAX = 4
@@ -23,13 +23,13 @@ SEGMENTS_MAX = 3
 START_MS = 1_700_000_000_000
 
 NO_PRODUCER = -1
-# The ids behind it are of producers that send once or twice.
+# Greater ids are of producers that send once or twice.
 NEW_ID = 100
 
 
 @dataclass(frozen=True)
 class Found:
-    """A finding as far as it is compared."""
+    """The columns of a finding that are compared."""
 
     check: str
     kind: str
@@ -43,7 +43,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Event:
-    """What an application sends; its key is one for each partition, so that order counts among all events of it."""
+    """An event of the application. All events of a partition have the same key, so their order counts."""
 
     event_id: str
     partition: int
@@ -56,7 +56,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Sender:
-    """Who appends, with the sequence and the timestamp that are next, or others."""
+    """The producer of a batch. sequence, timestamp_ms: default to the next ones."""
 
     producer_id: int
     sequence: int | None = None
@@ -66,7 +66,7 @@ class Sender:
 
 @dataclass
 class PlantedLog:
-    """A log that is appended to by producers that do as they should, unless a fault is planted."""
+    """A log and its ledger, both valid except for the planted faults."""
 
     random: Random
     expected: Counter[Found] = field(default_factory=Counter[Found])
@@ -104,7 +104,7 @@ class PlantedLog:
 
     @property
     def next_timestamp_ms(self) -> int:
-        """Of the batch that is appended next."""
+        """The timestamp of the next batch."""
         return START_MS + self.batch_count
 
     def append(self, partition: int, events: Sequence[Event], sender: Sender) -> int:
@@ -167,10 +167,10 @@ class PlantedLog:
     def _line(event: Event) -> dict[str, object]:
         return {"event_id": event.event_id, "key": event.key, "ordinal": event.ordinal}
 
-    def owe(self, found: Found) -> None:
+    def expect(self, found: Found) -> None:
         self.expected[found] += 1
 
-    def owe_of_ledger(
+    def expect_ledger_finding(
         self, kind: str, event: Event, offset: int, *, other: int | None = None, cause: str | None = None
     ) -> None:
-        self.owe(Found("ledger", kind, cause, event.partition, offset, other, event.event_id))
+        self.expect(Found("ledger", kind, cause, event.partition, offset, other, event.event_id))

@@ -1,4 +1,4 @@
-"""Committed records alone, of files and of a broker: what a plain reading of the markers says."""
+"""read_committed over files and a broker, compared with a plain evaluation of the markers."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -24,7 +24,7 @@ STEPS = 60
 
 
 class Transactions:
-    """A log of interleaved transactions, and which of its records are committed."""
+    """A log of interleaved transactions, and its committed records."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
@@ -32,7 +32,7 @@ class Transactions:
         self.offset = 0
         self.open: dict[int, list[int]] = {}
         self.committed: set[int] = set()
-        # Of each aborted transaction: producer, first offset, marker; and of each offset what was open before it.
+        # Producer, first offset and marker of each aborted transaction; and the open transactions before each offset.
         self.aborted: list[tuple[int, int, int]] = []
         self.open_at: dict[int, dict[int, int]] = {}
         for _ in range(STEPS):
@@ -110,7 +110,7 @@ def committed_offsets(**options: object) -> list[object]:
     return [row["offset"] for row in rows if not row["is_control"]]
 
 
-def test_a_log_of_kafka_is_read_up_to_its_open_transaction_without_its_aborted_one() -> None:
+def test_a_kafka_log_is_read_up_to_its_open_transaction_without_its_aborted_one() -> None:
     everything = [row["offset"] for row in read(path=GOLDEN, topics="demo") if not row["is_control"]]
 
     offsets = committed_offsets(path=GOLDEN, topics="demo")
@@ -124,14 +124,14 @@ def test_a_log_of_kafka_is_read_up_to_its_open_transaction_without_its_aborted_o
 
 @pytest.mark.parametrize("has_snapshots", [True, False])
 @pytest.mark.parametrize("seed", range(20))
-def test_files_have_what_is_committed(tmp_path: Path, seed: int, has_snapshots: bool) -> None:
+def test_files_return_committed_records(tmp_path: Path, seed: int, has_snapshots: bool) -> None:
     log = Transactions(seed)
     log.write(tmp_path / "t-0", has_snapshots=has_snapshots)
 
     assert committed_offsets(path=tmp_path, splitBytes=1024) == log.expected
 
 
-def test_what_is_tried_has_aborted_and_open_transactions() -> None:
+def test_the_random_logs_have_aborted_and_open_transactions() -> None:
     logs = [Transactions(seed) for seed in range(20)]
 
     assert all(log.aborted for log in logs)
@@ -139,7 +139,7 @@ def test_what_is_tried_has_aborted_and_open_transactions() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_broker_gives_what_is_committed(tmp_path: Path, seed: int) -> None:
+def test_a_broker_returns_committed_records(tmp_path: Path, seed: int) -> None:
     log = Transactions(seed)
     log.write(tmp_path / "t-0")
     with Broker(import_logs=tmp_path) as broker:
@@ -147,14 +147,14 @@ def test_a_broker_gives_what_is_committed(tmp_path: Path, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_stream_of_files_that_grow_has_each_committed_record_once(tmp_path: Path, seed: int) -> None:
+def test_a_stream_of_growing_files_returns_each_committed_record_once(tmp_path: Path, seed: int) -> None:
     log = Transactions(seed)
     options = options_of(path=tmp_path, isolationLevel="read_committed")
     stream, at, offsets = FileLog(options), None, list[object]()
     for end in [*range(5, len(log.batches), 5), len(log.batches)]:
         path = write_segment(tmp_path / "t-0", log.batches[:end])
         last = parse_header(log.batches[end - 1]).last_offset
-        # All aborted ones that have their marker by now.
+        # The aborted transactions that have a marker.
         entries = [pack(">hqqqq", 0, *one, one[2]) for one in log.aborted if one[2] <= last]
         path.with_suffix(".txnindex").write_bytes(b"".join(entries))
         ends = stream.ends()
@@ -165,7 +165,7 @@ def test_a_stream_of_files_that_grow_has_each_committed_record_once(tmp_path: Pa
     assert offsets == log.expected
 
 
-def test_what_is_before_a_snapshot_is_not_read(tmp_path: Path) -> None:
+def test_batches_before_a_snapshot_are_not_read(tmp_path: Path) -> None:
     opened = [transactional(0), transactional(5)]
     write_segment(tmp_path / "t-0", opened[:1])
     later = write_segment(tmp_path / "t-0", opened[1:])

@@ -1,4 +1,4 @@
-"""What is no batch, or a broken one, is a row that says so, and the batches around it are read."""
+"""Damage in a log: each damaged range is one row, and the batches around it are read."""
 
 import pytest
 from hypothesis import given, settings
@@ -45,7 +45,7 @@ def test_a_wrong_crc_is_one_row_in_its_place() -> None:
     assert (row["producer_id"], row["base_sequence"], row["batch_base_offset"]) == (5, 0, 2)
 
 
-def test_a_batch_in_the_view_of_batches_says_that_its_crc_is_wrong() -> None:
+def test_the_batches_view_reports_a_wrong_crc() -> None:
     log = batch(0) + flipped(batch(2), 70) + batch(4)
 
     rows = decoded(log, "batches")
@@ -58,7 +58,7 @@ def test_a_batch_in_the_view_of_batches_says_that_its_crc_is_wrong() -> None:
 
 
 def test_batches_behind_a_torn_one_are_found() -> None:
-    """A broker that finds its clean marker writes on behind the torn end."""
+    """A broker that trusts its clean shutdown marker appends behind the torn end."""
     log = batch(0) + batch(2)[:-9] + batch(4) + batch(6)
 
     rows = decoded(log, "records")
@@ -67,7 +67,7 @@ def test_batches_behind_a_torn_one_are_found() -> None:
     assert [offset for offset, _ in damaged(rows)] == [2]
 
 
-def test_a_file_that_ends_within_a_batch_says_how_much_is_missing() -> None:
+def test_a_file_that_ends_within_a_batch_reports_the_missing_bytes() -> None:
     torn = batch(2)[:-9]
 
     rows = decoded(batch(0) + torn, "records")
@@ -76,7 +76,7 @@ def test_a_file_that_ends_within_a_batch_says_how_much_is_missing() -> None:
     assert damaged(rows) == [(2, f"cut off: {len(torn)} of {len(torn) + 9} bytes are there")]
 
 
-def test_a_file_that_ends_within_a_header_says_so() -> None:
+def test_a_file_that_ends_within_a_header_is_reported() -> None:
     rows = decoded(batch(0) + batch(2)[:30], "records")
 
     assert damaged(rows) == [(None, "the last 30 bytes are no whole batch")]
@@ -131,7 +131,7 @@ def test_a_codec_that_does_not_exist_is_a_row() -> None:
 @pytest.mark.parametrize(
     ("count", "words"), [(-1, "it says -1 records"), (2**31 - 1, "it says 2147483647 records and")]
 )
-def test_a_count_that_cannot_be_is_a_row(count: int, words: str) -> None:
+def test_an_impossible_count_is_a_row(count: int, words: str) -> None:
     header = parse_header(batch(2))._replace(records_count=count)
     payload = batch(2)[61:]
 
@@ -143,10 +143,10 @@ def test_a_count_that_cannot_be_is_a_row(count: int, words: str) -> None:
 
 @given(st.integers(0, 40), st.integers(0, 255), st.integers(0, 200))
 @settings(max_examples=examples(100), deadline=None)
-def test_records_with_any_byte_changed_under_a_right_crc_never_stop_the_others(
+def test_a_changed_byte_under_a_right_crc_does_not_affect_other_batches(
     place: int, byte: int, batches_before: int
 ) -> None:
-    """With many batches around it the broken one is met in lockstep, with few by itself."""
+    """With many batches around it the damaged one is walked in lockstep, with few by the plain loop."""
     whole = batch(1000)
     payload = bytearray(whole[61:])
     payload[place % len(payload)] = byte
@@ -162,7 +162,7 @@ def test_records_with_any_byte_changed_under_a_right_crc_never_stop_the_others(
 
 @given(log_files(batches_min=1), st.data())
 @settings(max_examples=examples(60), deadline=None)
-def test_any_damage_leaves_the_batches_that_it_does_not_touch(batches: list[bytes], data: st.DataObject) -> None:
+def test_damage_does_not_affect_other_batches(batches: list[bytes], data: st.DataObject) -> None:
     log = b"".join(batches)
     start = data.draw(st.integers(0, len(log) - 1))
     junk = data.draw(st.binary(max_size=300))

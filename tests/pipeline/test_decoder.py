@@ -1,4 +1,4 @@
-"""The vectorised decoder gives what the plain one gives, field by field."""
+"""The vectorised decoder against the plain one, field by field."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ KAFKA_LOGS = sorted((Path(__file__).parents[1] / "golden" / "kafka-4.3.0-data-di
 
 
 def without_markers(rows: list[Row]) -> list[Row]:
-    """Leave out what is read from the record of a control batch."""
+    """Remove the columns that come from the record of a control batch."""
     return [
         {name: value for name, value in row.items() if name not in ("control_type", "coordinator_epoch")}
         for row in rows
@@ -28,7 +28,7 @@ def without_markers(rows: list[Row]) -> list[Row]:
 
 @given(log_files())
 @settings(max_examples=examples(100), deadline=None)
-def test_records_are_those_of_the_plain_decoder(batches: list[bytes]) -> None:
+def test_records_equal_those_of_the_plain_decoder(batches: list[bytes]) -> None:
     data = b"".join(batches)
 
     rows = decoded(data, "records")
@@ -38,7 +38,7 @@ def test_records_are_those_of_the_plain_decoder(batches: list[bytes]) -> None:
 
 @given(log_files())
 @settings(max_examples=examples(40), deadline=None)
-def test_batches_are_those_of_the_plain_decoder(batches: list[bytes]) -> None:
+def test_batches_equal_those_of_the_plain_decoder(batches: list[bytes]) -> None:
     data = b"".join(batches)
 
     rows = decoded(data, "batches")
@@ -47,7 +47,7 @@ def test_batches_are_those_of_the_plain_decoder(batches: list[bytes]) -> None:
 
 
 @pytest.mark.parametrize("log", KAFKA_LOGS, ids=lambda log: f"{log.parent.name}/{log.name}")
-def test_files_of_kafka_are_read_as_the_plain_decoder_reads_them(log: Path) -> None:
+def test_kafka_files_equal_the_plain_decoder(log: Path) -> None:
     data = log.read_bytes()
 
     rows = decoded(data, "records")
@@ -58,7 +58,7 @@ def test_files_of_kafka_are_read_as_the_plain_decoder_reads_them(log: Path) -> N
 
 
 @pytest.mark.parametrize("codec", list(Compression))
-def test_many_batches_of_unlike_sizes_are_read(codec: Compression) -> None:
+def test_many_batches_of_different_sizes_are_read(codec: Compression) -> None:
     """Enough batches for a lockstep, a few much longer than the others, lengths of one to three bytes."""
     counts = [3 + index % 7 for index in range(300)] + [900, 1, 400]
     parts: list[bytes] = []
@@ -77,8 +77,8 @@ def test_many_batches_of_unlike_sizes_are_read(codec: Compression) -> None:
 
 
 @pytest.mark.parametrize("together", [1, 7, 50])
-def test_batches_read_in_several_goes_are_read_alike(monkeypatch: pytest.MonkeyPatch, together: int) -> None:
-    """What is the same in all rows of one go is another in the next; a broken batch stands in the middle."""
+def test_batches_read_in_several_groups_have_the_same_rows(monkeypatch: pytest.MonkeyPatch, together: int) -> None:
+    """Constant columns differ between the groups of rows, and a damaged batch is in the middle."""
     monkeypatch.setattr(record_columns, "RECORDS_TOGETHER", together)
     parts: list[bytes] = []
     for index in range(100):
@@ -104,8 +104,8 @@ def test_batches_read_in_several_goes_are_read_alike(monkeypatch: pytest.MonkeyP
     assert [(row["offset"], row["value"]) for row in rows_with_broken if row["damage"]] == [(9 * 25, None)]
 
 
-def test_records_of_one_length_in_a_row_are_told_from_those_that_only_begin_alike() -> None:
-    """One large batch: lengths of one, two and three bytes, long rows of one length, and the ends of such rows."""
+def test_runs_of_equal_lengths_end_at_a_record_of_another_length() -> None:
+    """One large batch: lengths of one, two and three bytes, long runs of equal lengths, and the ends of such runs."""
     sizes = [5] * 100 + [100] * 6000 + [101, 100, 100] * 50 + [9000] * 40 + [0] * 300
     stored = [Record(bytes(size), timestamp=index // 50) for index, size in enumerate(sizes)]
     data = records.build_batch(stored, BatchOptions())
@@ -115,8 +115,8 @@ def test_records_of_one_length_in_a_row_are_told_from_those_that_only_begin_alik
     assert rows == plain_records(data)
 
 
-def test_a_length_of_which_only_the_third_byte_is_another_ends_a_row_of_one_length() -> None:
-    """The first two bytes of a length are compared; 8192 bytes more make a difference in the third."""
+def test_a_length_that_differs_only_in_its_third_byte_ends_a_run() -> None:
+    """The run detection compares two bytes of a length; 8192 bytes more differ only in the third."""
     sizes = [9000] * 32 + [9000 + 8192]
     data = records.build_batch([Record(bytes(size)) for size in sizes])
 
@@ -134,7 +134,7 @@ def test_a_record_with_very_many_headers_is_read() -> None:
     assert rows == plain_records(data)
 
 
-def test_a_header_name_that_is_no_text_is_replaced() -> None:
+def test_invalid_utf8_in_a_header_name_is_replaced() -> None:
     encoded = records.encode_record(Record(b"v", headers=(("ab", b"x"),)), 0, 0).replace(b"ab", b"\xff\xfe")
     batch = bytearray(records.build_batch([Record(b"v", headers=(("ab", b"x"),))]))
     header = parse_header(batch)
@@ -148,7 +148,7 @@ def test_a_header_name_that_is_no_text_is_replaced() -> None:
 
 @given(log_files(batches_min=2), st.data())
 @settings(max_examples=examples(40), deadline=None)
-def test_ranges_of_offsets_side_by_side_have_each_row_once(batches: list[bytes], data: st.DataObject) -> None:
+def test_adjacent_ranges_of_offsets_return_each_row_once(batches: list[bytes], data: st.DataObject) -> None:
     log = b"".join(batches)
     rows, batch_rows = decoded(log, "records"), decoded(log, "batches")
     middle = data.draw(st.integers(batch_rows[0]["base_offset"], batch_rows[-1]["last_offset"] + 1))
@@ -163,7 +163,7 @@ def test_ranges_of_offsets_side_by_side_have_each_row_once(batches: list[bytes],
     assert halves[0] + halves[1] == batch_rows
 
 
-def test_a_range_has_the_batch_that_holds_its_first_offset() -> None:
+def test_a_range_includes_the_batch_of_its_first_offset() -> None:
     log = b"".join(
         records.build_batch([Record(b"v")] * 3, BatchOptions(base_offset=base_offset)) for base_offset in (0, 3, 6)
     )
@@ -173,7 +173,7 @@ def test_a_range_has_the_batch_that_holds_its_first_offset() -> None:
     assert [row["base_offset"] for row in rows] == [3]
 
 
-def test_markers_say_how_a_transaction_ended() -> None:
+def test_markers_have_the_end_of_their_transaction() -> None:
     log = next(log for log in KAFKA_LOGS if log.name.startswith("00000000000000000002") and log.parent.name == "demo-0")
 
     rows = decoded(log.read_bytes(), "batches")

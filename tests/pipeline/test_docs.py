@@ -1,4 +1,4 @@
-"""The page for users names every option and every column."""
+"""docs/pipeline.md names every option and every column."""
 
 import re
 from pathlib import Path

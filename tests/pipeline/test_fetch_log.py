@@ -1,4 +1,4 @@
-"""A broker's topics: what is fetched is what is in its files, in ranges of any size."""
+"""Topics of a broker: fetched rows equal the rows of its files, in splits of any size."""
 
 import json
 from collections.abc import Iterator
@@ -58,7 +58,7 @@ def produce(broker: Broker, codec: str, *, idempotent: bool) -> None:
 
 
 @pytest.mark.parametrize("view", ["records", "batches"])
-def test_what_is_fetched_is_what_is_in_the_files(broker: Broker, folder: Path, view: str) -> None:
+def test_fetched_rows_equal_the_rows_of_the_files(broker: Broker, folder: Path, view: str) -> None:
     fetched = read(bootstrap=broker.bootstrap_servers, topics="t", view=view)
 
     stored = read(path=folder, topics="t", view=view)
@@ -71,7 +71,7 @@ def test_what_is_fetched_is_what_is_in_the_files(broker: Broker, folder: Path, v
 
 @pytest.mark.parametrize("view", ["records", "batches"])
 @pytest.mark.parametrize("size", [1, 7, 1000])
-def test_ranges_of_any_size_have_each_row_once(broker: Broker, view: str, size: int) -> None:
+def test_splits_of_any_size_return_each_row_once(broker: Broker, view: str, size: int) -> None:
     whole = read(bootstrap=broker.bootstrap_servers, view=view, startingOffsets=json.dumps({"t": {"0": 101}}))
 
     parts = read(
@@ -85,7 +85,7 @@ def test_ranges_of_any_size_have_each_row_once(broker: Broker, view: str, size: 
     assert whole
 
 
-def test_offsets_say_where_to_begin_and_to_end(broker: Broker) -> None:
+def test_starting_and_ending_offsets_limit_the_rows(broker: Broker) -> None:
     rows = read(
         bootstrap=broker.bootstrap_servers,
         topicPattern="t+",
@@ -112,19 +112,19 @@ def test_a_stream_reads_from_end_to_end(broker: Broker) -> None:
     assert log.splits_between(end, end) == []
 
 
-def test_a_topic_that_is_not_there_is_one_line_and_is_not_created(broker: Broker) -> None:
+def test_an_unknown_topic_is_one_line_and_is_not_created(broker: Broker) -> None:
     with pytest.raises(BadOption, match=r"topics: the broker .* has no topic nowhere"):
         read(bootstrap=broker.bootstrap_servers, topics="nowhere")
 
     assert "nowhere" not in {row["topic"] for row in read(bootstrap=broker.bootstrap_servers)}
 
 
-def test_a_broker_that_is_not_there_is_one_line() -> None:
+def test_an_unreachable_broker_is_one_line() -> None:
     with pytest.raises(BrokerError, match=r"broker 127\.0\.0\.1:1: no connection: Connection refused"):
         read(bootstrap="127.0.0.1:1", topics="t")
 
 
-def test_offsets_that_are_gone_are_a_loss(tmp_path: Path) -> None:
+def test_deleted_offsets_are_a_data_loss(tmp_path: Path) -> None:
     with Broker(config={"num.partitions": "1"}) as broker:
         produce_one_topic(broker)
         delete_records_before(broker, 10)

@@ -1,4 +1,4 @@
-"""Folders of segment files: which files are read, in which pieces, and from where to where."""
+"""Folders of segment files: selected files, splits, and start and end places."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ def offsets(rows: list[dict[str, object]]) -> list[object]:
     return [row["offset"] for row in rows]
 
 
-def test_a_folder_of_kafka_has_every_record_of_its_topics() -> None:
+def test_a_kafka_folder_returns_every_record_of_its_topics() -> None:
     rows = read(path=GOLDEN)
 
     expected = [
@@ -41,7 +41,7 @@ def test_a_folder_of_kafka_has_every_record_of_its_topics() -> None:
     assert {row["topic"] for row in rows} == {"compacted", "demo"}
 
 
-def test_an_internal_topic_is_read_where_it_is_named() -> None:
+def test_an_internal_topic_is_read_if_it_is_named() -> None:
     rows = read(path=GOLDEN, topics="__transaction_state")
 
     assert {(row["topic"], row["partition"]) for row in rows} == {
@@ -58,7 +58,7 @@ def test_a_partition_a_file_and_a_pattern_are_read(place: str) -> None:
     assert set(range(2, 13)) <= set(offsets(rows))
 
 
-def test_what_is_no_segment_is_left_alone(tmp_path: Path) -> None:
+def test_files_other_than_segments_are_ignored(tmp_path: Path) -> None:
     write_segment(tmp_path / "t-0", batches(0, 2))
     for name in ("t-0/00000000000000000004.log.deleted", "t-0/00000000000000000000.log.cleaned", "t-0/x.log"):
         (tmp_path / name).write_bytes(b"not a segment")
@@ -76,7 +76,7 @@ def test_what_is_no_segment_is_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("index_every", [0, 1, 7])
-def test_a_large_file_is_cut_where_batches_begin(tmp_path: Path, index_every: int) -> None:
+def test_a_large_file_is_cut_at_the_beginning_of_batches(tmp_path: Path, index_every: int) -> None:
     stored = batches(0, 200, bytes(40))
     write_segment(tmp_path / "t-0", stored, index_every=index_every)
 
@@ -91,7 +91,7 @@ def test_a_large_file_is_cut_where_batches_begin(tmp_path: Path, index_every: in
     assert positions == sorted(ends)[:-1]
 
 
-def test_an_index_that_points_between_batches_is_not_believed(tmp_path: Path) -> None:
+def test_an_index_that_points_between_batches_is_not_used(tmp_path: Path) -> None:
     path = write_segment(tmp_path / "t-0", batches(0, 100, bytes(40)), index_every=1)
     content = path.with_suffix(".index").read_bytes()
     path.with_suffix(".index").write_bytes(bytes((*content[:7], content[7] ^ 3, *content[8:])))
@@ -117,7 +117,7 @@ def test_damage_in_a_large_file_without_index_stays_in_its_piece(tmp_path: Path)
     assert offsets(rows) == [*range(100), None, *range(102, 400)]
 
 
-def test_offsets_say_where_to_begin_and_to_end(tmp_path: Path) -> None:
+def test_starting_and_ending_offsets_limit_the_rows(tmp_path: Path) -> None:
     write_segment(tmp_path / "t-0", batches(0, 5))
     write_segment(tmp_path / "t-0", batches(10, 5))
     write_segment(tmp_path / "t-1", batches(0, 2))
@@ -132,7 +132,7 @@ def test_offsets_say_where_to_begin_and_to_end(tmp_path: Path) -> None:
     ]
 
 
-def test_nothing_is_there_from_the_latest_offset_on(tmp_path: Path) -> None:
+def test_latest_offsets_return_no_rows(tmp_path: Path) -> None:
     write_segment(tmp_path / "t-0", batches(0, 5))
 
     assert read(path=tmp_path, startingOffsets="latest") == []
@@ -156,7 +156,7 @@ def test_a_path_without_segments_is_one_line(tmp_path: Path, place: str, words: 
     assert "\n" not in str(raised.value)
 
 
-def test_a_topic_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+def test_an_unknown_topic_is_one_line(tmp_path: Path) -> None:
     write_segment(tmp_path / "t-0", batches(0, 1))
 
     with pytest.raises(BadOption, match=r"topics: .* has no topic u"):
@@ -184,7 +184,7 @@ def test_a_stream_reads_each_batch_once_while_files_grow(tmp_path: Path) -> None
     assert not any(row["damage"] for row in (*first, *second, *third))
 
 
-def test_a_stream_from_the_latest_offset_begins_behind_what_is_there(tmp_path: Path) -> None:
+def test_a_stream_from_the_latest_offset_skips_present_records(tmp_path: Path) -> None:
     stored = batches(0, 3)
     write_segment(tmp_path / "t-0", stored, index_every=1)
 
@@ -193,7 +193,7 @@ def test_a_stream_from_the_latest_offset_begins_behind_what_is_there(tmp_path: P
     assert beginnings == {NAME: Place(0, sum(map(len, stored)))}
 
 
-def test_a_segment_that_is_gone_before_it_was_read_is_a_loss(tmp_path: Path) -> None:
+def test_a_segment_deleted_before_it_was_read_is_a_data_loss(tmp_path: Path) -> None:
     path = write_segment(tmp_path / "t-0", batches(0, 3))
     log = file_log(tmp_path)
     start = log.beginnings()
@@ -206,7 +206,7 @@ def test_a_segment_that_is_gone_before_it_was_read_is_a_loss(tmp_path: Path) -> 
     assert offsets(rows_of(forgiving.splits_between(start, forgiving.ends()))) == [6, 7]
 
 
-def test_a_file_that_is_gone_when_its_task_runs_has_no_rows(tmp_path: Path) -> None:
+def test_a_file_deleted_before_its_task_runs_has_no_rows(tmp_path: Path) -> None:
     path = write_segment(tmp_path / "t-0", batches(0, 3))
     splits = file_log(tmp_path).splits()
     path.unlink()
@@ -214,7 +214,7 @@ def test_a_file_that_is_gone_when_its_task_runs_has_no_rows(tmp_path: Path) -> N
     assert rows_of(splits) == []
 
 
-def test_a_torn_end_is_told_in_a_batch(tmp_path: Path) -> None:
+def test_a_torn_end_is_a_row_of_a_batch_query(tmp_path: Path) -> None:
     write_segment(tmp_path / "t-0", batches(0, 1), torn=batch(2)[: HEADER_SIZE + 3])
 
     rows = read(path=tmp_path)
@@ -223,7 +223,7 @@ def test_a_torn_end_is_told_in_a_batch(tmp_path: Path) -> None:
     assert rows[-1]["damage"].startswith("cut off: 64 of ")
 
 
-def test_a_piece_of_any_size_is_read_in_small_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_split_of_any_size_is_read_in_small_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stored = batches(0, 200)
     write_segment(tmp_path / "t-0", [*stored[:77], b"no batch, nor any part of one", *stored[77:]], index_every=10)
     whole = read(path=tmp_path)

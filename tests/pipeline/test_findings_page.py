@@ -1,4 +1,4 @@
-"""The page on findings names every column, and every kind and cause that the audits of headers and records have."""
+"""docs/findings.md names every column, and every kind and cause of the audits of headers and records."""
 
 import re
 from pathlib import Path

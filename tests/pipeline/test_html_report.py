@@ -1,4 +1,4 @@
-"""The audit's page: one file that needs no other, with its pictures, whatever the log has for names."""
+"""The HTML page of an audit: self-contained, with pictures and escaped names."""
 
 import re
 from html.parser import HTMLParser
@@ -43,7 +43,7 @@ SUMMARY: dict[str, object] = {
 
 
 class Tags(HTMLParser):
-    """What a page opens and closes, and where it would look for more."""
+    """Collects the open tags of a page, and its references to other files."""
 
     VOID = frozenset({"meta"})
 
@@ -70,7 +70,7 @@ def tags_of(page: str) -> Tags:
     return tags
 
 
-def test_a_page_is_whole_and_asks_for_no_other_file() -> None:
+def test_a_page_is_valid_and_self_contained() -> None:
     page = report_page(SUMMARY)
 
     tags = tags_of(page)
@@ -80,7 +80,7 @@ def test_a_page_is_whole_and_asks_for_no_other_file() -> None:
     assert not re.search(r"url\(|@import|<script|https?://", page)
 
 
-def test_a_page_says_verdict_counts_examples_and_what_each_mark_is() -> None:
+def test_a_page_has_verdict_counts_examples_and_titles_of_marks() -> None:
     page = report_page(SUMMARY)
 
     assert '<span class="findings">findings</span>' in page
@@ -91,7 +91,7 @@ def test_a_page_says_verdict_counts_examples_and_what_each_mark_is() -> None:
     assert "<title>producer 5, orders-0, epoch 1: offsets 0 to 8, 4 batches</title>" in page
 
 
-def test_counts_are_read_in_parts_and_offsets_are_copied_whole() -> None:
+def test_counts_have_separators_and_offsets_do_not() -> None:
     topic = {"topic": "orders", "partitions": 2, "batches": 4, "records": 1_234_567, "bytes": 900, "producers": 1}
     group = {"check": "event", "kind": "duplicate", "findings": 1, "records": 1, "is_fault": False}
     example = {**EXAMPLE, "offset": 7_654_321}
@@ -103,7 +103,7 @@ def test_counts_are_read_in_parts_and_offsets_are_copied_whole() -> None:
     assert "<td>no</td>" in page
 
 
-def test_what_comes_from_the_log_is_no_markup() -> None:
+def test_text_of_the_log_is_escaped() -> None:
     hostile = "</title><script>alert(1)</script>\"'&"
     example = {**EXAMPLE, "event_id": hostile, "detail": hostile}
     group = {"check": hostile, "kind": hostile, "cause": hostile, "findings": 1, "records": 1, "examples": [example]}
@@ -115,7 +115,7 @@ def test_what_comes_from_the_log_is_no_markup() -> None:
     assert tags_of(page).open == []
 
 
-def test_a_clean_log_has_words_in_place_of_pictures() -> None:
+def test_a_clean_log_has_text_instead_of_pictures() -> None:
     page = report_page({**SUMMARY, "verdict": "clean", "groups": [], "pictures": {}})
 
     assert '<span class="clean">clean</span>' in page
@@ -124,7 +124,7 @@ def test_a_clean_log_has_words_in_place_of_pictures() -> None:
     assert "No sequences are missing." in page
 
 
-def test_bars_of_one_time_stand_on_one_another() -> None:
+def test_bars_of_the_same_time_are_stacked() -> None:
     picture = bars([Bar(0, 10, "a", 1), Bar(0, 10, "b", 3), Bar(10, 10, "a", 2)])
 
     a, b, later = [
@@ -143,7 +143,7 @@ def test_marks_stay_inside_the_picture() -> None:
         assert 0 <= float(left) <= float(left) + float(width) <= WIDTH
 
 
-def test_lines_beyond_the_most_are_counted_and_not_drawn() -> None:
+def test_lines_beyond_the_limit_are_counted_and_not_drawn() -> None:
     picture = timeline([Mark(f"line {number}", 0, 1, "gap", "w") for number in range(LINES_MAX + 7)], "offset")
 
     assert f"line {LINES_MAX - 1}<" in picture

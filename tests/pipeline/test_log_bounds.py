@@ -1,4 +1,4 @@
-"""Where logs begin, and how far they were cleaned: of a real Kafka's folder, of lone files, and of a broker."""
+"""Log start offsets and cleaner offsets: of a Kafka log directory, of files without checkpoints, and of a broker."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def bounds_in(path: Path) -> list[LogBounds]:
     return bounds_of_files(find_segments(str(path), lambda topic: not topic.startswith("__")))
 
 
-def test_the_checkpoints_of_a_kafka_tell_its_bounds() -> None:
+def test_the_checkpoints_of_kafka_give_the_bounds() -> None:
     assert bounds_in(GOLDEN) == [LogBounds("compacted", 0, 0, 5), LogBounds("demo", 0, 2, 0)]
 
 
@@ -39,9 +39,7 @@ def test_without_a_checkpoint_a_log_begins_with_its_first_segment(tmp_path: Path
 @pytest.mark.parametrize(
     ("policy", "cleaned_before"), [("delete", 0), ("compact", OFFSET_MAX), ("compact,delete", OFFSET_MAX)]
 )
-def test_a_broker_tells_where_its_logs_begin_and_which_topics_it_compacts(
-    tmp_path: Path, policy: str, cleaned_before: int
-) -> None:
+def test_a_broker_reports_log_starts_and_compacted_topics(tmp_path: Path, policy: str, cleaned_before: int) -> None:
     write_segment(tmp_path / "t-0", batches(40, 3))
     with Broker(import_logs=tmp_path, config={"log.cleanup.policy": policy}) as broker:
         options = parse_options({"bootstrap": broker.bootstrap_servers})

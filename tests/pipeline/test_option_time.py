@@ -1,4 +1,4 @@
-"""Times on the command line."""
+"""The option --as-of."""
 
 import pytest
 
@@ -22,6 +22,6 @@ def test_a_time_is_iso_8601_or_milliseconds(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "noon", "2026-13-01", "-5", "1e12", "9" * 30])
-def test_what_is_no_time_is_told(text: str) -> None:
+def test_an_invalid_time_is_an_error(text: str) -> None:
     with pytest.raises(BadOption, match="as-of: must be a time such as"):
         milliseconds_of(text)

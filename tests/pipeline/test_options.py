@@ -1,4 +1,4 @@
-"""What may be asked of the data source; each complaint is one line."""
+"""Options of the data source; each error is one line."""
 
 import pytest
 
@@ -37,14 +37,14 @@ def test_a_bad_option_is_one_line_that_names_it(options: dict[str, str], words: 
     assert "\n" not in str(raised.value)
 
 
-def test_names_of_options_are_taken_in_any_case() -> None:
+def test_option_names_are_case_insensitive() -> None:
     options = parse_options({"BOOTSTRAP": "a:1, [::1]:2", "startingoffsets": '{"t": {"0": 5, "1": -1}}'})
 
     assert options.bootstrap == (("a", 1), ("::1", 2))
     assert [options.starting.of("t", partition) for partition in range(3)] == [5, LATEST, EARLIEST]
 
 
-def test_internal_topics_are_wanted_by_name_alone() -> None:
+def test_internal_topics_are_selected_only_by_name() -> None:
     every, pattern = parse_options({"path": "a"}), parse_options({"path": "a", "topicPattern": ".*"})
     named = parse_options({"path": "a", "topics": "__consumer_offsets"})
 
@@ -60,7 +60,7 @@ def test_internal_topics_are_wanted_by_name_alone() -> None:
         (Column("offset", "int"), "schema: offset must be bigint, not int"),
     ],
 )
-def test_a_column_that_cannot_be_had_is_refused(column: Column, words: str) -> None:
+def test_an_unknown_column_or_type_is_refused(column: Column, words: str) -> None:
     with pytest.raises(BadOption) as raised:
         check_columns("records", [column])
 

@@ -1,11 +1,11 @@
-"""What is told of a job while it runs."""
+"""The progress line of a running job."""
 
 import io
 
 from fauxka.pipeline.spark.progress import LINE_SECONDS, Meter, Stage, StatusLine
 
 
-def test_rows_of_ended_stages_are_still_counted_and_time_is_told_of_the_slowest() -> None:
+def test_rows_of_ended_stages_count_and_the_time_is_of_the_slowest_stage() -> None:
     meter = Meter(100.0)
 
     first = meter.line([Stage(0, tasks=10, tasks_done=0, rows=0, bytes_shuffled=0)], 101.0)
@@ -22,7 +22,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_line_on_a_terminal_is_overwritten_and_nothing_is_left_of_it() -> None:
+def test_a_line_on_a_terminal_is_overwritten_and_cleared() -> None:
     terminal = Terminal()
     line = StatusLine(terminal)
 
@@ -33,7 +33,7 @@ def test_a_line_on_a_terminal_is_overwritten_and_nothing_is_left_of_it() -> None
     assert terminal.getvalue() == "\rfour\rone \r   \r"
 
 
-def test_a_file_gets_a_line_now_and_then() -> None:
+def test_a_file_gets_a_line_at_each_interval() -> None:
     file = io.StringIO()
     line = StatusLine(file)
 

@@ -1,4 +1,4 @@
-"""The package as one file for the workers of a cluster."""
+"""The package as a zip file for the workers of a cluster."""
 
 import subprocess
 import sys
@@ -27,7 +27,7 @@ def packages_here() -> Path:
 
 
 def python_with(archive: Path, program: str) -> subprocess.CompletedProcess[str]:
-    """Run a program that has the archive, what is installed beside numpy, and no line that a .pth file adds."""
+    """Run a program with the archive and the packages installed beside numpy, but without .pth files."""
     paths = f"import sys; sys.path[1:1] = [{str(archive)!r}]; sys.path.append({str(packages_here())!r})"
     return subprocess.run(
         [sys.executable, "-I", "-S", "-c", f"{paths}\n{program}"],
@@ -38,7 +38,7 @@ def python_with(archive: Path, program: str) -> subprocess.CompletedProcess[str]
     )
 
 
-def test_it_holds_what_the_pipeline_may_import_and_no_more(tmp_path: Path) -> None:
+def test_the_archive_has_exactly_the_parts_that_the_pipeline_imports(tmp_path: Path) -> None:
     write_archive(tmp_path / "fauxka.zip")
 
     with zipfile.ZipFile(tmp_path / "fauxka.zip") as archive:
@@ -76,7 +76,7 @@ def test_the_command_prints_the_name(tmp_path: Path) -> None:
     assert zipfile.is_zipfile(tmp_path / "lib.zip")
 
 
-def test_a_name_that_spark_does_not_import_from_is_refused(tmp_path: Path) -> None:
+def test_a_name_that_is_not_a_zip_file_is_refused(tmp_path: Path) -> None:
     ended = run("spark-archive", str(tmp_path / "lib"))
 
     assert (ended.exit_code, ended.log) == (
@@ -85,6 +85,6 @@ def test_a_name_that_spark_does_not_import_from_is_refused(tmp_path: Path) -> No
     )
 
 
-def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(BadOption, match=r"nowhere/fauxka.zip: No such file"):
         write_archive(tmp_path / "nowhere" / "fauxka.zip")

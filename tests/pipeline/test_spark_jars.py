@@ -1,4 +1,4 @@
-"""The jars of Spark's kafka format: fetched once, and only the right ones."""
+"""The jars of Spark's kafka format: downloaded once, and checked."""
 
 import hashlib
 import sys
@@ -17,7 +17,7 @@ NAMES = ("connector", "token-provider", "kafka-clients", "commons-pool2")
 
 @pytest.fixture
 def lock(monkeypatch: pytest.MonkeyPatch) -> Lock:
-    """Four jars of the same content, for the pyspark that is installed, or for none."""
+    """Four jars with the same content, for the installed pyspark or none."""
     jars = (Jar("local", name, "1", hashlib.sha256(CONTENT).hexdigest()) for name in NAMES)
     lock = Lock("2.13", *jars)
     monkeypatch.setitem(LOCKS, "0.0", lock)
@@ -26,7 +26,7 @@ def lock(monkeypatch: pytest.MonkeyPatch) -> Lock:
 
 
 def maven_that(folder: Path, *, writes: bytes, names: tuple[str, ...]) -> Path:
-    """Return a program in Maven's place that writes files where it is told to, and what it was asked beside them."""
+    """Return a replacement for Maven that writes files to the output folder, and its arguments beside them."""
     program = folder / "mvn"
     program.write_text(
         f"#!{sys.executable}\n"
@@ -41,7 +41,7 @@ def maven_that(folder: Path, *, writes: bytes, names: tuple[str, ...]) -> Path:
     return program
 
 
-def test_jars_are_brought_by_maven_and_checked(lock: Lock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jars_are_downloaded_by_maven_and_checked(lock: Lock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MVN", str(maven_that(tmp_path, writes=CONTENT, names=NAMES)))
 
     fetched = spark_jars.fetch_jars(tmp_path / "jars")
@@ -50,7 +50,7 @@ def test_jars_are_brought_by_maven_and_checked(lock: Lock, tmp_path: Path, monke
     assert (tmp_path / "jars" / "asked").read_text() == spark_jars.maven_project(lock)
 
 
-def test_jars_that_are_there_are_not_fetched_again(lock: Lock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_present_jars_are_not_downloaded_again(lock: Lock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for jar in lock.jars:
         (tmp_path / jar.file_name).write_bytes(CONTENT)
     monkeypatch.setenv("MVN", "/no/such/program")
@@ -69,7 +69,7 @@ def test_a_jar_of_another_sum_is_refused(lock: Lock, tmp_path: Path, monkeypatch
     assert words.endswith("tried mvn: exit code 1 the last words")
 
 
-def test_a_way_that_cannot_be_gone_is_told(lock: Lock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_tool_is_reported(lock: Lock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MVN", "/no/such/program")
 
     with pytest.raises(BadOption, match=r"tried mvn: .*No such file"):
@@ -77,7 +77,7 @@ def test_a_way_that_cannot_be_gone_is_told(lock: Lock, tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize("series", sorted(LOCKS))
-def test_both_ways_ask_for_the_locked_versions_and_nothing_that_they_depend_on(series: str) -> None:
+def test_both_tools_request_the_locked_versions_without_dependencies(series: str) -> None:
     lock = LOCKS[series]
     wanted = {(jar.group, jar.artifact, jar.version) for jar in lock.jars}
 

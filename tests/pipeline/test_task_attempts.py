@@ -1,4 +1,4 @@
-"""How tasks went, from the lines of Spark's event log."""
+"""Task attempts, from the lines of Spark's event log."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ def task_end(attempt: int, reason: dict[str, str], *, ended_ms: int) -> str:
     )
 
 
-def test_each_attempt_is_told_with_the_first_line_of_its_failure(tmp_path: Path) -> None:
+def test_each_attempt_has_the_first_line_of_its_failure(tmp_path: Path) -> None:
     failure = {
         "Reason": "ExceptionFailure",
         "Class Name": "org.apache.kafka.common.errors.TimeoutException",

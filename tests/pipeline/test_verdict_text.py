@@ -1,4 +1,4 @@
-"""The verdict of an audit as it stands on a terminal."""
+"""The verdict of an audit as text for a terminal."""
 
 from fauxka.pipeline.audit.summary import Example, FindingGroup, Summary, TopicTotals
 from fauxka.pipeline.report.verdict_text import verdict_text
@@ -48,7 +48,7 @@ def test_findings_are_a_table_with_their_first_examples() -> None:
     assert not summary.is_clean
 
 
-def test_what_is_no_fault_leaves_a_log_clean() -> None:
+def test_findings_that_are_not_faults_leave_a_log_clean() -> None:
     aborted = group("aborted_transaction", None, 1, (example(9, "aborted"),), is_fault=False)
     summary = Summary("a:9092", ("sequences",), (TOTALS,), (aborted,))
 
@@ -56,7 +56,7 @@ def test_what_is_no_fault_leaves_a_log_clean() -> None:
     assert summary.as_json()["verdict"] == "clean"
 
 
-def test_a_log_that_is_empty_is_not_called_clean() -> None:
+def test_an_empty_log_is_reported_as_such() -> None:
     lines = verdict_text(Summary("a:9092", ("sequences",), (), ())).splitlines()
 
     assert lines[1:] == ["  no records", "", "Verdict: clean, but there are no records"]

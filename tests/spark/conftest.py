@@ -1,4 +1,4 @@
-"""A Spark session that has the kafka format, and the broker it reads from."""
+"""A Spark session with the kafka format, and the broker it reads from."""
 
 import os
 import sys
@@ -31,7 +31,7 @@ SETTINGS = {
 @pytest.fixture(scope="module")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     jars = [str(jar) for jar in fetch_jars()]
-    # Spark starts its workers by this name, and another Python than the driver's is refused.
+    # Spark starts its workers with this Python and rejects another version than the driver's.
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2]").appName("fauxka-tests").config("spark.jars", ",".join(jars))
     builder = builder.config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
@@ -45,7 +45,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 @pytest.fixture
 def client(bootstrap: str) -> ConfluentClient:
-    """Who creates the topics, and sends what Spark cannot: records with timestamps of their own."""
+    """Creates topics, and sends records with given timestamps, which Spark cannot."""
     return ConfluentClient(bootstrap)
 
 

@@ -1,4 +1,4 @@
-"""Small frames of both views, written out in a test: what a row does not say is as an ordinary producer has it."""
+"""Small frames of both views for tests; columns that a row omits have the values of an ordinary producer."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -74,7 +74,7 @@ def batches(spark: SparkSession, *rows: dict[str, object]) -> DataFrame:
 
 
 def record(offset: int, key: str | bytes | None, sequence: int | None = None, **others: object) -> dict[str, object]:
-    """Return a row of the records view: alone in its batch, its offset as its sequence."""
+    """Return a row of the records view: the only record of its batch, with its offset as the default sequence."""
     content = key.encode() if isinstance(key, str) else key
     sequence = offset if sequence is None else sequence
     row = _RECORD | {

@@ -1,4 +1,4 @@
-"""A standalone cluster on loopback, of the master and the workers that are in every pyspark from PyPI."""
+"""A standalone Spark cluster on loopback, with the master and workers of the installed pyspark."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from pathlib import Path
 from ..serving_process import environment
 
 LOOPBACK = "127.0.0.1"
-# A JVM is up in a few seconds, or in many times that where much else runs.
+# A JVM starts in a few seconds, or many times that on a busy machine.
 START_SECONDS_MAX = 120
 STOP_SECONDS_MAX = 30
 POLL_SECONDS = 0.05
@@ -23,22 +23,22 @@ POLL_SECONDS = 0.05
 _MASTER_IS_UP = re.compile(r"Starting Spark master at (spark://\S+)")
 _WORKER_IS_UP = re.compile(r"Successfully registered with master")
 
-# The packages of the workers: those of this environment by a line that names their folder, so that what is installed by
-# such lines in that folder, which is how a checkout is, is not among them.
+# The workers import the packages of this environment through a .pth line with their folder. The checkout itself is
+# installed by another .pth file, which is not read from that folder.
 _LENT = "lent.pth"
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """A cluster that takes jobs."""
+    """A running cluster."""
 
     master: str
-    # What the executors run Python by; it cannot import fauxka.
+    # The Python of the executors, which cannot import fauxka.
     python: Path
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """What a driver needs to know of it beside its address."""
+        """The environment variables of a driver."""
         return {"PYSPARK_PYTHON": str(self.python), "SPARK_LOCAL_IP": LOOPBACK}
 
 
@@ -50,7 +50,7 @@ def pyspark_home() -> Path:
 
 
 def python_without_fauxka(folder: Path) -> Path:
-    """Make an environment with all that is installed here, but for the package itself."""
+    """Make an environment with all packages that are installed here except fauxka."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     (packages,) = folder.glob("lib/python*/site-packages")
     numpy = find_spec("numpy")
@@ -61,7 +61,7 @@ def python_without_fauxka(folder: Path) -> Path:
 
 @contextmanager
 def standalone_cluster(folder: Path, *, worker_count: int) -> Generator[Cluster, None, None]:
-    """Run a master and workers of one core each for the length of the block, their files in a folder."""
+    """Run a master and workers of one core each within the block. folder: for their files."""
     python = python_without_fauxka(folder / "python")
     with ExitStack() as running:
         started = running.enter_context(_daemon(folder, "master.Master", ["--host", LOOPBACK, "--port", "0"]))
@@ -86,7 +86,7 @@ class _Daemon:
 
 @contextmanager
 def _daemon(folder: Path, name: str, arguments: Iterable[str]) -> Generator[_Daemon, None, None]:
-    """Run one of Spark's daemons in a folder of its own, outside of the checkout and without its variables."""
+    """Run a Spark daemon in its own folder, outside the checkout and without its environment variables."""
     home = pyspark_home()
     folder.mkdir(exist_ok=True)
     log = folder / "log"
@@ -109,7 +109,7 @@ def _daemon(folder: Path, name: str, arguments: Iterable[str]) -> Generator[_Dae
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Stop a daemon as its own scripts do; a worker ends its executors."""
+    """Stop a daemon as Spark's scripts do; a worker stops its executors."""
     process.terminate()
     try:
         process.wait(STOP_SECONDS_MAX)
@@ -119,7 +119,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def _said(daemon: _Daemon, words: re.Pattern[str]) -> str:
-    """Wait until a daemon says something; return what of it is marked, or else all of it."""
+    """Wait for a pattern in the log of a daemon; return its last group, or the whole match."""
     deadline = time.monotonic() + START_SECONDS_MAX
     while True:
         text = daemon.log.read_text(errors="replace")

@@ -1,4 +1,4 @@
-"""What cannot be audited is one line and exit code 2, told before Spark is started where that is possible."""
+"""Invalid input of an audit: one line and exit code 2, if possible before Spark starts."""
 
 import json
 import os
@@ -17,7 +17,7 @@ START_SECONDS_MAX = 60
 AUDIT_SECONDS_MAX = 400
 QUICK = ("--master", "local[2]", "-c", "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1")
 
-# Root reads what it likes, unless it gives up the right to.
+# Root can read every file unless it drops that capability.
 _RIGHTS = "-dac_override,-dac_read_search"
 BOUND_BY_PERMISSIONS = (
     ("setpriv", f"--bounding-set={_RIGHTS}", f"--inh-caps={_RIGHTS}", *COMMAND) if os.geteuid() == 0 else COMMAND
@@ -68,7 +68,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
 
 @pytest.mark.parametrize("unreadable", ["t-0", "t-0/00000000000000000000.log"])
 @pytest.mark.parametrize("command", [("audit",), ("dedup", "--from", "t", "--to", "./once", "--event-id", "key")])
-def test_what_may_not_be_read_is_told_by_its_name(tmp_path: Path, unreadable: str, command: tuple[str, ...]) -> None:
+def test_an_unreadable_file_is_named(tmp_path: Path, unreadable: str, command: tuple[str, ...]) -> None:
     write_segment(tmp_path / "t-0", batches(0, 2))
     (tmp_path / unreadable).chmod(0)
 
@@ -96,22 +96,22 @@ def test_messages_of_the_formats_before_0_11_are_findings(tmp_path: Path) -> Non
     }
 
 
-def test_an_event_id_that_no_record_has_is_told() -> None:
+def test_an_event_id_that_no_record_has_is_an_error() -> None:
     ended = run("audit", *QUICK, "--path", str(GOLDEN), "--event-id", "json:$.no.such", seconds_max=AUDIT_SECONDS_MAX)
 
     assert (ended.exit_code, ended.output) == (2, "")
     assert ended.log.splitlines()[-1] == f"fauxka: event-id: no record of {GOLDEN} has json:$.no.such"
 
 
-def test_a_virtual_machine_that_dies_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_killed_jvm_is_one_line(tmp_path: Path) -> None:
     write_segment(tmp_path / "t-0", batches(0, 10))
     command = [*COMMAND, "audit", "--path", str(tmp_path), *QUICK]
 
     with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
         assert run.stderr is not None
-        # The first word of its progress: Spark is at work then.
+        # The first progress line shows that Spark is running.
         words = [run.stderr.readline()]
-        os.kill(virtual_machine_of(run.pid), signal.SIGKILL)
+        os.kill(jvm_of(run.pid), signal.SIGKILL)
         _, rest = run.communicate(timeout=AUDIT_SECONDS_MAX)
         words += rest.splitlines()
 
@@ -121,8 +121,8 @@ def test_a_virtual_machine_that_dies_is_told_in_one_line(tmp_path: Path) -> None
     assert not any("Traceback" in word for word in words)
 
 
-def virtual_machine_of(process_id: int) -> int:
-    """Return the process that runs Java, of those that a process has started."""
+def jvm_of(process_id: int) -> int:
+    """Return the Java process among the descendants of a process."""
     (found,) = [one for one in descendants(process_id) if Path(f"/proc/{one}/comm").read_text() == "java\n"]
     return found
 

@@ -1,4 +1,4 @@
-"""`fauxka audit` as its users meet it: a broker that loses an acknowledgement, and what is then found in its log."""
+"""`fauxka audit` as a process: a broker loses an acknowledgement, and the audit finds the copies in its log."""
 
 import json
 from collections.abc import Iterable
@@ -17,15 +17,15 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
 AUDIT_SECONDS_MAX = 400
 DELIVERED_SECONDS_MAX = 60
-# A job of seconds is over before the better compiler pays.
+# The job is too short for the optimising compiler.
 QUICK = ("--master", "local[2]", "-c", "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1")
 EVENTS = 6
 
 
 def send_with_a_lost_ack(broker: Broker, *, is_idempotent: bool) -> None:
-    """Send an event, and then the others in one batch, whose first answer does not arrive."""
+    """Send an event, then the others in one batch, whose first response is lost."""
     producer = producer_at(broker.bootstrap_servers, is_idempotent=is_idempotent)
-    # The producer finds its topic before the others wait for each other.
+    # The producer fetches its metadata now, so that the next events form one batch.
     send(producer, range(1))
     lost = broker.faults.lost_ack(topic="orders")
     send(producer, range(1, EVENTS))
@@ -45,7 +45,7 @@ def producer_at(bootstrap: str, *, is_idempotent: bool) -> Producer:
 
 
 def send(producer: Producer, numbers: Iterable[int]) -> None:
-    # Events of a topic that is not known yet are handed over one by one while the flush sends: more than one batch.
+    # Without metadata the flush would send the events in more than one batch.
     producer.list_topics("orders", timeout=DELIVERED_SECONDS_MAX)
     for number in numbers:
         producer.produce("orders", key=f"order-{number}", value=b"one coffee", partition=0)
@@ -57,7 +57,7 @@ def audit(*arguments: str) -> Ended:
 
 
 @pytest.mark.slice
-def test_a_lost_ack_without_idempotence_is_told_with_cause_and_offsets(tmp_path: Path) -> None:
+def test_a_lost_ack_without_idempotence_is_found_with_cause_and_offsets(tmp_path: Path) -> None:
     verdict_file, found, page = tmp_path / "verdict.json", tmp_path / "found", tmp_path / "page.html"
     with Broker() as broker:
         send_with_a_lost_ack(broker, is_idempotent=False)
@@ -98,7 +98,7 @@ def test_a_lost_ack_with_idempotence_leaves_a_clean_log() -> None:
     ]
 
 
-def test_the_journal_of_a_fauxka_tells_what_was_stored_and_not_acknowledged(tmp_path: Path) -> None:
+def test_the_journal_shows_stored_but_unacknowledged_records(tmp_path: Path) -> None:
     rule = {"match": {"api": "Produce", "topic": "orders"}, "point": "applied", "action": {"kind": "close"}}
     with serving(tmp_path, "--admin-port", "0") as broker:
         producer = producer_at(broker.bootstrap, is_idempotent=False)
@@ -117,7 +117,7 @@ def test_the_journal_of_a_fauxka_tells_what_was_stored_and_not_acknowledged(tmp_
     assert [one["offset"] for one in group["examples"]] == list(range(1, EVENTS))
 
 
-def test_the_users_collector_of_garbage_is_the_one_that_java_starts_with(tmp_path: Path) -> None:
+def test_the_users_garbage_collector_is_used(tmp_path: Path) -> None:
     write_segment(tmp_path / "orders-0", batches(0, 5))
 
     ended = audit("--path", str(tmp_path), "-c", "spark.driver.extraJavaOptions=-XX:+UseSerialGC")

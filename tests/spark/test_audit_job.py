@@ -1,4 +1,4 @@
-"""An audit as a job: against which time it holds what is open, and what a log need not have any more."""
+"""An audit as a job: its default time, and events that retention or compaction removed."""
 
 import json
 import os
@@ -32,11 +32,13 @@ def folder(tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize(("newest", "as_of"), [(5, 5), (CHANGED_MS + 1, CHANGED_MS), (None, CHANGED_MS)])
-def test_a_folder_is_of_its_newest_timestamp_or_of_its_last_change(folder: str, newest: int | None, as_of: int) -> None:
+def test_the_time_of_a_folder_is_its_newest_timestamp_or_last_change(
+    folder: str, newest: int | None, as_of: int
+) -> None:
     assert default_as_of({"path": folder}, lambda: newest) == as_of
 
 
-def test_a_broker_is_of_now() -> None:
+def test_the_time_of_a_broker_is_now() -> None:
     before = time.time() * 1000
 
     as_of = default_as_of({"bootstrap": "127.0.0.1:1"}, lambda: pytest.fail("its records were read for that"))
@@ -44,7 +46,7 @@ def test_a_broker_is_of_now() -> None:
     assert before - 1 <= as_of <= time.time() * 1000 + 1
 
 
-def test_a_transaction_that_was_open_for_seconds_hangs_if_the_audit_is_of_an_hour_later(spark: SparkSession) -> None:
+def test_a_transaction_hangs_if_the_time_of_the_audit_is_an_hour_later(spark: SparkSession) -> None:
     register(spark)
     request = AuditRequest({"path": str(GOLDEN), "topics": "demo"})
     then = AuditRequest(request.options, as_of_ms=round(time.time() * 1000))
@@ -54,9 +56,9 @@ def test_a_transaction_that_was_open_for_seconds_hangs_if_the_audit_is_of_an_hou
     assert_found(spark, audit(spark, then), KIND, aborted, ("hanging_transaction", "demo", 9))
 
 
-def test_what_a_kafka_has_deleted_or_compacted_has_expired(spark: SparkSession, tmp_path: Path) -> None:
+def test_events_that_kafka_deleted_or_compacted_are_expired(spark: SparkSession, tmp_path: Path) -> None:
     register(spark)
-    # Before the log start offset, where it was cleaned, and behind the end of the log.
+    # Before the log start offset, in the cleaned part, and behind the end of the log.
     acked = [("a", "demo", 0), ("b", "compacted", 0), ("c", "demo", 500), ("d", "compacted", 500)]
     sent = tmp_path / "sent.jsonl"
     sent.write_text(
@@ -82,11 +84,11 @@ def test_what_a_kafka_has_deleted_or_compacted_has_expired(spark: SparkSession, 
 
 
 @pytest.mark.parametrize("size", [0, SPLIT_BYTES_DEFAULT * TASKS_MAX])
-def test_a_log_is_read_in_pieces_of_the_usual_size(size: int) -> None:
+def test_a_log_is_read_in_splits_of_the_default_size(size: int) -> None:
     assert with_split_size({"path": "/data"}, "splitBytes", size) == {"path": "/data"}
 
 
-def test_a_huge_log_is_read_in_larger_pieces_and_not_by_more_tasks() -> None:
+def test_a_huge_log_is_read_in_larger_splits_and_not_by_more_tasks() -> None:
     size = 10 * 10**12
 
     options = with_split_size({"path": "/data"}, "splitBytes", size)
@@ -98,7 +100,7 @@ def test_a_huge_log_is_read_in_larger_pieces_and_not_by_more_tasks() -> None:
 @pytest.mark.parametrize(
     ("event_id", "content"), [(None, None), ("key", "key"), ("header:id", "headers"), ("json:$.id", "value")]
 )
-def test_of_records_no_more_is_read_than_their_event_id_needs(
+def test_only_the_content_with_the_event_id_is_read(
     spark: SparkSession, event_id: str | None, content: str | None
 ) -> None:
     register(spark)

@@ -1,4 +1,4 @@
-"""The audit of a log that a real Kafka wrote for real producers: what went wrong there is found, and nothing else."""
+"""The audit of a log that Kafka wrote for real producers: it finds each fault and nothing else."""
 
 import json
 import time
@@ -30,7 +30,7 @@ COLUMNS = ("check", "kind", "cause", "topic", "event_id", "offset", "other_offse
 
 @dataclass
 class Application:
-    """Sends events, and writes down what it was told."""
+    """Sends events and records the delivery reports in a ledger."""
 
     bootstrap: str
     lines: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
@@ -59,7 +59,7 @@ class Application:
 
 @dataclass(frozen=True)
 class Scene:
-    """A Kafka's folder after it was stopped, what was sent to it, and what audits of it found while it ran."""
+    """The log directory of a stopped Kafka, its ledger, and the findings of audits while it ran."""
 
     folder: str
     sent: str
@@ -83,13 +83,13 @@ def scene(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iter
         on_broker = {"bootstrap": kafka.address, "topics": "orders,old"}
         found = findings(spark, AuditRequest(on_broker, "key", sent))
         later = findings(spark, AuditRequest(on_broker, "key", sent, as_of_ms=round(time.time() * 1000) + HOUR_MS))
-        # Not let go of before: its end would abort what it holds open.
+        # Closed only here, because closing it aborts its open transaction.
         del still_open
     yield Scene(str(folder / "data"), sent, found, later)
 
 
 def send_all(application: Application, client: LogClient) -> Producer:
-    """Send what the findings below are of; return a producer that has a transaction open."""
+    """Send the events of the expected findings; return a producer with an open transaction."""
     idempotent = application.producer(enable_idempotence=True)
     application.send(idempotent, "a", "b", "c")  # offsets 0 to 2
     application.send(idempotent, "b")  # 3
@@ -104,7 +104,7 @@ def send_all(application: Application, client: LogClient) -> Producer:
     application.send(transactional, "t3", "t4")  # 9, 10
     transactional.abort_transaction(SECONDS_MAX)  # 11
     transactional.begin_transaction()
-    application.send(transactional, "t3")  # 12, and nobody sends t4 again
+    application.send(transactional, "t3")  # 12; t4 is not sent again
     transactional.commit_transaction(SECONDS_MAX)  # 13
     client.wait_for_end("orders", 14)
     application.send(idempotent, "d", "unknown", "told-an-error")  # 14 to 16
@@ -114,7 +114,7 @@ def send_all(application: Application, client: LogClient) -> Producer:
     lines["told-an-error"]["error"] = "REQUEST_TIMED_OUT"
     lost: dict[str, object] = {"event_id": "lost", "key": "k", "topic": "orders", "partition": 0, "offset": 1000}
     application.lines.append(lost)
-    # An audit of a busy machine takes longer than the minute after which Kafka would abort it.
+    # Longer than an audit takes on a busy machine; the default of a minute is not.
     still_open = application.producer(transactional_id="still-open", transaction_timeout_ms=TRANSACTION_MS)
     still_open.init_transactions(SECONDS_MAX)
     still_open.begin_transaction()
@@ -143,18 +143,18 @@ EXPIRED: list[Finding] = [
 ]
 
 
-def test_a_running_kafka_has_what_was_done_to_it_and_nothing_else(scene: Scene) -> None:
+def test_the_audit_of_a_running_kafka_finds_each_fault_and_nothing_else(scene: Scene) -> None:
     assert scene.found_on_broker == sorted(EXPECTED + EXPIRED, key=str)
 
 
-def test_its_open_transaction_hangs_in_an_audit_of_an_hour_later(scene: Scene) -> None:
+def test_its_open_transaction_hangs_an_hour_later(scene: Scene) -> None:
     hanging = ("log", "hanging_transaction", None, "orders", None, 17, None, 1)
 
     expected = [hanging if finding[1] == "open_transaction" else finding for finding in EXPECTED + EXPIRED]
     assert scene.found_an_hour_later == sorted(expected, key=str)
 
 
-def test_its_folder_has_the_same_findings_and_the_deleted_records_still(spark: SparkSession, scene: Scene) -> None:
+def test_its_folder_has_the_same_findings_and_the_deleted_records(spark: SparkSession, scene: Scene) -> None:
     found = findings(spark, AuditRequest({"path": scene.folder, "topics": "orders,old"}, "key", scene.sent))
 
     assert found == sorted(EXPECTED, key=str)

@@ -1,4 +1,4 @@
-"""What is told of findings stays small, and counts them all."""
+"""The summary of findings has limited examples and complete counts."""
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession

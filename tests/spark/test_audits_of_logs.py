@@ -1,4 +1,4 @@
-"""The audits of a log that a real Kafka wrote: transactions, an expired producer and a compacted topic among it."""
+"""Audits of a log that Kafka wrote, with transactions, an expired producer and a compacted topic."""
 
 import pytest
 from pyspark.sql import SparkSession
@@ -14,7 +14,7 @@ from .frames import assert_found
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
 
-def test_a_log_of_kafka_has_no_more_than_its_transactions_tell(spark: SparkSession) -> None:
+def test_a_kafka_log_has_findings_about_transactions_only(spark: SparkSession) -> None:
     found = audit_sequences(read_log(spark, {"path": str(GOLDEN), "view": "batches"}))
 
     schema = "check string, kind string, topic string, offset bigint, other_offset bigint, count bigint"

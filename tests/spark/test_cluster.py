@@ -1,4 +1,4 @@
-"""A cluster of two workers that have no fauxka: the same commands and the same job, with --master alone."""
+"""A cluster of two workers without fauxka: the same commands and the same job, only with --master."""
 
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,9 +25,9 @@ RUN_SECONDS_MAX = 400
 WORKERS = 2
 PARTITIONS = 4
 EVENTS = 40
-# Each is a JVM of its own beside those of the daemons.
+# Each job is a JVM beside those of the daemons.
 SMALL = {"spark.executor.memory": "512m", "spark.driver.memory": "1g"}
-# A job of seconds is over before the better compiler pays.
+# The job is too short for the optimising compiler.
 QUICK = {**SMALL, **{f"spark.{end}.extraJavaOptions": "-XX:TieredStopAtLevel=1" for end in ("driver", "executor")}}
 
 
@@ -39,7 +39,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A log folder whose events are all there twice, one batch behind the other."""
+    """A log directory in which each batch is followed by a copy."""
     folder = tmp_path_factory.mktemp("log")
     for partition in range(PARTITIONS):
         numbers = range(partition, EVENTS, PARTITIONS)
@@ -74,7 +74,7 @@ def test_the_workers_python_has_no_fauxka_of_its_own(cluster: Cluster, tmp_path:
     assert ended.stderr.splitlines()[-1] == "ModuleNotFoundError: No module named 'fauxka'"
 
 
-def test_an_audit_of_files_runs_there(cluster: Cluster, log: Path) -> None:
+def test_an_audit_of_files_runs_on_the_cluster(cluster: Cluster, log: Path) -> None:
     ended = command(cluster, "audit", "--path", str(log), "--event-id", "key")
 
     assert ended.exit_code == 1, ended.log
@@ -88,7 +88,7 @@ def test_an_audit_of_files_runs_there(cluster: Cluster, log: Path) -> None:
 
 @pytest.fixture(scope="module")
 def broker() -> Iterator[Broker]:
-    """A broker that has every event twice."""
+    """A broker with two copies of every event."""
     with Broker(config={"num.partitions": str(PARTITIONS)}) as broker:
         producer = Producer({"bootstrap.servers": broker.bootstrap_servers})
         for number in [*range(EVENTS)] * 2:
@@ -97,7 +97,7 @@ def broker() -> Iterator[Broker]:
         yield broker
 
 
-def test_an_audit_of_a_broker_runs_there(cluster: Cluster, broker: Broker) -> None:
+def test_an_audit_of_a_broker_runs_on_the_cluster(cluster: Cluster, broker: Broker) -> None:
     ended = command(
         cluster, "audit", "--bootstrap", broker.bootstrap_servers, "--topics", "orders", "--event-id", "key"
     )
@@ -106,7 +106,7 @@ def test_an_audit_of_a_broker_runs_there(cluster: Cluster, broker: Broker) -> No
     assert ended.output.splitlines()[-1].startswith(f"Verdict: {EVENTS} findings: {EVENTS} duplicate")
 
 
-def test_one_copy_of_each_event_goes_into_a_topic_from_there(cluster: Cluster, broker: Broker, tmp_path: Path) -> None:
+def test_dedup_to_a_topic_runs_on_the_cluster(cluster: Cluster, broker: Broker, tmp_path: Path) -> None:
     address = broker.bootstrap_servers
     once = create_topic(ConfluentClient(address), address, "once", PARTITIONS)
     place = ("--from", "orders", "--bootstrap", address, "--to", once, "--event-id", "key")
@@ -121,7 +121,7 @@ def test_one_copy_of_each_event_goes_into_a_topic_from_there(cluster: Cluster, b
     )
 
 
-# Its functions go to the workers by value, and import there what they find.
+# Functions of the main module are pickled by value, so their imports run on the workers.
 JOB = """
 import os
 import sys
@@ -149,13 +149,13 @@ spark.stop()
 
 @pytest.fixture(scope="module")
 def written(cluster: Cluster, log: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a job wrote that spark-submit runs, whose driver has the package from nowhere but the archive either."""
+    """The output of a job of spark-submit, whose driver has the package only from the archive too."""
     folder = tmp_path_factory.mktemp("submitted")
     archive, job, out = folder / ARCHIVE_NAME, folder / "job.py", folder / "out"
     job.write_text(JOB)
     made = run("spark-archive", str(archive))
     assert (made.exit_code, made.output) == (0, f"{archive}\n"), made.log
-    # Both executors are there before the first task.
+    # Waits for both executors before the first task.
     settings = {**QUICK, "spark.scheduler.minRegisteredResourcesRatio": "1.0"}
     conf = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
 
@@ -192,7 +192,7 @@ def test_a_submitted_job_reads_what_one_process_reads(written: Path, log: Path, 
 
 
 def rows_in(folder: Path) -> list[Mapping[str, object]]:
-    """The rows in a folder of parquet, as who has no Spark reads them."""
+    """The rows of a folder of parquet, read without Spark."""
     table = parquet.read_table(folder)  # pyright: ignore[reportUnknownMemberType]
     return [*table.to_pylist()]
 

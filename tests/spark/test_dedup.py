@@ -1,4 +1,4 @@
-"""One copy of each event, as functions of literal frames and of a stream of segment files."""
+"""Deduplication as functions of literal frames and of a stream of segment files."""
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -22,7 +22,7 @@ def kept(spark: SparkSession, *rows: tuple[str, int, int, str | None]) -> DataFr
     return spark.createDataFrame(list(rows), "topic string, partition int, offset bigint, event_id string")
 
 
-def test_the_first_copy_of_each_event_stays(spark: SparkSession) -> None:
+def test_the_first_copy_of_each_event_is_kept(spark: SparkSession) -> None:
     records = frame(
         spark,
         ("t", 1, 5, "a", None, False),
@@ -36,7 +36,7 @@ def test_the_first_copy_of_each_event_stays(spark: SparkSession) -> None:
     assertDataFrameEqual(actual, kept(spark, ("t", 0, 9, "a"), ("t", 0, 2, "b")))
 
 
-def test_records_without_an_event_id_all_stay(spark: SparkSession) -> None:
+def test_records_without_an_event_id_are_all_kept(spark: SparkSession) -> None:
     records = frame(spark, ("t", 0, 0, None, None, False), ("t", 0, 1, None, None, False))
 
     actual = first_copies(records, f.col("key")).select("topic", "partition", "offset", "event_id")
@@ -52,7 +52,7 @@ def test_markers_and_damaged_batches_are_left_out(spark: SparkSession) -> None:
     assertDataFrameEqual(actual, kept(spark, ("t", 0, 2, "a")))
 
 
-def test_what_is_read_is_counted_before_it_is_dropped(spark: SparkSession) -> None:
+def test_rows_are_counted_before_they_are_dropped(spark: SparkSession) -> None:
     records = frame(
         spark,
         ("t", 0, 0, "a", None, False),
@@ -69,6 +69,6 @@ def test_what_is_read_is_counted_before_it_is_dropped(spark: SparkSession) -> No
 
 
 @pytest.mark.parametrize("text", ["", "1", "10 parsecs", "0 seconds", "-1 hour", "1 hour; drop", "9999999 days"])
-def test_a_window_that_is_none_is_told(text: str) -> None:
+def test_an_invalid_window_is_an_error(text: str) -> None:
     with pytest.raises(BadOption, match="within: must be a number"):
         check_window(text)

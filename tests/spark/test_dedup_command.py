@@ -1,4 +1,4 @@
-"""`dedup` as its users meet it: in a process of its own, stopped, refused, and killed."""
+"""`fauxka dedup` as a process: stopped, rejected and killed."""
 
 import os
 import random
@@ -24,14 +24,14 @@ from ..serving_process import environment
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
 
 COMMAND = (sys.executable, "-m", "fauxka.pipeline", "dedup")
-# A session takes ten seconds to start, or many times that where much else runs.
+# A session starts in ten seconds, or many times that on a busy machine.
 RUN_SECONDS_MAX = 240
-# Most of a run is over before the better compiler pays.
+# The run is too short for the optimising compiler.
 QUICK = ("--master", "local[2]", "-c", "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1")
 POLL_SECONDS = 0.05
-# More take a quarter of a minute each.
+# Each further round takes 15 seconds.
 KILL_ROUNDS = int(os.environ.get("FAUXKA_KILL_ROUNDS", "2"))
-# A micro-batch of this test takes about as long.
+# About the duration of a micro-batch of this test.
 KILL_SECONDS_MAX = 2.0
 CHUNK = 200
 
@@ -62,7 +62,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @contextmanager
 def running(*arguments: str) -> Generator[subprocess.Popen[str], None, None]:
-    """The command and its JVM as a process group, killed at the end of the block."""
+    """Run the command and its JVM as a process group, which is killed at the end of the block."""
     process = subprocess.Popen(
         [*COMMAND, *arguments, *QUICK],
         env=environment(),
@@ -80,7 +80,7 @@ def running(*arguments: str) -> Generator[subprocess.Popen[str], None, None]:
 
 
 def wait_for_file(process: subprocess.Popen[str], folder: Path, known: set[str]) -> None:
-    """Wait until the folder has a file that it had not."""
+    """Wait until the folder has a new file."""
     deadline = time.monotonic() + RUN_SECONDS_MAX
     while names(folder) <= known:
         if process.poll() is not None:
@@ -94,19 +94,19 @@ def names(folder: Path) -> set[str]:
 
 
 def ids(folder: Path) -> list[int]:
-    """The event ids in a folder of parquet, as who has no Spark reads them."""
+    """The event ids of a folder of parquet, read without Spark."""
     content = parquet.read_table(folder, columns=["event_id"])  # pyright: ignore[reportUnknownMemberType]
     return sorted(int(str(event_id)) for event_id in content.column("event_id").to_pylist())
 
 
 def keys(broker: Broker, topic: str) -> list[int]:
-    """The keys in a topic, as a plain decoder reads them."""
+    """The keys of a topic, read by the plain decoder."""
     rows = read(bootstrap=broker.bootstrap_servers, topics=topic)
     return sorted(int(key) for row in rows if isinstance(key := row["key"], bytes))
 
 
 def killed_at_random(broker: Broker, checkpoint: Path, topic: str, *arguments: str) -> None:
-    """Send chunks of events, and kill the stream that reads them, JVM and all, in a micro-batch of each.
+    """Send chunks of events, and kill the driver and its JVM in a micro-batch of each.
 
     The first time that is as soon as the micro-batch is planned, in the middle of it, and else at random.
     """
@@ -114,7 +114,7 @@ def killed_at_random(broker: Broker, checkpoint: Path, topic: str, *arguments: s
     print(f"seed {seed}")
     chance = random.Random(seed)
     for number in range(KILL_ROUNDS):
-        # Each chunk has half of the one before once more, and each event of it twice.
+        # Each chunk repeats half of the previous one, and has each event twice.
         send(broker, topic, [*range(number * CHUNK, (number + 1) * CHUNK)] * 2)
         begun = names(checkpoint / "offsets")
         with running("--from", topic, *arguments) as process:
@@ -197,7 +197,7 @@ def test_a_signal_ends_a_stream_with_its_counts(broker: Broker, tmp_path: Path) 
         ),
     ],
 )
-def test_what_cannot_be_done_is_told_in_one_line_before_spark_starts(arguments: Sequence[str], words: str) -> None:
+def test_invalid_input_is_one_line_before_spark_starts(arguments: Sequence[str], words: str) -> None:
     ended = run("--from", "t", "--event-id", "key", *arguments)
 
     assert ended.returncode == 2

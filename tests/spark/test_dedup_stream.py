@@ -1,4 +1,4 @@
-"""The deduplication as a stream and as a batch: into parquet and into a topic, stopped, repeated and killed."""
+"""Deduplication as a stream and as a batch, to parquet and to a topic, stopped, repeated and killed."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -48,7 +48,7 @@ def new_topic(broker: Broker) -> str:
 
 
 def send(spark: SparkSession, broker: Broker, topic: str, first: int, end: int, copies: int) -> None:
-    """Write events, so many copies of each."""
+    """Write events with that many copies of each."""
     rows = spark.range(first, end).select(
         f.lit(topic).alias("topic"),
         f.concat(f.lit("event "), f.col("id")).alias("key"),
@@ -64,7 +64,7 @@ def job_of(broker: Broker, topic: str, to: str, **more: str) -> DedupJob:
     return DedupJob(source, "key", to, more.get("to_bootstrap"), "1 hour", more.get("checkpoint"))
 
 
-def run_what_is_there(spark: SparkSession, job: DedupJob) -> DedupCounts:
+def run_available(spark: SparkSession, job: DedupJob) -> DedupCounts:
     return follow(start_stream(spark, job, is_endless=False), lambda: False, lambda _: None)
 
 
@@ -81,16 +81,16 @@ def test_a_stream_keeps_one_copy_over_its_runs(session: SparkSession, broker: Br
     job = job_of(broker, topic, str(tmp_path / "out"))
 
     send(session, broker, topic, 0, 30, 2)
-    first = run_what_is_there(session, job)
+    first = run_available(session, job)
     send(session, broker, topic, 20, 40, 1)
-    second = run_what_is_there(session, job)
+    second = run_available(session, job)
 
     assert first == DedupCounts(records_read=60, kept=30)
     assert second == DedupCounts(records_read=20, kept=10)
     assert ids(session, tmp_path / "out") == events(0, 40)
 
 
-def test_a_checkpoint_is_of_one_job(session: SparkSession, broker: Broker, tmp_path: Path) -> None:
+def test_a_checkpoint_belongs_to_one_job(session: SparkSession, broker: Broker, tmp_path: Path) -> None:
     topic = new_topic(broker)
     job = job_of(broker, topic, str(tmp_path / "out"))
     check_same_job(session, job)
@@ -112,7 +112,7 @@ def test_the_causes_of_copies_are_those_of_the_audit(session: SparkSession, brok
     assert causes["sent_again"] >= 10
 
 
-def test_a_batch_keeps_one_copy_and_wants_a_new_folder(session: SparkSession, broker: Broker, tmp_path: Path) -> None:
+def test_a_batch_keeps_one_copy_and_needs_a_new_folder(session: SparkSession, broker: Broker, tmp_path: Path) -> None:
     topic = new_topic(broker)
     job = job_of(broker, topic, str(tmp_path / "out"))
     send(session, broker, topic, 0, 30, 3)
@@ -125,7 +125,7 @@ def test_a_batch_keeps_one_copy_and_wants_a_new_folder(session: SparkSession, br
         run_batch(session, job)
 
 
-def test_a_batch_into_a_topic_keeps_one_copy_and_says_so(session: SparkSession, broker: Broker) -> None:
+def test_a_batch_to_a_topic_keeps_one_copy_and_counts(session: SparkSession, broker: Broker) -> None:
     topic, target = new_topic(broker), new_topic(broker)
     job = job_of(broker, topic, target, to_bootstrap=broker.bootstrap_servers)
     send(session, broker, topic, 0, 30, 3)
@@ -137,14 +137,14 @@ def test_a_batch_into_a_topic_keeps_one_copy_and_says_so(session: SparkSession, 
     assert (verdict.records.in_log, verdict.records.distinct) == (30, 30)
 
 
-def test_a_stream_into_a_topic_keeps_keys_values_and_headers(
+def test_a_stream_to_a_topic_keeps_keys_values_and_headers(
     session: SparkSession, broker: Broker, tmp_path: Path
 ) -> None:
     topic, target = new_topic(broker), new_topic(broker)
     job = job_of(broker, topic, target, to_bootstrap=broker.bootstrap_servers, checkpoint=str(tmp_path))
     send(session, broker, topic, 0, 30, 2)
 
-    counts = run_what_is_there(session, job)
+    counts = run_available(session, job)
 
     written = topic_rows(session, broker, target)
     assert counts == DedupCounts(records_read=60, kept=30)
@@ -157,7 +157,7 @@ def topic_rows(spark: SparkSession, broker: Broker, topic: str) -> DataFrame:
     return read_log(spark, options).select("key", "value", "headers")
 
 
-def test_a_micro_batch_that_is_repeated_into_a_topic_adds_what_is_missing(
+def test_a_repeated_micro_batch_adds_only_missing_events_to_a_topic(
     session: SparkSession, broker: Broker, tmp_path: Path
 ) -> None:
     topic, target = new_topic(broker), new_topic(broker)

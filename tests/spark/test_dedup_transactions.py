@@ -1,4 +1,4 @@
-"""`dedup` of a log with transactions: what was aborted is no event, and what is open is none yet."""
+"""`dedup` of a log with transactions: records of aborted and open transactions are left out."""
 
 import subprocess
 import sys
@@ -40,7 +40,7 @@ def marker(offset: int, producer: int, *, is_commit: bool) -> bytes:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A log in which an event was aborted and sent again, one was aborted for good, and one is open."""
+    """A log with an aborted event that was sent again, an event that was only aborted, and an open transaction."""
     stored = [
         transactional(0, "a", b"aborted", 7),
         transactional(1, "b", b"aborted", 7),
@@ -72,7 +72,7 @@ def source(kind: str, folder: Path) -> Generator[tuple[str, str], None, None]:
 @pytest.mark.parametrize(
     ("kind", "mode"), [("path", "--available-now"), ("bootstrap", "--available-now"), ("path", "--batch")]
 )
-def test_one_committed_copy_of_each_event_stays(tmp_path: Path, folder: Path, kind: str, mode: str) -> None:
+def test_one_committed_copy_of_each_event_is_kept(tmp_path: Path, folder: Path, kind: str, mode: str) -> None:
     once = tmp_path / "once"
     with source(kind, folder) as place:
         ended = subprocess.run(

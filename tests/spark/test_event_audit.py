@@ -1,4 +1,4 @@
-"""The audit of events: each further copy, and why it is there; each situation a topic of its own."""
+"""The audit of events: further copies and their causes. Each situation is in its own topic."""
 
 from dataclasses import dataclass, field
 
@@ -16,13 +16,13 @@ pytestmark = pytest.mark.spark
 NO_PRODUCER: dict[str, object] = {"sequence": -1, "base_sequence": -1, "producer_id": -1, "producer_epoch": -1}
 RE_SEQUENCED = "re_sequenced_after_epoch_bump"
 
-# Event id, cause, partition, offset and the first copy's offset.
+# Event id, cause, partition, offset and offset of the first copy.
 Copy = tuple[str, str, int, int, int]
 
 
 @dataclass
 class Situation:
-    """What is in a topic, and which of it are further copies."""
+    """The records of a topic, and its expected further copies."""
 
     rows: list[dict[str, object]]
     copies: list[Copy] = field(default_factory=list[Copy])
@@ -88,7 +88,7 @@ SITUATIONS = {
 
 @pytest.fixture(scope="module")
 def findings(spark: SparkSession) -> list[Row]:
-    """Return what is found in all situations; the few rows of a test may come to the driver."""
+    """Return the findings of all situations."""
     rows = [{**row, "topic": name} for name, situation in SITUATIONS.items() for row in situation.rows]
     return audit_events(records(spark, *rows), event_id_column("key")).collect()
 
@@ -102,7 +102,7 @@ def test_it_finds_that(findings: list[Row], name: str) -> None:
     assert sorted(copies) == sorted(SITUATIONS[name].copies)
 
 
-def test_a_finding_tells_both_copies_and_records_without_an_id_are_told_once_a_partition(spark: SparkSession) -> None:
+def test_a_finding_describes_both_copies_and_missing_ids_are_one_finding_a_partition(spark: SparkSession) -> None:
     rows = [
         record(3, "a", 3),
         record(9, "a", 12, base_sequence=10),
@@ -127,7 +127,7 @@ def test_a_finding_tells_both_copies_and_records_without_an_id_are_told_once_a_p
     )
 
 
-def test_copies_in_aborted_transactions_do_not_count_where_the_batches_are_there(spark: SparkSession) -> None:
+def test_copies_in_aborted_transactions_do_not_count_with_batches(spark: SparkSession) -> None:
     log = batches(spark, transactional(0, 0, 2), marker(2, "abort"), transactional(3, 2, 2), marker(5, "commit"))
     stored = records(
         spark,

@@ -1,4 +1,4 @@
-"""What an event is told apart by."""
+"""The event id of a record."""
 
 import pytest
 from pyspark.sql import SparkSession
@@ -16,13 +16,13 @@ def assert_ids(spark: SparkSession, text: str, rows: list[dict[str, object]], *e
     assert_same(ids, spark.createDataFrame([(one,) for one in expected], "id string"))
 
 
-def test_a_key_is_text_and_what_is_no_text_is_hexadecimal(spark: SparkSession) -> None:
+def test_a_key_is_text_and_other_bytes_are_hexadecimal(spark: SparkSession) -> None:
     rows = [record(0, "a-7"), record(1, None), record(2, b"\x00\x07"), record(3, b"\xff\xfe"), record(4, "über")]
 
     assert_ids(spark, "key", rows, "a-7", None, "0x0007", "0xfffe", "über")
 
 
-def test_an_end_of_line_makes_a_key_no_text_and_emptiness_does_not(spark: SparkSession) -> None:
+def test_an_end_of_line_is_not_text_and_an_empty_key_is(spark: SparkSession) -> None:
     rows = [record(0, "a\n"), record(1, "~\x7f"), record(2, "über\n"), record(3, "")]
 
     assert_ids(spark, "key", rows, "0x610a", "0x7e7f", "0xc3bc6265720a", "")
@@ -40,7 +40,7 @@ def test_the_first_header_of_the_name_counts(spark: SparkSession) -> None:
     assert_ids(spark, "header:id", rows, "1", None, None, None, None)
 
 
-def test_a_json_path_goes_into_the_value(spark: SparkSession) -> None:
+def test_a_json_path_selects_a_field_of_the_value(spark: SparkSession) -> None:
     rows = [
         record(0, None, value=b'{"order": {"ids": [8, 9]}}'),
         record(1, None, value=b'{"order": 3}'),
@@ -66,6 +66,6 @@ def test_a_json_name_may_have_blanks(spark: SparkSession) -> None:
         ("json:$", "event-id: \\$ is not a path like"),
     ],
 )
-def test_another_event_id_is_refused_in_one_line(spark: SparkSession, text: str, words: str) -> None:
+def test_an_invalid_event_id_is_one_line(spark: SparkSession, text: str, words: str) -> None:
     with pytest.raises(BadOption, match=f"^{words}"):
         event_id_column(text)

@@ -1,4 +1,4 @@
-"""Findings of several audits are one table."""
+"""Findings of several audits as one frame."""
 
 import pytest
 from pyspark.sql import SparkSession
@@ -11,7 +11,7 @@ from .frames import assert_same
 pytestmark = pytest.mark.spark
 
 
-def test_a_finding_has_all_columns_and_null_where_nothing_is_said(spark: SparkSession) -> None:
+def test_a_finding_has_all_columns_and_null_by_default(spark: SparkSession) -> None:
     rows = spark.createDataFrame([("t", 3)], "name string, number int")
 
     found = findings_of(rows, "ledger", "lost", {"topic": "name", "offset": f.col("number") + 1})
@@ -36,7 +36,7 @@ def test_a_column_that_findings_do_not_have_is_refused(spark: SparkSession) -> N
         findings_of(spark.range(1), "log", "this", {"offsets": f.lit(1)})
 
 
-def test_words_stay_whole_where_a_number_is_missing(spark: SparkSession) -> None:
+def test_a_null_becomes_a_question_mark(spark: SparkSession) -> None:
     rows = spark.createDataFrame([(None,), (5,)], "number int")
 
     told = rows.select(in_words("after ", f.col("number"), " of 9").alias("words"))

@@ -1,4 +1,4 @@
-"""What Spark's JVM is started with on one machine."""
+"""The options of Spark's JVM on one machine."""
 
 from pathlib import Path
 
@@ -13,18 +13,18 @@ G1 = "-Dx=y -XX:+UseG1GC"
 
 @pytest.fixture(autouse=True)
 def defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give Spark a folder for its configuration, in which there is nothing."""
+    """Give Spark an empty configuration folder."""
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     return tmp_path / "spark-defaults.conf"
 
 
-def test_the_collector_is_chosen_where_nobody_has() -> None:
+def test_the_parallel_collector_is_the_default() -> None:
     given = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:-UseG1GC"}
 
     assert options_of_one_machine(given) == f"{ARROW_OPTIONS} -XX:+UseParallelGC"
 
 
-def test_a_collector_of_the_users_is_the_only_one() -> None:
+def test_a_collector_of_the_user_is_the_only_one() -> None:
     assert options_of_one_machine({"spark.driver.extraJavaOptions": G1}) == ARROW_OPTIONS
 
 

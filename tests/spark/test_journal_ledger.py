@@ -1,4 +1,4 @@
-"""A broker's journal beside its log: what a client was told that is not so."""
+"""The journal of a broker compared with its log: wrong acknowledgements and errors."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,7 +30,7 @@ def broker() -> Iterator[Broker]:
 
 
 def send(bootstrap: str, *, is_idempotent: bool = True, retries: int = 5, acks: str = "all") -> None:
-    """Send one batch; what becomes of it is the broker's affair."""
+    """Send one batch and ignore its outcome."""
     producer = Producer(
         {
             "bootstrap.servers": bootstrap,
@@ -41,7 +41,7 @@ def send(bootstrap: str, *, is_idempotent: bool = True, retries: int = 5, acks: 
             "retry.backoff.ms": 10,
         }
     )
-    # Events of a topic that is not known yet are handed over one by one while the flush sends: more than one batch.
+    # Without metadata the flush would send the events in more than one batch.
     producer.list_topics(TOPIC, timeout=30)
     for number in range(COUNT):
         producer.produce(TOPIC, f"value {number}", partition=0)
@@ -49,7 +49,7 @@ def send(bootstrap: str, *, is_idempotent: bool = True, retries: int = 5, acks: 
 
 
 def journal_file(broker: Broker, folder: Path) -> str:
-    """The journal as an entry a line."""
+    """The journal as one entry a line."""
     path = folder / "journal.jsonl"
     path.write_bytes(msgspec.json.Encoder().encode_lines(broker.journal.entries()))
     return str(path)
@@ -60,13 +60,13 @@ def log(spark: SparkSession, bootstrap: str) -> DataFrame:
 
 
 def findings(spark: SparkSession, broker: Broker, folder: Path) -> list[Row]:
-    """What is found, how often and where."""
+    """The kind, the number and the place of each finding."""
     found = audit_journal(log(spark, broker.bootstrap_servers), read_journal(spark, journal_file(broker, folder)))
     counts = found.groupBy("kind").agg(f.count("*").alias("events"), f.min("offset").alias("first"))
     return counts.orderBy("kind").collect()
 
 
-def test_what_was_answered_and_is_there_is_no_finding(spark: SparkSession, broker: Broker, tmp_path: Path) -> None:
+def test_acknowledged_and_stored_records_are_no_finding(spark: SparkSession, broker: Broker, tmp_path: Path) -> None:
     send(broker.bootstrap_servers)
     send(broker.bootstrap_servers, is_idempotent=False)
     send(broker.bootstrap_servers, is_idempotent=False, acks="0")
@@ -79,7 +79,7 @@ def test_what_was_answered_and_is_there_is_no_finding(spark: SparkSession, broke
     assert journal.where("error is null").count() == 3 * COUNT
 
 
-def test_a_lost_answer_whose_retry_is_recognised_is_no_finding(
+def test_a_lost_response_with_a_deduplicated_retry_is_no_finding(
     spark: SparkSession, broker: Broker, tmp_path: Path
 ) -> None:
     with broker.faults.lost_ack() as lost:
@@ -89,7 +89,7 @@ def test_a_lost_answer_whose_retry_is_recognised_is_no_finding(
     assert findings(spark, broker, tmp_path) == []
 
 
-def test_a_lost_answer_that_nobody_retried_is_an_ambiguous_success(
+def test_a_lost_response_without_a_retry_is_an_ambiguous_success(
     spark: SparkSession, broker: Broker, tmp_path: Path
 ) -> None:
     with broker.faults.lost_ack():
@@ -98,7 +98,7 @@ def test_a_lost_answer_that_nobody_retried_is_an_ambiguous_success(
     assert findings(spark, broker, tmp_path) == [("ambiguous_success", COUNT, 0)]
 
 
-def test_an_error_told_of_what_is_stored_is_an_ambiguous_success(
+def test_an_error_for_stored_records_is_an_ambiguous_success(
     spark: SparkSession, broker: Broker, tmp_path: Path
 ) -> None:
     send(broker.bootstrap_servers)
@@ -109,7 +109,7 @@ def test_an_error_told_of_what_is_stored_is_an_ambiguous_success(
 
 
 @pytest.mark.parametrize("is_idempotent", [True, False])
-def test_a_success_told_of_what_is_not_stored_is_a_loss(
+def test_a_success_for_records_that_are_not_stored_is_a_loss(
     spark: SparkSession, broker: Broker, tmp_path: Path, is_idempotent: bool
 ) -> None:
     send(broker.bootstrap_servers)
@@ -119,7 +119,7 @@ def test_a_success_told_of_what_is_not_stored_is_a_loss(
     assert findings(spark, broker, tmp_path) == [("lost", COUNT, None)]
 
 
-def test_what_was_refused_is_no_finding(spark: SparkSession, broker: Broker, tmp_path: Path) -> None:
+def test_refused_records_are_no_finding(spark: SparkSession, broker: Broker, tmp_path: Path) -> None:
     send(broker.bootstrap_servers)
     with broker.faults.refuse("MESSAGE_TOO_LARGE"):
         send(broker.bootstrap_servers)
@@ -127,7 +127,7 @@ def test_what_was_refused_is_no_finding(spark: SparkSession, broker: Broker, tmp
     assert findings(spark, broker, tmp_path) == []
 
 
-def test_what_is_older_than_the_journal_is_no_finding(spark: SparkSession, broker: Broker, tmp_path: Path) -> None:
+def test_records_older_than_the_journal_are_no_finding(spark: SparkSession, broker: Broker, tmp_path: Path) -> None:
     send(broker.bootstrap_servers)
     broker.reset("journal")
     send(broker.bootstrap_servers)
@@ -176,7 +176,7 @@ def test_a_file_that_is_no_journal_is_one_line(spark: SparkSession, tmp_path: Pa
 
 
 @pytest.mark.parametrize("text", ["/nowhere/journal.json", "http://127.0.0.1:1", "http://127.0.0.1:x"])
-def test_a_journal_that_is_nowhere_is_one_line(spark: SparkSession, text: str) -> None:
+def test_a_missing_journal_is_one_line(spark: SparkSession, text: str) -> None:
     with pytest.raises(BadOption) as raised:
         read_journal(spark, text)
 

@@ -1,4 +1,4 @@
-"""The ledger beside the log: each kind of finding, and what is none, on small literal frames."""
+"""The audit of a ledger: each kind of finding, and cases without a finding, on small literal frames."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -22,13 +22,13 @@ Sent = tuple[str, str | None, int | None, str | None, int | None, int | None, st
 
 
 def frame(spark: SparkSession, view: ViewName, rows: Sequence[Mapping[str, object]]) -> DataFrame:
-    """Rows of a view; the columns that a row does not have are null."""
+    """Rows of a view; columns that a row omits are null."""
     names = [column.name for column in columns_of(view)]
     return spark.createDataFrame([tuple(row.get(name) for name in names) for row in rows], schema_of(view))
 
 
 def log(spark: SparkSession, *events: str | None, partition: int = 0, **columns: object) -> DataFrame:
-    """Records with these event ids as keys, at the offsets 0, 1, 2...; columns hold for all of them."""
+    """Records with these event ids as keys, at the offsets 0, 1, 2...; columns apply to all of them."""
     rows = [
         {"topic": "t", "partition": partition, "offset": offset, "timestamp": AT, "is_control": False}
         | {"key": None if event is None else event.encode()}
@@ -39,7 +39,7 @@ def log(spark: SparkSession, *events: str | None, partition: int = 0, **columns:
 
 
 def batches(spark: SparkSession, *rows: Mapping[str, object]) -> DataFrame:
-    """One-record batches of a transactional producer, and their markers."""
+    """Batches of one record of a transactional producer, and their markers."""
     defaults = {
         **{"topic": "t", "partition": 0, "producer_id": 7, "producer_epoch": 0, "valid_crc": True, "magic": 2},
         **{"is_transactional": True, "is_control": False, "records_count": 1, "base_timestamp": AT},
@@ -68,7 +68,7 @@ def audit(records: DataFrame, sent: DataFrame, batches: DataFrame | None = None)
     return audit_ledger(records, sent, f.col("key").cast("string"), batches)
 
 
-def test_a_log_that_holds_what_was_acknowledged_has_no_findings(spark: SparkSession) -> None:
+def test_a_log_with_all_acknowledged_events_has_no_findings(spark: SparkSession) -> None:
     sent = ledger(spark, acked("a", 0, ordinal=0), acked("b", 1, ordinal=1), acked("c", None, ordinal=2))
 
     assert_findings(audit(log(spark, "a", "b", "c"), sent))
@@ -81,7 +81,7 @@ def test_an_acknowledged_event_that_is_absent_is_lost(spark: SparkSession) -> No
     assert [row["detail"] for row in findings.collect()] == ["acknowledged at t-0 offset 1, not in the log"]
 
 
-def test_an_event_that_was_acknowledged_without_an_offset_is_lost_all_the_same(spark: SparkSession) -> None:
+def test_an_event_acknowledged_without_an_offset_can_be_lost(spark: SparkSession) -> None:
     findings = audit(log(spark, "a"), ledger(spark, acked("a", None), acked("b", None, partition=None)))
 
     assert_findings(findings, ("lost", "b", None, None, None, 1, None))
@@ -98,7 +98,7 @@ def test_one_acknowledgement_among_several_attempts_is_enough(spark: SparkSessio
     assert_findings(audit(log(spark, "a"), ledger(spark, failed("a"), acked("a", 0))))
 
 
-def test_an_offset_that_was_acknowledged_and_holds_something_else_differs(spark: SparkSession) -> None:
+def test_an_event_stored_at_another_offset_than_acknowledged_differs(spark: SparkSession) -> None:
     findings = audit(log(spark, "a", "b"), ledger(spark, acked("a", 0), acked("b", 5)))
 
     assert_findings(findings, ("offset_differs", "b", 0, 1, 5, 1, None))
@@ -121,7 +121,7 @@ def test_a_ledger_without_topics_is_compared_by_partition_and_offset(spark: Spar
     assert_findings(audit(log(spark, "a", "b"), sent), ("offset_differs", "b", 0, 1, 5, 1, None))
 
 
-def test_a_ledger_of_event_ids_alone_is_one_of_acknowledgements(spark: SparkSession) -> None:
+def test_a_ledger_of_event_ids_alone_has_acknowledged_events(spark: SparkSession) -> None:
     sent = ledger(spark, acked("a", 0), acked("b", 5)).select("event_id")
 
     assert_findings(audit(log(spark, "a"), sent), ("lost", "b", None, None, None, 1, None))
@@ -170,7 +170,7 @@ def test_a_further_copy_behind_later_events_is_not_reordered(spark: SparkSession
     assert_findings(audit(log(spark, "a", "b", "a"), sent))
 
 
-def test_an_event_may_be_reordered_and_an_ambiguous_success(spark: SparkSession) -> None:
+def test_an_event_can_be_reordered_and_an_ambiguous_success(spark: SparkSession) -> None:
     sent = ledger(spark, failed("a", ordinal=0), acked("b", 0, ordinal=1))
 
     assert_findings(
@@ -180,7 +180,7 @@ def test_an_event_may_be_reordered_and_an_ambiguous_success(spark: SparkSession)
     )
 
 
-def test_what_an_aborted_transaction_holds_is_lost_if_it_was_acknowledged(spark: SparkSession) -> None:
+def test_an_acknowledged_event_of_an_aborted_transaction_is_lost(spark: SparkSession) -> None:
     records = log(spark, "a").unionByName(log(spark, "b").selectExpr("* except (offset)", "5L as offset"))
     records = records.withColumn("batch_base_offset", f.col("offset"))
     ends: list[dict[str, object]] = [
@@ -196,7 +196,7 @@ def test_what_an_aborted_transaction_holds_is_lost_if_it_was_acknowledged(spark:
     assert_findings(findings, ("lost", "b", 0, 5, 5, 1, "aborted_transaction"))
 
 
-def test_what_an_aborted_transaction_holds_is_neither_ambiguous_nor_unknown(spark: SparkSession) -> None:
+def test_an_event_of_an_aborted_transaction_is_neither_ambiguous_nor_unknown(spark: SparkSession) -> None:
     records = log(spark, "a", "x", batch_base_offset=0)
     ends: list[dict[str, object]] = [
         {"base_offset": 0},
@@ -212,11 +212,11 @@ def bounded(spark: SparkSession, records: DataFrame, sent: DataFrame, *, start: 
 
 
 def kept(spark: SparkSession, *events: str) -> DataFrame:
-    """A log whose first records are gone: these are at the offsets 10, 11..."""
+    """A log that begins at offset 10."""
     return log(spark, *events).withColumn("offset", f.col("offset") + 10)
 
 
-def test_what_was_acknowledged_before_the_log_start_has_expired_and_is_not_lost(spark: SparkSession) -> None:
+def test_an_event_acknowledged_before_the_log_start_is_expired(spark: SparkSession) -> None:
     sent = ledger(spark, acked("a", 9), acked("b", 10), acked("c", 12))
 
     findings = bounded(spark, kept(spark, "b"), sent, start=10)
@@ -226,7 +226,7 @@ def test_what_was_acknowledged_before_the_log_start_has_expired_and_is_not_lost(
     assert details["expired"] == "acknowledged at t-0 offset 9, and the log begins at 10"
 
 
-def test_what_cleaning_may_have_taken_has_expired_and_what_it_has_not_reached_is_lost(spark: SparkSession) -> None:
+def test_an_event_in_the_cleaned_part_is_expired_and_one_behind_it_is_lost(spark: SparkSession) -> None:
     sent = ledger(spark, acked("a", 3), acked("b", 10), acked("c", 12))
 
     findings = bounded(spark, kept(spark, "b"), sent, cleaned=12)
@@ -234,13 +234,13 @@ def test_what_cleaning_may_have_taken_has_expired_and_what_it_has_not_reached_is
     assert_findings(findings, ("expired", "a", 0, 3, None, 1, "compaction"), ("lost", "c", 0, 12, None, 1, None))
 
 
-def test_a_copy_that_has_expired_does_not_make_the_other_one_differ(spark: SparkSession) -> None:
+def test_an_expired_copy_does_not_make_the_other_one_differ(spark: SparkSession) -> None:
     sent = ledger(spark, acked("a", 2), acked("a", 10))
 
     assert_findings(bounded(spark, kept(spark, "a"), sent, start=10))
 
 
-def test_an_event_of_which_one_acknowledged_place_is_in_the_log_s_range_is_lost(spark: SparkSession) -> None:
+def test_an_event_with_an_acknowledged_offset_within_the_log_is_lost(spark: SparkSession) -> None:
     sent = ledger(spark, acked("a", 2), acked("a", 11), acked("b", 10))
 
     findings = bounded(spark, kept(spark, "b"), sent, start=10)
@@ -248,7 +248,7 @@ def test_an_event_of_which_one_acknowledged_place_is_in_the_log_s_range_is_lost(
     assert_findings(findings, ("lost", "a", 0, 11, None, 1, None))
 
 
-def test_without_topics_in_the_ledger_the_least_bounds_of_a_partition_hold(spark: SparkSession) -> None:
+def test_without_topics_in_the_ledger_the_lowest_bounds_apply(spark: SparkSession) -> None:
     sent = ledger(spark, acked("a", 9), acked("b", 10), acked("c", 12)).drop("topic")
 
     findings = bounded(spark, kept(spark, "b"), sent, start=10)

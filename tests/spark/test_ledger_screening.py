@@ -1,4 +1,4 @@
-"""The events that a ledger's audit looks at closely: all that have a finding are among them, and few others."""
+"""The screening of a ledger: it selects all events with a finding, and few others."""
 
 import random
 from collections import Counter
@@ -17,19 +17,19 @@ from .frames import batches, marker, record, records, transactional
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
 
-# Small worlds, each with events and keys of its own: what can go wrong with a few events does in some of them.
+# Many small random logs and ledgers, so that all combinations of faults among a few events occur.
 WORLDS = 400
 EVENTS_MAX = 4
-# What is in this partition is part of an aborted transaction.
+# All records of this partition are in an aborted transaction.
 ABORTED_PARTITION = 2
-# Of the kinds that the worlds have hundreds of.
+# Kinds that occur hundreds of times.
 KINDS = {"lost", "ambiguous_success", "offset_differs", "unknown_event", "reordered"}
 
 Line = tuple[str, str | None, int | None, str | None, int | None, int | None, str | None]
 
 
 class Worlds:
-    """Records and lines of a ledger, drawn."""
+    """Random records, and random lines of a ledger."""
 
     def __init__(self, seed: int) -> None:
         self.generator = random.Random(seed)
@@ -42,7 +42,7 @@ class Worlds:
     def draw(self, world: int) -> None:
         draw = self.generator
         events = [f"{world}-{number}" for number in range(draw.randint(1, EVENTS_MAX))]
-        # Mostly once each, as in any log.
+        # Mostly one record an event, as in any log.
         copies = [event for event in events for _ in range(draw.choice((0, 1, 1, 1, 1, 1, 2)))]
         if draw.random() < 0.3:
             draw.shuffle(copies)
@@ -92,7 +92,7 @@ def found(frames: tuple[DataFrame, DataFrame, DataFrame]) -> Counter[Row]:
 
 @pytest.mark.parametrize("has_topics", [True, False])
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_an_audit_finds_what_one_finds_that_looks_at_everything(
+def test_the_screening_does_not_change_the_findings(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, seed: int, has_topics: bool
 ) -> None:
     log, sent, log_batches = Worlds(seed).frames(spark)
@@ -107,7 +107,7 @@ def test_an_audit_finds_what_one_finds_that_looks_at_everything(
 
 
 def entries(spark: SparkSession, *rows: dict[str, object]) -> DataFrame:
-    """Entries as ledger_audit makes them: of the log where they are stored, else of the ledger and acknowledged."""
+    """Entries as ledger_audit makes them: stored ones of the log, all others acknowledged ones of the ledger."""
     names = [*SENT_KINDS, "is_stored", "is_acked"]
     kinds = {**SENT_KINDS, "is_stored": "boolean", "is_acked": "boolean"}
     defaults = {"topic": "t", "partition": 0, "is_stored": False, "is_acked": True}
@@ -127,19 +127,19 @@ def in_doubt(frame: DataFrame) -> set[str]:
     return {row["event_id"] for row in entries_in_doubt(frame, ("topic", "partition", "offset")).collect()}
 
 
-def test_what_was_stored_once_where_it_was_acknowledged_is_not_looked_at(spark: SparkSession) -> None:
+def test_an_event_stored_once_at_its_acknowledged_offset_is_not_selected(spark: SparkSession) -> None:
     frame = entries(spark, stored("a", 0), sent("a", 0, 0), stored("b", 1), sent("b", 1, 1))
 
     assert in_doubt(frame) == set()
 
 
-def test_a_copy_in_the_same_partition_brings_its_event_alone(spark: SparkSession) -> None:
+def test_a_copy_in_the_same_partition_selects_only_its_event(spark: SparkSession) -> None:
     frame = entries(spark, stored("a", 0), stored("a", 2), sent("a", 0, 0), stored("b", 1), sent("b", 1, 1))
 
     assert in_doubt(frame) == {"a"}
 
 
-def test_an_event_out_of_order_brings_the_one_in_front_that_was_sent_last_and_no_other(spark: SparkSession) -> None:
+def test_a_reordered_event_selects_the_latest_event_in_front(spark: SparkSession) -> None:
     ordinals = {"a": 1, "b": 3, "c": 0, "d": 4}
     of_key = [
         entry
@@ -151,13 +151,13 @@ def test_an_event_out_of_order_brings_the_one_in_front_that_was_sent_last_and_no
     assert in_doubt(entries(spark, *of_key, *of_other)) == {"b", "c"}
 
 
-def test_what_is_in_another_partition_is_not_in_front(spark: SparkSession) -> None:
+def test_an_event_in_another_partition_is_not_in_front(spark: SparkSession) -> None:
     of_key = [stored("a", 0, partition=1), sent("a", 0, 1, partition=1), stored("b", 1), sent("b", 1, 0)]
 
     assert in_doubt(entries(spark, *of_key)) == set()
 
 
-def test_a_copy_in_another_partition_brings_all_of_its_key(spark: SparkSession) -> None:
+def test_a_copy_in_another_partition_selects_all_events_of_its_key(spark: SparkSession) -> None:
     copies = [stored("a", 0), stored("a", 7, partition=1), sent("a", 0, 0)]
 
     assert in_doubt(entries(spark, *copies, stored("b", 1), sent("b", 1, 1))) == {"a", "b"}

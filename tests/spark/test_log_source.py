@@ -1,4 +1,4 @@
-"""The data source fauxka-log: a batch, a stream, a schema of the user's, and Spark's own kafka format beside it."""
+"""The data source fauxka-log: batch and streaming queries, user schemas, compared with Spark's kafka format."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
 ROW_COUNT = 3000
 PARTITIONS = 3
 STREAM_SECONDS_MAX = 120
-# What the kafka format calls otherwise.
+# Columns with another name in the kafka format.
 KAFKA_COLUMNS = {"timestampType": "timestamp_type"}
 COMPARED = ("topic", "partition", "offset", "timestamp", "timestamp_type", "key", "value", "headers")
 
@@ -38,7 +38,7 @@ def broker(folder: Path) -> Iterator[Broker]:
 
 @pytest.fixture(scope="module")
 def source(spark: SparkSession, broker: Broker) -> SparkSession:
-    """A session that knows the data source, and a topic that Spark itself has written: every codec."""
+    """A session with the data source, and a topic that Spark wrote with every codec."""
     spark.dataSource.register(FauxkaLog)
     for number, codec in enumerate(("none", "gzip", "snappy", "lz4", "zstd")):
         rows = rows_to_write(spark, number * ROW_COUNT, (number + 1) * ROW_COUNT)
@@ -48,7 +48,7 @@ def source(spark: SparkSession, broker: Broker) -> SparkSession:
 
 
 def rows_to_write(spark: SparkSession, first: int, end: int) -> DataFrame:
-    """Rows with keys and values that are null now and then, and headers in every other one."""
+    """Rows with some null keys and values, and headers in every second one."""
     number = f.col("id").cast("string")
     header = f.struct(f.lit("number").alias("key"), number.cast("binary").alias("value"))
     return spark.range(first, end).select(
@@ -64,12 +64,12 @@ def log(spark: SparkSession, **options: object) -> DataFrame:
 
 
 def assert_same_rows(actual: DataFrame, expected: DataFrame) -> None:
-    """Compare as bags of rows, on Spark's side."""
+    """Compare the rows in any order, within Spark."""
     assert actual.exceptAll(expected).isEmpty()
     assert expected.exceptAll(actual).isEmpty()
 
 
-def test_records_of_a_broker_are_those_of_the_kafka_format(source: SparkSession, broker: Broker) -> None:
+def test_records_of_a_broker_equal_those_of_the_kafka_format(source: SparkSession, broker: Broker) -> None:
     options = {"kafka.bootstrap.servers": broker.bootstrap_servers, "subscribe": "t", "includeHeaders": "true"}
     expected = source.read.format("kafka").options(**options).load().withColumnsRenamed(KAFKA_COLUMNS)
 
@@ -79,14 +79,14 @@ def test_records_of_a_broker_are_those_of_the_kafka_format(source: SparkSession,
     assert_same_rows(rows.select(*COMPARED), expected.select(*COMPARED))
 
 
-def test_records_of_files_are_those_of_the_broker(source: SparkSession, broker: Broker, folder: Path) -> None:
+def test_records_of_files_equal_those_of_the_broker(source: SparkSession, broker: Broker, folder: Path) -> None:
     rows = log(source, path=folder, topics="t", splitBytes=20_000)
 
     assert rows.rdd.getNumPartitions() > PARTITIONS
     assert_same_rows(rows, log(source, bootstrap=broker.bootstrap_servers, topics="t"))
 
 
-def test_records_bear_their_producer_and_sequence(source: SparkSession, folder: Path) -> None:
+def test_records_have_their_producer_and_sequence(source: SparkSession, folder: Path) -> None:
     rows = log(source, path=folder, topics="t")
 
     by_producer = rows.groupBy("partition", "producer_id", "producer_epoch").agg(
@@ -110,7 +110,7 @@ def test_batches_count_the_records(source: SparkSession, folder: Path) -> None:
     assert totals.first() == (5 * ROW_COUNT, True, None)
 
 
-def test_a_schema_of_the_user_is_honoured(source: SparkSession) -> None:
+def test_a_user_schema_selects_columns_and_types(source: SparkSession) -> None:
     schema = "value string, offset bigint not null, timestamp bigint"
 
     rows = source.read.format("fauxka-log").schema(schema).load(str(GOLDEN / "demo-0"))
@@ -122,7 +122,7 @@ def test_a_schema_of_the_user_is_honoured(source: SparkSession) -> None:
     ]
 
 
-def test_damage_is_a_row_and_not_a_dead_job(source: SparkSession, tmp_path: Path) -> None:
+def test_damage_is_a_row_and_does_not_fail_the_job(source: SparkSession, tmp_path: Path) -> None:
     stored = batches(0, 50)
     stored[20] = stored[20][:-1] + b"!"
     write_segment(tmp_path / "t-0", stored, torn=batch(100)[:70])
@@ -142,25 +142,25 @@ def test_damage_is_a_row_and_not_a_dead_job(source: SparkSession, tmp_path: Path
         ({"bootstrap": "127.0.0.1:1"}, "BrokerError: broker 127.0.0.1:1: no connection: Connection refused"),
     ],
 )
-def test_a_bad_option_is_told_in_one_line(source: SparkSession, options: dict[str, str], words: str) -> None:
+def test_a_bad_option_is_one_line(source: SparkSession, options: dict[str, str], words: str) -> None:
     with pytest.raises(PySparkException) as raised:
         source.read.format("fauxka-log").options(**options).load().count()
 
     assert any(line.endswith(words) for line in str(raised.value).splitlines())
 
 
-def test_map_in_arrow_gives_the_same_rows(source: SparkSession, folder: Path) -> None:
+def test_map_in_arrow_returns_the_same_rows(source: SparkSession, folder: Path) -> None:
     rows = read_log(source, {"path": str(folder), "topics": "t", "splitBytes": "20000"})
 
     assert_same_rows(rows, log(source, path=folder, topics="t"))
     assert read_log(source, {"path": str(folder), "topics": "t"}, ["offset", "codec"]).columns == ["offset", "codec"]
 
 
-def test_a_stream_of_files_has_each_record_once(source: SparkSession, tmp_path: Path) -> None:
+def test_a_stream_of_files_returns_each_record_once(source: SparkSession, tmp_path: Path) -> None:
     data, checkpoint, sink = tmp_path / "data", str(tmp_path / "checkpoint"), str(tmp_path / "sink")
     path = write_segment(data / "t-0", batches(0, 10))
 
-    def run_what_is_there() -> None:
+    def run_available() -> None:
         stream = source.readStream.format("fauxka-log").load(str(data))
         query = (
             stream.select("partition", "offset")
@@ -171,18 +171,20 @@ def test_a_stream_of_files_has_each_record_once(source: SparkSession, tmp_path: 
         )
         assert query.awaitTermination(STREAM_SECONDS_MAX)
 
-    run_what_is_there()
+    run_available()
     with path.open("ab") as file:
         file.write(batch(20))
     write_segment(data / "t-0", batches(22, 1))
     write_segment(data / "t-1", batches(0, 1))
-    run_what_is_there()
+    run_available()
 
     rows = source.read.parquet(sink).orderBy("partition", "offset").collect()
     assert [tuple(row) for row in rows] == [*((0, offset) for offset in range(24)), (1, 0), (1, 1)]
 
 
-def test_a_stream_of_a_broker_goes_on_while_it_is_written(source: SparkSession, broker: Broker, tmp_path: Path) -> None:
+def test_a_stream_of_a_broker_continues_while_it_is_written(
+    source: SparkSession, broker: Broker, tmp_path: Path
+) -> None:
     options = {"bootstrap": broker.bootstrap_servers, "topics": "t", "startingOffsets": "latest"}
     stream = source.readStream.format("fauxka-log").options(**options).load()
     query = (

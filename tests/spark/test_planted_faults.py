@@ -1,4 +1,4 @@
-"""Faults planted in segment files and a ledger: the audits find exactly those, and none else."""
+"""Faults planted in segment files and a ledger: the audits find exactly those."""
 
 import json
 from collections import Counter
@@ -23,7 +23,7 @@ from ..serving_process import run
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
-# Pieces so small that many batches are at an edge of one.
+# Small splits, so that many batches are at the edge of one.
 SPLIT_BYTES = "4096"
 COMMAND_SECONDS_MAX = 400
 
@@ -33,7 +33,7 @@ def read(spark: SparkSession, folder: Path, view: str) -> DataFrame:
 
 
 def findings(spark: SparkSession, log: PlantedLog, folder: Path) -> Counter[Found]:
-    """Write the log, and return what all audits find in it."""
+    """Write the log, and return the findings of all audits."""
     sent = read_sent(spark, log.write(folder))
     records, batches = read(spark, folder, "records"), read(spark, folder, "batches")
     event_id = event_id_column(f"header:{HEADER}")
@@ -47,7 +47,7 @@ def findings(spark: SparkSession, log: PlantedLog, folder: Path) -> Counter[Foun
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_what_is_planted_is_found_and_nothing_else(spark: SparkSession, tmp_path: Path, seed: int) -> None:
+def test_exactly_the_planted_faults_are_found(spark: SparkSession, tmp_path: Path, seed: int) -> None:
     log = planted_log(seed)
 
     found = findings(spark, log, tmp_path)
@@ -56,7 +56,7 @@ def test_what_is_planted_is_found_and_nothing_else(spark: SparkSession, tmp_path
     assert log.expected - found == Counter(), f"seed {seed}: planted, and not found"
 
 
-def test_the_command_finds_as_much_of_each_kind(tmp_path: Path) -> None:
+def test_the_command_finds_the_same_number_of_each_kind(tmp_path: Path) -> None:
     log = planted_log(0)
     sent = log.write(tmp_path)
     what = ("--path", str(tmp_path), "--event-id", f"header:{HEADER}", "--sent", sent)
@@ -76,7 +76,7 @@ def test_a_log_without_faults_has_no_findings(spark: SparkSession, tmp_path: Pat
     assert findings(spark, log, tmp_path) == Counter()
 
 
-def test_a_planted_log_is_of_every_codec(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_planted_log_has_every_codec(spark: SparkSession, tmp_path: Path) -> None:
     planted_log(0).write(tmp_path)
 
     codecs = read_log(spark, {"path": str(tmp_path), "view": "batches"}).groupBy("codec").count()

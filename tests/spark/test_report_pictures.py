@@ -1,4 +1,4 @@
-"""What the pictures of the audit's page show, of literal findings and batches."""
+"""The rows of the pictures of the audit's page, from literal findings and batches."""
 
 from datetime import UTC, datetime
 
@@ -68,7 +68,7 @@ def test_the_pictures_of_an_audit_have_its_copies_gaps_and_producers(spark: Spar
     assert page.count("<svg") == 3
 
 
-def test_without_findings_and_producers_there_is_nothing_to_draw(spark: SparkSession) -> None:
+def test_without_findings_and_producers_the_pictures_are_empty(spark: SparkSession) -> None:
     pictures = pictures_of(spark.createDataFrame([], FINDING_SCHEMA), spark.createDataFrame([], BATCH_SCHEMA))
 
     assert pictures == {"copies": [], "gaps": [], "producers": []}

@@ -1,4 +1,4 @@
-"""An audit of a larger log takes longer, and no more memory of its driver."""
+"""An audit of a larger log takes no more memory of the driver."""
 
 import json
 import subprocess
@@ -12,9 +12,9 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
 REPOSITORY = Path(__file__).parents[2]
 SECONDS_MAX = 1700
 SMALL, LARGE = 1_000_000, 4_000_000
-# Two runs of the same size differ by a few percent.
+# Runs of the same size differ by a few percent.
 NOISE = 1.2
-# A heap of 512 MB, and what a virtual machine needs beside it.
+# A heap of 512 MB, and the memory that a JVM needs beside it.
 MACHINE_MIB_MAX = 1100
 
 
@@ -26,7 +26,7 @@ def test_the_driver_s_memory_is_the_same_for_four_times_the_records(tmp_path: Pa
         [*command, "--json", str(figures)], cwd=REPOSITORY, capture_output=True, text=True, timeout=SECONDS_MAX
     )
 
-    # It compares each verdict with what was written, and fails if they differ.
+    # The command compares each verdict with the planted copies and fails if they differ.
     assert ended.returncode == 0, ended.stdout + ended.stderr
     small, large = [
         run for name, run in json.loads(figures.read_text()).items() if name.startswith("sequences and events")

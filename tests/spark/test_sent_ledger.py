@@ -1,4 +1,4 @@
-"""A ledger in each form that it may come in, and what is said of one that cannot be read."""
+"""A ledger in each format, and the errors for invalid ones."""
 
 from pathlib import Path
 
@@ -64,7 +64,7 @@ def test_a_topic_with_json_values(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize("line", ["what?", '{"key": "k"}', '{"event_id": "a", "offset": "seven"}'])
-def test_a_line_that_is_none_of_a_ledger_is_shown(spark: SparkSession, tmp_path: Path, line: str) -> None:
+def test_an_invalid_line_is_shown(spark: SparkSession, tmp_path: Path, line: str) -> None:
     text = ledger_file(tmp_path, LINES + line + "\n")
 
     with pytest.raises(BadOption) as raised:
@@ -96,14 +96,14 @@ def test_parquet_with_other_columns_is_refused(spark: SparkSession, tmp_path: Pa
 
 
 @pytest.mark.parametrize("text", ["/nowhere/sent", "/nowhere/sent.jsonl", "", "topic://host:9092"])
-def test_a_ledger_that_is_nowhere_is_one_line(spark: SparkSession, text: str) -> None:
+def test_a_missing_ledger_is_one_line(spark: SparkSession, text: str) -> None:
     with pytest.raises(BadOption) as raised:
         read_sent(spark, text)
 
     assert "\n" not in str(raised.value)
 
 
-def test_a_broker_that_is_not_there_is_one_line(spark: SparkSession) -> None:
+def test_an_unreachable_broker_is_one_line(spark: SparkSession) -> None:
     with pytest.raises(BadOption) as raised:
         read_sent(spark, "topic://127.0.0.1:1/ledger")
 

@@ -1,4 +1,4 @@
-"""The audit of batch headers: each situation a topic of its own, all of them in one small frame."""
+"""The audit of batch headers. Each situation is in its own topic, all of them in one small frame."""
 
 from dataclasses import dataclass, field
 
@@ -26,13 +26,13 @@ NO_BATCH: dict[str, object] = {
 }
 
 
-# Kind, offset, other offset and count.
+# Kind, offset, other offset and count of each.
 Found = tuple[str, int | None, int | None, int]
 
 
 @dataclass
 class Situation:
-    """What is in a log, and what is found in it."""
+    """The batches of a log, and its expected findings."""
 
     rows: list[dict[str, object]]
     found: list[Found] = field(default_factory=list[Found])
@@ -68,7 +68,7 @@ SITUATIONS = {
         [batch(100, LAST - 6), batch(105, 1)], [("gap", 105, 104, 3)]
     ),
     "a repetition behind the wrap is one, and the same number a turn later is none": Situation(
-        # A turn in long strides back to the sequences of the beginning.
+        # Long steps around the circle of sequences, back to the first ones.
         [batch(0, 0), batch(5, HALF - 5), batch(10, LAST - 9), batch(15, LAST - 4), batch(20, 0), batch(25, 0)],
         [("gap", 5, 4, HALF - 10), ("gap", 10, 9, HALF - 10), ("repeat", 25, 20, 5)],
     ),
@@ -174,7 +174,7 @@ CAUSES = {
 
 @pytest.fixture(scope="module")
 def findings(spark: SparkSession) -> list[Row]:
-    """Return what is found in all situations; the few rows of a test may come to the driver."""
+    """Return the findings of all situations."""
     rows = [{**row, "topic": name} for name, situation in SITUATIONS.items() for row in situation.rows]
     causes = [{**NO_BATCH, "topic": damage, "damage": damage} for damage in CAUSES]
     return audit_sequences(batches(spark, *rows, *causes)).collect()
@@ -196,7 +196,7 @@ def test_damage_has_a_cause(findings: list[Row], damage: str) -> None:
     ]
 
 
-def test_a_gap_is_told_in_words_and_with_its_producer(spark: SparkSession) -> None:
+def test_a_gap_has_a_detail_and_its_producer(spark: SparkSession) -> None:
     found = audit_sequences(batches(spark, batch(0, 0), batch(5, 8)))
 
     schema = (
@@ -209,7 +209,7 @@ def test_a_gap_is_told_in_words_and_with_its_producer(spark: SparkSession) -> No
     assert_found(spark, found, schema, expected)
 
 
-def test_the_words_of_other_findings_have_their_numbers(findings: list[Row]) -> None:
+def test_the_details_of_other_findings_have_their_numbers(findings: list[Row]) -> None:
     details = {row["topic"]: row["detail"] for row in findings if row["partition"] == 0}
 
     assert details["a repeated batch points to the first one"] == "sequences 10 to 14 are at offset 10 already"
@@ -221,7 +221,7 @@ def test_the_words_of_other_findings_have_their_numbers(findings: list[Row]) -> 
     )
 
 
-def test_the_time_of_the_audit_may_be_given(spark: SparkSession) -> None:
+def test_the_time_of_the_audit_can_be_set(spark: SparkSession) -> None:
     found = audit_sequences(batches(spark, transactional(0, 0)), as_of=f.lit(at(1000)))
 
     assert_found(spark, found, "kind string, count bigint", ("hanging_transaction", 5))

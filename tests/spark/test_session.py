@@ -1,4 +1,4 @@
-"""fauxka.pipeline.session(): a session that is ready to use."""
+"""fauxka.pipeline.session(): its settings and formats."""
 
 from collections.abc import Iterator
 from pathlib import Path

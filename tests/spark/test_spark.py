@@ -1,4 +1,4 @@
-"""Spark's kafka format: a batch, a stream, timestamps and refusals."""
+"""Spark's kafka format: batch and streaming queries, timestamps and errors."""
 
 import json
 import time
@@ -30,7 +30,7 @@ ROW_COUNT = 10_000
 STREAM_SECONDS_MAX = 120
 
 HEADER = StructType([StructField("key", StringType()), StructField("value", BinaryType())])
-# What Spark gives a row of the kafka format, with its headers.
+# The columns of the kafka format with headers.
 KAFKA_SCHEMA = StructType(
     [
         StructField("key", BinaryType()),
@@ -59,18 +59,18 @@ def numbered_rows(spark: SparkSession, first: int, end: int) -> DataFrame:
 
 
 def write(rows: DataFrame, bootstrap: str, topic: str, **more: str) -> None:
-    """Append rows to a topic; Spark's producer is idempotent unless told otherwise."""
+    """Append rows to a topic. Spark's producer is idempotent by default."""
     rows.write.format("kafka").options(**{"kafka.bootstrap.servers": bootstrap, "topic": topic, **more}).save()
 
 
 def read(spark: SparkSession, bootstrap: str, topic: str, **options: str) -> DataFrame:
-    """Return what a topic holds, from its beginning to its end unless the options say otherwise."""
+    """Return the records of a topic, by default from its beginning to its end."""
     base = {"kafka.bootstrap.servers": bootstrap, "subscribe": topic, "includeHeaders": "true"}
     return spark.read.format("kafka").options(**base, **options).load()
 
 
 def assert_same_rows(actual: DataFrame, expected: DataFrame) -> None:
-    """Compare as bags of rows, on Spark's side."""
+    """Compare the rows in any order, within Spark."""
     assert actual.count() == expected.count()
     assert actual.exceptAll(expected).isEmpty()
     assert expected.exceptAll(actual).isEmpty()
@@ -97,7 +97,9 @@ def test_the_sink_writes_as_idempotent_producer(spark: SparkSession, bootstrap: 
     assert all(batch.producer_id >= 0 and batch.base_sequence >= 0 for batch in batches_of(bootstrap, topic))
 
 
-def test_a_transactions_reader_sees_what_no_transaction_wrote(spark: SparkSession, bootstrap: str, topic: str) -> None:
+def test_a_read_committed_query_returns_records_outside_transactions(
+    spark: SparkSession, bootstrap: str, topic: str
+) -> None:
     sent = numbered_rows(spark, 0, 300)
     write(sent, bootstrap, topic)
 
@@ -143,7 +145,7 @@ def test_a_batch_begins_and_ends_at_the_offsets_of_timestamps(
 def started_stream(
     spark: SparkSession, bootstrap: str, topic: str, folder: Path, *, to_the_end: bool
 ) -> StreamingQuery:
-    """Start the stream from a topic to parquet files, or go on with it: its checkpoint knows where it was."""
+    """Start the stream from a topic to parquet files, or continue it from its checkpoint."""
     options = {
         "kafka.bootstrap.servers": bootstrap,
         "subscribe": topic,
@@ -186,7 +188,7 @@ def wait_for_batches(query: StreamingQuery, count: int) -> None:
         time.sleep(0.05)
 
 
-def test_reading_an_unknown_topic_fails_and_says_so(
+def test_reading_an_unknown_topic_fails_with_a_reason(
     spark: SparkSession, client: ConfluentClient, bootstrap: str
 ) -> None:
     missing = unique_name("missing")
@@ -197,7 +199,7 @@ def test_reading_an_unknown_topic_fails_and_says_so(
     assert missing not in client.partition_counts()
 
 
-def test_writing_to_an_unknown_topic_fails_and_says_so(
+def test_writing_to_an_unknown_topic_fails_with_a_reason(
     spark: SparkSession, client: ConfluentClient, bootstrap: str
 ) -> None:
     missing = unique_name("missing")

@@ -1,4 +1,4 @@
-"""The scenarios with Spark: each is run as its users run it, and all that must be seen is."""
+"""The scenarios with Spark, run as processes: all expectations are met."""
 
 import json
 
@@ -10,12 +10,12 @@ from ..serving_process import run
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(1200)]
 
-# Up to five jobs and two audits, each of which starts a Java.
+# Up to five jobs and two audits, each with its own JVM.
 SCENARIO_SECONDS_MAX = 1100
 
 
 @pytest.mark.parametrize("name", job_scenario_names())
-def test_what_must_be_seen_is(name: str) -> None:
+def test_the_expectations_are_met(name: str) -> None:
     ended = run("scenario", "run", name, "--json", seconds_max=SCENARIO_SECONDS_MAX)
 
     assert ended.exit_code in (0, 1), ended.log

@@ -1,4 +1,4 @@
-"""Spark reads a topic with committed and aborted transactions: with read_committed the committed rows alone."""
+"""Spark reads a topic with committed and aborted transactions: read_committed returns only committed rows."""
 
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def transactions(bootstrap: str, topic: str) -> str:
         producer.begin_transaction()
         for row in range(ROWS_OF_A_TRANSACTION):
             producer.produce(topic, value=value_of(transaction, row), partition=row % PARTITION_COUNT)
-        # What is aborted is to be in the log.
+        # The aborted records must be in the log.
         assert producer.flush(SECONDS_MAX) == 0
         if is_committed(transaction):
             producer.commit_transaction(SECONDS_MAX)
@@ -56,7 +56,7 @@ def values(rows: DataFrame) -> list[str]:
     return sorted(row["text"] for row in rows.select(f.col("value").cast("string").alias("text")).collect())
 
 
-def test_batch_has_the_committed_rows_and_no_other(spark: SparkSession, bootstrap: str, transactions: str) -> None:
+def test_a_batch_query_returns_only_committed_rows(spark: SparkSession, bootstrap: str, transactions: str) -> None:
     options = {"kafka.bootstrap.servers": bootstrap, "subscribe": transactions}
 
     committed = spark.read.format("kafka").options(**options, **READ_COMMITTED).load()
@@ -66,7 +66,7 @@ def test_batch_has_the_committed_rows_and_no_other(spark: SparkSession, bootstra
     assert everything.count() == TRANSACTIONS * ROWS_OF_A_TRANSACTION
 
 
-def test_stream_has_the_committed_rows_and_no_other(
+def test_a_streaming_query_returns_only_committed_rows(
     spark: SparkSession, bootstrap: str, transactions: str, tmp_path: Path
 ) -> None:
     options = {"kafka.bootstrap.servers": bootstrap, "subscribe": transactions, "startingOffsets": "earliest"}

@@ -1,4 +1,4 @@
-"""What a task sets in the process that runs it."""
+"""The set-up of a worker process by a task."""
 
 import gc
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.spark
 
 @pytest.fixture(autouse=True)
 def nothing_is_spared() -> Iterator[None]:
-    """Begin and end with a process whose objects are all looked at."""
+    """Begin and end with a process without frozen objects."""
     gc.unfreeze()
     yield
     gc.unfreeze()
@@ -36,14 +36,14 @@ TASKS = [run_task_of_the_data_source, run_task_of_map_in_arrow]
 
 
 @pytest.mark.parametrize("run_task", TASKS)
-def test_a_task_spares_what_is_imported_from_later_collections(run_task: Callable[[], None]) -> None:
+def test_a_task_excludes_imported_objects_from_later_collections(run_task: Callable[[], None]) -> None:
     run_task()
 
     assert gc.get_freeze_count() > len(gc.get_objects())
 
 
 @pytest.mark.parametrize("run_task", TASKS)
-def test_what_a_task_leaves_behind_is_not_spared(run_task: Callable[[], None]) -> None:
+def test_garbage_of_a_task_is_collected(run_task: Callable[[], None]) -> None:
     run_task()
     left_behind: list[object] = [[] for _ in range(10_000)]
 

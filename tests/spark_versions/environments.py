@@ -1,4 +1,4 @@
-"""An environment for each pyspark, in a cache folder: what `pip install 'fauxka[spark]'` brings, with that version.
+"""An environment for each pyspark version, in a cache folder, with the packages of `pip install 'fauxka[spark]'`.
 
 The package itself is that of the checkout.
 """
@@ -15,13 +15,13 @@ from ..serving_process import Ended, run
 
 ROOT = Path(__file__).parents[2]
 CACHE = Path.home() / ".cache" / "fauxka"
-# pyspark is 300 to 450 MB, from which a wheel is made.
+# pyspark is 300 to 450 MB, and its wheel is built here.
 INSTALL_SECONDS_MAX = 900
 
 
 @dataclass(frozen=True)
 class SparkVersion:
-    """A pyspark, and the Python that it runs on where that of the tests may be too new."""
+    """A pyspark version, and its Python if the one of the tests is too new."""
 
     pyspark: str
     python: str = sys.executable
@@ -33,7 +33,7 @@ class SparkVersion:
 
 @dataclass(frozen=True)
 class Environment:
-    """An environment that is ready."""
+    """An installed environment."""
 
     version: SparkVersion
     python: Path
@@ -45,7 +45,7 @@ class Environment:
 
 
 def environment_of(version: SparkVersion) -> Environment:
-    """Return the environment of a version, made if it is not there or if other packages are wanted by now."""
+    """Return the environment of a version. Creates it if it is missing or its packages have changed."""
     wanted = hashlib.sha256(f"{version} {(ROOT / 'pyproject.toml').read_text()}".encode()).hexdigest()
     folder = CACHE / f"pyspark-{version.pyspark}"
     stamp = folder / "made-of"
@@ -63,7 +63,7 @@ def environment_of(version: SparkVersion) -> Environment:
 def _uv(*arguments: str) -> None:
     beside = Path(sys.executable).with_name("uv")
     program = str(beside) if beside.exists() else "uv"
-    # Without what a run of the tests by uv says of its own environment.
+    # Without the variables that uv sets for the environment of the tests.
     variables = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
     ended = subprocess.run(
         [program, *arguments],

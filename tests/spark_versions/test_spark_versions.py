@@ -1,4 +1,4 @@
-"""The pipeline on the other versions of pyspark that it serves, each in an environment of its own."""
+"""The pipeline on the other supported versions of pyspark, each in its own environment."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,9 +19,9 @@ from .environments import Environment, SparkVersion, environment_of
 
 pytestmark = [pytest.mark.spark_versions, pytest.mark.timeout(1800)]
 
-# A session takes a quarter of a minute, or thirty times that where much else runs.
+# A session takes 15 seconds, or thirty times that on a busy machine.
 RUN_SECONDS_MAX = 600
-# That of the other tests is 4.2.0. 3.5 runs on no newer Python.
+# The other tests use 4.2.0. 3.5 does not support a newer Python.
 VERSIONS = [SparkVersion("3.5.7", "3.11"), SparkVersion("4.0.0"), SparkVersion("4.3.0")]
 PROGRAM = Path(__file__).with_name("version_job.py")
 TOPIC = "orders"
@@ -38,7 +38,7 @@ def environment(request: pytest.FixtureRequest) -> Environment:
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A log in which each event is twice, and a batch is damaged."""
+    """A log with two copies of each event and a damaged batch."""
     folder = tmp_path_factory.mktemp("log")
     damaged = bytearray(batch(2 * EVENTS))
     damaged[-1] ^= 1
@@ -53,7 +53,7 @@ def batch(base_offset: int) -> bytes:
 
 @dataclass(frozen=True)
 class Written:
-    """What the job of one version wrote, and what it said of the version."""
+    """The output of the job of one version."""
 
     version: str
     folder: Path
@@ -82,7 +82,7 @@ def test_it_is_that_version(environment: Environment, written: Written) -> None:
 
 @pytest.mark.parametrize("view", ["records", "batches"])
 @pytest.mark.parametrize("way", ["frame", "source"])
-def test_a_log_has_the_rows_of_a_plain_decoder(
+def test_the_rows_of_a_log_equal_those_of_the_plain_decoder(
     environment: Environment, written: Written, log: Path, view: str, way: str
 ) -> None:
     if way == "source" and not environment.version.has_data_sources:
@@ -105,7 +105,7 @@ def test_one_copy_of_each_event_stays(environment: Environment, written: Written
     assert {way: sorted(event_ids) for way, event_ids in kept.items()} == dict.fromkeys(ways, once)
 
 
-def test_a_topic_has_the_rows_of_sparks_own_format(written: Written) -> None:
+def test_the_rows_of_a_topic_equal_those_of_the_kafka_format(written: Written) -> None:
     columns = ("partition", "offset", "key", "value")
 
     fetched = rows_of(rows_in(written.folder / "fetched"), columns)
@@ -125,7 +125,7 @@ def test_an_audit_finds_the_copies_and_the_damage(environment: Environment, log:
 
 
 @pytest.mark.parametrize("way", ["mvn", "ivy"])
-def test_the_locked_jars_are_brought(environment: Environment, tmp_path: Path, way: str) -> None:
+def test_the_locked_jars_are_downloaded(environment: Environment, tmp_path: Path, way: str) -> None:
     arguments = ("-m", "fauxka", "spark-jars", "--dest", str(tmp_path), "--via", way)
 
     ended = environment.run(*arguments, seconds_max=RUN_SECONDS_MAX)
@@ -136,7 +136,7 @@ def test_the_locked_jars_are_brought(environment: Environment, tmp_path: Path, w
 
 
 def rows_in(folder: Path) -> list[Mapping[str, object]]:
-    """The rows in a folder of parquet, as who has no Spark reads them."""
+    """The rows of a folder of parquet, read without Spark."""
     table = parquet.read_table(folder)  # pyright: ignore[reportUnknownMemberType]
     return [*table.to_pylist()]
 

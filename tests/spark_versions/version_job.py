@@ -1,4 +1,4 @@
-"""Run by the Python of one pyspark: the log and the broker by every way that this Spark has, as parquet for the test.
+"""Run with one version of pyspark: reads the log and the broker in every supported way, and writes parquet.
 
     python version_job.py LOG BOOTSTRAP TOPIC OUT
 
@@ -19,7 +19,7 @@ SETTINGS = {"spark.driver.memory": "1g", "spark.driver.extraJavaOptions": "-XX:T
 
 
 def write_views(spark: SparkSession, log: str, out: Path) -> None:
-    """Write both views of a folder as mapInArrow has them, and as the data source has them."""
+    """Write both views of a folder, read by mapInArrow and by the data source."""
     for view in ("records", "batches"):
         options = {"path": log, "view": view}
         read_log(spark, options).write.parquet(str(out / "frame" / view))
@@ -38,14 +38,14 @@ def write_once(spark: SparkSession, log: str, topic: str, out: Path) -> None:
 
 
 def write_topic(spark: SparkSession, bootstrap: str, topic: str, out: Path) -> None:
-    """Write a topic as fetched, and as Spark's own format has it."""
+    """Write a topic, read by this package and by Spark's kafka format."""
     read_log(spark, {"bootstrap": bootstrap, "topics": topic}).write.parquet(str(out / "fetched"))
     options = {"kafka.bootstrap.servers": bootstrap, "subscribe": topic, "startingOffsets": "earliest"}
     spark.read.format("kafka").options(**options).load().write.parquet(str(out / "kafka"))
 
 
 def main() -> None:
-    """Do all of it in one session."""
+    """Run all steps in one session."""
     log, bootstrap, topic, out = sys.argv[1:]
     spark = pipeline.session("local[2]", with_kafka=True, settings=SETTINGS)
     write_views(spark, log, Path(out))
