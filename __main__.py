@@ -223,7 +223,7 @@ def export(folder: str, data_folder: str | None, bootstrap: str | None) -> None:
     from .broker.lifecycle.export import kafka_folder, log_export
 
     try:
-        log_export.export(folder, data_folder=data_folder, bootstrap=bootstrap, say=click.echo)
+        log_export.export(folder, data_folder=data_folder, bootstrap=bootstrap, report=click.echo)
     except kafka_folder.ExportError as error:
         raise click.ClickException(str(error)) from error
 

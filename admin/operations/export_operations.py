@@ -46,7 +46,7 @@ async def export(control: Control, body: Export) -> Exported:
     said: list[str] = []
 
     def work() -> None:
-        log_export.export(body.dir, data_folder=None, bootstrap=bootstrap, say=said.append)
+        log_export.export(body.dir, data_folder=None, bootstrap=bootstrap, report=said.append)
 
     try:
         await run_in_daemon_thread("fauxka-export", work)

@@ -137,7 +137,7 @@ def _load_directory(cluster: Cluster, directory: DataDirectory, imported: Import
     restore_configs(cluster, metadata.configs)
     TopicLoader(cluster).load([*metadata.topics, *found])
     first_producer_id = max(metadata.next_producer_id, _highest_producer_id(cluster, found) + 1)
-    cluster.controller.producer_ids = ProducerIdManager(first_producer_id, is_kept=True)
+    cluster.controller.producer_ids = ProducerIdManager(first_producer_id, is_persistent=True)
     cluster.controller.store = store = MetadataFileStore(cluster, directory)
     if metadata_of(cluster.controller) != directory.metadata:
         store.write_now()
@@ -151,7 +151,7 @@ def recover_cluster(cluster: Cluster, metadata: ClusterMetadata, directory: Data
     """
     if directory is None:
         restore_logs(cluster, metadata.topics)
-        cluster.controller.producer_ids = ProducerIdManager(cluster.controller.producer_ids.next_kept)
+        cluster.controller.producer_ids = ProducerIdManager(cluster.controller.producer_ids.first_id_after_crash)
     else:
         directory.reload()
         cluster.image.configs.reset()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..config.broker_config import ConfigError
 from ..metadata.controller import Controller
 from ..metadata.producer_id_manager import ProducerIdManager
-from ..metadata.topic_names import find_topic_name_error
+from ..metadata.topic_validation import find_topic_name_error
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -22,6 +22,7 @@ from ..network.listeners import Listener, ListenerConfig
 from ..requests.request_context import ConnectionInfo, RequestContext
 from ..runtime.clock import Timer
 from .cleaner_thread import CleanerThread
+from .log_scheduler import LogScheduler
 
 if TYPE_CHECKING:
     from ..dispatch.fault_injector import FaultInjector
@@ -139,9 +140,6 @@ class Server:
             self._cleaner_thread = CleanerThread(replicas)
             self._every(max(settings.log_cleaner_backoff_ms, CLEANER_BACKOFF_MS_MIN), self._cleaner_thread.clean)
         if replicas.is_on_disk:
-            # The package of checkpoint files is loaded with a data folder only.
-            from .log_scheduler import LogScheduler
-
             for interval_ms, work in LogScheduler(replicas).schedule():
                 self._every(interval_ms, work)
 

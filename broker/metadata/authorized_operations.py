@@ -1,6 +1,6 @@
-"""What a client may do where nothing is authorized: everything that the kind of resource knows.
+"""The authorized operations in responses: without an authorizer, all operations that a resource supports.
 
-Bits of AclOperation. Source: AuthHelper.authorizedOperations and AclEntry.supportedOperations, Kafka 4.3.0.
+Source: AuthHelper.authorizedOperations and AclEntry.supportedOperations, Kafka 4.3.0.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from enum import IntEnum
 
 
 class AclOperation(IntEnum):
-    """The operations by their number, which is the bit that stands for them."""
+    """The operations by number. The number is also the bit in authorized operations."""
 
     READ = 3
     WRITE = 4

@@ -18,7 +18,7 @@ from .controller import Controller
 from .dynamic_broker_rules import check_broker_configs, check_client_metrics, check_group_configs
 from .metadata_image import MetadataImage
 from .topic_config import validate_topic_configs
-from .topic_names import find_topic_name_error
+from .topic_validation import find_topic_name_error
 
 
 def check_ops(node_id: int, resource: ConfigResource, ops: Sequence[AlterConfigOp]) -> None:

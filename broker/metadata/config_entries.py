@@ -1,6 +1,6 @@
-"""How DescribeConfigs shows a key: its value, where that comes from, and what stands behind it (synonyms).
+"""The entries of DescribeConfigs responses: value, source and synonyms of each key.
 
-Source: ConfigHelper, Kafka 4.3.0; tests/golden/configs-4.3.0.jsonl. The documentation of a key is left out.
+Left out: the documentation of keys. Source: ConfigHelper, Kafka 4.3.0; tests/golden/configs-4.3.0.jsonl.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .topic_config import topic_value_of
 
 
 class ConfigSource(IntEnum):
-    """Where a value comes from (DescribeConfigsResponse.ConfigSource)."""
+    """The source of a value (DescribeConfigsResponse.ConfigSource)."""
 
     TOPIC = 1
     BROKER = 2
@@ -31,9 +31,9 @@ class ConfigSource(IntEnum):
     GROUP = 8
 
 
-# ConfigResponse's number for a key whose type nobody knows.
+# The config type of an unknown key.
 TYPE_UNKNOWN = 0
-# Client metrics subscriptions: key, type, default.
+# The keys of client metrics subscriptions, with type and default.
 CLIENT_METRICS_KEYS = {
     "interval.ms": (ConfigType.INT, "300000"),
     "match": (ConfigType.LIST, ""),
@@ -42,9 +42,9 @@ CLIENT_METRICS_KEYS = {
 
 
 def synonyms_of(configs: DynamicConfigs, name: str, *, is_sensitive: bool = False) -> list[DescribeConfigsSynonym]:
-    """Return where the broker looks for the value of one of its keys, the first place first.
+    """Return the values of a broker key and of its other units, in the order of precedence.
 
-    A key that has no value itself has no synonyms, though its coarser unit may have one.
+    A key without a value has no synonyms, even if the same setting in a coarser unit has one.
     """
     names = UNITS_BY_KEY.get(name, (name,))
     defaults = {each: BROKER_KEYS[each].default for each in names if each in BROKER_KEYS.keys() - OWN_DEFAULTS}
@@ -71,7 +71,7 @@ def _entry(
     *,
     read_only: bool = False,
 ) -> DescribeConfigsResourceResult:
-    # What has an unknown type may be a secret.
+    # The value of an unknown key may be a secret.
     is_sensitive = key is None or key.is_sensitive
     return DescribeConfigsResourceResult(
         name=name,
@@ -88,7 +88,7 @@ def _entry(
 def topic_entries(
     config: BrokerConfig, configs: DynamicConfigs, overrides: Mapping[str, str]
 ) -> Iterable[DescribeConfigsResourceResult]:
-    """Return every key of a topic with these overrides."""
+    """Return the entries of a topic. overrides: the topic's own configs."""
     for key in TOPIC_KEYS.values():
         if key.is_internal and key.name not in overrides:
             continue
@@ -101,7 +101,7 @@ def topic_entries(
 
 
 def broker_entries(config: BrokerConfig, configs: DynamicConfigs) -> Iterable[DescribeConfigsResourceResult]:
-    """Return every key of this broker, and what was set for it that nobody knows."""
+    """Return the entries of this broker, including unknown keys that were set dynamically."""
     for key in BROKER_KEYS.values():
         if not key.is_internal:
             synonyms = synonyms_of(configs, key.name, is_sensitive=key.is_sensitive)
@@ -111,8 +111,8 @@ def broker_entries(config: BrokerConfig, configs: DynamicConfigs) -> Iterable[De
         yield _entry(name, None, synonyms_of(configs, name, is_sensitive=True), None, read_only=True)
 
 
-def all_brokers_entries(configs: DynamicConfigs) -> Iterable[DescribeConfigsResourceResult]:
-    """Return the keys that were set for all brokers at once."""
+def default_broker_entries(configs: DynamicConfigs) -> Iterable[DescribeConfigsResourceResult]:
+    """Return the entries of the default broker resource: the dynamic configs of all brokers."""
     for name, text in configs.default_broker_configs.items():
         key = BROKER_KEYS.get(name)
         is_sensitive = key is None or key.is_sensitive
@@ -127,7 +127,7 @@ def all_brokers_entries(configs: DynamicConfigs) -> Iterable[DescribeConfigsReso
 def group_entries(
     config: BrokerConfig, configs: DynamicConfigs, group_id: str
 ) -> Iterable[DescribeConfigsResourceResult]:
-    """Return every key of a group; Kafka tells them for groups that do not exist, too."""
+    """Return the entries of a group. As in Kafka, the group need not exist."""
     overrides = configs.group_configs.get(group_id, {})
     for key in GROUP_KEYS.values():
         default = config.value_of(key.synonyms[0].name) if key.synonyms else key.default_value
@@ -143,7 +143,7 @@ def group_entries(
 
 
 def client_metrics_entries(configs: DynamicConfigs, subscription: str) -> Iterable[DescribeConfigsResourceResult]:
-    """Return the keys of a client metrics subscription; there are no metrics to subscribe to here."""
+    """Return the entries of a client metrics subscription. It has no effect here."""
     overrides = configs.client_metrics_configs.get(subscription, {})
     for name, (config_type, default) in CLIENT_METRICS_KEYS.items():
         text = overrides.get(name, default)
@@ -159,7 +159,7 @@ def client_metrics_entries(configs: DynamicConfigs, subscription: str) -> Iterab
 
 
 def logger_entries() -> Iterable[DescribeConfigsResourceResult]:
-    """Return the levels of the broker's loggers."""
+    """Return the entries of the broker's loggers."""
     for name, level in broker_loggers.levels().items():
         yield DescribeConfigsResourceResult(name=name, value=level, config_source=ConfigSource.BROKER_LOGGER)
 
@@ -167,7 +167,7 @@ def logger_entries() -> Iterable[DescribeConfigsResourceResult]:
 def effective_topic_configs(
     configs: DynamicConfigs, overrides: Mapping[str, str]
 ) -> Iterable[tuple[str, str | None, ConfigSource]]:
-    """Return name, text and source of every key of a topic, as CreateTopics tells them: a text as it was given.
+    """Return name, unparsed value and source of every key of a topic, for CreateTopics.
 
     Source: KafkaConfigSchema.resolveEffectiveTopicConfigs, Kafka 4.3.0.
     """
@@ -189,9 +189,9 @@ def _inherited(
     for texts, source in layers:
         for synonym in key.synonyms:
             if synonym.name in texts:
-                return key.name, _in_units_of_the_topic(texts[synonym.name], synonym.factor), source
+                return key.name, _convert_unit(texts[synonym.name], synonym.factor), source
     return key.name, text_of(key.default_value), ConfigSource.DEFAULT
 
 
-def _in_units_of_the_topic(text: str, factor: int) -> str:
+def _convert_unit(text: str, factor: int) -> str:
     return text if factor == 1 else str(int(text) * factor)

@@ -161,13 +161,13 @@ class Controller:
     # -- producer ids
 
     def claim_producer_ids(self) -> None:
-        """Claim the next block of producer ids. They are handed out once the block is saved; see `when_saved`."""
+        """Claim the next block of producer ids. They are allocated once the block is saved; see `when_saved`."""
         if self.producer_ids.claim_block():
             self.metadata_changed()
 
-    def keep_producer_ids_above(self, producer_id: int) -> None:
-        """Hand out no producer id up to this one, because a log contains it."""
-        if self.producer_ids.keep_above(producer_id):
+    def skip_producer_ids_up_to(self, producer_id: int) -> None:
+        """Never allocate a producer id up to this one, because a log contains it."""
+        if self.producer_ids.skip_up_to(producer_id):
             self.metadata_changed()
 
     # -- metadata store

@@ -103,8 +103,8 @@ def test_any_bytes_are_metadata_or_refused(content: bytes) -> None:
         (("version",), 0, "version is 0"),
         (("version",), True, "version is true"),
         (("version",), REMOVED, "version is null"),
-        (("topics",), REMOVED, "has no topics"),
-        (("surplus",), 1, "has surplus, which is not known"),
+        (("topics",), REMOVED, "has no field topics"),
+        (("surplus",), 1, "has the unknown field surplus"),
         (("cluster_id",), "", 'cluster_id is ""'),
         (("next_producer_id",), -1, "next_producer_id is -1"),
         (("next_producer_id",), 1.5, "next_producer_id is 1.5"),
@@ -120,11 +120,11 @@ def test_any_bytes_are_metadata_or_refused(content: bytes) -> None:
         (
             (*FIRST, "topic_id"),
             "AQIDBAUGBwgJCgsMDQ4PEA",
-            'topics[1].topic_id is "AQIDBAUGBwgJCgsMDQ4PEA"; expected an id that no other topic has',
+            'topics[1].topic_id is "AQIDBAUGBwgJCgsMDQ4PEA"; expected a unique topic id',
         ),
         ((*FIRST, "partition_count"), 0, "topics[0].partition_count is 0"),
         ((*FIRST, "partition_count"), True, "topics[0].partition_count is true"),
-        ((*FIRST, "configs"), {"a": 1}, "topics[0].configs.a is 1; expected a text"),
+        ((*FIRST, "configs"), {"a": 1}, "topics[0].configs.a is 1; expected a string"),
         (("configs", "broker"), None, "configs.broker is null"),
         (("configs", "groups"), {"g": {"k": []}}, "configs.groups.g.k is []"),
     ],
@@ -138,5 +138,5 @@ def test_wrong_value_is_named_with_its_field(path: Sequence[str | int], value: o
 
 
 def test_file_of_a_later_release_is_told_apart() -> None:
-    with pytest.raises(NewerMetadataError, match="is of version 2, and this release knows none above 1"):
+    with pytest.raises(NewerMetadataError, match="has version 2; this release supports versions up to 1"):
         decode_metadata(b'{"version": 2, "anything": []}')

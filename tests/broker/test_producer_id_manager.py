@@ -10,7 +10,7 @@ def test_ids_in_memory_are_given_without_any_block() -> None:
 
 
 def test_no_id_is_given_before_its_block_is_saved() -> None:
-    ids = ProducerIdManager(5, is_kept=True)
+    ids = ProducerIdManager(5, is_persistent=True)
     before = ids.generate()
     is_claimed = ids.claim_block()
     meanwhile = ids.generate()
@@ -22,14 +22,14 @@ def test_no_id_is_given_before_its_block_is_saved() -> None:
 
 
 def test_block_is_claimed_once_until_it_is_saved() -> None:
-    ids = ProducerIdManager(is_kept=True)
+    ids = ProducerIdManager(is_persistent=True)
 
     assert (ids.claim_block(), ids.claim_block()) == (True, False)
     assert ids.next_block_start == PRODUCER_ID_BLOCK_SIZE
 
 
 def test_last_id_of_a_block_is_given_and_the_next_one_waits() -> None:
-    ids = ProducerIdManager(is_kept=True)
+    ids = ProducerIdManager(is_persistent=True)
     ids.claim_block()
     ids.block_saved(ids.next_block_start)
 
@@ -41,7 +41,7 @@ def test_last_id_of_a_block_is_given_and_the_next_one_waits() -> None:
 
 
 def test_older_file_that_is_saved_late_takes_no_block_back() -> None:
-    ids = ProducerIdManager(is_kept=True)
+    ids = ProducerIdManager(is_persistent=True)
     ids.claim_block()
     ids.block_saved(PRODUCER_ID_BLOCK_SIZE)
 

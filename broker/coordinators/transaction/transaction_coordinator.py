@@ -218,7 +218,7 @@ class TransactionCoordinator:
         """Read the transactional ids from the log, and write the missing markers of decided transactions."""
         self._log.replay(self._apply)
         latest = max((max(each.producer_id, each.next_producer_id) for each in self._transactions.values()), default=-1)
-        self._controller.keep_producer_ids_above(latest)
+        self._controller.skip_producer_ids_up_to(latest)
         for each in self.list_all():
             if each.is_prepared:
                 logger.info("the transaction of %s was %s and is completed", each.transactional_id, each.state_name)

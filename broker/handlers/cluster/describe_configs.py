@@ -19,7 +19,7 @@ from ....protocol.messages.describe_configs import (
 )
 from ...config.config_resources import ResourceType, broker_id_of
 from ...metadata import config_entries
-from ...metadata.topic_names import find_topic_name_error
+from ...metadata.topic_validation import find_topic_name_error
 from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 
 MALFORMED = (
@@ -56,7 +56,7 @@ def _entries(node: NodeServices, resource: DescribeConfigsResource) -> Iterable[
         case ResourceType.TOPIC:
             return _topic_entries(node, name)
         case ResourceType.BROKER if not name:
-            return config_entries.all_brokers_entries(configs)
+            return config_entries.default_broker_entries(configs)
         case ResourceType.BROKER:
             _check_broker_id(node, name, "or empty string, but received")
             return config_entries.broker_entries(node.config, configs)

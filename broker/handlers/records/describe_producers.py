@@ -17,7 +17,7 @@ from ....protocol.messages.describe_producers import (
 )
 from ....storage.producers.producer_state_entry import ProducerStateEntry
 from ...metadata.metadata_image import TopicImage
-from ...metadata.topic_names import find_topic_name_error
+from ...metadata.topic_validation import find_topic_name_error
 from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 
 NO_TRANSACTION = -1

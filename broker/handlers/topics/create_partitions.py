@@ -17,7 +17,7 @@ from ....protocol.messages.create_partitions import (
     CreatePartitionsTopicResult,
 )
 from ...metadata.metadata_image import TopicImage
-from ...metadata.replica_assignment import PARTITIONS_PER_REQUEST_MAX, assignment_error, check_assignment
+from ...metadata.topic_validation import PARTITIONS_PER_REQUEST_MAX, assignment_error, check_assignment
 from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 from ...runtime.deferred import Deferred
 

@@ -22,9 +22,14 @@ from ....protocol.messages.create_topics import (
 )
 from ...config.config_types import ConfigError
 from ...metadata.config_entries import effective_topic_configs
-from ...metadata.replica_assignment import PARTITIONS_PER_REQUEST_MAX, assignment_error, check_assignment
 from ...metadata.topic_config import validate_topic_configs
-from ...metadata.topic_names import collision_key_of, find_topic_name_error
+from ...metadata.topic_validation import (
+    PARTITIONS_PER_REQUEST_MAX,
+    assignment_error,
+    check_assignment,
+    collision_key_of,
+    find_topic_name_error,
+)
 from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 from ...runtime.deferred import Deferred
 

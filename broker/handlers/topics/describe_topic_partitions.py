@@ -16,7 +16,7 @@ from ....protocol.messages.describe_topic_partitions import (
 )
 from ...metadata.authorized_operations import TOPIC_OPERATIONS
 from ...metadata.metadata_image import TopicImage, is_internal_topic
-from ...metadata.topic_names import find_topic_name_error
+from ...metadata.topic_validation import find_topic_name_error
 from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 
 START = Cursor(topic_name="", partition_index=0)

@@ -24,7 +24,7 @@ from ....protocol.primitives import ZERO_UUID
 from ...coordinators.internal_topics import INTERNAL_TOPICS, ensure_internal_topic
 from ...metadata.authorized_operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
 from ...metadata.metadata_image import TopicImage, is_internal_topic
-from ...metadata.topic_names import collision_key_of, find_topic_name_error
+from ...metadata.topic_validation import collision_key_of, find_topic_name_error
 from ...requests.request_context import ApiHandler, RequestContext
 from ...runtime.deferred import Deferred
 

@@ -1,1 +1,1 @@
-"""Hands what a broker holds to a real Kafka: a folder on which it starts and serves the same topics."""
+"""Exports the topics of a broker to a data folder for a real Kafka."""

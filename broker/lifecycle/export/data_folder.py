@@ -1,8 +1,7 @@
-"""Reads the data folder of a broker that does not run, and writes what is in it to a Kafka's folder.
+"""Exports the data folder of a broker that is not running.
 
-Segments are copied as they are, with the snapshots of the producers, some of whose batches may be gone. Indexes are
-left out: Kafka makes them anew, and cuts a tail that was torn when the broker was killed. Nothing is written to the
-data folder.
+Segments are copied unchanged, with the producer snapshots, because batches of some producers may be deleted. Indexes
+are left out: Kafka rebuilds them and truncates an incomplete batch at the end. Nothing is written to the data folder.
 """
 
 from __future__ import annotations
@@ -30,20 +29,20 @@ from ...metadata.metadata_image import is_internal_topic
 from ..log_import import lock_shared
 from .kafka_folder import ExportedCluster, ExportedPartition, ExportedTopic, ExportError, KafkaFolder
 
-# A .swap file is a compacted segment that was about to take the place of others: Kafka ends what was begun.
+# A .swap file is a compacted segment that replaces others; Kafka completes the replacement at start-up.
 COPIED_SUFFIXES = (LOG_SUFFIX, SNAPSHOT_SUFFIX, SWAP_SUFFIX)
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentTotals:
-    """The highest numbers in the batches of some segments."""
+    """The highest producer id and leader epoch in some segments, and their size."""
 
     producer_id: int = NO_PRODUCER_ID
     leader_epoch: int = NO_PARTITION_LEADER_EPOCH
     total_bytes: int = 0
 
     def combined_with(self, other: SegmentTotals) -> SegmentTotals:
-        """Return what is highest in both together."""
+        """Return the totals of both."""
         return SegmentTotals(
             max(self.producer_id, other.producer_id),
             max(self.leader_epoch, other.leader_epoch),
@@ -51,23 +50,23 @@ class SegmentTotals:
         )
 
 
-def export_data_folder(data_folder: Path, folder: KafkaFolder, say: Callable[[str], None]) -> ExportedCluster:
-    """Write all logs and return what stands beside them.
+def export_data_folder(data_folder: Path, folder: KafkaFolder, report: Callable[[str], None]) -> ExportedCluster:
+    """Copy all logs. Return the metadata for KafkaFolder.finish.
 
-    say: takes a line on each topic that was written.
-    Raises ExportError, DataDirectoryError where a broker works in the folder, CorruptFileError and OSError.
+    report: called with a line for each topic.
+    Raises ExportError, DataDirectoryError if a broker uses the folder, CorruptFileError and OSError.
     """
     if not (data_folder / METADATA_FILE).is_file():
-        raise ExportError(f"{data_folder} has no {METADATA_FILE}: it is no data folder of fauxka")
+        raise ExportError(f"{data_folder} has no {METADATA_FILE}: it is not a data folder of fauxka")
     lock = lock_shared(str(data_folder))
     try:
-        return _export_all(data_folder, folder, say)
+        return _export_all(data_folder, folder, report)
     finally:
         if lock >= 0:
             os.close(lock)
 
 
-def _export_all(data_folder: Path, folder: KafkaFolder, say: Callable[[str], None]) -> ExportedCluster:
+def _export_all(data_folder: Path, folder: KafkaFolder, report: Callable[[str], None]) -> ExportedCluster:
     metadata = decode_metadata((data_folder / METADATA_FILE).read_bytes())
     starts_file = data_folder / LOG_START_OFFSET_CHECKPOINT
     starts = decode_offsets(starts_file.read_bytes()) if starts_file.exists() else {}
@@ -76,11 +75,11 @@ def _export_all(data_folder: Path, folder: KafkaFolder, say: Callable[[str], Non
     for topic in sorted(metadata.topics, key=lambda topic: topic.name):
         exported, highest = _export_topic(data_folder, topic, folder, starts)
         if is_internal_topic(topic.name) and highest.total_bytes == 0:
-            # Kafka makes it with the first client that needs it.
+            # Kafka creates it at its first use.
             for partition in exported.partitions:
                 shutil.rmtree(folder.path / folder_name_of(topic.name, partition.index))
             continue
-        say(f"{topic.name}: partitions {topic.partition_count}, bytes {highest.total_bytes}")
+        report(f"{topic.name}: partitions {topic.partition_count}, bytes {highest.total_bytes}")
         topics.append(exported)
         producer_id_end = max(producer_id_end, highest.producer_id + 1)
     configs = metadata.configs
@@ -95,8 +94,8 @@ def _export_topic(
     highest = SegmentTotals()
     for index in range(topic.partition_count):
         source = data_folder / folder_name_of(topic.name, index)
-        place = folder.create_partition(topic.name, topic.topic_id, index)
-        found = _copied(source, place)
+        target = folder.create_partition(topic.name, topic.topic_id, index)
+        found = _copy_files(source, target)
         highest = highest.combined_with(found)
         bases = [
             base
@@ -106,19 +105,19 @@ def _export_topic(
         start = starts.get(PartitionName(topic.name, index), 0)
         first_base_offset = min(bases, default=start)
         if not bases:
-            (place / file_name(start, LOG_SUFFIX)).touch()
+            (target / file_name(start, LOG_SUFFIX)).touch()
         exported.partitions.append(
             ExportedPartition(index, max(found.leader_epoch, 0), max(start, first_base_offset), first_base_offset)
         )
     return exported, highest
 
 
-def _copied(source: Path, place: Path) -> SegmentTotals:
-    """Copy the files of a partition's folder that Kafka needs, and return what is highest in them."""
+def _copy_files(source: Path, target: Path) -> SegmentTotals:
+    """Copy the files of a partition that Kafka needs. Return their totals."""
     highest = SegmentTotals()
     for file in sorted(source.iterdir()) if source.is_dir() else []:
         if file.name.endswith(COPIED_SUFFIXES):
-            shutil.copyfile(file, place / file.name)
+            shutil.copyfile(file, target / file.name)
         if file.name.endswith((LOG_SUFFIX, LOG_SUFFIX + SWAP_SUFFIX)):
             highest = highest.combined_with(_highest_in(file))
         if file.name.endswith(SNAPSHOT_SUFFIX):
@@ -127,7 +126,7 @@ def _copied(source: Path, place: Path) -> SegmentTotals:
 
 
 def _highest_in(segment: Path) -> SegmentTotals:
-    """Go through the headers of a segment, up to the first that is none."""
+    """Read the batch headers of a segment, up to the first invalid one."""
     producer_id, leader_epoch, position = NO_PRODUCER_ID, NO_PARTITION_LEADER_EPOCH, 0
     with segment.open("rb") as file:
         while len(data := file.read(HEADER_SIZE)) == HEADER_SIZE:
@@ -144,6 +143,6 @@ def _highest_in_snapshot(snapshot: Path) -> SegmentTotals:
     try:
         entries = decode_snapshot(snapshot.read_bytes())
     except CorruptFileError:
-        # Kafka deletes it.
+        # Kafka deletes a damaged snapshot.
         return SegmentTotals()
     return SegmentTotals(producer_id=max((entry.producer_id for entry in entries), default=NO_PRODUCER_ID))

@@ -1,7 +1,7 @@
-"""A folder on which a real Kafka 4.3 starts: identity, bootstrap.checkpoint, and the logs of the partitions.
+"""A data folder for a real Kafka 4.3: identity, bootstrap.checkpoint and the logs of the partitions.
 
-A partition needs no more than its .log files and partition.metadata: where there is no .index, Kafka goes through the
-segment and makes everything else anew. meta.properties is written last, so that Kafka does not start on half a folder.
+A partition needs only its .log files and partition.metadata: Kafka rebuilds the other files of a segment that has no
+.index. meta.properties is written last, so that Kafka does not start on an incomplete folder.
 Source: LogLoader.load and KafkaRaftServer.initializeLogDirs, Kafka 4.3.0.
 """
 
@@ -37,21 +37,21 @@ from ....storage.checkpoints.checkpoint_files import (
 from ....storage.log_files import partition_folder
 from .server_properties import NODE_ID, SERVER_PROPERTIES, server_properties
 
-# How many producer ids Kafka's controller gives away at a time (ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE).
+# The block size of Kafka's controller (ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE).
 PRODUCER_ID_BLOCK = 1000
-# The feature whose level is configured, and by which key of ours.
+# The feature with a configurable level, and the key of fauxka for it.
 TRANSACTION_FEATURE, TRANSACTION_LEVEL_KEY = "transaction.version", "fauxka.transaction.version"
-# The controller gives no block any more that would end behind this.
+# The last block of the controller ends here.
 PRODUCER_ID_MAX = 2**63 - 1
 
 
 class ExportError(Exception):
-    """The export cannot be made; the message is one line for the user."""
+    """The export failed. The message is one line for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExportedPartition:
-    """What Kafka is to know of a partition; first_base_offset names its first .log file."""
+    """A partition. first_base_offset: the base offset of its first segment."""
 
     index: int
     leader_epoch: int
@@ -61,7 +61,7 @@ class ExportedPartition:
 
 @dataclass(frozen=True, slots=True)
 class ExportedTopic:
-    """A topic; configs holds what was set for it."""
+    """A topic and its own configs."""
 
     name: str
     topic_id: bytes
@@ -71,10 +71,10 @@ class ExportedTopic:
 
 @dataclass(frozen=True, slots=True)
 class ExportedCluster:
-    """What is written beside the logs.
+    """The metadata of the export.
 
-    producer_id_end: no producer id from there on is in a log or was given away.
-    settings: what the broker was set to, Kafka's keys.
+    producer_id_end: above every producer id that is in a log or was allocated.
+    settings: the broker configs that were set, by key.
     """
 
     cluster_id: str
@@ -84,24 +84,24 @@ class ExportedCluster:
 
 
 class KafkaFolder:
-    """The folder that an export is written to."""
+    """The target folder of an export."""
 
     def __init__(self, path: Path) -> None:
-        """Create the folder, or take one that is empty; raises ExportError and OSError."""
+        """Create the folder unless it exists and is empty. Raises ExportError and OSError."""
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
-            raise ExportError(f"{path} is there already, and is not an empty folder")
+            raise ExportError(f"{path} exists and is not an empty folder")
         path.mkdir(parents=True, exist_ok=True)
         self.path = path.resolve()
 
     def create_partition(self, topic_name: str, topic_id: bytes, index: int) -> Path:
-        """Create the folder of a partition and return it; raises OSError."""
+        """Create the folder of a partition and return it. Raises OSError."""
         folder = self.path / partition_folder(topic_name, index)
         folder.mkdir()
         (folder / PARTITION_METADATA).write_bytes(encode_partition_metadata(topic_id))
         return folder
 
     def finish(self, cluster: ExportedCluster, now_ms: int) -> None:
-        """Write everything else, once all logs are there; raises OSError."""
+        """Write all other files, after the logs. Raises OSError."""
         directory_id = new_uuid()
         log_starts = {
             (topic.name, partition.index): partition.log_start_offset
@@ -144,10 +144,10 @@ def _records_of(cluster: ExportedCluster, directory_id: bytes) -> Iterator[Metad
         for name, value in topic.configs.items():
             yield ConfigRecord(resource_name=topic.name, name=name, value=value)
     if cluster.producer_id_end > 0:
-        # Otherwise Kafka would begin at 0, and take a new producer's first batch for one that an old producer repeats.
+        # Without it Kafka allocates ids from 0 again, and takes batches of new producers for duplicates of old ones.
         yield ProducerIdsRecord(broker_id=NODE_ID, next_producer_id=_next_block(cluster.producer_id_end))
 
 
 def _next_block(producer_id_end: int) -> int:
-    """Return where the first block of producer ids begins that holds none before producer_id_end."""
+    """Return the start of the first block of producer ids at or above producer_id_end."""
     return min(-(-producer_id_end // PRODUCER_ID_BLOCK) * PRODUCER_ID_BLOCK, PRODUCER_ID_MAX - PRODUCER_ID_BLOCK)

@@ -1,6 +1,6 @@
-"""Reads all that a running broker holds, by the requests that any client may send, and writes it to a Kafka's folder.
+"""Exports a running broker with ordinary client requests.
 
-Batches are fetched from the earliest offset of each partition to what its end was when the export came to it.
+Batches are fetched from the earliest offset of a partition up to its end at the time of the export of its topic.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ from .kafka_folder import ExportedCluster, ExportedPartition, ExportedTopic, Exp
 from .segments_writer import SegmentsWriter
 
 TIMEOUT_SECONDS = 30.0
-# What a fetch asks for; one batch may be larger, up to what a broker takes in one request (socket.request.max.bytes).
+# The size of a fetch. One batch may be larger, up to socket.request.max.bytes.
 FETCH_BYTES = 16 * 1024 * 1024
 RESPONSE_BYTES_MAX = 128 * 1024 * 1024
 
-# The last versions that name topics by their names, and all brokers since Kafka 2.8 know.
+# The last versions with topic names that all brokers since Kafka 2.8 support.
 METADATA_VERSION = 10
 DESCRIBE_CONFIGS_VERSION = 4
 LIST_TRANSACTIONS_VERSION = 0
 FETCH_VERSION = 12
 LIST_OFFSETS_VERSION = 6
 
-# ListOffsets: the first offset of the log, and the one behind its last record.
+# Timestamps of ListOffsets: the log start offset and the log end offset.
 EARLIEST = -2
 LATEST = -1
 
@@ -59,17 +59,17 @@ SET_FOR_BROKER = frozenset({ConfigSource.BROKER, ConfigSource.DEFAULT_BROKER, Co
 
 @dataclass(frozen=True, slots=True)
 class OffsetRange:
-    """The offsets of a partition's log, from start on and before end."""
+    """The offsets of a log, from start up to but not including end."""
 
     start: int
     end: int
 
 
 class RunningBroker:
-    """A broker that is asked for all it has, and the other brokers of its cluster where they lead partitions."""
+    """A running broker, and the other brokers of its cluster that lead partitions."""
 
     def __init__(self, host: str, port: int) -> None:
-        """Connect and learn which topics there are; raises ConnectionFailed."""
+        """Connect and fetch the metadata of all topics. Raises ConnectionFailed."""
         self._bootstrap = self._connect(host, port)
         self._connections: dict[int, BlockingConnection] = {}
         self._metadata = self._bootstrap.send_request(
@@ -79,7 +79,7 @@ class RunningBroker:
             MetadataResponse.read,
         )
         if len(self._metadata.brokers) == 1:
-            # It may tell its clients an address that cannot be reached from here.
+            # Its advertised address may not be reachable from here.
             self._connections[self._metadata.brokers[0].node_id] = self._bootstrap
 
     def _connect(self, host: str, port: int) -> BlockingConnection:
@@ -90,19 +90,19 @@ class RunningBroker:
         for connection in {self._bootstrap, *self._connections.values()}:
             connection.close()
 
-    def export(self, folder: KafkaFolder, say: Callable[[str], None]) -> ExportedCluster:
-        """Write all logs and return what stands beside them.
+    def export(self, folder: KafkaFolder, report: Callable[[str], None]) -> ExportedCluster:
+        """Write all logs. Return the metadata for KafkaFolder.finish.
 
-        say: takes a line on each topic that was written. Raises ExportError, ConnectionFailed and OSError.
+        report: called with a line for each topic. Raises ExportError, ConnectionFailed and OSError.
         """
         topics: list[ExportedTopic] = []
         highest_producer_id = self._highest_of_transactional_ids()
         for topic in sorted(self._metadata.topics, key=lambda topic: topic.name or ""):
             ranges = [self._offset_range(topic, partition) for partition in _partitions_of(topic)]
             if topic.is_internal and all(each.start == each.end for each in ranges):
-                # Kafka makes it with the first client that needs it.
+                # Kafka creates it at its first use.
                 continue
-            exported, producer_id = self._export_topic(folder, topic, ranges, say)
+            exported, producer_id = self._export_topic(folder, topic, ranges, report)
             topics.append(exported)
             highest_producer_id = max(highest_producer_id, producer_id)
         cluster_id = self._metadata.cluster_id
@@ -111,17 +111,21 @@ class RunningBroker:
         return ExportedCluster(cluster_id, topics, highest_producer_id + 1, self._broker_settings())
 
     def _export_topic(
-        self, folder: KafkaFolder, topic: MetadataResponseTopic, ranges: list[OffsetRange], say: Callable[[str], None]
+        self,
+        folder: KafkaFolder,
+        topic: MetadataResponseTopic,
+        ranges: list[OffsetRange],
+        report: Callable[[str], None],
     ) -> tuple[ExportedTopic, int]:
-        """Write the topic's logs; return what Kafka is to know of it, and the highest producer id in them."""
+        """Write the topic's logs. Return the topic and the highest producer id in its logs."""
         name = topic.name or ""
         entries = self._configs_of(ResourceType.TOPIC, name)
         exported = ExportedTopic(name, topic.topic_id, _values_of(entries, frozenset({ConfigSource.TOPIC})))
         segment_bytes = int(next(entry.value or 0 for entry in entries if entry.name == "segment.bytes"))
         highest_producer_id, offsets, total_bytes = -1, 0, 0
         for partition, offset_range in zip(_partitions_of(topic), ranges, strict=True):
-            place = folder.create_partition(name, topic.topic_id, partition.partition_index)
-            writer = SegmentsWriter(place, segment_bytes, offset_range.start)
+            target = folder.create_partition(name, topic.topic_id, partition.partition_index)
+            writer = SegmentsWriter(target, segment_bytes, offset_range.start)
             self._copy(topic, partition, offset_range, writer)
             exported.partitions.append(
                 ExportedPartition(
@@ -134,7 +138,7 @@ class RunningBroker:
             highest_producer_id = max(highest_producer_id, writer.highest_producer_id)
             offsets += offset_range.end - offset_range.start
             total_bytes += writer.total_bytes
-        say(f"{name}: partitions {len(ranges)}, offsets {offsets}, bytes {total_bytes}")
+        report(f"{name}: partitions {len(ranges)}, offsets {offsets}, bytes {total_bytes}")
         return exported, highest_producer_id
 
     def _copy(
@@ -146,8 +150,8 @@ class RunningBroker:
     ) -> None:
         try:
             while writer.next_offset < offset_range.end:
-                answer = self._fetch(topic, partition, writer.next_offset)
-                batches = list(whole_batches(answer.records or b""))
+                response = self._fetch(topic, partition, writer.next_offset)
+                batches = list(whole_batches(response.records or b""))
                 if not batches:
                     raise ExportError(
                         f"{topic.name}-{partition.partition_index}: no whole batch at offset {writer.next_offset}, "
@@ -159,13 +163,15 @@ class RunningBroker:
             writer.close()
 
     def _fetch(self, topic: MetadataResponseTopic, partition: MetadataResponsePartition, offset: int) -> PartitionData:
-        wanted = FetchPartition(
+        partition_request = FetchPartition(
             partition=partition.partition_index, fetch_offset=offset, partition_max_bytes=FETCH_BYTES
         )
-        request = FetchRequest(max_bytes=FETCH_BYTES, topics=[FetchTopic(topic=topic.name or "", partitions=[wanted])])
-        answer = self._leader_of(partition).send_request(ApiKey.FETCH, FETCH_VERSION, request, FetchResponse.read)
-        _check(answer.error_code, f"Fetch of {topic.name}-{partition.partition_index}")
-        found = answer.responses[0].partitions[0]
+        request = FetchRequest(
+            max_bytes=FETCH_BYTES, topics=[FetchTopic(topic=topic.name or "", partitions=[partition_request])]
+        )
+        response = self._leader_of(partition).send_request(ApiKey.FETCH, FETCH_VERSION, request, FetchResponse.read)
+        _check(response.error_code, f"Fetch of {topic.name}-{partition.partition_index}")
+        found = response.responses[0].partitions[0]
         _check(found.error_code, f"Fetch of {topic.name}-{partition.partition_index} at offset {offset}")
         return found
 
@@ -173,13 +179,13 @@ class RunningBroker:
         return OffsetRange(self._offset(topic, partition, EARLIEST), self._offset(topic, partition, LATEST))
 
     def _offset(self, topic: MetadataResponseTopic, partition: MetadataResponsePartition, timestamp: int) -> int:
-        wanted = ListOffsetsPartition(partition_index=partition.partition_index, timestamp=timestamp)
+        partition_request = ListOffsetsPartition(partition_index=partition.partition_index, timestamp=timestamp)
         request = ListOffsetsRequest(
-            replica_id=-1, topics=[ListOffsetsTopic(name=topic.name or "", partitions=[wanted])]
+            replica_id=-1, topics=[ListOffsetsTopic(name=topic.name or "", partitions=[partition_request])]
         )
         leader = self._leader_of(partition)
-        answer = leader.send_request(ApiKey.LIST_OFFSETS, LIST_OFFSETS_VERSION, request, ListOffsetsResponse.read)
-        found = answer.topics[0].partitions[0]
+        response = leader.send_request(ApiKey.LIST_OFFSETS, LIST_OFFSETS_VERSION, request, ListOffsetsResponse.read)
+        found = response.topics[0].partitions[0]
         _check(found.error_code, f"ListOffsets of {topic.name}-{partition.partition_index}")
         return found.offset
 
@@ -193,18 +199,18 @@ class RunningBroker:
         return connection
 
     def _highest_of_transactional_ids(self) -> int:
-        """Return the highest producer id that a transactional id has, which may be in no batch of its own; or -1.
+        """Return the highest producer id of a transactional id, which may be in no batch; or -1.
 
-        It is not known of a Kafka before 3.0.
+        Brokers before Kafka 3.0 do not support ListTransactions; it is -1 then.
         """
         served = self._bootstrap.send_request(ApiKey.API_VERSIONS, 0, ApiVersionsRequest(), ApiVersionsResponse.read)
         if all(each.api_key != ApiKey.LIST_TRANSACTIONS for each in served.api_keys):
             return -1
         request = ListTransactionsRequest()
-        answer = self._bootstrap.send_request(
+        response = self._bootstrap.send_request(
             ApiKey.LIST_TRANSACTIONS, LIST_TRANSACTIONS_VERSION, request, ListTransactionsResponse.read
         )
-        return max((each.producer_id for each in answer.transaction_states), default=-1)
+        return max((each.producer_id for each in response.transaction_states), default=-1)
 
     def _broker_settings(self) -> dict[str, str]:
         node_id = self._metadata.brokers[0].node_id
@@ -212,13 +218,13 @@ class RunningBroker:
 
     def _configs_of(self, resource_type: ResourceType, name: str) -> list[DescribeConfigsResourceResult]:
         resource = DescribeConfigsResource(resource_type=resource_type, resource_name=name, configuration_keys=None)
-        answer = self._bootstrap.send_request(
+        response = self._bootstrap.send_request(
             ApiKey.DESCRIBE_CONFIGS,
             DESCRIBE_CONFIGS_VERSION,
             DescribeConfigsRequest(resources=[resource]),
             DescribeConfigsResponse.read,
         )
-        result = answer.results[0]
+        result = response.results[0]
         _check(result.error_code, f"DescribeConfigs of {resource_type.name} {name}")
         return result.configs
 
@@ -232,6 +238,6 @@ def _values_of(entries: list[DescribeConfigsResourceResult], sources: frozenset[
     return {entry.name: entry.value for entry in entries if entry.config_source in sources and entry.value is not None}
 
 
-def _check(error_code: int, what: str) -> None:
+def _check(error_code: int, request: str) -> None:
     if error_code != 0:
-        raise ExportError(f"{what} was answered with {ErrorCode(error_code).name}")
+        raise ExportError(f"{request} failed with {ErrorCode(error_code).name}")

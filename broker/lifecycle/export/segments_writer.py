@@ -1,4 +1,4 @@
-"""Writes batches as they came into .log files that are rolled as Kafka rolls them."""
+"""Writes batches unchanged to .log files, and rolls segments as Kafka does."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class SegmentsWriter:
     """The .log files of one partition."""
 
     def __init__(self, folder: Path, segment_bytes: int, first_offset: int) -> None:
-        """Begin a log whose first offset is first_offset, in a folder without .log files.
+        """folder: a folder without .log files. first_offset: the log start offset.
 
-        segment_bytes: how large a segment may become by more than one batch.
+        segment_bytes: the maximum size of a segment with more than one batch.
         """
         self._folder = folder
         self._segment_bytes = segment_bytes
@@ -31,10 +31,10 @@ class SegmentsWriter:
         self.highest_leader_epoch = NO_PARTITION_LEADER_EPOCH
 
     def append(self, batch: WholeBatch) -> None:
-        """Write a batch behind the last one; raises OSError."""
+        """Append a batch. Raises OSError."""
         header = batch.header
         if self._file is None:
-            # A first batch may begin before the log start, which then lies within it; a compacted log may begin later.
+            # The log start may be inside the first batch. A compacted log may have its first batch later.
             self.first_base_offset = min(self._first_offset, header.base_offset)
             self._file = self._open(self.first_base_offset)
         elif self._is_roll_due(batch):
@@ -57,7 +57,7 @@ class SegmentsWriter:
         return (self._folder / file_name(base_offset, LOG_SUFFIX)).open("xb")
 
     def close(self) -> None:
-        """Close the last file; a log without a batch gets an empty one. Raises OSError."""
+        """Close the last file. A log without a batch gets an empty file. Raises OSError."""
         if self._file is None:
             self._file = self._open(self._first_offset)
         self._file.close()

@@ -1,4 +1,4 @@
-"""server.properties: the settings that a real Kafka is started with on an exported folder."""
+"""The server.properties of an export, with which a real Kafka serves the folder."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from ....storage.checkpoints.properties_file import escaped_value
 
 SERVER_PROPERTIES = "server.properties"
 
-# The one broker, which is its own controller.
+# The only broker, which is also the controller.
 NODE_ID = 1
 BROKER_PORT = 9092
 CONTROLLER_PORT = 9093
 
-# What of the broker's own settings is handed on: what decides how logs, producers, transactions and groups are treated.
-# Listeners, identities and folders are another broker's there.
+# The exported broker configs: those of logs, producers, transactions and groups, without listeners, ids and folders.
 KEPT_PREFIXES = (
     "auto.create.",
     "compression.",
@@ -29,7 +28,7 @@ KEPT_PREFIXES = (
     "transaction.",
     "transactional.",
 )
-# Folders, and what a single broker has no choice about.
+# Folders, and keys that must be 1 with a single broker.
 DROPPED = frozenset(
     {
         "log.dir",
@@ -42,12 +41,12 @@ DROPPED = frozenset(
 
 
 def kept_settings(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return of a broker's settings those that an exported folder is to be served with."""
+    """Return the broker configs that are exported."""
     return {name: value for name, value in settings.items() if name.startswith(KEPT_PREFIXES) and name not in DROPPED}
 
 
 def server_properties(folder: Path, settings: Mapping[str, str]) -> bytes:
-    """Return the file with which Kafka serves the folder on 127.0.0.1 with these settings."""
+    """Return the content of server.properties: Kafka serves the folder on 127.0.0.1 with these settings."""
     entries = {
         "process.roles": "broker,controller",
         "node.id": str(NODE_ID),

@@ -33,7 +33,7 @@ RECORD_BYTES = SEGMENT_BYTES * 2 // 5
 
 def export_from(broker: Broker, folder: Path) -> list[str]:
     said: list[str] = []
-    export(str(folder), data_folder=None, bootstrap=broker.bootstrap_servers, say=said.append)
+    export(str(folder), data_folder=None, bootstrap=broker.bootstrap_servers, report=said.append)
     return said
 
 
@@ -178,10 +178,10 @@ def test_folder_of_a_stopped_broker_is_exported_like_the_broker_itself(tmp_path:
         with log_client(broker.bootstrap) as client:
             client.create_topic("t", 2, {"retention.ms": "-1"})
             fill(client)
-        export(str(tmp_path / "asked"), data_folder=None, bootstrap=broker.bootstrap, say=lambda _: None)
+        export(str(tmp_path / "asked"), data_folder=None, bootstrap=broker.bootstrap, report=lambda _: None)
         stop(broker, signal.SIGTERM)
 
-    export(str(tmp_path / "read"), data_folder=str(tmp_path / "data"), bootstrap=None, say=lambda _: None)
+    export(str(tmp_path / "read"), data_folder=str(tmp_path / "data"), bootstrap=None, report=lambda _: None)
 
     asked, read = tmp_path / "asked", tmp_path / "read"
     assert records_of(read, TopicRecord) == records_of(asked, TopicRecord)
@@ -206,7 +206,7 @@ def test_folder_that_a_broker_works_in_is_refused(tmp_path: Path) -> None:
         (("--data-dir", "d", "--from", "127.0.0.1:1"), "either --data-dir or --from"),
         (("--from", "nowhere"), "takes host:port"),
         (("--from", "127.0.0.1:1"), "refused"),
-        (("--data-dir", "/nonexistent"), "no data folder of fauxka"),
+        (("--data-dir", "/nonexistent"), "not a data folder of fauxka"),
     ],
 )
 def test_mistake_is_one_line_and_exit_code_2(tmp_path: Path, options: tuple[str, ...], reason: str) -> None:
