@@ -204,7 +204,7 @@ def test_folder_that_a_broker_works_in_is_refused(tmp_path: Path) -> None:
     [
         ((), "either --data-dir or --from"),
         (("--data-dir", "d", "--from", "127.0.0.1:1"), "either --data-dir or --from"),
-        (("--from", "nowhere"), "takes host:port"),
+        (("--from", "nowhere"), "must be host:port"),
         (("--from", "127.0.0.1:1"), "refused"),
         (("--data-dir", "/nonexistent"), "not a data folder of fauxka"),
     ],
