@@ -238,7 +238,7 @@ def test_health_of_nothing_is_one_line_and_exit_code_1() -> None:
     ("answer", "reason"),
     [
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", "is not from a Kafka broker"),
-        (b"\x00\x00\x00\x06\x00\x00\x00\x09\x00\x00", "request 9"),
+        (b"\x00\x00\x00\x06\x00\x00\x00\x09\x00\x00", "correlation id 1, got 9"),
         (b"\x00\x00\x00\x0a\x00\x00\x00\x01\x00\x23\x00\x00\x00\x00", "error 35"),
         (b"\x00\x00", "closed after 2 of 4 bytes"),
     ],
