@@ -14,7 +14,7 @@ from fauxka.broker.coordinators.group.group_settings import GroupSettings
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.storage.cleaning.log_cleaner import LogCleaner
 
-from ..broker.coordinators.group_play import GROUP, SESSION_TIMEOUT_MS, SUBSCRIPTION, GroupPlay, topic_id
+from ..broker.coordinators.group_harness import GROUP, SESSION_TIMEOUT_MS, SUBSCRIPTION, GroupHarness, topic_id
 from ..run_counts import examples
 from ..storage.cleaned_logs import roll
 from .kept_group_model import KeptGroupModel, Seen
@@ -50,7 +50,7 @@ class Run:
     """One group and its model."""
 
     def __init__(self) -> None:
-        self.play = GroupPlay(
+        self.harness = GroupHarness(
             GroupSettings(initial_rebalance_delay_ms=0),
             config={"offsets.topic.num.partitions": "1"},
         )
@@ -58,37 +58,38 @@ class Run:
         self.cleaned = 0
 
     def seen(self) -> Seen:
-        described = self.play.coordinator.describe(GROUP)
+        described = self.harness.coordinator.describe(GROUP)
         members = tuple(sorted((member.member_id, member.member_assignment) for member in described.members))
         return Seen(described.group_state, described.protocol_data, members)
 
     def offsets(self) -> dict[str, int]:
         return {
-            topic: partitions[0].offset for topic, partitions in self.play.coordinator.offsets.of_group(GROUP).items()
+            topic: partitions[0].offset
+            for topic, partitions in self.harness.coordinator.offsets.of_group(GROUP).items()
         }
 
     def pending(self) -> set[str]:
-        return {topic for topic in TOPICS if self.play.coordinator.offsets.is_pending(GROUP, topic, 0)}
+        return {topic for topic in TOPICS if self.harness.coordinator.offsets.is_pending(GROUP, topic, 0)}
 
     def member(self, who: int) -> str:
-        members = self.play.member_ids
+        members = self.harness.member_ids
         return members[who % len(members)] if members else "nobody"
 
     @property
     def generation_id(self) -> int:
         """The one that a member's heartbeat is not refused for."""
         member = self.member(0)
-        generations = (g for g in range(GENERATIONS_MAX) if self.play.heartbeat(member, g) not in REFUSED)
+        generations = (g for g in range(GENERATIONS_MAX) if self.harness.heartbeat(member, g) not in REFUSED)
         return next(generations, -1)
 
     def do(self, step: Step) -> None:
         """Do it, whether it is allowed or not, and tell the model what came of it."""
-        play, topic = self.play, TOPICS[step.who % len(TOPICS)]
+        harness, topic = self.harness, TOPICS[step.who % len(TOPICS)]
         match step.kind:
             case "join":
-                play.start_join(f"c{step.who}")
+                harness.start_join(f"c{step.who}")
             case "join static":
-                play.start_join("static", instance=f"i{step.who}")
+                harness.start_join("static", instance=f"i{step.who}")
             case "rejoin":
                 self._rejoin(step.who, SUBSCRIPTION)
             case "change":
@@ -96,11 +97,11 @@ class Run:
             case "sync":
                 self._try(partial(self._sync_all, step.number))
             case "leave":
-                self._try(partial(play.leave, self.member(step.who)))
+                self._try(partial(harness.leave, self.member(step.who)))
             case "heartbeat":
-                play.heartbeat(self.member(step.who), self.generation_id)
+                harness.heartbeat(self.member(step.who), self.generation_id)
             case "wait":
-                play.clock.advance(SESSION_TIMEOUT_MS // 2 if step.number % 2 else SESSION_TIMEOUT_MS)
+                harness.clock.advance(SESSION_TIMEOUT_MS // 2 if step.number % 2 else SESSION_TIMEOUT_MS)
             case "clean":
                 self._clean()
             case "crash":
@@ -109,30 +110,32 @@ class Run:
                 self._change_offsets(step, topic)
 
     def _change_offsets(self, step: Step, topic: str) -> None:
-        play, model = self.play, self.model
+        harness, model = self.harness, self.model
         match step.kind:
             case "commit":
-                if self._try(partial(play.commit, step.number, topic=topic)):
+                if self._try(partial(harness.commit, step.number, topic=topic)):
                     model.commit(topic, step.number)
             case "commit as member":
                 member, generation_id = self.member(step.who), self.generation_id
-                commit = partial(play.commit, step.number, topic=topic, member_id=member, generation_id=generation_id)
+                commit = partial(
+                    harness.commit, step.number, topic=topic, member_id=member, generation_id=generation_id
+                )
                 if self._try(commit):
                     model.commit(topic, step.number)
             case "commit pending":
-                if self._try(partial(play.commit_pending, step.number, step.who, topic=topic)):
+                if self._try(partial(harness.commit_pending, step.number, step.who, topic=topic)):
                     model.commit_pending(step.who, topic, step.number)
             case "end":
-                play.end_transaction(step.who, is_commit=step.number % 2 == 0)
+                harness.end_transaction(step.who, is_commit=step.number % 2 == 0)
                 model.end_transaction(step.who, is_commit=step.number % 2 == 0)
             case "delete offset":
                 if self._try(partial(self._delete_offset, topic)):
                     model.forget(topic)
             case "delete topic":
-                play.coordinator.offsets.remove_topics([(topic, topic_id(topic))])
+                harness.coordinator.offsets.remove_topics([(topic, topic_id(topic))])
                 model.forget(topic)
             case "delete group":
-                if self._try(partial(play.coordinator.delete_group, GROUP)):
+                if self._try(partial(harness.coordinator.delete_group, GROUP)):
                     model.forget_all()
             case _:
                 self._fail_to_commit(topic, step.number)
@@ -145,36 +148,36 @@ class Run:
         return True
 
     def _rejoin(self, who: int, metadata: bytes) -> None:
-        if self.play.state != "Dead":
-            self.play.rejoin(self.member(who), metadata)
+        if self.harness.state != "Dead":
+            self.harness.rejoin(self.member(who), metadata)
 
     def _sync_all(self, number: int) -> None:
-        members = self.play.member_ids
+        members = self.harness.member_ids
         assignments = {member: b"%s has %d" % (member.encode(), number) for member in members}
         for member in members:
-            self.play.start_sync(member, self.generation_id, assignments)
+            self.harness.start_sync(member, self.generation_id, assignments)
 
     def _delete_offset(self, topic: str) -> None:
-        offsets = self.play.coordinator.offsets
+        offsets = self.harness.coordinator.offsets
         if offsets.delete(offsets.deletable_group_of(GROUP), [(topic, 0)]) != [ErrorCode.NONE]:
             raise KafkaError(ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC, topic)
 
     def _fail_to_commit(self, topic: str, number: int) -> None:
-        self.play.log.broken_by = ErrorCode.NOT_COORDINATOR
+        self.harness.log.broken_by = ErrorCode.NOT_COORDINATOR
         with pytest.raises(KafkaError):
-            self.play.commit(number, topic=topic)
-        self.play.log.broken_by = None
+            self.harness.commit(number, topic=topic)
+        self.harness.log.broken_by = None
 
     def _clean(self) -> None:
-        topic = self.play.cluster.image.find_topic("__consumer_offsets")
+        topic = self.harness.cluster.image.find_topic("__consumer_offsets")
         if topic is None:
             return
         # The newest segment is never cleaned.
-        roll(self.play.cluster.node.replicas.partitions_of(topic)[0].log)
-        replicas = self.play.cluster.node.replicas
+        roll(self.harness.cluster.node.replicas.partitions_of(topic)[0].log)
+        replicas = self.harness.cluster.node.replicas
         cleaner = LogCleaner(replicas.file_system, replicas.logs)
         for _ in range(CLEANINGS_MAX):
-            cleaning = cleaner.begin(self.play.clock.now_ms())
+            cleaning = cleaner.begin(self.harness.clock.now_ms())
             if cleaning is None:
                 return
             self.cleaned += 1
@@ -184,7 +187,7 @@ class Run:
             assert cleaning.error is None
 
     def _crash(self) -> None:
-        self.play.crash()
+        self.harness.crash()
         assert self.model.is_known_as(self.seen()), (self.seen(), self.model)
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""What coordinators keep is in their topic, in batches that are whole or not there, and is read again in order."""
+"""The log of a coordinator: appends, replay, and the wait for a flush."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def cluster_with(config: dict[str, str] | None = None) -> Cluster:
     return Cluster(BrokerConfig.from_entries(config or {}), clock=ManualClock(NOW_MS), file_system=MemoryFileSystem())
 
 
-def refused_as_name(code: ErrorCode) -> str:
+def error_name(code: ErrorCode) -> str:
     return code.name
 
 
@@ -52,7 +52,7 @@ def test_records_are_replayed_in_order_from_the_partition_of_their_key() -> None
     assert replayed(log) == [(partition, b"k", b"1"), (partition, b"k", None), (partition, b"k", b"2")]
 
 
-def test_records_that_belong_together_are_one_batch_of_nobody_with_the_time_of_the_clock() -> None:
+def test_records_of_one_append_are_one_batch_without_a_producer_at_the_time_of_the_clock() -> None:
     cluster = cluster_with()
     cluster.node.coordinators.coordinator_log(CoordinatorType.GROUP).append(
         "g", [CoordinatorRecord(b"k", b"1"), CoordinatorRecord(b"l", b"2")]
@@ -67,7 +67,7 @@ def test_records_that_belong_together_are_one_batch_of_nobody_with_the_time_of_t
     assert (header.base_timestamp, header.attributes) == (NOW_MS, 0)
 
 
-def test_more_than_is_read_at_a_time_is_replayed_whole() -> None:
+def test_a_log_larger_than_one_read_is_replayed_completely() -> None:
     log = cluster_with().node.coordinators.coordinator_log(CoordinatorType.GROUP)
     values = [b"%d" % number * 50_000 for number in range(60)]
 
@@ -77,7 +77,7 @@ def test_more_than_is_read_at_a_time_is_replayed_whole() -> None:
     assert [value for _, _, value in replayed(log)] == values
 
 
-def test_a_log_is_empty_until_something_is_kept() -> None:
+def test_a_log_is_empty_before_the_first_append() -> None:
     cluster = cluster_with()
     log = cluster.node.coordinators.coordinator_log(CoordinatorType.GROUP)
     assert log.is_empty
@@ -88,7 +88,7 @@ def test_a_log_is_empty_until_something_is_kept() -> None:
     assert cluster.node.coordinators.coordinator_log(CoordinatorType.TRANSACTION).is_empty
 
 
-def test_what_cannot_be_appended_is_answered_as_coordinators_do() -> None:
+def test_a_failed_append_raises_not_coordinator() -> None:
     cluster = cluster_with()
     log = cluster.node.coordinators.coordinator_log(CoordinatorType.GROUP)
     log.append("g", [CoordinatorRecord(b"k", b"v")])
@@ -101,7 +101,7 @@ def test_what_cannot_be_appended_is_answered_as_coordinators_do() -> None:
     assert [value for _, _, value in replayed(log)] == [b"v"]
 
 
-def test_records_that_are_too_large_are_a_fault_of_the_server() -> None:
+def test_too_large_records_raise_unknown_server_error() -> None:
     log = cluster_with({"offsets.topic.segment.bytes": "2000000"}).node.coordinators.coordinator_log(
         CoordinatorType.GROUP
     )
@@ -113,16 +113,16 @@ def test_records_that_are_too_large_are_a_fault_of_the_server() -> None:
     assert log.is_empty or not replayed(log)
 
 
-def test_without_flushes_the_answer_is_there_at_once() -> None:
+def test_without_flushes_the_response_is_returned_at_once() -> None:
     log = cluster_with().node.coordinators.coordinator_log(CoordinatorType.GROUP)
 
     log.append("g", [CoordinatorRecord(b"k", b"v")])
 
-    assert log.when_durable("done", refused_as_name) == "done"
+    assert log.when_durable("done", error_name) == "done"
 
 
-def settle_in(folder: Path, spoil: Callable[[Cluster], None]) -> str:
-    """Append one record where each is flushed, and return what it is answered."""
+def append_durably(folder: Path, spoil: Callable[[Cluster], None]) -> str:
+    """Append one record in a cluster with flush.messages=1, and return the response."""
 
     async def settle() -> str:
         cluster = Cluster(
@@ -133,7 +133,7 @@ def settle_in(folder: Path, spoil: Callable[[Cluster], None]) -> str:
         log.append("g", [CoordinatorRecord(b"k", b"v")])
         spoil(cluster)
         delivered: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        answer: str | Deferred[str] = log.when_durable("done", refused_as_name)
+        answer: str | Deferred[str] = log.when_durable("done", error_name)
         assert isinstance(answer, Deferred), "it was not flushed yet"
         answer.deliver_to(delivered.set_result)
         settled = await asyncio.wait_for(delivered, 10)
@@ -143,17 +143,17 @@ def settle_in(folder: Path, spoil: Callable[[Cluster], None]) -> str:
     return asyncio.run(settle())
 
 
-def test_the_answer_comes_when_the_records_are_flushed(tmp_path: Path) -> None:
+def test_the_response_is_completed_when_the_records_are_flushed(tmp_path: Path) -> None:
     offsets: list[int] = []
 
     def look(cluster: Cluster) -> None:
         offsets.append(cluster.node.replicas.partition_of("__consumer_offsets", 0).log.recovery_point)
 
-    assert settle_in(tmp_path, look) == "done"
+    assert append_durably(tmp_path, look) == "done"
     assert offsets == [0]
 
 
-def test_a_flush_that_fails_is_answered_as_an_append_that_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_flush_gives_the_error_of_a_failed_append(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def spoil(cluster: Cluster) -> None:
         log = cluster.node.replicas.partition_of("__consumer_offsets", 0).log
 
@@ -162,4 +162,4 @@ def test_a_flush_that_fails_is_answered_as_an_append_that_does(tmp_path: Path, m
 
         monkeypatch.setattr(log, "begin_flush", refuse)
 
-    assert settle_in(tmp_path, spoil) == "NOT_COORDINATOR"
+    assert append_durably(tmp_path, spoil) == "NOT_COORDINATOR"

@@ -1,4 +1,4 @@
-"""flush.messages and groups: what was written is answered when it is flushed, and refused where it cannot be."""
+"""flush.messages and groups: responses wait for the flush of their records, and a failed flush gives an error."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def broker(files: SteeredFileSystem) -> Iterator[Broker]:
 
 @pytest.fixture
 def connection(broker: Broker) -> Iterator[Connection]:
-    """A client whose first commit has made the topic of groups."""
+    """A client whose first commit has created __consumer_offsets."""
     connection = Connection(broker.bootstrap_servers)
     assert commit(connection, "first", 1) == ErrorCode.NONE
     yield connection
@@ -63,7 +63,7 @@ def commit(connection: Connection, group_id: str, offset: int) -> int:
 
 
 def joined(connection: Connection) -> JoinGroupResponse:
-    """Return the answer to a static member, which needs no second request."""
+    """Return the response to a static member, which needs no second request."""
     request = JoinGroupRequest(
         group_id="g",
         session_timeout_ms=10_000,
@@ -92,7 +92,7 @@ def assignment(connection: Connection, member: JoinGroupResponse) -> SyncGroupRe
     return response
 
 
-def test_a_commit_is_flushed_before_it_is_answered(connection: Connection, files: SteeredFileSystem) -> None:
+def test_a_commit_is_flushed_before_its_response(connection: Connection, files: SteeredFileSystem) -> None:
     before = files.syncs
 
     error_code = commit(connection, "g", 1)
@@ -100,13 +100,13 @@ def test_a_commit_is_flushed_before_it_is_answered(connection: Connection, files
     assert (error_code, files.syncs - before) == (ErrorCode.NONE, 1)
 
 
-def test_a_commit_that_cannot_be_flushed_is_refused(connection: Connection, files: SteeredFileSystem) -> None:
+def test_a_commit_that_cannot_be_flushed_gets_an_error(connection: Connection, files: SteeredFileSystem) -> None:
     files.sync_error = os_error(errno.EIO)
 
     assert commit(connection, "g", 1) == ErrorCode.NOT_COORDINATOR
 
 
-def test_an_assignment_is_flushed_before_anybody_is_told(connection: Connection, files: SteeredFileSystem) -> None:
+def test_an_assignment_is_flushed_before_any_response(connection: Connection, files: SteeredFileSystem) -> None:
     member = joined(connection)
     before = files.syncs
 
@@ -115,7 +115,7 @@ def test_an_assignment_is_flushed_before_anybody_is_told(connection: Connection,
     assert (told.error_code, told.assignment, files.syncs - before) == (ErrorCode.NONE, b"part", 1)
 
 
-def test_an_assignment_that_cannot_be_flushed_is_told_nobody(connection: Connection, files: SteeredFileSystem) -> None:
+def test_an_assignment_that_cannot_be_flushed_is_not_sent(connection: Connection, files: SteeredFileSystem) -> None:
     member = joined(connection)
     files.sync_error = os_error(errno.EIO)
 

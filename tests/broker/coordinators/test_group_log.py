@@ -1,4 +1,4 @@
-"""What groups and their offsets are written as, what is known of them after a crash, and what a failed write does."""
+"""The records of groups and offsets: restored after a crash, and failed writes."""
 
 from __future__ import annotations
 
@@ -7,15 +7,24 @@ import pytest
 from fauxka.broker.coordinators.group.group_settings import GroupSettings
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 
-from .group_play import GROUP, SESSION_TIMEOUT_MS, SUBSCRIPTION, GroupPlay, answered, assigned, stable_group, topic_id
+from .group_harness import (
+    GROUP,
+    SESSION_TIMEOUT_MS,
+    SUBSCRIPTION,
+    GroupHarness,
+    join_response,
+    stable_group,
+    sync_response,
+    topic_id,
+)
 
 RETENTION_MS = 100_000
 CHECK_MS = 1_000
 OTHER_SUBSCRIPTION = SUBSCRIPTION.replace(b"t", b"u")
 
 
-def expiring() -> GroupPlay:
-    return GroupPlay(
+def expiring() -> GroupHarness:
+    return GroupHarness(
         GroupSettings(
             initial_rebalance_delay_ms=0,
             offsets_retention_ms=RETENTION_MS,
@@ -27,140 +36,140 @@ def expiring() -> GroupPlay:
 # -- after a crash
 
 
-def test_members_go_on_in_their_generation() -> None:
-    play = GroupPlay()
-    a, b = stable_group(play, "a", "b")
+def test_members_stay_in_their_generation_after_a_crash() -> None:
+    harness = GroupHarness()
+    a, b = stable_group(harness, "a", "b")
 
-    play.crash()
+    harness.crash()
 
-    assert (play.state, play.member_ids) == ("Stable", [a, b])
-    assert play.heartbeat(a, 2) is ErrorCode.NONE
-    assert assigned(play.start_sync(b, 2)).assignment == b.encode()
-
-
-def test_sessions_begin_anew_and_who_does_not_come_back_is_out() -> None:
-    play = GroupPlay()
-    a, b = stable_group(play, "a", "b")
-    play.clock.advance(SESSION_TIMEOUT_MS - 1)
-    play.crash()
-
-    play.clock.advance(SESSION_TIMEOUT_MS - 1)
-    play.heartbeat(a, 2)
-    play.clock.advance(1)
-    play.rejoin(a)
-
-    assert b not in play.member_ids
-    assert play.heartbeat(a, 3) is ErrorCode.NONE
+    assert (harness.state, harness.member_ids) == ("Stable", [a, b])
+    assert harness.heartbeat(a, 2) is ErrorCode.NONE
+    assert sync_response(harness.start_sync(b, 2)).assignment == b.encode()
 
 
-def test_a_rebalance_under_way_is_forgotten_and_the_generation_before_it_counts() -> None:
-    play = GroupPlay()
-    a, b = stable_group(play, "a", "b")
-    play.rejoin(b, b"other metadata")
-    before = play.state
+def test_sessions_restart_after_a_crash_and_silent_members_are_removed() -> None:
+    harness = GroupHarness()
+    a, b = stable_group(harness, "a", "b")
+    harness.clock.advance(SESSION_TIMEOUT_MS - 1)
+    harness.crash()
 
-    play.crash()
+    harness.clock.advance(SESSION_TIMEOUT_MS - 1)
+    harness.heartbeat(a, 2)
+    harness.clock.advance(1)
+    harness.rejoin(a)
 
-    assert (before, play.state) == ("PreparingRebalance", "Stable")
-    assert play.heartbeat(a, 2) is ErrorCode.NONE
-
-
-def test_a_group_whose_first_members_never_had_an_assignment_is_empty() -> None:
-    play = GroupPlay()
-    answered(play.start_join("a"))
-
-    play.crash()
-
-    assert (play.state, play.member_ids) == ("Empty", [])
+    assert b not in harness.member_ids
+    assert harness.heartbeat(a, 3) is ErrorCode.NONE
 
 
-def test_a_static_member_keeps_the_id_that_it_was_given_last() -> None:
-    play = GroupPlay()
-    first = answered(play.start_join("a", instance="i"))
-    play.start_sync(first.member_id, 1, {first.member_id: b"part"})
-    second = answered(play.start_join("a", instance="i"))
+def test_a_crash_during_a_rebalance_restores_the_previous_generation() -> None:
+    harness = GroupHarness()
+    a, b = stable_group(harness, "a", "b")
+    harness.rejoin(b, b"other metadata")
+    before = harness.state
 
-    play.crash()
+    harness.crash()
 
-    assert play.member_ids == [second.member_id]
-    assert assigned(play.start_sync(second.member_id, 1)).assignment == b"part"
-
-
-def test_members_that_are_more_than_is_allowed_by_now_join_again() -> None:
-    play = GroupPlay()
-    a, _ = stable_group(play, "a", "b")
-    play.settings = GroupSettings(initial_rebalance_delay_ms=0, members_max=1)
-
-    play.crash()
-
-    assert play.heartbeat(a, 2) is ErrorCode.REBALANCE_IN_PROGRESS
+    assert (before, harness.state) == ("PreparingRebalance", "Stable")
+    assert harness.heartbeat(a, 2) is ErrorCode.NONE
 
 
-def test_committed_offsets_are_there_with_all_that_belongs_to_them() -> None:
-    play = GroupPlay()
-    play.commit(1)
-    play.commit(2)
-    play.commit(3, topic="other")
-    before = dict(play.coordinator.offsets.of_group(GROUP))
+def test_a_group_without_a_first_assignment_is_empty_after_a_crash() -> None:
+    harness = GroupHarness()
+    join_response(harness.start_join("a"))
 
-    play.crash()
+    harness.crash()
 
-    assert play.coordinator.offsets.of_group(GROUP) == before
-    assert (play.committed(), play.committed("other")) == (2, 3)
+    assert (harness.state, harness.member_ids) == ("Empty", [])
 
 
-def test_a_retention_time_goes_on() -> None:
-    play = expiring()
-    play.commit(1, retention_time_ms=10 * CHECK_MS)
-    play.clock.advance(6 * CHECK_MS)
-    play.crash()
+def test_a_static_member_keeps_its_last_member_id_after_a_crash() -> None:
+    harness = GroupHarness()
+    first = join_response(harness.start_join("a", instance="i"))
+    harness.start_sync(first.member_id, 1, {first.member_id: b"part"})
+    second = join_response(harness.start_join("a", instance="i"))
 
-    play.clock.advance(3 * CHECK_MS)
-    before = play.committed()
-    play.clock.advance(2 * CHECK_MS)
+    harness.crash()
 
-    assert (before, play.committed()) == (1, None)
+    assert harness.member_ids == [second.member_id]
+    assert sync_response(harness.start_sync(second.member_id, 1)).assignment == b"part"
 
 
-def test_the_time_since_the_last_member_left_goes_on() -> None:
-    play = expiring()
-    (a,) = stable_group(play, "a")
-    play.commit(1, member_id=a, generation_id=1)
-    play.leave(a)
-    play.clock.advance(RETENTION_MS - CHECK_MS)
-    play.crash()
+def test_a_group_above_a_lowered_group_max_size_rebalances_after_a_crash() -> None:
+    harness = GroupHarness()
+    a, _ = stable_group(harness, "a", "b")
+    harness.settings = GroupSettings(initial_rebalance_delay_ms=0, members_max=1)
 
-    before = play.committed()
-    play.clock.advance(2 * CHECK_MS)
+    harness.crash()
 
-    assert (before, play.committed(), play.state) == (1, None, "Dead")
+    assert harness.heartbeat(a, 2) is ErrorCode.REBALANCE_IN_PROGRESS
+
+
+def test_committed_offsets_are_restored_with_all_fields() -> None:
+    harness = GroupHarness()
+    harness.commit(1)
+    harness.commit(2)
+    harness.commit(3, topic="other")
+    before = dict(harness.coordinator.offsets.of_group(GROUP))
+
+    harness.crash()
+
+    assert harness.coordinator.offsets.of_group(GROUP) == before
+    assert (harness.committed(), harness.committed("other")) == (2, 3)
+
+
+def test_a_retention_time_of_a_commit_counts_on_after_a_crash() -> None:
+    harness = expiring()
+    harness.commit(1, retention_time_ms=10 * CHECK_MS)
+    harness.clock.advance(6 * CHECK_MS)
+    harness.crash()
+
+    harness.clock.advance(3 * CHECK_MS)
+    before = harness.committed()
+    harness.clock.advance(2 * CHECK_MS)
+
+    assert (before, harness.committed()) == (1, None)
+
+
+def test_the_time_since_the_last_member_left_counts_on_after_a_crash() -> None:
+    harness = expiring()
+    (a,) = stable_group(harness, "a")
+    harness.commit(1, member_id=a, generation_id=1)
+    harness.leave(a)
+    harness.clock.advance(RETENTION_MS - CHECK_MS)
+    harness.crash()
+
+    before = harness.committed()
+    harness.clock.advance(2 * CHECK_MS)
+
+    assert (before, harness.committed(), harness.state) == (1, None, "Dead")
 
 
 @pytest.mark.parametrize("crashes", [False, True])
-def test_what_was_deleted_does_not_come_back(*, crashes: bool) -> None:
-    play = GroupPlay()
-    play.commit(1)
-    play.commit(2, topic="other")
-    play.coordinator.offsets.remove_topics([("t", topic_id("t"))])
+def test_deleted_groups_and_offsets_stay_deleted(*, crashes: bool) -> None:
+    harness = GroupHarness()
+    harness.commit(1)
+    harness.commit(2, topic="other")
+    harness.coordinator.offsets.remove_topics([("t", topic_id("t"))])
 
     if crashes:
-        play.crash()
-    after_topic = play.committed(), play.committed("other")
-    play.coordinator.delete_group(GROUP)
+        harness.crash()
+    after_topic = harness.committed(), harness.committed("other")
+    harness.coordinator.delete_group(GROUP)
     if crashes:
-        play.crash()
+        harness.crash()
 
     assert after_topic == (None, 2)
-    assert (play.state, play.committed("other")) == ("Dead", None)
+    assert (harness.state, harness.committed("other")) == ("Dead", None)
 
 
-def test_an_offset_of_a_topic_that_has_another_id_by_now_stays_when_that_one_is_deleted() -> None:
-    play = GroupPlay()
-    play.commit(1)
+def test_deleting_a_topic_keeps_offsets_of_another_topic_id() -> None:
+    harness = GroupHarness()
+    harness.commit(1)
 
-    play.coordinator.offsets.remove_topics([("t", topic_id("another"))])
+    harness.coordinator.offsets.remove_topics([("t", topic_id("another"))])
 
-    assert play.committed() == 1
+    assert harness.committed() == 1
 
 
 # -- transactions
@@ -168,148 +177,150 @@ def test_an_offset_of_a_topic_that_has_another_id_by_now_stays_when_that_one_is_
 
 @pytest.mark.parametrize("crashes", [False, True])
 @pytest.mark.parametrize(("is_commit", "expected"), [(True, 5), (False, 1)])
-def test_offsets_of_a_transaction_count_when_it_is_committed(*, is_commit: bool, expected: int, crashes: bool) -> None:
-    play = GroupPlay()
-    play.commit(1)
-    play.commit_pending(5, producer_id=7)
+def test_a_commit_marker_commits_the_offsets_of_its_transaction(
+    *, is_commit: bool, expected: int, crashes: bool
+) -> None:
+    harness = GroupHarness()
+    harness.commit(1)
+    harness.commit_pending(5, producer_id=7)
     if crashes:
-        play.crash()
-    before, was_pending = play.committed(), play.is_pending
+        harness.crash()
+    before, was_pending = harness.committed(), harness.is_pending
 
-    play.end_transaction(7, is_commit=is_commit)
+    harness.end_transaction(7, is_commit=is_commit)
     if crashes:
-        play.crash()
+        harness.crash()
 
     assert (before, was_pending) == (1, True)
-    assert (play.committed(), play.is_pending) == (expected, False)
+    assert (harness.committed(), harness.is_pending) == (expected, False)
 
 
 @pytest.mark.parametrize("crashes", [False, True])
-def test_an_offset_that_was_committed_after_that_of_a_transaction_stays(*, crashes: bool) -> None:
-    play = GroupPlay()
-    play.commit_pending(5, producer_id=7)
-    play.commit(6)
+def test_a_later_commit_is_kept_when_an_earlier_transaction_commits(*, crashes: bool) -> None:
+    harness = GroupHarness()
+    harness.commit_pending(5, producer_id=7)
+    harness.commit(6)
 
-    play.end_transaction(7, is_commit=True)
+    harness.end_transaction(7, is_commit=True)
     if crashes:
-        play.crash()
+        harness.crash()
 
-    assert play.committed() == 6
+    assert harness.committed() == 6
 
 
 def test_an_offset_of_an_open_transaction_does_not_expire_nor_does_its_group() -> None:
-    play = expiring()
-    play.commit(1)
-    play.commit_pending(5, producer_id=7)
+    harness = expiring()
+    harness.commit(1)
+    harness.commit_pending(5, producer_id=7)
 
-    play.clock.advance(2 * RETENTION_MS)
+    harness.clock.advance(2 * RETENTION_MS)
 
-    assert (play.committed(), play.state) == (1, "Empty")
-
-
-def test_deleting_a_group_takes_the_offsets_of_its_transactions_along() -> None:
-    play = GroupPlay()
-    play.commit_pending(5, producer_id=7)
-    play.coordinator.delete_group(GROUP)
-
-    play.end_transaction(7, is_commit=True)
-    play.crash()
-
-    assert play.committed() is None
+    assert (harness.committed(), harness.state) == (1, "Empty")
 
 
-# -- a log that takes nothing
+def test_deleting_a_group_deletes_the_offsets_of_its_transactions() -> None:
+    harness = GroupHarness()
+    harness.commit_pending(5, producer_id=7)
+    harness.coordinator.delete_group(GROUP)
+
+    harness.end_transaction(7, is_commit=True)
+    harness.crash()
+
+    assert harness.committed() is None
+
+
+# -- a log whose appends fail
 
 
 def test_a_commit_that_cannot_be_written_changes_nothing() -> None:
-    play = GroupPlay()
-    play.commit(1)
-    play.log.broken_by = ErrorCode.NOT_COORDINATOR
+    harness = GroupHarness()
+    harness.commit(1)
+    harness.log.broken_by = ErrorCode.NOT_COORDINATOR
 
     with pytest.raises(KafkaError) as raised:
-        play.commit(2)
+        harness.commit(2)
 
     assert raised.value.code is ErrorCode.NOT_COORDINATOR
-    assert play.committed() == 1
+    assert harness.committed() == 1
 
 
-def test_a_group_that_would_be_made_by_it_is_not_there() -> None:
-    play = GroupPlay()
-    play.log.broken_by = ErrorCode.NOT_COORDINATOR
+def test_a_failed_first_commit_creates_no_group() -> None:
+    harness = GroupHarness()
+    harness.log.broken_by = ErrorCode.NOT_COORDINATOR
 
     with pytest.raises(KafkaError):
-        play.commit(1)
+        harness.commit(1)
 
-    assert play.state == "Dead"
+    assert harness.state == "Dead"
 
 
-def test_a_new_group_that_cannot_be_written_is_not_there_and_its_member_is_told_so() -> None:
-    play = GroupPlay()
-    play.log.broken_by = ErrorCode.COORDINATOR_NOT_AVAILABLE
+def test_a_new_group_that_cannot_be_written_does_not_exist_and_its_member_gets_the_error() -> None:
+    harness = GroupHarness()
+    harness.log.broken_by = ErrorCode.COORDINATOR_NOT_AVAILABLE
 
-    joined = answered(play.start_join("a"))
+    joined = join_response(harness.start_join("a"))
 
     assert joined.error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
-    assert play.state == "Dead"
+    assert harness.state == "Dead"
 
 
-def test_an_assignment_that_cannot_be_written_is_given_to_nobody_and_all_join_again() -> None:
-    play = GroupPlay()
-    a, b = stable_group(play, "a", "b")
-    play.rejoin(b, OTHER_SUBSCRIPTION)
-    play.rejoin(a)
-    waiting = play.start_sync(b, 3)
-    play.log.broken_by = ErrorCode.NOT_COORDINATOR
+def test_an_assignment_that_cannot_be_written_is_sent_to_no_member_and_the_group_rebalances() -> None:
+    harness = GroupHarness()
+    a, b = stable_group(harness, "a", "b")
+    harness.rejoin(b, OTHER_SUBSCRIPTION)
+    harness.rejoin(a)
+    waiting = harness.start_sync(b, 3)
+    harness.log.broken_by = ErrorCode.NOT_COORDINATOR
 
-    leading = play.start_sync(a, 3, {a: b"x", b: b"y"})
+    leading = harness.start_sync(a, 3, {a: b"x", b: b"y"})
 
-    assert assigned(leading).error_code == ErrorCode.NOT_COORDINATOR
-    assert assigned(waiting).error_code == ErrorCode.NOT_COORDINATOR
-    assert play.state == "PreparingRebalance"
+    assert sync_response(leading).error_code == ErrorCode.NOT_COORDINATOR
+    assert sync_response(waiting).error_code == ErrorCode.NOT_COORDINATOR
+    assert harness.state == "PreparingRebalance"
 
 
 def test_a_static_member_whose_new_id_cannot_be_written_keeps_the_old_one() -> None:
-    play = GroupPlay()
-    first = answered(play.start_join("a", instance="i"))
-    play.start_sync(first.member_id, 1, {first.member_id: b"part"})
-    play.log.broken_by = ErrorCode.NOT_COORDINATOR
+    harness = GroupHarness()
+    first = join_response(harness.start_join("a", instance="i"))
+    harness.start_sync(first.member_id, 1, {first.member_id: b"part"})
+    harness.log.broken_by = ErrorCode.NOT_COORDINATOR
 
-    second = answered(play.start_join("a", instance="i"))
+    second = join_response(harness.start_join("a", instance="i"))
 
     assert second.error_code == ErrorCode.NOT_COORDINATOR
-    assert play.member_ids == [first.member_id]
-    assert play.heartbeat(first.member_id, 1) is ErrorCode.NONE
+    assert harness.member_ids == [first.member_id]
+    assert harness.heartbeat(first.member_id, 1) is ErrorCode.NONE
 
 
-def test_a_group_is_empty_even_if_that_cannot_be_written() -> None:
-    play = GroupPlay()
-    (a,) = stable_group(play, "a")
-    play.log.broken_by = ErrorCode.NOT_COORDINATOR
+def test_a_group_becomes_empty_even_if_its_record_cannot_be_written() -> None:
+    harness = GroupHarness()
+    (a,) = stable_group(harness, "a")
+    harness.log.broken_by = ErrorCode.NOT_COORDINATOR
 
-    play.leave(a)
+    harness.leave(a)
 
-    assert play.state == "Empty"
-
-
-def test_what_expires_while_nothing_can_be_written_expires_later() -> None:
-    play = expiring()
-    play.commit(1)
-    play.log.broken_by = ErrorCode.NOT_COORDINATOR
-    play.clock.advance(2 * RETENTION_MS)
-    before = play.committed()
-    play.log.broken_by = None
-
-    play.clock.advance(CHECK_MS)
-
-    assert (before, play.committed()) == (1, None)
+    assert harness.state == "Empty"
 
 
-def test_a_group_that_cannot_be_written_to_be_gone_is_still_there() -> None:
-    play = GroupPlay()
-    play.commit(1)
-    play.log.broken_by = ErrorCode.NOT_COORDINATOR
+def test_offsets_that_expire_during_write_errors_expire_later() -> None:
+    harness = expiring()
+    harness.commit(1)
+    harness.log.broken_by = ErrorCode.NOT_COORDINATOR
+    harness.clock.advance(2 * RETENTION_MS)
+    before = harness.committed()
+    harness.log.broken_by = None
+
+    harness.clock.advance(CHECK_MS)
+
+    assert (before, harness.committed()) == (1, None)
+
+
+def test_a_group_whose_tombstone_cannot_be_written_is_not_deleted() -> None:
+    harness = GroupHarness()
+    harness.commit(1)
+    harness.log.broken_by = ErrorCode.NOT_COORDINATOR
 
     with pytest.raises(KafkaError):
-        play.coordinator.delete_group(GROUP)
+        harness.coordinator.delete_group(GROUP)
 
-    assert play.committed() == 1
+    assert harness.committed() == 1

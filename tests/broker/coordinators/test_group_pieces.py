@@ -1,4 +1,4 @@
-"""The small parts of group coordination: Java's strings, the vote, subscriptions, keys of coordinators."""
+"""The small parts of the coordinators: Java's strings, protocol vote, subscriptions, keys and timers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fauxka.broker.coordinators.internal_topics import is_share_key, partition_i
 from fauxka.broker.coordinators.java_strings import java_hash_order, java_string_hash, java_string_length
 
 from ...manual_clock import ManualClock
-from .group_play import SUBSCRIPTION
+from .group_harness import SUBSCRIPTION
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_the_key_whose_hash_has_no_absolute_value_belongs_to_partition_0() -> No
     assert partition_index_of_key("polygenelubricants", 50) == 0
 
 
-def test_hash_order_goes_by_buckets() -> None:
+def test_hash_order_follows_the_buckets_of_javas_hash_table() -> None:
     assert java_hash_order(["roundrobin", "cooperative-sticky", "range"]) == [
         "range",
         "roundrobin",
@@ -58,29 +58,29 @@ def _member(*protocols: str) -> GroupMember:
     )
 
 
-def test_the_most_wanted_protocol_wins() -> None:
+def test_the_protocol_with_the_most_votes_is_selected() -> None:
     members = [_member("a", "b"), _member("b", "a"), _member("b", "a")]
 
     assert select_protocol(members) == "b"
 
 
-def test_a_protocol_that_one_member_lacks_cannot_win() -> None:
+def test_a_protocol_that_one_member_lacks_is_not_selected() -> None:
     members = [_member("a", "b"), _member("a", "b"), _member("b")]
 
     assert select_protocol(members) == "b"
 
 
-def test_of_protocols_with_as_many_votes_the_first_in_the_hash_table_wins() -> None:
+def test_of_protocols_with_equal_votes_the_first_in_the_hash_table_is_selected() -> None:
     members = [_member("roundrobin", "range"), _member("range", "roundrobin")]
 
     assert select_protocol(members) == "range"
 
 
-def test_topics_of_a_subscription_are_found() -> None:
+def test_the_topics_of_a_subscription_are_returned() -> None:
     assert find_subscribed_topics(SUBSCRIPTION) == frozenset({"t"})
 
 
-def test_a_subscription_of_a_newer_version_begins_like_the_oldest() -> None:
+def test_a_subscription_of_a_newer_version_is_read_as_version_0() -> None:
     assert find_subscribed_topics(b"\x00\x03" + SUBSCRIPTION[2:] + b"more") == frozenset({"t"})
 
 
@@ -91,7 +91,7 @@ def test_any_bytes_give_topics_or_none(metadata: bytes) -> None:
     assert topics is None or all(isinstance(topic, str) for topic in topics)
 
 
-def test_a_count_of_topics_beyond_the_bytes_is_no_subscription() -> None:
+def test_a_topic_count_beyond_the_bytes_gives_none() -> None:
     assert find_subscribed_topics(b"\x00\x00\x7f\xff\xff\xff") is None
 
 

@@ -1,4 +1,4 @@
-"""Groups of a whole broker after a stop, a crash, and without their topic; and records that nobody can read."""
+"""Groups of a broker after a shutdown, a crash or the deletion of their topic, and records that cannot be decoded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fauxka.broker.coordinators.group.group_offsets import OffsetToCommit
 from fauxka.protocol.stored_records.group_log_records import GroupMetadataKey, OffsetCommitKey, OffsetCommitValue
 from fauxka.testing import Broker
 
-from .group_play import GROUP, GroupPlay
+from .group_harness import GROUP, GroupHarness
 
 PARTITIONS = {"offsets.topic.num.partitions": "1"}
 NEWER_TYPE = b"\x7f\xff"
@@ -32,7 +32,7 @@ def committed(broker: Broker, topic: str) -> int | None:
     return None if found is None else found.offset
 
 
-def test_offsets_in_a_data_folder_are_there_after_a_stop(tmp_path: Path) -> None:
+def test_offsets_in_a_data_folder_are_restored_after_a_shutdown(tmp_path: Path) -> None:
     with Broker(PARTITIONS, data_dir=tmp_path) as broker:
         commit(broker, 5, "events", "others")
 
@@ -41,7 +41,7 @@ def test_offsets_in_a_data_folder_are_there_after_a_stop(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("is_on_disk", [False, True])
-def test_offsets_are_there_after_a_crash(*, is_on_disk: bool, tmp_path: Path) -> None:
+def test_offsets_are_restored_after_a_crash(*, is_on_disk: bool, tmp_path: Path) -> None:
     with Broker(PARTITIONS, data_dir=tmp_path if is_on_disk else None) as broker:
         commit(broker, 5, "events")
         commit(broker, 6, "events")
@@ -52,7 +52,7 @@ def test_offsets_are_there_after_a_crash(*, is_on_disk: bool, tmp_path: Path) ->
         assert committed(broker, "events") == 6
 
 
-def test_offsets_of_a_deleted_topic_are_gone_after_a_crash_too() -> None:
+def test_offsets_of_a_deleted_topic_stay_deleted_after_a_crash() -> None:
     with Broker(PARTITIONS) as broker:
         topic = broker.call(lambda: broker.cluster.controller.create_topic("events", 1))
         commit(broker, 5, "events", "others")
@@ -64,7 +64,7 @@ def test_offsets_of_a_deleted_topic_are_gone_after_a_crash_too() -> None:
         assert (committed(broker, "events"), committed(broker, "others")) == (None, 5)
 
 
-def test_without_its_topic_a_coordinator_knows_no_group() -> None:
+def test_a_coordinator_whose_topic_is_deleted_has_no_groups() -> None:
     with Broker(PARTITIONS) as broker:
         commit(broker, 5, "events")
 
@@ -77,7 +77,7 @@ def test_without_its_topic_a_coordinator_knows_no_group() -> None:
         assert committed(broker, "events") == 1
 
 
-def test_a_reset_broker_has_no_group_and_no_record_of_any() -> None:
+def test_a_reset_broker_has_no_groups_and_no_records() -> None:
     with Broker(PARTITIONS) as broker:
         commit(broker, 5, "events")
 
@@ -98,24 +98,24 @@ def test_a_reset_broker_has_no_group_and_no_record_of_any() -> None:
     ],
     ids=["another type", "no type", "another version", "cut short"],
 )
-def test_a_record_that_cannot_be_read_is_passed_over(record: CoordinatorRecord) -> None:
-    play = GroupPlay()
-    play.commit(1)
-    play.log.append(GROUP, [record])
-    play.commit(2)
+def test_a_record_that_cannot_be_decoded_is_skipped(record: CoordinatorRecord) -> None:
+    harness = GroupHarness()
+    harness.commit(1)
+    harness.log.append(GROUP, [record])
+    harness.commit(2)
 
-    play.crash()
+    harness.crash()
 
-    assert play.committed() == 2
+    assert harness.committed() == 2
 
 
 def test_offsets_of_the_oldest_kafka_are_read() -> None:
-    play = GroupPlay()
+    harness = GroupHarness()
     key = OffsetCommitKey(GROUP, "t", 0).encode()
-    play.log.append(
+    harness.log.append(
         GROUP, [CoordinatorRecord(b"\0\0" + key[2:], OffsetCommitValue(offset=3, commit_timestamp=1).encode())]
     )
 
-    play.crash()
+    harness.crash()
 
-    assert play.committed() == 3
+    assert harness.committed() == 3

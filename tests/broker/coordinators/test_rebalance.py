@@ -1,4 +1,4 @@
-"""Joining, syncing and leaving on a clock that is moved by hand."""
+"""JoinGroup, SyncGroup, LeaveGroup and expired sessions, on a manual clock."""
 
 from __future__ import annotations
 
@@ -7,221 +7,221 @@ import pytest
 from fauxka.broker.coordinators.group.group_settings import GroupSettings
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 
-from .group_play import (
+from .group_harness import (
     GROUP,
     REBALANCE_TIMEOUT_MS,
     SESSION_TIMEOUT_MS,
-    GroupPlay,
-    answered,
-    assigned,
+    GroupHarness,
+    join_response,
     stable_group,
+    sync_response,
 )
 
 
-def test_the_first_member_leads_and_is_told_the_members() -> None:
-    play = GroupPlay()
+def test_the_first_member_is_the_leader_and_gets_the_member_list() -> None:
+    harness = GroupHarness()
 
-    response = answered(play.start_join("a"))
+    response = join_response(harness.start_join("a"))
 
     assert (response.error_code, response.generation_id, response.leader) == (0, 1, "a-1")
     assert [member.member_id for member in response.members] == ["a-1"]
-    assert play.state == "CompletingRebalance"
+    assert harness.state == "CompletingRebalance"
 
 
 def test_a_second_member_waits_until_the_first_has_rejoined() -> None:
-    play = GroupPlay()
-    (a,) = stable_group(play, "a")
+    harness = GroupHarness()
+    (a,) = stable_group(harness, "a")
 
-    newcomer = play.start_join("b")
+    newcomer = harness.start_join("b")
 
     assert newcomer.response() is None
-    assert play.heartbeat(a, 1) == ErrorCode.REBALANCE_IN_PROGRESS
-    assert answered(play.rejoin(a)).generation_id == 2
-    assert answered(newcomer).leader == a
-    assert answered(newcomer).members == []
+    assert harness.heartbeat(a, 1) == ErrorCode.REBALANCE_IN_PROGRESS
+    assert join_response(harness.rejoin(a)).generation_id == 2
+    assert join_response(newcomer).leader == a
+    assert join_response(newcomer).members == []
 
 
-def test_followers_get_what_the_leader_assigns_and_nothing_if_it_forgets_them() -> None:
-    play = GroupPlay()
-    a, b, c = stable_group(play, "a", "b", "c")
-    leader = play.rejoin(a)
-    followers = [play.rejoin(b), play.rejoin(c)]
-    assert answered(leader).generation_id == 4
-    waiting = [play.start_sync(member, 4) for member in (b, c)]
+def test_followers_get_their_assignment_from_the_leader_or_an_empty_one() -> None:
+    harness = GroupHarness()
+    a, b, c = stable_group(harness, "a", "b", "c")
+    leader = harness.rejoin(a)
+    followers = [harness.rejoin(b), harness.rejoin(c)]
+    assert join_response(leader).generation_id == 4
+    waiting = [harness.start_sync(member, 4) for member in (b, c)]
 
-    play.start_sync(a, 4, {a: b"left", b: b"right"})
+    harness.start_sync(a, 4, {a: b"left", b: b"right"})
 
-    assert [answered(answer).error_code for answer in followers] == [0, 0]
-    assert [assigned(answer).assignment for answer in waiting] == [b"right", b""]
-    assert play.state == "Stable"
-
-
-def test_a_member_without_a_heartbeat_is_out_when_its_session_ends() -> None:
-    play = GroupPlay()
-    a, b = stable_group(play, "a", "b")
-
-    play.clock.advance(SESSION_TIMEOUT_MS - 1)
-    play.heartbeat(a, 2)
-    play.clock.advance(1)
-
-    assert play.member_ids == [a]
-    assert play.state == "PreparingRebalance"
-    assert play.heartbeat(b, 2) == ErrorCode.UNKNOWN_MEMBER_ID
+    assert [join_response(answer).error_code for answer in followers] == [0, 0]
+    assert [sync_response(answer).assignment for answer in waiting] == [b"right", b""]
+    assert harness.state == "Stable"
 
 
-def test_a_group_whose_members_are_all_gone_is_empty_in_a_new_generation() -> None:
-    play = GroupPlay()
-    stable_group(play, "a")
+def test_a_member_without_heartbeats_is_removed_when_its_session_ends() -> None:
+    harness = GroupHarness()
+    a, b = stable_group(harness, "a", "b")
 
-    play.clock.advance(SESSION_TIMEOUT_MS)
+    harness.clock.advance(SESSION_TIMEOUT_MS - 1)
+    harness.heartbeat(a, 2)
+    harness.clock.advance(1)
 
-    assert (play.state, play.member_ids) == ("Empty", [])
-    assert answered(play.start_join("b")).generation_id == 3
+    assert harness.member_ids == [a]
+    assert harness.state == "PreparingRebalance"
+    assert harness.heartbeat(b, 2) == ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_who_does_not_rejoin_within_the_longest_rebalance_timeout_is_out() -> None:
-    play = GroupPlay()
-    a, b = stable_group(play, "a", "b")
-    rejoined = play.rejoin(b, b"other metadata")
+def test_a_group_whose_last_member_is_removed_is_empty_in_a_new_generation() -> None:
+    harness = GroupHarness()
+    stable_group(harness, "a")
+
+    harness.clock.advance(SESSION_TIMEOUT_MS)
+
+    assert (harness.state, harness.member_ids) == ("Empty", [])
+    assert join_response(harness.start_join("b")).generation_id == 3
+
+
+def test_a_member_that_does_not_rejoin_within_the_longest_rebalance_timeout_is_removed() -> None:
+    harness = GroupHarness()
+    a, b = stable_group(harness, "a", "b")
+    rejoined = harness.rejoin(b, b"other metadata")
     for _ in range(REBALANCE_TIMEOUT_MS // SESSION_TIMEOUT_MS):
-        play.heartbeat(a, 2)
-        play.clock.advance(SESSION_TIMEOUT_MS - 1)
+        harness.heartbeat(a, 2)
+        harness.clock.advance(SESSION_TIMEOUT_MS - 1)
     assert rejoined.response() is None
 
-    play.heartbeat(a, 2)
-    play.clock.advance(SESSION_TIMEOUT_MS - 1)
+    harness.heartbeat(a, 2)
+    harness.clock.advance(SESSION_TIMEOUT_MS - 1)
 
-    assert answered(rejoined).leader == b
-    assert play.member_ids == [b]
+    assert join_response(rejoined).leader == b
+    assert harness.member_ids == [b]
 
 
-def test_a_leader_that_never_assigns_is_out_after_the_rebalance_timeout() -> None:
-    play = GroupPlay()
-    a, b = stable_group(play, "a", "b")
-    play.rejoin(a)
-    play.rejoin(b)
-    waiting = play.start_sync(b, 3)
+def test_a_leader_without_syncgroup_is_removed_after_the_rebalance_timeout() -> None:
+    harness = GroupHarness()
+    a, b = stable_group(harness, "a", "b")
+    harness.rejoin(a)
+    harness.rejoin(b)
+    waiting = harness.start_sync(b, 3)
 
     for _ in range(REBALANCE_TIMEOUT_MS // SESSION_TIMEOUT_MS + 1):
-        play.heartbeat(a, 3)
-        play.clock.advance(SESSION_TIMEOUT_MS - 1)
+        harness.heartbeat(a, 3)
+        harness.clock.advance(SESSION_TIMEOUT_MS - 1)
 
-    assert assigned(waiting).error_code == ErrorCode.REBALANCE_IN_PROGRESS
-    assert play.member_ids == [b]
-    assert answered(play.rejoin(b)).leader == b
+    assert sync_response(waiting).error_code == ErrorCode.REBALANCE_IN_PROGRESS
+    assert harness.member_ids == [b]
+    assert join_response(harness.rejoin(b)).leader == b
 
 
 def test_a_member_that_waits_for_its_assignment_needs_no_heartbeats() -> None:
-    play = GroupPlay()
-    a, b = stable_group(play, "a", "b")
-    play.rejoin(a)
-    play.rejoin(b)
-    waiting = play.start_sync(b, 3)
+    harness = GroupHarness()
+    a, b = stable_group(harness, "a", "b")
+    harness.rejoin(a)
+    harness.rejoin(b)
+    waiting = harness.start_sync(b, 3)
 
-    play.clock.advance(SESSION_TIMEOUT_MS - 1)
-    play.heartbeat(a, 3)
-    play.clock.advance(SESSION_TIMEOUT_MS - 1)
-    play.start_sync(a, 3, {b: b"late"})
+    harness.clock.advance(SESSION_TIMEOUT_MS - 1)
+    harness.heartbeat(a, 3)
+    harness.clock.advance(SESSION_TIMEOUT_MS - 1)
+    harness.start_sync(a, 3, {b: b"late"})
 
-    assert assigned(waiting).assignment == b"late"
-    assert play.heartbeat(b, 3) == ErrorCode.NONE
+    assert sync_response(waiting).assignment == b"late"
+    assert harness.heartbeat(b, 3) == ErrorCode.NONE
 
 
 def test_the_session_of_a_member_begins_with_its_assignment() -> None:
-    play = GroupPlay()
-    a, b = stable_group(play, "a", "b")
-    play.rejoin(a)
-    play.rejoin(b)
-    play.start_sync(b, 3)
-    play.clock.advance(SESSION_TIMEOUT_MS - 1)
-    play.start_sync(a, 3)
+    harness = GroupHarness()
+    a, b = stable_group(harness, "a", "b")
+    harness.rejoin(a)
+    harness.rejoin(b)
+    harness.start_sync(b, 3)
+    harness.clock.advance(SESSION_TIMEOUT_MS - 1)
+    harness.start_sync(a, 3)
 
-    play.clock.advance(SESSION_TIMEOUT_MS - 1)
-    before = play.state
-    play.clock.advance(1)
+    harness.clock.advance(SESSION_TIMEOUT_MS - 1)
+    before = harness.state
+    harness.clock.advance(1)
 
     assert before == "Stable"
-    assert play.state == "Empty"
+    assert harness.state == "Empty"
 
 
-def test_an_id_that_was_handed_out_and_never_used_holds_up_a_rebalance_for_a_session_only() -> None:
-    play = GroupPlay()
-    (a,) = stable_group(play, "a")
-    asked = play.start_join("b", version=4)
-    assert answered(asked).error_code == ErrorCode.MEMBER_ID_REQUIRED
-    rejoined = play.rejoin(a)
-    play.clock.advance(SESSION_TIMEOUT_MS - 1)
+def test_an_unused_member_id_delays_a_rebalance_for_at_most_a_session_timeout() -> None:
+    harness = GroupHarness()
+    (a,) = stable_group(harness, "a")
+    asked = harness.start_join("b", version=4)
+    assert join_response(asked).error_code == ErrorCode.MEMBER_ID_REQUIRED
+    rejoined = harness.rejoin(a)
+    harness.clock.advance(SESSION_TIMEOUT_MS - 1)
     assert rejoined.response() is None
 
-    play.clock.advance(1)
+    harness.clock.advance(1)
 
-    assert answered(rejoined).generation_id == 2
+    assert join_response(rejoined).generation_id == 2
 
 
 def test_a_new_member_waits_five_minutes_at_most() -> None:
-    play = GroupPlay()
-    (a,) = stable_group(play, "a")
-    newcomer = play.start_join("b", rebalance_timeout_ms=600_000)
+    harness = GroupHarness()
+    (a,) = stable_group(harness, "a")
+    newcomer = harness.start_join("b", rebalance_timeout_ms=600_000)
 
     for _ in range(300_000 // (SESSION_TIMEOUT_MS - 1) + 1):
-        play.heartbeat(a, 1)
-        play.clock.advance(SESSION_TIMEOUT_MS - 1)
+        harness.heartbeat(a, 1)
+        harness.clock.advance(SESSION_TIMEOUT_MS - 1)
 
-    assert answered(newcomer).error_code == ErrorCode.UNKNOWN_MEMBER_ID
-    assert play.member_ids == [a]
-
-
-def test_a_waiting_newcomer_is_refused_when_it_is_removed() -> None:
-    play = GroupPlay()
-    stable_group(play, "a")
-    newcomer = play.start_join("b")
-
-    play.leave("b-2")
-
-    assert answered(newcomer).error_code == ErrorCode.UNKNOWN_MEMBER_ID
+    assert join_response(newcomer).error_code == ErrorCode.UNKNOWN_MEMBER_ID
+    assert harness.member_ids == [a]
 
 
-def test_the_last_member_that_leaves_leaves_an_empty_group() -> None:
-    play = GroupPlay()
-    (a,) = stable_group(play, "a")
+def test_a_waiting_new_member_gets_an_error_when_it_is_removed() -> None:
+    harness = GroupHarness()
+    stable_group(harness, "a")
+    newcomer = harness.start_join("b")
 
-    play.leave(a)
+    harness.leave("b-2")
 
-    assert play.state == "Empty"
-
-
-def test_a_commit_is_a_sign_of_life() -> None:
-    play = GroupPlay()
-    (a,) = stable_group(play, "a")
-    play.clock.advance(SESSION_TIMEOUT_MS - 1)
-
-    play.commit(5, member_id=a, generation_id=1)
-    play.clock.advance(SESSION_TIMEOUT_MS - 1)
-
-    assert play.member_ids == [a]
-    assert play.committed() == 5
+    assert join_response(newcomer).error_code == ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_a_full_group_takes_nobody_in_and_keeps_who_is_in() -> None:
-    play = GroupPlay(GroupSettings(initial_rebalance_delay_ms=0, members_max=2))
-    a, b = stable_group(play, "a", "b")
+def test_a_group_is_empty_after_its_last_member_leaves() -> None:
+    harness = GroupHarness()
+    (a,) = stable_group(harness, "a")
 
-    refused = play.start_join("c")
+    harness.leave(a)
 
-    assert answered(refused).error_code == ErrorCode.GROUP_MAX_SIZE_REACHED
-    assert play.member_ids == [a, b]
+    assert harness.state == "Empty"
 
 
-def test_a_group_that_is_deleted_leaves_no_timer_behind() -> None:
-    play = GroupPlay()
-    (a,) = stable_group(play, "a")
-    play.start_join("b", version=4)
+def test_a_commit_extends_the_session() -> None:
+    harness = GroupHarness()
+    (a,) = stable_group(harness, "a")
+    harness.clock.advance(SESSION_TIMEOUT_MS - 1)
+
+    harness.commit(5, member_id=a, generation_id=1)
+    harness.clock.advance(SESSION_TIMEOUT_MS - 1)
+
+    assert harness.member_ids == [a]
+    assert harness.committed() == 5
+
+
+def test_a_full_group_rejects_new_members_and_accepts_rejoining_ones() -> None:
+    harness = GroupHarness(GroupSettings(initial_rebalance_delay_ms=0, members_max=2))
+    a, b = stable_group(harness, "a", "b")
+
+    refused = harness.start_join("c")
+
+    assert join_response(refused).error_code == ErrorCode.GROUP_MAX_SIZE_REACHED
+    assert harness.member_ids == [a, b]
+
+
+def test_a_deleted_group_has_no_timers() -> None:
+    harness = GroupHarness()
+    (a,) = stable_group(harness, "a")
+    harness.start_join("b", version=4)
     with pytest.raises(KafkaError):
-        play.coordinator.delete_group(GROUP)
-    play.leave(a)
-    play.clock.advance(REBALANCE_TIMEOUT_MS)
+        harness.coordinator.delete_group(GROUP)
+    harness.leave(a)
+    harness.clock.advance(REBALANCE_TIMEOUT_MS)
 
-    play.coordinator.delete_group(GROUP)
-    play.clock.advance(REBALANCE_TIMEOUT_MS)
+    harness.coordinator.delete_group(GROUP)
+    harness.clock.advance(REBALANCE_TIMEOUT_MS)
 
-    assert play.state == "Dead"
+    assert harness.state == "Dead"

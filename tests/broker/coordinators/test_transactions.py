@@ -1,4 +1,4 @@
-"""Transactions of one node: what is written before it is answered, and what a node finds that died on the way."""
+"""The transaction coordinator: records, timeouts, crashes, failed markers, transaction versions and epochs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def scene() -> TransactionScene:
 
 
 def open_transaction(scene: TransactionScene, *, version: int = NEW) -> tuple[int, int]:
-    """Begin a transaction of "tx" with a record in each of the partitions; return its producer."""
+    """Begin a transaction of "tx" with a record in each partition, and return its producer."""
     begun = scene.init("tx")
     producer = (begun.producer_id, begun.producer_epoch)
     scene.add("tx", producer, 0, 1, version=version)
@@ -38,7 +38,7 @@ def state_of(scene: TransactionScene, name: str = "tx") -> tuple[str, int]:
     return known.state_name, known.producer_epoch
 
 
-def test_each_step_of_a_transaction_is_written(scene: TransactionScene) -> None:
+def test_each_transition_of_a_transaction_is_written(scene: TransactionScene) -> None:
     producer = open_transaction(scene)
 
     scene.end("tx", producer, is_commit=True)
@@ -47,7 +47,7 @@ def test_each_step_of_a_transaction_is_written(scene: TransactionScene) -> None:
     assert scene.markers(0) == scene.markers(1) == [(producer[0], 1, True)]
 
 
-def test_partitions_that_are_in_the_transaction_are_not_written_again(scene: TransactionScene) -> None:
+def test_partitions_of_the_transaction_are_not_written_again(scene: TransactionScene) -> None:
     producer = open_transaction(scene)
 
     scene.add("tx", producer, 1)
@@ -55,7 +55,7 @@ def test_partitions_that_are_in_the_transaction_are_not_written_again(scene: Tra
     assert scene.states("tx") == ["EMPTY", "ONGOING"]
 
 
-def test_nothing_is_known_of_an_id_whose_record_could_not_be_written(scene: TransactionScene) -> None:
+def test_an_id_whose_record_cannot_be_written_does_not_exist(scene: TransactionScene) -> None:
     topic = ensure_internal_topic(scene.cluster.controller, CoordinatorType.TRANSACTION)
     for partition in scene.cluster.node.replicas.partitions_of(topic):
         partition.log.fail_flush()
@@ -64,14 +64,14 @@ def test_nothing_is_known_of_an_id_whose_record_could_not_be_written(scene: Tran
     assert error_of(lambda: scene.coordinator.describe("tx")) == "TRANSACTIONAL_ID_NOT_FOUND"
 
 
-def test_before_anybody_looked_for_the_coordinator_it_is_not_here(scene: TransactionScene) -> None:
+def test_without_its_topic_the_coordinator_responds_not_coordinator(scene: TransactionScene) -> None:
     scene.cluster.controller.delete_topics([scene.cluster.image.topics["__transaction_state"]])
 
     assert error_of(lambda: scene.init("tx")) == "NOT_COORDINATOR"
     assert "__transaction_state" not in scene.cluster.image.topics
 
 
-def test_ids_are_gone_with_their_topic(scene: TransactionScene) -> None:
+def test_deleting_the_topic_deletes_the_ids(scene: TransactionScene) -> None:
     scene.init("tx")
 
     scene.cluster.controller.delete_topics([scene.cluster.image.topics["__transaction_state"]])
@@ -80,7 +80,7 @@ def test_ids_are_gone_with_their_topic(scene: TransactionScene) -> None:
     assert scene.coordinator.list_all() == []
 
 
-# -- ends that nobody has asked for
+# -- timeouts and expiry
 
 
 def test_a_transaction_is_aborted_after_its_timeout_and_not_before(scene: TransactionScene) -> None:
@@ -95,7 +95,7 @@ def test_a_transaction_is_aborted_after_its_timeout_and_not_before(scene: Transa
     assert not scene.has_undecided(0)
 
 
-def test_the_timeout_goes_on_over_a_restart(scene: TransactionScene) -> None:
+def test_the_timeout_counts_on_after_a_restart(scene: TransactionScene) -> None:
     open_transaction(scene)
     scene.clock.advance(TIMEOUT_MS - 1)
 
@@ -105,7 +105,7 @@ def test_the_timeout_goes_on_over_a_restart(scene: TransactionScene) -> None:
     assert state_of(scene) == ("CompleteAbort", 1)
 
 
-def test_an_id_expires_only_when_it_was_not_used_for_a_week(scene: TransactionScene) -> None:
+def test_an_id_expires_after_a_week_without_use(scene: TransactionScene) -> None:
     scene.init("tx")
 
     scene.clock.advance(7 * DAY_MS - EXPIRE_INTERVAL_MS)
@@ -116,7 +116,7 @@ def test_an_id_expires_only_when_it_was_not_used_for_a_week(scene: TransactionSc
     assert scene.states("tx") == ["EMPTY", ""]
 
 
-def test_an_id_that_has_expired_is_not_known_after_a_restart(scene: TransactionScene) -> None:
+def test_an_expired_id_stays_deleted_after_a_restart(scene: TransactionScene) -> None:
     scene.init("tx")
     scene.clock.advance(8 * DAY_MS)
 
@@ -125,7 +125,7 @@ def test_an_id_that_has_expired_is_not_known_after_a_restart(scene: TransactionS
     assert scene.coordinator.list_all() == []
 
 
-def test_no_timer_is_left_of_a_cluster_that_was_reset(scene: TransactionScene) -> None:
+def test_a_reset_cluster_has_no_timers(scene: TransactionScene) -> None:
     open_transaction(scene)
     timers = scene.clock.pending_count
 
@@ -142,7 +142,7 @@ def test_no_timer_is_left_of_a_cluster_that_was_reset(scene: TransactionScene) -
 
 @pytest.mark.parametrize("append_number", range(5))
 @pytest.mark.parametrize("is_commit", [True, False])
-def test_a_transaction_is_whole_whichever_append_its_node_died_before(
+def test_a_transaction_is_committed_or_aborted_everywhere_after_a_crash_at_any_append(
     scene: TransactionScene, append_number: int, is_commit: bool
 ) -> None:
     producer = open_transaction(scene)
@@ -157,7 +157,7 @@ def test_a_transaction_is_whole_whichever_append_its_node_died_before(
     assert set(scene.markers(0) + scene.markers(1)) <= {(producer[0], 1, is_commit)}
 
 
-def test_a_retry_of_an_end_is_answered_after_the_crash_that_took_its_answer(scene: TransactionScene) -> None:
+def test_a_retry_of_an_end_succeeds_after_a_crash(scene: TransactionScene) -> None:
     producer = open_transaction(scene)
     with scene.dying_before(2):
         scene.end("tx", producer, is_commit=True)
@@ -167,7 +167,7 @@ def test_a_retry_of_an_end_is_answered_after_the_crash_that_took_its_answer(scen
     assert (again.producer_id, again.producer_epoch) == (producer[0], 1)
 
 
-def test_a_node_that_died_while_it_fenced_a_producer_has_done_so(scene: TransactionScene) -> None:
+def test_a_crash_while_a_producer_is_fenced_leaves_it_fenced(scene: TransactionScene) -> None:
     producer = open_transaction(scene)
     with scene.dying_before(1):
         scene.init("tx")
@@ -176,7 +176,7 @@ def test_a_node_that_died_while_it_fenced_a_producer_has_done_so(scene: Transact
     assert error_of(lambda: scene.add("tx", producer, 0)) == "PRODUCER_FENCED"
 
 
-def test_producer_ids_that_only_the_coordinators_log_knows_are_not_given_again(scene: TransactionScene) -> None:
+def test_producer_ids_in_the_coordinators_log_are_not_assigned_again(scene: TransactionScene) -> None:
     value = TransactionMetadata(
         transactional_id="tx", producer_id=5000, producer_epoch=3, timeout_ms=1000, last_update_ms=scene.clock.now_ms()
     ).as_value()
@@ -188,7 +188,7 @@ def test_producer_ids_that_only_the_coordinators_log_knows_are_not_given_again(s
     assert scene.init("other").producer_id == 5001
 
 
-def test_a_snapshot_takes_transactions_back(scene: TransactionScene) -> None:
+def test_a_restored_snapshot_restores_transactions(scene: TransactionScene) -> None:
     producer = open_transaction(scene)
     snapshot = take_snapshot(scene.cluster)
     scene.end("tx", producer, is_commit=True)
@@ -201,7 +201,7 @@ def test_a_snapshot_takes_transactions_back(scene: TransactionScene) -> None:
     assert scene.markers(0) == [(producer[0], 1, False)]
 
 
-def test_what_cannot_be_read_is_passed_over(scene: TransactionScene) -> None:
+def test_records_that_cannot_be_decoded_are_skipped(scene: TransactionScene) -> None:
     scene.init("tx")
     log = scene.cluster.node.coordinators.coordinator_log(CoordinatorType.TRANSACTION)
     log.append(
@@ -216,7 +216,7 @@ def test_what_cannot_be_read_is_passed_over(scene: TransactionScene) -> None:
 # -- markers that cannot be written
 
 
-def test_a_marker_that_is_refused_is_written_later(scene: TransactionScene) -> None:
+def test_a_failed_marker_is_written_later(scene: TransactionScene) -> None:
     producer = open_transaction(scene)
     log = scene.partition(1).log
     log.fail_flush()
@@ -233,7 +233,7 @@ def test_a_marker_that_is_refused_is_written_later(scene: TransactionScene) -> N
     assert scene.markers(0) == scene.markers(1) == [(producer[0], 1, True)]
 
 
-def test_a_partition_that_was_deleted_needs_no_marker(scene: TransactionScene) -> None:
+def test_a_deleted_partition_needs_no_marker(scene: TransactionScene) -> None:
     producer = open_transaction(scene)
     scene.cluster.controller.delete_topics([scene.cluster.image.topics["t"]])
 
@@ -242,7 +242,7 @@ def test_a_partition_that_was_deleted_needs_no_marker(scene: TransactionScene) -
     assert state_of(scene) == ("CompleteCommit", 1)
 
 
-def test_a_producer_that_is_in_a_later_epoch_in_a_partition_leaves_its_transaction_undecided(
+def test_a_partition_with_a_later_epoch_leaves_the_transaction_prepared(
     scene: TransactionScene,
 ) -> None:
     producer = open_transaction(scene)
@@ -255,11 +255,11 @@ def test_a_producer_that_is_in_a_later_epoch_in_a_partition_leaves_its_transacti
     assert state_of(scene) == ("PrepareCommit", 1)
 
 
-# -- the level of transaction.version
+# -- transaction.version
 
 
 @pytest.mark.parametrize(("level", "value_version"), [(0, 0), (1, 1), (2, 1)])
-def test_the_level_decides_in_which_version_values_are_written(level: int, value_version: int) -> None:
+def test_transaction_version_selects_the_version_of_values(level: int, value_version: int) -> None:
     scene = TransactionScene(level)
     scene.init("tx")
     versions: list[int] = []
@@ -272,7 +272,7 @@ def test_the_level_decides_in_which_version_values_are_written(level: int, value
 
 
 @pytest.mark.parametrize(("level", "last"), [(0, -1), (1, -1), (2, 0)])
-def test_a_broker_that_raises_epochs_knows_the_retry_of_the_producer_it_fenced(level: int, last: int) -> None:
+def test_a_broker_that_bumps_epochs_accepts_the_retry_of_a_fenced_producer(level: int, last: int) -> None:
     scene = TransactionScene(level)
     open_transaction(scene, version=OLD)
 
@@ -292,7 +292,7 @@ def test_a_client_without_transaction_versions_keeps_its_epoch(scene: Transactio
     assert scene.markers(0) == [(*producer, True)]
 
 
-def test_a_value_without_what_came_later_is_loaded() -> None:
+def test_a_value_without_later_fields_is_loaded() -> None:
     scene = TransactionScene(level=0)
     producer = open_transaction(scene, version=OLD)
 
@@ -302,7 +302,7 @@ def test_a_value_without_what_came_later_is_loaded() -> None:
     assert state_of(scene) == ("CompleteCommit", 0)
 
 
-def test_at_level_0_a_client_with_transaction_versions_is_refused_and_its_transaction_stays_open() -> None:
+def test_transaction_version_0_rejects_newer_clients_and_their_transaction_stays_open() -> None:
     scene = TransactionScene(level=0)
     begun = scene.init("tx")
     producer = (begun.producer_id, begun.producer_epoch)
@@ -315,7 +315,7 @@ def test_at_level_0_a_client_with_transaction_versions_is_refused_and_its_transa
     assert state_of(scene) == ("CompleteCommit", 0)
 
 
-def test_a_log_of_a_higher_level_is_gone_on_with_at_level_0(scene: TransactionScene) -> None:
+def test_a_log_of_a_higher_transaction_version_is_continued_at_version_0(scene: TransactionScene) -> None:
     producer = open_transaction(scene)
 
     configs = scene.cluster.image.configs
@@ -330,7 +330,7 @@ def test_a_log_of_a_higher_level_is_gone_on_with_at_level_0(scene: TransactionSc
 
 
 def aged(scene: TransactionScene, epoch: int = 32766) -> tuple[int, int]:
-    """Have "tx" in an epoch near the last one, as a log says; return its producer."""
+    """Load "tx" from a record with an epoch near the last one, and return its producer."""
     value = TransactionMetadata(
         transactional_id="tx",
         producer_id=7,
@@ -345,7 +345,7 @@ def aged(scene: TransactionScene, epoch: int = 32766) -> tuple[int, int]:
     return 7, epoch
 
 
-def test_behind_the_last_epoch_another_producer_id_is_given(scene: TransactionScene) -> None:
+def test_after_the_last_epoch_a_new_producer_id_is_assigned(scene: TransactionScene) -> None:
     old = aged(scene)
 
     begun = scene.init("tx")
@@ -354,7 +354,7 @@ def test_behind_the_last_epoch_another_producer_id_is_given(scene: TransactionSc
     assert error_of(lambda: scene.init("tx", expected=old)) == "PRODUCER_FENCED"
 
 
-def test_who_gives_its_last_epoch_may_repeat_the_request(scene: TransactionScene) -> None:
+def test_an_init_with_the_last_epoch_can_be_repeated(scene: TransactionScene) -> None:
     old = aged(scene)
 
     given = [scene.init("tx", expected=old) for _ in range(2)]
@@ -362,7 +362,7 @@ def test_who_gives_its_last_epoch_may_repeat_the_request(scene: TransactionScene
     assert [(each.producer_id, each.producer_epoch) for each in given] == [(8, 0)] * 2
 
 
-def test_the_end_of_the_last_epoch_gives_another_producer_id_and_may_be_repeated(scene: TransactionScene) -> None:
+def test_an_end_in_the_last_epoch_returns_a_new_producer_id_and_can_be_repeated(scene: TransactionScene) -> None:
     old = aged(scene)
     scene.add("tx", old, 0)
 
@@ -372,7 +372,7 @@ def test_the_end_of_the_last_epoch_gives_another_producer_id_and_may_be_repeated
     assert scene.markers(0) == [(7, 32767, True)]
 
 
-def test_what_is_fenced_in_its_last_epoch_goes_on_with_another_producer_id(scene: TransactionScene) -> None:
+def test_a_producer_fenced_in_its_last_epoch_gets_a_new_producer_id(scene: TransactionScene) -> None:
     scene.add("tx", aged(scene), 0)
 
     error = error_of(lambda: scene.init("tx"))
@@ -383,13 +383,13 @@ def test_what_is_fenced_in_its_last_epoch_goes_on_with_another_producer_id(scene
     assert (known.producer_id, known.producer_epoch, known.previous_producer_id) == (8, 0, 7)
 
 
-def test_whoever_gives_another_epoch_than_the_last_one_is_told_of_a_fault(scene: TransactionScene) -> None:
+def test_an_init_with_another_epoch_than_the_last_one_fails_with_unknown_server_error(scene: TransactionScene) -> None:
     producer_id, _ = aged(scene)
 
     assert error_of(lambda: scene.init("tx", expected=(producer_id, 32765))) == "UNKNOWN_SERVER_ERROR"
 
 
-def test_at_level_1_no_epoch_is_left_after_an_abort_by_the_broker_in_the_last_one() -> None:
+def test_at_transaction_version_1_an_abort_in_the_last_epoch_leaves_no_epoch() -> None:
     scene = TransactionScene(1)
     scene.add("tx", aged(scene), 0)
     assert error_of(lambda: scene.init("tx")) == "CONCURRENT_TRANSACTIONS"
@@ -400,10 +400,10 @@ def test_at_level_1_no_epoch_is_left_after_an_abort_by_the_broker_in_the_last_on
     assert state_of(scene) == ("CompleteAbort", 32767)
 
 
-# -- a producer that begins again, and says what it was (KIP-360)
+# -- InitProducerId with a producer id and epoch (KIP-360)
 
 
-def test_who_repeats_its_beginning_gets_the_same_epoch(scene: TransactionScene) -> None:
+def test_a_repeated_init_returns_the_same_epoch(scene: TransactionScene) -> None:
     begun = scene.init("tx")
 
     given = [scene.init("tx", expected=(begun.producer_id, 0)).producer_epoch for _ in range(2)]
@@ -411,7 +411,7 @@ def test_who_repeats_its_beginning_gets_the_same_epoch(scene: TransactionScene) 
     assert given == [1, 1]
 
 
-def test_who_begins_again_after_an_end_gets_the_epoch_that_the_end_gave(scene: TransactionScene) -> None:
+def test_an_init_after_an_end_returns_the_epoch_of_the_end(scene: TransactionScene) -> None:
     producer = open_transaction(scene)
     after = scene.end("tx", producer, is_commit=True)
 
@@ -420,7 +420,7 @@ def test_who_begins_again_after_an_end_gets_the_epoch_that_the_end_gave(scene: T
     assert (again.producer_id, again.producer_epoch) == (after.producer_id, after.producer_epoch)
 
 
-def test_after_a_restart_the_epoch_before_is_an_old_one(scene: TransactionScene) -> None:
+def test_after_a_restart_the_previous_epoch_is_fenced(scene: TransactionScene) -> None:
     producer = open_transaction(scene)
     scene.end("tx", producer, is_commit=True)
     scene.restart()

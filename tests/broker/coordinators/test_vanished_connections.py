@@ -1,4 +1,4 @@
-"""A client that goes away while it waits: nothing of its connection is kept, and the group goes on."""
+"""A client that disconnects while a request is pending: its connection is released, and the group continues."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import weakref
 from fauxka.broker.runtime.deferred import Deferred
 from fauxka.protocol.messages.join_group import JoinGroupResponse
 
-from .group_play import SESSION_TIMEOUT_MS, GroupPlay, answered, assigned, stable_group
+from .group_harness import SESSION_TIMEOUT_MS, GroupHarness, join_response, stable_group, sync_response
 
 
 class _Listener:
-    """Stands for a connection that an answer would be delivered to."""
+    """A stand-in for the connection that gets the response."""
 
     def __init__(self) -> None:
         self.received: list[JoinGroupResponse] = []
@@ -24,10 +24,10 @@ def _listen(answer: Deferred[JoinGroupResponse]) -> weakref.ref[_Listener]:
     return weakref.ref(listener)
 
 
-def test_a_waiting_join_holds_nothing_of_a_connection_that_is_gone() -> None:
-    play = GroupPlay()
-    stable_group(play, "a")
-    newcomer = play.start_join("b")
+def test_a_pending_join_keeps_no_reference_to_a_closed_connection() -> None:
+    harness = GroupHarness()
+    stable_group(harness, "a")
+    newcomer = harness.start_join("b")
     listener = _listen(newcomer)
 
     newcomer.abandon()
@@ -37,58 +37,58 @@ def test_a_waiting_join_holds_nothing_of_a_connection_that_is_gone() -> None:
     assert listener() is None
 
 
-def test_a_member_that_vanished_while_it_joined_is_out_a_session_after_the_others_have_joined() -> None:
-    play = GroupPlay()
-    (a,) = stable_group(play, "a")
-    newcomer = play.start_join("b")
+def test_a_member_that_disconnects_while_it_joins_is_removed_a_session_after_the_join_phase() -> None:
+    harness = GroupHarness()
+    (a,) = stable_group(harness, "a")
+    newcomer = harness.start_join("b")
     newcomer.abandon()
 
-    rejoined = play.rejoin(a)
-    play.start_sync(a, 2, {})
-    members = play.member_ids
-    play.clock.advance(SESSION_TIMEOUT_MS - 1)
-    play.heartbeat(a, 2)
-    play.clock.advance(1)
+    rejoined = harness.rejoin(a)
+    harness.start_sync(a, 2, {})
+    members = harness.member_ids
+    harness.clock.advance(SESSION_TIMEOUT_MS - 1)
+    harness.heartbeat(a, 2)
+    harness.clock.advance(1)
 
-    assert answered(rejoined).generation_id == 2
+    assert join_response(rejoined).generation_id == 2
     assert members == [a, "b-2"]
-    assert play.member_ids == [a]
+    assert harness.member_ids == [a]
 
 
-def test_a_member_that_vanished_while_it_waited_for_its_assignment_is_assigned_all_the_same() -> None:
-    play = GroupPlay()
-    a, b = stable_group(play, "a", "b")
-    play.rejoin(a)
-    play.rejoin(b)
-    waiting = play.start_sync(b, 3)
+def test_a_member_that_disconnects_while_it_waits_for_its_assignment_is_assigned() -> None:
+    harness = GroupHarness()
+    a, b = stable_group(harness, "a", "b")
+    harness.rejoin(a)
+    harness.rejoin(b)
+    waiting = harness.start_sync(b, 3)
     waiting.abandon()
 
-    play.start_sync(a, 3, {b: b"right"})
+    harness.start_sync(a, 3, {b: b"right"})
 
     assert waiting.response() is None
-    assert assigned(play.start_sync(b, 3)).assignment == b"right"
+    assert sync_response(harness.start_sync(b, 3)).assignment == b"right"
 
 
-def test_a_member_that_asks_again_over_another_connection_is_answered_there() -> None:
-    play = GroupPlay()
-    a, b = stable_group(play, "a", "b")
-    first = play.rejoin(b, b"other metadata")
-    second = play.rejoin(b, b"other metadata")
+def test_a_member_that_repeats_its_request_gets_the_response_on_the_new_connection() -> None:
+    harness = GroupHarness()
+    a, b = stable_group(harness, "a", "b")
+    first = harness.rejoin(b, b"other metadata")
+    second = harness.rejoin(b, b"other metadata")
     first.abandon()
 
-    play.rejoin(a)
+    harness.rejoin(a)
 
-    assert answered(second).generation_id == 3
+    assert join_response(second).generation_id == 3
 
 
-def test_a_request_that_follows_an_answer_at_once_finds_the_group_whole() -> None:
-    play = GroupPlay()
-    a, b, c = stable_group(play, "a", "b", "c")
-    leaving = play.rejoin(b, b"other metadata")
-    third = play.rejoin(c)
-    leaving.deliver_to(lambda response: play.leave(b))
+def test_a_request_that_follows_a_response_at_once_finds_a_consistent_group() -> None:
+    harness = GroupHarness()
+    a, b, c = stable_group(harness, "a", "b", "c")
+    leaving = harness.rejoin(b, b"other metadata")
+    third = harness.rejoin(c)
+    leaving.deliver_to(lambda response: harness.leave(b))
 
-    play.rejoin(a)
+    harness.rejoin(a)
 
-    assert answered(third).generation_id == 4
-    assert play.member_ids == [a, c]
+    assert join_response(third).generation_id == 4
+    assert harness.member_ids == [a, c]

@@ -1,4 +1,4 @@
-"""A coordinator on a clock that is moved by hand, in a cluster that can die at any append and is loaded again."""
+"""A transaction coordinator on a manual clock, in a cluster that can crash before any append and is loaded again."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from unittest.mock import patch
 
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
+from fauxka.broker.coordinators.coordinator_log import ReplayedRecord
 from fauxka.broker.coordinators.internal_topics import CoordinatorType, ensure_internal_topic
 from fauxka.broker.coordinators.transaction.transaction_coordinator import TransactionCoordinator
 from fauxka.broker.coordinators.transaction.transaction_metadata import TransactionMetadata
@@ -20,7 +21,7 @@ from fauxka.protocol.batches.record_batch import parse_header
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.error_codes import KafkaError
 from fauxka.protocol.produced_records import TransactionalProducer
-from fauxka.protocol.stored_records.transaction_log_records import TransactionLogValue
+from fauxka.protocol.stored_records.transaction_log_records import TransactionLogValue, decode_key
 from fauxka.storage.file_systems.file_system import FileSystem
 
 from ...manual_clock import ManualClock
@@ -30,16 +31,16 @@ TOPIC = "t"
 TIMEOUT_MS = 60_000
 OLD, NEW = 0, 2
 FETCH_BYTES = 50_000_000
-# What one marker says: the producer, its epoch, and whether it commits.
-Said = tuple[int, int, bool]
+# The content of a marker: producer id, producer epoch, is_commit.
+Marker = tuple[int, int, bool]
 
 
-class Died(BaseException):
-    """The node died before this append."""
+class NodeCrashed(BaseException):
+    """The node crashed before this append."""
 
 
 class TransactionScene:
-    """One node with topic "t" of two partitions, whose coordinator has been asked for."""
+    """One node with __transaction_state and the topic "t" of two partitions. level: transaction.version."""
 
     def __init__(
         self, level: int = NEW, config: Mapping[str, str] | None = None, *, file_system: FileSystem | None = None
@@ -58,7 +59,7 @@ class TransactionScene:
     def partition(self, index: int) -> Partition:
         return self.cluster.node.replicas.partition_of(TOPIC, index)
 
-    # -- what a producer asks; the name of the error, NONE without one
+    # -- requests of a producer
 
     def init(
         self, name: str, timeout_ms: int = TIMEOUT_MS, expected: tuple[int, int] | None = None
@@ -67,8 +68,8 @@ class TransactionScene:
         return self.coordinator.init_producer(name, timeout_ms, producer)
 
     def add(self, name: str, producer: tuple[int, int], *indexes: int, version: int = NEW) -> None:
-        places = [(TOPIC, index) for index in indexes]
-        self.coordinator.add(name, *producer, places, client_version=version)
+        partitions = [(TOPIC, index) for index in indexes]
+        self.coordinator.add(name, *producer, partitions, client_version=version)
 
     def end(
         self, name: str, producer: tuple[int, int], *, is_commit: bool, version: int = NEW
@@ -87,11 +88,11 @@ class TransactionScene:
         batch = build_batch([Record(value=b"v", timestamp=self.clock.now_ms())], options)
         self.partition(index).append(memoryview(batch), self.clock.now_ms())
 
-    # -- what is written
+    # -- the logs
 
-    def markers(self, index: int) -> list[Said]:
-        """Return what the markers of a partition say, oldest first."""
-        found: list[Said] = []
+    def markers(self, index: int) -> list[Marker]:
+        """Return the markers of a partition in the order of its log."""
+        found: list[Marker] = []
         for header, batch in self._batches(self.partition(index)):
             marker = decode_marker(header, batch)
             if marker is not None:
@@ -99,9 +100,7 @@ class TransactionScene:
         return found
 
     def states(self, name: str) -> list[str]:
-        """Return the states that were written for the id, oldest first; "" for a tombstone."""
-        from fauxka.broker.coordinators.coordinator_log import ReplayedRecord
-        from fauxka.protocol.stored_records.transaction_log_records import decode_key
+        """Return the states in the records of the id, in the order of the log; "" for a tombstone."""
 
         found: list[str] = []
 
@@ -113,7 +112,7 @@ class TransactionScene:
         return found
 
     def has_undecided(self, index: int) -> bool:
-        """Whether a reader of what is committed does not see the partition to its end."""
+        """Whether the last stable offset is before the end of the partition."""
         log = self.partition(index).log
         return log.last_stable_offset < log.log_end_offset
 
@@ -127,17 +126,17 @@ class TransactionScene:
             yield header, data[position : position + header.size]
             position += header.size
 
-    # -- life
+    # -- crash and restart
 
     def restart(self) -> None:
-        """Die and be started again."""
+        """Crash the node and load it again."""
         dead = crash_node(self.cluster, None)
         self.cluster.drop_memory()
         recover_cluster(self.cluster, dead.metadata, dead.directory)
 
     @contextmanager
     def dying_before(self, append_number: int) -> Generator[None]:
-        """Die before an append, counted from 0; the block ends then, and the node is started again."""
+        """Crash the node before an append of the block, counted from 0, and restart it. This ends the block."""
         left = append_number
         with_data, with_marker = Partition.append, Partition.append_coordinated
 
@@ -145,7 +144,7 @@ class TransactionScene:
             def count(partition: Partition, *arguments: Any) -> Any:
                 nonlocal left
                 if not left:
-                    raise Died
+                    raise NodeCrashed
                 left -= 1
                 return append(partition, *arguments)
 
@@ -157,14 +156,14 @@ class TransactionScene:
                 patch.object(Partition, "append_coordinated", counted(with_marker)),
             ):
                 yield
-        except Died:
+        except NodeCrashed:
             self.restart()
 
 
-def error_of(ask: Callable[[], object]) -> str:
-    """Return the name of the error that ask is refused with, NONE where it is not."""
+def error_of(request: Callable[[], object]) -> str:
+    """Return the name of the error code that request raises, or NONE."""
     try:
-        ask()
+        request()
     except KafkaError as error:
         return error.code.name
     return "NONE"

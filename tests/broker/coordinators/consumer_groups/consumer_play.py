@@ -18,7 +18,7 @@ from fauxka.protocol.messages.consumer_group_heartbeat import (
 )
 
 from ....manual_clock import ManualClock
-from ..group_play import BreakableLog
+from ..group_harness import BreakableLog
 
 GROUP = "group"
 HEARTBEAT_VERSION = 1

@@ -1,4 +1,4 @@
-"""Which records a share group's members get, and what becomes of them."""
+"""The share partition: acquisition, acknowledgement, locks and limits."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def refused(play: Play, first: int, last: int, member: str = "m") -> tuple[Error
     return caught.value.code, caught.value.message
 
 
-def test_records_are_one_members_until_it_has_said_what_became_of_them() -> None:
+def test_acquired_records_are_delivered_to_no_other_member() -> None:
     play = Play()
 
     assert play.acquire("first") == [AcquiredRecords(0, 9, 1)]
@@ -72,14 +72,14 @@ def test_batches_are_acquired_whole_up_to_about_the_batch_size() -> None:
     assert play.acquire(wanted=AcquireLimits(500, 3)) == [AcquiredRecords(5, 9, 1)]
 
 
-def test_a_strict_limit_is_kept_within_a_batch() -> None:
+def test_a_strict_limit_splits_a_batch() -> None:
     play = Play()
 
     assert play.acquire(wanted=AcquireLimits(2, 2, is_strict=True)) == [AcquiredRecords(0, 1, 1)]
     assert play.acquire(wanted=AcquireLimits(4, 4, is_strict=True)) == [AcquiredRecords(2, 5, 1)]
 
 
-def test_accepted_and_rejected_records_never_come_again() -> None:
+def test_accepted_and_rejected_records_are_not_delivered_again() -> None:
     play = Play()
     play.acquire()
 
@@ -97,7 +97,7 @@ def test_accepted_and_rejected_records_never_come_again() -> None:
     ]
 
 
-def test_a_record_is_given_up_after_its_last_delivery() -> None:
+def test_a_record_is_archived_after_its_last_delivery() -> None:
     play = Play(delivery_count_max=2)
     play.acquire()
     play.says(0, 9, RELEASE)
@@ -109,7 +109,7 @@ def test_a_record_is_given_up_after_its_last_delivery() -> None:
     assert play.partition.start_offset == 10
 
 
-def test_a_lock_that_ends_gives_the_records_back() -> None:
+def test_the_end_of_a_lock_releases_its_records() -> None:
     play = Play()
     freed: list[int] = []
     play.acquire()
@@ -124,7 +124,7 @@ def test_a_lock_that_ends_gives_the_records_back() -> None:
     assert play.written == [(0, 0, (StateBatch(0, 9, DeliveryState.AVAILABLE, 1),))]
 
 
-def test_a_renewed_lock_lasts_from_then_on() -> None:
+def test_a_renewal_restarts_the_lock_duration() -> None:
     play = Play()
     play.acquire()
     play.clock.advance(LOCK_MS - 1)
@@ -136,7 +136,7 @@ def test_a_renewed_lock_lasts_from_then_on() -> None:
     assert play.acquire("second") == [AcquiredRecords(0, 4, 2)]
 
 
-def test_what_cannot_be_written_has_not_happened() -> None:
+def test_a_failed_write_changes_nothing() -> None:
     play = Play()
     play.acquire()
     play.fails = True
@@ -160,7 +160,7 @@ def test_a_lock_whose_end_cannot_be_written_ends_later() -> None:
     assert play.acquire("second") == [AcquiredRecords(0, 9, 2)]
 
 
-def test_acknowledgements_are_taken_all_or_none() -> None:
+def test_acknowledgements_are_applied_all_or_none() -> None:
     play = Play()
     play.acquire()
     play.says(5, 5, ACCEPT)
@@ -173,7 +173,7 @@ def test_acknowledgements_are_taken_all_or_none() -> None:
     assert play.partition.start_offset == 6
 
 
-def test_records_that_nobody_acquired_are_not_found() -> None:
+def test_records_that_were_never_acquired_are_not_found() -> None:
     play = Play()
     play.acquire(wanted=AcquireLimits(5, 5))
 
@@ -184,7 +184,7 @@ def test_records_that_nobody_acquired_are_not_found() -> None:
     assert refused(play, 4, 9)[1].startswith("Batch record not found. The last offset")
 
 
-def test_no_more_are_acquired_than_may_be_locked() -> None:
+def test_no_more_records_are_acquired_than_the_lock_limit() -> None:
     play = Play(locks_max=5)
 
     assert play.acquire() == [AcquiredRecords(0, 9, 1)]
@@ -193,7 +193,7 @@ def test_no_more_are_acquired_than_may_be_locked() -> None:
     assert play.partition.can_acquire
 
 
-def test_a_new_leader_goes_on_where_the_written_state_ends() -> None:
+def test_a_new_leader_continues_from_the_written_state() -> None:
     play = Play()
     partition = play.led(
         2, [StateBatch(5, 6, DeliveryState.ACKNOWLEDGED, 1), StateBatch(7, 7, DeliveryState.AVAILABLE, 2)]
@@ -203,7 +203,7 @@ def test_a_new_leader_goes_on_where_the_written_state_ends() -> None:
     assert partition.acquire("m", [(0, 9)], MANY) == [AcquiredRecords(2, 4, 1), AcquiredRecords(7, 7, 3)]
 
 
-def test_records_that_the_log_has_no_more_are_done_with() -> None:
+def test_records_that_the_log_has_deleted_are_archived() -> None:
     play = Play()
     play.acquire()
     play.says(0, 9, RELEASE)
@@ -213,7 +213,7 @@ def test_records_that_the_log_has_no_more_are_done_with() -> None:
     assert (play.partition.start_offset, play.partition.next_fetch_offset()) == (7, 7)
 
 
-def test_a_member_that_leaves_gives_back_what_it_has() -> None:
+def test_a_leaving_member_releases_its_records() -> None:
     play = Play()
     play.acquire("first", AcquireLimits(5, 5))
     play.acquire("second")

@@ -38,7 +38,7 @@ SUBSCRIPTION = b"\x00\x00" + b"\x00\x00\x00\x01" + b"\x00\x01t" + b"\xff\xff\xff
 
 
 class BreakableLog(CoordinatorLog):
-    """A log that can be told to take nothing more."""
+    """A log whose appends fail with the error code broken_by, if it is set."""
 
     broken_by: ErrorCode | None = None
 
@@ -57,14 +57,14 @@ def topic_id(topic_name: str) -> bytes:
     return topic_name.encode().rjust(16, b"-")[-16:]
 
 
-class GroupPlay:
-    """One group of one coordinator; members are named by the client id they come with."""
+class GroupHarness:
+    """A group coordinator with one group, on a manual clock. Members are named by their client id."""
 
     def __init__(self, settings: GroupSettings | None = None, config: Mapping[str, str] | None = None) -> None:
         self.clock = ManualClock()
         self.cluster = Cluster(BrokerConfig.from_entries(config or {}), clock=self.clock)
         self.log = BreakableLog.of_cluster(self.cluster)
-        # What the next coordinator goes by.
+        # The settings of the next coordinator that crash creates.
         self.settings = settings or GroupSettings(initial_rebalance_delay_ms=0)
         self._numbers = itertools.count(1)
         self.coordinator = self._new_coordinator()
@@ -80,7 +80,7 @@ class GroupPlay:
         )
 
     def crash(self) -> None:
-        """Have another coordinator take over, which knows what was written."""
+        """Replace the coordinator by a new one that loads the log."""
         self.clock.cancel_all()
         self.coordinator = self._new_coordinator()
         self.coordinator.load()
@@ -96,7 +96,7 @@ class GroupPlay:
         rebalance_timeout_ms: int = REBALANCE_TIMEOUT_MS,
         version: int = 3,
     ) -> Deferred[JoinGroupResponse]:
-        """Send a JoinGroup request in the manner of a version; version 3 joins without asking for an id first."""
+        """Send a JoinGroup request of a version. A new member of version 3 needs no member id."""
         request = JoinGroupRequest(
             group_id=GROUP,
             session_timeout_ms=session_timeout_ms,
@@ -127,20 +127,20 @@ class GroupPlay:
     def start_sync(
         self, member_id: str, generation_id: int, assignments: Mapping[str, bytes] | None = None
     ) -> Deferred[SyncGroupResponse]:
-        """Send a SyncGroup request; raises KafkaError where it is refused at once."""
+        """Send a SyncGroup request. Raises KafkaError if it is rejected at once."""
         entries = [
             SyncGroupRequestAssignment(member_id=to, assignment=assignment)
             for to, assignment in (assignments or {}).items()
         ]
-        answer: Deferred[SyncGroupResponse] = Deferred()
+        deferred: Deferred[SyncGroupResponse] = Deferred()
         self.coordinator.sync(
             SyncGroupRequest(group_id=GROUP, generation_id=generation_id, member_id=member_id, assignments=entries),
-            answer,
+            deferred,
         )
-        return answer
+        return deferred
 
     def heartbeat(self, member_id: str, generation_id: int) -> ErrorCode:
-        """Send a heartbeat and return what it is answered."""
+        """Send a heartbeat, and return its error code."""
         request = HeartbeatRequest(group_id=GROUP, generation_id=generation_id, member_id=member_id)
         try:
             self.coordinator.heartbeat(request)
@@ -149,7 +149,7 @@ class GroupPlay:
         return ErrorCode.NONE
 
     def leave(self, member_id: str) -> None:
-        """Let a member leave."""
+        """Send a LeaveGroup request of a member."""
         self.coordinator.leave(GROUP, [MemberIdentity(member_id=member_id)])
 
     def commit(
@@ -161,7 +161,7 @@ class GroupPlay:
         generation_id: int = -1,
         retention_time_ms: int = -1,
     ) -> None:
-        """Commit an offset of partition 0; raises KafkaError where that is refused."""
+        """Commit an offset of partition 0. Raises KafkaError."""
         committer = OffsetCommitter(
             group_id=GROUP, member_id=member_id, generation_id=generation_id, api_version=OFFSET_COMMIT_VERSION
         )
@@ -179,7 +179,7 @@ class GroupPlay:
         assert error_codes == [ErrorCode.NONE]
 
     def end_transaction(self, producer_id: int, *, is_commit: bool) -> None:
-        """Write the marker of the producer's transaction to the group's partition, and have it count."""
+        """Write the marker of the producer's transaction to the group's partition, and apply it."""
         partition = partition_of_key(self.cluster.controller, self.cluster.node.replicas, CoordinatorType.GROUP, GROUP)
         marker = TransactionMarker(producer_id=producer_id, producer_epoch=0, is_commit=is_commit)
         partition.append_coordinated(marker, self.clock.now_ms())
@@ -197,7 +197,7 @@ class GroupPlay:
 
     @property
     def state(self) -> str:
-        """The group's state as DescribeGroups tells it."""
+        """The group's state in DescribeGroups."""
         return self.coordinator.describe(GROUP).group_state
 
     @property
@@ -206,29 +206,29 @@ class GroupPlay:
         return [member.member_id for member in self.coordinator.describe(GROUP).members]
 
 
-def answered(answer: Deferred[JoinGroupResponse]) -> JoinGroupResponse:
-    """Return the answer, which must be there."""
-    response = answer.response()
-    assert response is not None, "the JoinGroup request still waits"
+def join_response(deferred: Deferred[JoinGroupResponse]) -> JoinGroupResponse:
+    """Return the response, which must be complete."""
+    response = deferred.response()
+    assert response is not None, "the JoinGroup request is still pending"
     return response
 
 
-def assigned(answer: Deferred[SyncGroupResponse]) -> SyncGroupResponse:
-    """Return the answer, which must be there."""
-    response = answer.response()
-    assert response is not None, "the SyncGroup request still waits"
+def sync_response(deferred: Deferred[SyncGroupResponse]) -> SyncGroupResponse:
+    """Return the response, which must be complete."""
+    response = deferred.response()
+    assert response is not None, "the SyncGroup request is still pending"
     return response
 
 
-def stable_group(play: GroupPlay, *client_ids: str) -> list[str]:
+def stable_group(harness: GroupHarness, *client_ids: str) -> list[str]:
     """Return the member ids of a stable group, the leader first; its generation is the number of members."""
     member_ids: list[str] = []
     for generation_id, client_id in enumerate(client_ids, 1):
-        newcomer = play.start_join(client_id)
+        newcomer = harness.start_join(client_id)
         for member_id in member_ids:
-            play.rejoin(member_id)
-        member_ids.append(answered(newcomer).member_id)
+            harness.rejoin(member_id)
+        member_ids.append(join_response(newcomer).member_id)
         for member_id in member_ids[1:]:
-            play.start_sync(member_id, generation_id)
-        play.start_sync(member_ids[0], generation_id, {member_id: member_id.encode() for member_id in member_ids})
+            harness.start_sync(member_id, generation_id)
+        harness.start_sync(member_ids[0], generation_id, {member_id: member_id.encode() for member_id in member_ids})
     return member_ids
