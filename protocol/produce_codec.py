@@ -176,8 +176,8 @@ def _find_head_end(frame: memoryview, end: int, records: memoryview | None) -> i
     records_end = end - len(NO_TAGGED_FIELDS)
     records_start = records_end - len(records)
     head_end = records_start - len(size)
-    has_tagged_fields = frame[records_end:end] != NO_TAGGED_FIELDS
-    return 0 if has_tagged_fields or frame[head_end:records_start] != size else head_end
+    has_tagged_fields = bytes(frame[records_end:end]) != NO_TAGGED_FIELDS
+    return 0 if has_tagged_fields or bytes(frame[head_end:records_start]) != size else head_end
 
 
 def _decode_flexible_partitions(

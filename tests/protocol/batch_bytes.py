@@ -1,4 +1,4 @@
-"""Batches and records as bytes, any field of which may be wrong; made without the product's own writer."""
+"""Batches and records as bytes, with any field wrong on request; independent of the product's encoder."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def batch(
     crc_error: int = 0,
     length_error: int = 0,
 ) -> bytes:
-    """Return a batch of count records, or around payload; what is not named is right."""
+    """Return a batch of count records, or of payload. Omitted fields are valid."""
     content = records(count) if payload is None else payload
     checked = struct.pack(
         ">hiqqqhii",

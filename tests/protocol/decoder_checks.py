@@ -1,4 +1,4 @@
-"""One check for every decoder: fed whole, byte by byte, and with bytes behind its value."""
+"""Checks for all decoders: the whole value, every prefix of it, and bytes after it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TRAILING = b"\x00\xff\x7f\x80"
 
 
 def check_decoder(decode: Callable[[Reader], T], encoded: bytes, expected: T) -> None:
-    """Check that the bytes decode to expected, that no part of them does, and that what follows is left alone."""
+    """Check that encoded decodes to expected, that no prefix of it decodes, and that bytes after it are not read."""
     whole = Reader(encoded)
     assert decode(whole) == expected
     assert whole.remaining == 0
@@ -25,14 +25,14 @@ def check_decoder(decode: Callable[[Reader], T], encoded: bytes, expected: T) ->
     assert decode(with_more) == expected
     assert with_more.remaining == len(TRAILING)
 
-    # In the middle of a buffer that is not bytes, behind an end that is not the buffer's.
+    # In the middle of a memoryview, with an end before the end of the buffer.
     inside = Reader(memoryview(bytearray(TRAILING + encoded + TRAILING)), len(TRAILING), len(TRAILING) + len(encoded))
     assert decode(inside) == expected
     assert inside.remaining == 0
 
 
 def decodes(decode: Callable[[Reader], T], reader: Reader) -> bool:
-    """Return whether the bytes give a value; whatever is raised but FrameError fails the test."""
+    """Return whether the bytes decode. Any exception but FrameError fails the test."""
     try:
         decode(reader)
     except FrameError:

@@ -1,4 +1,4 @@
-"""kafka-python's message classes, found by name, and our messages' values as they stand in them and back."""
+"""kafka-python's message classes, and the conversion of values between them and the generated messages."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from fauxka.protocol.primitives import ZERO_UUID
 from ..messages import is_message_class
 from .message_catalog import MESSAGE_VERSIONS, MessageVersion
 
-# The packages that define its messages; importing them registers the classes.
+# The packages that define the messages. Their import registers the classes.
 PACKAGES = ("admin", "consumer", "metadata", "producer", "sasl")
-# It calls these after what its users look for, and reads their bits into a set.
+# Fields that have another name in kafka-python, and are a set of bits there.
 AUTHORIZED_OPERATIONS = {
     "MetadataResponse": "cluster_authorized_operations",
     "MetadataResponseTopic": "topic_authorized_operations",
@@ -40,7 +40,7 @@ def _message_classes(module: Any) -> Iterator[Any]:
 
 
 with warnings.catch_warnings():
-    # It reads its definitions with a function of importlib that is deprecated from Python 3.11 to 3.12.
+    # kafka-python reads its definitions with a function of importlib that Python 3.11 and 3.12 deprecate.
     warnings.simplefilter("ignore", DeprecationWarning)
     CLASSES = _classes()
     BIT_FIELD: Any = importlib.import_module("kafka.protocol.schemas.fields.codecs").BitField
@@ -53,14 +53,14 @@ KAFKA_PYTHON_VERSIONS = [
 
 
 def encoded(message_version: MessageVersion, message: Message) -> bytes:
-    """What kafka-python writes for the values of our message."""
+    """Return kafka-python's encoding of the values of a generated message."""
     kafka_python_class = CLASSES[message_version.name]
     values = _their_values(message, kafka_python_class._struct, message_version.version)
     return bytes(kafka_python_class(version=message_version.version, **values).encode())
 
 
 def decoded(message_version: MessageVersion, data: bytes) -> Message:
-    """Our message with the values that kafka-python reads from the bytes."""
+    """Return a generated message with the values that kafka-python decodes."""
     container = CLASSES[message_version.name].decode(data, version=message_version.version)
     return _our_message(container, message_version.message_class, message_version.version)
 

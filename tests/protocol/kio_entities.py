@@ -1,4 +1,4 @@
-"""Draws kio's entities, and says how each of their values stands in our messages."""
+"""Hypothesis strategies for kio's entities, and their conversion to generated messages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..messages import is_message_class
 
 MILLISECOND = datetime.timedelta(milliseconds=1)
 EPOCH = datetime.datetime.fromtimestamp(0, datetime.UTC)
-# Python's timedelta ends at a billion days; within it, some milliseconds are lost on the way through float seconds.
+# The limits of Python's timedelta, and of exact milliseconds in its float seconds.
 INT64_MILLISECONDS_MAX = 2**46
 YEAR_2200_MS = 7_258_118_400_000
 NO_TIMESTAMP = -1
@@ -53,12 +53,12 @@ PRIMITIVES: dict[str, SearchStrategy[Any]] = {
 }
 
 
-# Strategies are slow to build, and each is used by every test of its message.
+# Strategies are slow to build; all tests of a message share one.
 STRATEGIES: dict[type[Any], SearchStrategy[Any]] = {}
 
 
 def entities(entity_class: type[Any]) -> SearchStrategy[Any]:
-    """Entities of one version with all their fields drawn."""
+    """Return a strategy for entities of one version with all fields drawn."""
     if entity_class not in STRATEGIES:
         values = {field.name: _field_values(field) for field in dataclasses.fields(entity_class)}
         STRATEGIES[entity_class] = st.builds(entity_class, **values)
@@ -89,7 +89,7 @@ def _without_none(annotation: object) -> tuple[object, bool]:
 
 
 def as_message(entity: Any, message_class: type[Message]) -> Message:
-    """Our message with the values of the entity; fields of other versions have their defaults."""
+    """Return a generated message with the values of the entity, and defaults for fields of other versions."""
     types = typing.get_type_hints(message_class)
     values: dict[str, object] = {}
     for field in dataclasses.fields(entity):

@@ -1,4 +1,4 @@
-"""Every generated message in every version, beside the kio entity of that version: what the round trips run over."""
+"""Every generated message in every version, with its kio entity."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fauxka.protocol.primitives import Reader, Writer
 
 @dataclass(frozen=True, slots=True)
 class MessageVersion:
-    """One message in one version. module: our module's name, which is kio's package too; name: of the class."""
+    """One message in one version. module: the name of the module and of kio's package. name: of the class."""
 
     module: str
     name: str

@@ -1,4 +1,4 @@
-"""How Kafka reads the records of a batch, one field after the other: slow, and plain enough to be compared with."""
+"""Model of Kafka's decoding of a batch's records: field by field, slow and simple."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ class Underflow(Exception):
 
 
 class Invalid(Exception):
-    """InvalidRecordException: the partition is answered with 87."""
+    """InvalidRecordException: the partition gets INVALID_RECORD."""
 
 
 class Uncaught(Exception):
-    """IllegalArgumentException outside of what Kafka catches: the partition is answered with -1."""
+    """IllegalArgumentException that Kafka does not catch: the partition gets UNKNOWN_SERVER_ERROR."""
 
 
 class Overlong(Exception):

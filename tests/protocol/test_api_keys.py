@@ -1,4 +1,4 @@
-"""The table of APIs against what a real broker answered, and against the messages."""
+"""The table of APIs, compared with a real broker and with the generated messages."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ def versions_of(name: str) -> list[MessageVersion]:
     return [each for each in MESSAGE_VERSIONS if each.name == name]
 
 
-def test_what_is_advertised_is_what_kafka_advertised() -> None:
+def test_advertised_versions_are_those_of_kafka() -> None:
     captured: list[list[int]] = CAPTURE["api_keys"]
 
     assert [[api.key, api.first_advertised, api.last_version] for api in APIS.values()] == captured
 
 
-def test_produce_alone_is_advertised_from_a_version_that_is_not_served() -> None:
+def test_only_produce_is_advertised_from_an_unsupported_version() -> None:
     assert [api.name for api in APIS.values() if api.first_advertised != api.first_version] == ["Produce"]
 
 
 @pytest.mark.parametrize("api", APIS.values(), ids=lambda api: str(api.name))
 @pytest.mark.parametrize("kind", ["Request", "Response"])
-def test_messages_exist_in_every_version_that_is_served(api: Api, kind: str) -> None:
+def test_messages_exist_in_every_supported_version(api: Api, kind: str) -> None:
     versions = versions_of(api.name + kind)
 
     assert {each.module for each in versions} == {api.module}
@@ -46,14 +46,14 @@ def test_messages_exist_in_every_version_that_is_served(api: Api, kind: str) -> 
     ]
 
 
-def test_first_flexible_version_is_named_unless_there_is_none() -> None:
+def test_only_two_apis_have_no_flexible_version() -> None:
     assert [api.name for api in APIS.values() if api.flexible_since == NEVER_FLEXIBLE] == [
         "SaslHandshake",
         "OffsetDelete",
     ]
 
 
-def test_every_api_key_is_called_as_its_module() -> None:
+def test_every_api_key_has_the_name_of_its_module() -> None:
     assert {key.value: key.name.lower() for key in ApiKey} == dict(api_key_map)
 
 
@@ -65,13 +65,13 @@ def test_error_codes_are_those_of_kafka() -> None:
     ("message", "shown"),
     [("expected 3, got 5", "OUT_OF_ORDER_SEQUENCE_NUMBER: expected 3, got 5"), ("", "OUT_OF_ORDER_SEQUENCE_NUMBER")],
 )
-def test_error_shows_its_name_and_its_numbers(message: str, shown: str) -> None:
+def test_text_of_an_error_has_its_name_and_message(message: str, shown: str) -> None:
     error = KafkaError(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, message)
 
     assert (error.code, error.message, str(error)) == (45, message, shown)
 
 
-def test_error_code_stands_in_a_message_as_it_is() -> None:
+def test_error_code_can_be_a_field_of_a_message() -> None:
     heartbeat: Any = importlib.import_module("fauxka.protocol.messages.heartbeat")
     response = heartbeat.HeartbeatResponse(error_code=ErrorCode.REBALANCE_IN_PROGRESS)
     (version_4,) = (each for each in versions_of("HeartbeatResponse") if each.version == 4)

@@ -13,7 +13,7 @@ HEARTBEAT = APIS[ApiKey.HEARTBEAT]
 HEADER = b"\x00\x12\x00\x00\x00\x00\x00\x07\x00\x06fauxka"
 
 
-def test_request_has_its_size_and_its_header_in_front() -> None:
+def test_request_begins_with_its_size_and_header() -> None:
     assert request_frame(API_VERSIONS, 0, 7, ApiVersionsRequest()) == b"\x00\x00\x00\x10" + HEADER
 
 
@@ -23,20 +23,20 @@ def test_header_of_a_flexible_version_ends_with_tagged_fields() -> None:
     assert frame[4 + len(HEADER) :] == b"\x00" + b"\x02g" + b"\x00\x00\x00\x01" + b"\x02m" + b"\x00" + b"\x00"
 
 
-def test_answer_of_a_flexible_version_has_tagged_fields_in_its_header() -> None:
+def test_response_header_of_a_flexible_version_has_tagged_fields() -> None:
     frame = b"\x00\x00\x00\x07" + b"\x00" + b"\x00\x00\x00\x05" + b"\x00\x1b" + b"\x00"
 
-    answer = read_response(HEARTBEAT, 4, 7, frame, HeartbeatResponse.read)
+    response = read_response(HEARTBEAT, 4, 7, frame, HeartbeatResponse.read)
 
-    assert answer == HeartbeatResponse(throttle_time_ms=5, error_code=27)
+    assert response == HeartbeatResponse(throttle_time_ms=5, error_code=27)
 
 
-def test_answer_of_api_versions_has_none_in_any_version() -> None:
+def test_response_header_of_api_versions_has_no_tagged_fields() -> None:
     frame = b"\x00\x00\x00\x07" + b"\x00\x00" + b"\x01" + b"\x00\x00\x00\x00" + b"\x00"
 
-    answer = read_response(API_VERSIONS, 3, 7, frame, ApiVersionsResponse.read)
+    response = read_response(API_VERSIONS, 3, 7, frame, ApiVersionsResponse.read)
 
-    assert answer == ApiVersionsResponse()
+    assert response == ApiVersionsResponse()
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,6 @@ def test_answer_of_api_versions_has_none_in_any_version() -> None:
         (b"", "0 left"),
     ],
 )
-def test_answer_that_is_not_one_is_refused(frame: bytes, reason: str) -> None:
+def test_invalid_response_is_rejected(frame: bytes, reason: str) -> None:
     with pytest.raises(FrameError, match=reason):
         read_response(API_VERSIONS, 0, 7, frame, ApiVersionsResponse.read)

@@ -1,4 +1,4 @@
-"""Transaction markers: a real Kafka's bytes, both ways, and whatever else can stand in a control batch."""
+"""Transaction markers: the bytes of a real Kafka, and other contents of a control batch."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_marker_is_built_as_kafka_builds_it() -> None:
 
 
 @pytest.mark.parametrize("is_commit", [True, False])
-def test_marker_that_is_built_is_read_again(is_commit: bool) -> None:
+def test_built_marker_is_decoded(is_commit: bool) -> None:
     marker = EndTransactionMarker(is_commit, coordinator_epoch=2**31 - 1)
 
     built = build_marker_batch(marker, producer_id=2**62, producer_epoch=32767, timestamp=5)
@@ -56,7 +56,7 @@ def test_marker_that_is_built_is_read_again(is_commit: bool) -> None:
     assert marker_in(built) == marker
 
 
-def test_later_versions_with_more_bytes_are_read_as_the_first() -> None:
+def test_later_versions_with_more_bytes_are_read_as_version_0() -> None:
     data = control_batch(bytes.fromhex("00010000ff"), bytes.fromhex("000100000009ff"))
 
     assert marker_in(data) == EndTransactionMarker(is_commit=False, coordinator_epoch=9)
@@ -85,33 +85,33 @@ def test_later_versions_with_more_bytes_are_read_as_the_first() -> None:
         "no key",
     ],
 )
-def test_record_of_another_kind_is_no_marker(key: str | None, value: str | None) -> None:
+def test_record_of_another_type_is_not_a_marker(key: str | None, value: str | None) -> None:
     data = control_batch(None if key is None else bytes.fromhex(key), None if value is None else bytes.fromhex(value))
 
     assert marker_in(data) is None
 
 
-def test_batch_that_cleaning_has_emptied_has_no_marker() -> None:
+def test_batch_without_records_has_no_marker() -> None:
     emptied = batch(b"", count=0, last_offset_delta=0, attributes=MARKER, producer_id=7, producer_epoch=1)
 
     assert marker_in(emptied) is None
 
 
-def test_batch_of_records_is_no_marker() -> None:
+def test_batch_of_data_records_has_no_marker() -> None:
     data = batch(record(bytes(6), bytes.fromhex("00000001")), attributes=0x10, producer_id=7, producer_epoch=1)
 
     assert marker_in(data) is None
 
 
 @given(st.binary(max_size=40), st.integers(0, 0xFF))
-def test_any_bytes_are_a_marker_or_none(payload: bytes, attributes: int) -> None:
+def test_any_bytes_give_a_marker_or_none(payload: bytes, attributes: int) -> None:
     data = batch(payload, attributes=attributes | MARKER)
 
     assert isinstance(marker_in(data), EndTransactionMarker | None)
 
 
 @pytest.mark.parametrize("size", range(61, len(COMMIT) - 1))
-def test_marker_that_is_cut_is_no_marker(size: int) -> None:
+def test_truncated_marker_is_not_a_marker(size: int) -> None:
     cut = COMMIT[:size]
 
     assert decode_marker(parse_header(cut), cut) is None

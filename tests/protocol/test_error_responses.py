@@ -1,4 +1,4 @@
-"""Answers to requests that failed as a whole, held against Kafka's own, byte for byte."""
+"""Error responses for whole requests, compared with Kafka's byte for byte."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ CORRELATION_ID = 7
 LEADER_NOT_AVAILABLE = 5
 UNSUPPORTED_VERSION = 35
 
-# Kafka collects the partitions of these in hash maps and answers them in whatever order those have; ours is the
-# request's.
+# Kafka keeps the partitions of these APIs in hash maps, so their order in the response is undefined. Here it is the
+# order of the request.
 IN_ANY_ORDER = {"Produce", "WriteTxnMarkers"}
 
 API_NAMED = {api.name: api for api in APIS.values()}
@@ -52,7 +52,7 @@ LAST_VERSION_WITHOUT_THROTTLE = {
 
 @dataclass(frozen=True)
 class Case:
-    """A request, and what Kafka answers to it for each code: None where nothing, a dict where Kafka itself failed."""
+    """A request, and Kafka's response for each error code: None for no response, a dict for a failure of Kafka."""
 
     api: Api
     version: int
@@ -70,8 +70,8 @@ def cases() -> Iterator[Case]:
         for line in lines:
             case = json.loads(line)
             answers = {
-                int(code): base64.b64decode(answer) if isinstance(answer, str) else answer
-                for code, answer in case["answers"].items()
+                int(code): base64.b64decode(frame) if isinstance(frame, str) else frame
+                for code, frame in case["answers"].items()
             }
             body = memoryview(base64.b64decode(case["request"]))
             yield Case(API_NAMED[case["api"]], case["version"], case["sample"], body, answers)
@@ -81,7 +81,7 @@ CASES = list(cases())
 
 
 def in_order(value: object) -> object:
-    """Return an answer's content with every list sorted, so that order counts for nothing."""
+    """Return the content of a response with every list sorted."""
     if isinstance(value, list):
         return sorted((in_order(each) for each in cast("list[object]", value)), key=repr)
     if isinstance(value, Message):
@@ -90,26 +90,26 @@ def in_order(value: object) -> object:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_request_that_failed_is_answered_as_kafka_answers_it(case: Case) -> None:
+def test_error_response_is_that_of_kafka(case: Case) -> None:
     for code, expected in case.answers.items():
-        answer = error_responses.error_response(case.api, case.version, CORRELATION_ID, case.body, code)
+        frame = error_responses.error_response(case.api, case.version, CORRELATION_ID, case.body, code)
 
         if not isinstance(expected, bytes):
             continue
         if case.api.name in IN_ANY_ORDER:
-            assert len(answer) == len(expected)
-            assert in_order(decoded(case, answer)) == in_order(decoded(case, expected))
+            assert len(frame) == len(expected)
+            assert in_order(decoded(case, frame)) == in_order(decoded(case, expected))
         else:
-            assert answer == expected
+            assert frame == expected
 
 
-def decoded(case: Case, answer: bytes | bytearray) -> Any:
-    correlation_id, response = decode_response_frame(case.api, case.version, answer)
+def decoded(case: Case, frame: bytes | bytearray) -> Any:
+    correlation_id, response = decode_response_frame(case.api, case.version, frame)
     assert correlation_id == CORRELATION_ID
     return response
 
 
-def test_every_api_and_version_is_held_against_kafka() -> None:
+def test_every_api_and_version_is_compared_with_kafka() -> None:
     served = {
         (api.name, version) for api in APIS.values() for version in range(api.first_version, api.last_version + 1)
     }
@@ -117,11 +117,11 @@ def test_every_api_and_version_is_held_against_kafka() -> None:
     assert {(case.api.name, case.version) for case in CASES if case.sample == "full"} == served
 
 
-def test_kafka_itself_fails_only_where_it_is_known_to() -> None:
-    failed = {str(case) for case in CASES if any(isinstance(answer, dict) for answer in case.answers.values())}
+def test_kafka_fails_only_for_known_requests() -> None:
+    failed = {str(case) for case in CASES if any(isinstance(frame, dict) for frame in case.answers.values())}
 
-    # DescribeAcls refuses to read the number 0 for a type; DescribeUserScramCredentials does not expect a null list
-    # of users, although its messages allow one. We answer both as any other.
+    # Kafka rejects the number 0 for a type in DescribeAcls, and fails for a null list of users in
+    # DescribeUserScramCredentials, although its messages allow one. Here both get a normal response.
     assert failed == {
         "DescribeAcls-1-bare",
         "DescribeAcls-2-bare",
@@ -130,7 +130,7 @@ def test_kafka_itself_fails_only_where_it_is_known_to() -> None:
     }
 
 
-def test_no_answer_is_owed_exactly_where_kafka_gives_none() -> None:
+def test_no_response_is_expected_exactly_where_kafka_sends_none() -> None:
     owed = {str(case): error_responses.expects_response(case.api, case.version, case.body) for case in CASES}
 
     given = {str(case): None not in case.answers.values() for case in CASES}
@@ -138,7 +138,7 @@ def test_no_answer_is_owed_exactly_where_kafka_gives_none() -> None:
     assert not all(owed.values())
 
 
-def test_texts_of_errors_are_kafkas() -> None:
+def test_error_messages_are_those_of_kafka() -> None:
     with GOLDEN.open() as lines:
         messages = json.loads(next(lines))["messages"]
 
@@ -147,30 +147,30 @@ def test_texts_of_errors_are_kafkas() -> None:
     }
 
 
-def test_unknown_version_of_api_versions_is_answered_in_version_0() -> None:
+def test_unknown_version_of_api_versions_gets_a_response_of_version_0() -> None:
     api = APIS[ApiKey.API_VERSIONS]
-    answer = error_responses.error_response(api, 99, 3, memoryview(b""), UNSUPPORTED_VERSION)
+    frame = error_responses.error_response(api, 99, 3, memoryview(b""), UNSUPPORTED_VERSION)
 
     assert response_version(api, 99) == 0
-    response: Any = decode_response_frame(api, 0, answer)[1]
+    response: Any = decode_response_frame(api, 0, frame)[1]
     assert [each.api_key for each in response.api_keys] == [ApiKey.API_VERSIONS]
 
 
-def test_answer_begins_with_its_size_and_correlation_id() -> None:
+def test_response_begins_with_its_size_and_correlation_id() -> None:
     for case in CASES:
-        answer = error_responses.error_response(case.api, case.version, 2**31 - 1, case.body, 0)
+        frame = error_responses.error_response(case.api, case.version, 2**31 - 1, case.body, 0)
 
-        assert unpack_from(">ii", answer) == (len(answer) - 4, 2**31 - 1)
+        assert unpack_from(">ii", frame) == (len(frame) - 4, 2**31 - 1)
 
 
-def test_code_0_answers_without_any_error() -> None:
+def test_response_of_code_0_has_no_error_code() -> None:
     for case in CASES:
-        answer = error_responses.error_response(case.api, case.version, CORRELATION_ID, case.body, 0)
+        frame = error_responses.error_response(case.api, case.version, CORRELATION_ID, case.body, 0)
 
-        assert error_responses.first_error_code(case.api, case.version, answer) == 0
+        assert error_responses.first_error_code(case.api, case.version, frame) == 0
 
 
-def test_code_is_found_in_the_answer_wherever_it_stands() -> None:
+def test_error_code_is_found_at_any_depth_of_the_response() -> None:
     found = {
         str(case)
         for case in CASES
@@ -178,7 +178,7 @@ def test_code_is_found_in_the_answer_wherever_it_stands() -> None:
         and error_responses.first_error_code(case.api, case.version, failed(case)) == LEADER_NOT_AVAILABLE
     }
 
-    # Until version 2 the answers of DescribeLogDirs had no place for an error of the request.
+    # Up to version 2 DescribeLogDirs has no error code of the response itself.
     without_place = {"DescribeLogDirs-1-full", "DescribeLogDirs-2-full"}
     assert found == {str(case) for case in CASES if case.sample == "full"} - without_place
 
@@ -187,7 +187,7 @@ def failed(case: Case) -> bytearray:
     return error_responses.error_response(case.api, case.version, CORRELATION_ID, case.body, LEADER_NOT_AVAILABLE)
 
 
-def test_throttle_time_is_set_and_nothing_else() -> None:
+def test_set_throttle_time_changes_no_other_field() -> None:
     for case in CASES:
         plain = failed(case)
         throttled = error_responses.set_throttle_time(case.api, case.version, plain, 1234)
@@ -201,7 +201,7 @@ def test_throttle_time_is_set_and_nothing_else() -> None:
         assert error_responses.set_throttle_time(case.api, case.version, throttled, 0) == plain
 
 
-def test_throttle_time_is_left_out_of_versions_that_have_no_place_for_it() -> None:
+def test_throttle_time_is_omitted_in_versions_without_the_field() -> None:
     unchanged = [
         (case.api.name, case.version)
         for case in CASES
@@ -218,7 +218,7 @@ def test_throttle_time_is_left_out_of_versions_that_have_no_place_for_it() -> No
 
 
 def changed_bodies(case: Case) -> Iterator[memoryview]:
-    """Yield the sample's body with a few bytes changed, put in or taken out."""
+    """Yield the sample's body with a few bytes changed, inserted or deleted."""
     random = Random(str(case))
     for _ in range(MUTATIONS):
         body = bytearray(case.body)
@@ -229,7 +229,7 @@ def changed_bodies(case: Case) -> Iterator[memoryview]:
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.sample == "full"], ids=str)
-def test_changed_body_gives_answers_or_the_declared_error(case: Case) -> None:
+def test_changed_body_gives_a_response_or_frame_error(case: Case) -> None:
     for broken in changed_bodies(case):
         with contextlib.suppress(FrameError):
             read_request_facts(case.api, case.version, broken, lambda _: "a")

@@ -1,4 +1,4 @@
-"""The hand-written Fetch path against the generated messages: the same bytes, in both directions."""
+"""The hand-written Fetch codec, compared with the generated messages."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def decoded(frame: bytes, version: int) -> fetch_codec.FetchRequest:
 
 
 @given(REQUESTS, VERSIONS)
-def test_request_decodes_to_what_the_generated_message_holds(request: FetchRequest, version: int) -> None:
+def test_request_decodes_to_the_values_of_the_generated_message(request: FetchRequest, version: int) -> None:
     by_hand = decoded(encoded(request, version), version)
 
     has_sessions, has_epochs = version >= 7, version >= 9
@@ -112,7 +112,7 @@ def key_of(topic: FetchTopic | ForgottenTopic, version: int) -> bytes:
 
 
 @given(REQUESTS, VERSIONS, st.data())
-def test_request_cut_anywhere_is_a_frame_error(request: FetchRequest, version: int, data: st.DataObject) -> None:
+def test_truncated_request_is_a_frame_error(request: FetchRequest, version: int, data: st.DataObject) -> None:
     frame = encoded(request, version)
     cut = data.draw(st.integers(0, len(frame) - 1))
 
@@ -121,7 +121,7 @@ def test_request_cut_anywhere_is_a_frame_error(request: FetchRequest, version: i
 
 
 @given(REQUESTS, VERSIONS, st.data())
-def test_request_that_ends_within_a_larger_buffer_never_reads_beyond_its_end(
+def test_request_in_a_larger_buffer_is_not_read_beyond_its_end(
     request: FetchRequest, version: int, data: st.DataObject
 ) -> None:
     frame = encoded(request, version)
@@ -149,27 +149,29 @@ TOPICS = st.lists(
 
 
 @given(TOPICS, VERSIONS, INT32, INT32)
-def test_response_is_what_the_generated_message_writes(
+def test_response_has_the_bytes_of_the_generated_message(
     topics: list[tuple[str, bytes, list[fetch_codec.FetchedPartition]]],
     version: int,
     correlation_id: int,
     session_id: int,
 ) -> None:
-    for _, _, answers in topics:
-        for answer in answers:
-            answer.records_bytes = sum(map(len, answer.records))
+    for _, _, responses in topics:
+        for response in responses:
+            response.records_bytes = sum(map(len, response.records))
     body = Writer()
     FetchResponse(
         session_id=session_id,
         responses=[
-            FetchableTopicResponse(topic=name, topic_id=topic_id, partitions=[generated(answer) for answer in answers])
-            for name, topic_id, answers in topics
+            FetchableTopicResponse(
+                topic=name, topic_id=topic_id, partitions=[generated(response) for response in responses]
+            )
+            for name, topic_id, responses in topics
         ],
     ).write(body, version)
     by_key = [
-        (topic_id if version >= 13 else name.encode(), answer)
-        for name, topic_id, answers in topics
-        for answer in answers
+        (topic_id if version >= 13 else name.encode(), response)
+        for name, topic_id, responses in topics
+        for response in responses
     ]
 
     pieces = fetch_codec.encode_response(correlation_id, version, by_key, session_id=session_id)
@@ -183,23 +185,23 @@ def test_response_is_what_the_generated_message_writes(
     assert frame[reader.position :] == bytes(body.buffer)
 
 
-def test_records_are_answered_with_the_very_memory_they_were_given_in() -> None:
+def test_records_of_a_response_are_not_copied() -> None:
     stored = memoryview(bytearray(b"records of a log"))
-    answer = fetch_codec.FetchedPartition(0, records=[stored], records_bytes=len(stored))
+    response = fetch_codec.FetchedPartition(0, records=[stored], records_bytes=len(stored))
 
-    pieces = fetch_codec.encode_response(1, 12, [(b"t", answer)])
+    pieces = fetch_codec.encode_response(1, 12, [(b"t", response)])
 
     assert any(piece is stored for piece in pieces)
 
 
-def generated(answer: fetch_codec.FetchedPartition) -> PartitionData:
-    aborted = answer.aborted_transactions
+def generated(response: fetch_codec.FetchedPartition) -> PartitionData:
+    aborted = response.aborted_transactions
     return PartitionData(
-        partition_index=answer.index,
-        error_code=answer.error_code,
-        high_watermark=answer.high_watermark,
-        last_stable_offset=answer.last_stable_offset,
-        log_start_offset=answer.log_start_offset,
+        partition_index=response.index,
+        error_code=response.error_code,
+        high_watermark=response.high_watermark,
+        last_stable_offset=response.last_stable_offset,
+        log_start_offset=response.log_start_offset,
         aborted_transactions=None
         if aborted is None
         else [
@@ -207,5 +209,5 @@ def generated(answer: fetch_codec.FetchedPartition) -> PartitionData:
             for producer_id, first_offset in aborted
         ],
         preferred_read_replica=-1,
-        records=b"".join(answer.records),
+        records=b"".join(response.records),
     )

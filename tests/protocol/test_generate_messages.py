@@ -1,4 +1,4 @@
-"""The generated modules are what the generator writes, and its check sees when they are not."""
+"""The generated modules are up to date, and --check reports it if they are not."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_generated_modules_are_up_to_date() -> None:
     assert (completed.returncode, completed.stderr) == (0, "")
 
 
-def test_check_names_what_was_changed_added_and_removed(tmp_path: Path) -> None:
+def test_check_names_changed_added_and_deleted_modules(tmp_path: Path) -> None:
     messages = tmp_path / "protocol" / "messages"
     shutil.copytree(ROOT / "tools" / "message_generator", tmp_path / "tools" / "message_generator")
     shutil.copy(ROOT / "tools" / "generate_messages.py", tmp_path / "tools")

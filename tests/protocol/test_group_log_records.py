@@ -1,4 +1,4 @@
-"""The records of classic groups and offsets: a real Kafka's bytes both ways, all versions read, and whatever bytes."""
+"""Records of classic groups and offsets: the bytes of a real Kafka, all versions, and any bytes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ OFFSET_VALUES = {
         OffsetCommitValue(offset=7, leader_epoch=3, metadata="m", commit_timestamp=1024),
     ),
 }
-# A tag of a later version is passed over.
+# A tag of a later version is skipped.
 LATER_TAG = f"0004 {OFFSET} {EPOCH} 02 6d {COMMITTED_AT} 02 00 10 {TOPIC_ID.hex()} 05 02 ffff"
 
 MEMBER = "0001 61 {instance} 0001 63 0002 2f68 {timeout} 00000014 00000001 73 00000001 70"
@@ -63,7 +63,7 @@ GROUP = "0001 74 00000005 0001 72 0001 61 {state} 00000001"
 
 
 def group_of(state_timestamp: int = -1, instance: str | None = None, timeout: int = -1) -> GroupMetadataValue:
-    """Return the group that all versions tell of."""
+    """Return the group that is encoded in all versions."""
     member = MemberMetadata(
         member_id="a",
         group_instance_id=instance,
@@ -118,36 +118,36 @@ members = st.builds(
 
 
 @pytest.mark.parametrize(("encoded", "expected"), OFFSET_VALUES.values(), ids=OFFSET_VALUES)
-def test_an_offset_of_every_version_is_read(encoded: str, expected: OffsetCommitValue) -> None:
+def test_offset_of_every_version_is_read(encoded: str, expected: OffsetCommitValue) -> None:
     assert OffsetCommitValue.read(bytes.fromhex(encoded)) == expected
 
 
 @pytest.mark.parametrize(("encoded", "expected"), GROUP_VALUES.values(), ids=GROUP_VALUES)
-def test_a_group_of_every_version_is_read(encoded: str, expected: GroupMetadataValue) -> None:
+def test_group_of_every_version_is_read(encoded: str, expected: GroupMetadataValue) -> None:
     assert GroupMetadataValue.read(bytes.fromhex(encoded)) == expected
 
 
 @pytest.mark.parametrize("name", ["version 1", "version 4", "version 4 without a topic id"])
-def test_an_offset_is_written_in_version_4_and_with_an_expiry_in_version_1(name: str) -> None:
+def test_offset_is_written_in_version_4_and_with_an_expiry_in_version_1(name: str) -> None:
     encoded, value = OFFSET_VALUES[name]
 
     assert value.encode() == bytes.fromhex(encoded)
 
 
 @pytest.mark.parametrize("name", ["version 3", "version 3 without an instance"])
-def test_a_group_is_written_in_version_3(name: str) -> None:
+def test_group_is_written_in_version_3(name: str) -> None:
     encoded, value = GROUP_VALUES[name]
 
     assert value.encode() == bytes.fromhex(encoded)
 
 
-def test_tags_of_later_versions_are_passed_over() -> None:
+def test_unknown_tags_are_skipped() -> None:
     assert OffsetCommitValue.read(bytes.fromhex(LATER_TAG)) == OFFSET_VALUES["version 4"][1]
 
 
 @pytest.mark.parametrize("version", [-1, 5])
 @pytest.mark.parametrize("read", [OffsetCommitValue.read, GroupMetadataValue.read])
-def test_versions_that_there_are_not_are_refused(read: Callable[[bytes], object], version: int) -> None:
+def test_unknown_versions_are_rejected(read: Callable[[bytes], object], version: int) -> None:
     with pytest.raises(FrameError, match=f"version {version}"):
         read(version.to_bytes(2, signed=True) + bytes(100))
 
@@ -160,7 +160,7 @@ def test_keys_are_those_of_kafka() -> None:
     assert OffsetCommitKey.read(bytes.fromhex("0000 0001 67 0001 74 00000002")) == offset
 
 
-def test_a_key_of_another_type_is_refused() -> None:
+def test_key_of_another_type_is_rejected() -> None:
     with pytest.raises(FrameError, match="type 2"):
         OffsetCommitKey.read(GroupMetadataKey("g").encode())
 
@@ -175,7 +175,7 @@ def test_a_key_of_another_type_is_refused() -> None:
         topic_id=st.just(ZERO_UUID) | st.binary(min_size=16, max_size=16),
     )
 )
-def test_an_offset_that_is_written_is_read_again(value: OffsetCommitValue) -> None:
+def test_written_offset_is_read(value: OffsetCommitValue) -> None:
     assert OffsetCommitValue.read(value.encode()) == value
 
 
@@ -190,7 +190,7 @@ def test_an_offset_that_is_written_is_read_again(value: OffsetCommitValue) -> No
         members=st.lists(members, max_size=3).map(tuple),
     )
 )
-def test_a_group_that_is_written_is_read_again(value: GroupMetadataValue) -> None:
+def test_written_group_is_read(value: GroupMetadataValue) -> None:
     assert GroupMetadataValue.read(value.encode()) == value
 
 
@@ -200,7 +200,7 @@ def test_a_group_that_is_written_is_read_again(value: GroupMetadataValue) -> Non
     + [(GroupMetadataValue.read, encoded) for encoded, _ in GROUP_VALUES.values()]
     + [(OffsetCommitKey.read, "0001 0001 67 0001 74 00000002"), (GroupMetadataKey.read, "0002 0001 67")],
 )
-def test_what_is_cut_short_is_refused_wherever_it_is_cut(read: Callable[[bytes], object], encoded: str) -> None:
+def test_truncated_value_is_rejected(read: Callable[[bytes], object], encoded: str) -> None:
     whole = bytes.fromhex(encoded)
 
     for size in range(len(whole)):
@@ -209,7 +209,7 @@ def test_what_is_cut_short_is_refused_wherever_it_is_cut(read: Callable[[bytes],
 
 
 @given(st.binary(max_size=80))
-def test_any_bytes_give_a_value_or_the_one_error(data: bytes) -> None:
+def test_any_bytes_give_a_value_or_frame_error(data: bytes) -> None:
     for version in range(5):
         for read in (OffsetCommitValue.read, GroupMetadataValue.read):
             try:
@@ -218,7 +218,7 @@ def test_any_bytes_give_a_value_or_the_one_error(data: bytes) -> None:
                 continue
 
 
-def test_every_record_that_a_real_kafka_wrote_is_written_again_byte_for_byte() -> None:
+def test_records_of_a_real_kafka_are_encoded_byte_for_byte() -> None:
     written = 0
     for record in records_of(GOLDEN_LOG.read_bytes()):
         assert record.key is not None

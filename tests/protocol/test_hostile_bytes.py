@@ -1,4 +1,4 @@
-"""Bytes that nobody should send: each ends in a value or in FrameError, and costs no more than its size allows."""
+"""Hostile bytes give a value or FrameError, within the memory that the size of the frame allows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .message_catalog import MESSAGE_VERSIONS, MessageVersion
 from .test_messages_against_kio import FEW
 from .test_messages_cut_and_continued import FEWER
 
-# What a length, a count or a varint may be changed into: null, negative, huge, endless, not UTF-8.
+# Replacements for a length, a count or a varint: null, negative, huge, endless, not UTF-8.
 HOSTILE = (
     b"\xff",
     b"\x80",
@@ -34,15 +34,15 @@ HOSTILE = (
 )
 MUTATIONS_PER_FRAME = 30
 
-# What one byte of a frame can become: the smallest elements have 2 bytes, and are an object of some 60 bytes that may
-# hold two empty lists of as many.
+# The most memory for each byte of a frame. The smallest elements have 2 bytes, and become an object of about 60 bytes
+# that may have two empty lists of the same size.
 OBJECT_BYTES_PER_BYTE_MAX = 64
-# What Python takes whatever the frame: the message itself, an exception and its traceback.
+# The memory for any frame: the message itself, an exception and its traceback.
 OBJECT_BYTES_BASE = 8 * 1024
 
-# Behind a frame, so that large counts have bytes to point at. A zero is an empty string, array and set of tags.
+# Bytes after a frame, for large counts. A zero is an empty string, array and set of tags.
 PADDING = bytes(600)
-# The largest counts that the elements leave room for, by their size.
+# The largest possible counts, for elements of these sizes.
 COUNTS = [len(PADDING) // element_bytes for element_bytes in (2, 3, 6, 12, 25)]
 
 
@@ -73,9 +73,7 @@ def first_and_last_versions() -> list[MessageVersion]:
 @pytest.mark.parametrize("message_version", MESSAGE_VERSIONS, ids=str)
 @FEWER
 @given(data=st.data())
-def test_changed_frame_gives_a_value_or_the_declared_error(
-    message_version: MessageVersion, data: st.DataObject
-) -> None:
+def test_changed_frame_gives_a_value_or_frame_error(message_version: MessageVersion, data: st.DataObject) -> None:
     entity = data.draw(entities(message_version.entity_class))
     encoded = message_version.encoded(as_message(entity, message_version.message_class))
     random = Random(data.draw(st.integers(0, 2**32)))
@@ -87,7 +85,7 @@ def test_changed_frame_gives_a_value_or_the_declared_error(
 @pytest.mark.parametrize("message_version", first_and_last_versions(), ids=str)
 @FEW
 @given(frame=st.binary(max_size=300))
-def test_random_bytes_give_a_value_or_the_declared_error(message_version: MessageVersion, frame: bytes) -> None:
+def test_random_bytes_give_a_value_or_frame_error(message_version: MessageVersion, frame: bytes) -> None:
     decodes(message_version.read, Reader(frame))
 
 
@@ -98,7 +96,7 @@ def frames_with_counts(encoded: bytes, counts: list[bytes]) -> Iterator[bytes]:
 
 
 def peak_bytes(message_version: MessageVersion, frame: bytes) -> int:
-    """The most that decoding the frame held at once."""
+    """Return the peak of memory while the frame is decoded."""
     tracemalloc.reset_peak()
     before, _ = tracemalloc.get_traced_memory()
     decodes(message_version.read, Reader(frame))
@@ -107,7 +105,7 @@ def peak_bytes(message_version: MessageVersion, frame: bytes) -> int:
 
 @pytest.fixture
 def traced_memory() -> Iterator[None]:
-    # A collection in the middle of a measurement would count what others leave behind as freed by it.
+    # A garbage collection during a measurement would free memory of other code.
     gc.disable()
     tracemalloc.start()
     yield
@@ -117,7 +115,7 @@ def traced_memory() -> Iterator[None]:
 
 @pytest.mark.usefixtures("traced_memory")
 @pytest.mark.parametrize("message_version", first_and_last_versions(), ids=str)
-def test_memory_is_bounded_by_the_frame_whatever_the_counts(message_version: MessageVersion) -> None:
+def test_memory_is_bounded_by_the_frame_for_any_counts(message_version: MessageVersion) -> None:
     encoded = message_version.encoded(message_version.message_class())
     flexible: bool = message_version.entity_class.__flexible__
     counts = [encoded_count(count, flexible=flexible) for count in COUNTS]
@@ -132,7 +130,7 @@ def test_memory_is_bounded_by_the_frame_whatever_the_counts(message_version: Mes
     assert beyond == []
 
 
-# Metadata answers begin with the throttle time (from version 3 on) and the count of brokers.
+# Metadata responses begin with the throttle time (from version 3 on) and the count of brokers.
 @pytest.mark.usefixtures("traced_memory")
 @pytest.mark.parametrize(
     ("version", "frame"),
@@ -143,7 +141,7 @@ def test_memory_is_bounded_by_the_frame_whatever_the_counts(message_version: Mes
         pytest.param(12, bytes(4) + b"\xff\xff\xff\xff\x0f" + PADDING, id="varint of 4294967294 + 1"),
     ],
 )
-def test_hostile_count_is_refused_before_anything_is_reserved(version: int, frame: bytes) -> None:
+def test_hostile_count_is_rejected_before_memory_is_allocated(version: int, frame: bytes) -> None:
     tracemalloc.reset_peak()
     before, _ = tracemalloc.get_traced_memory()
 
@@ -154,7 +152,7 @@ def test_hostile_count_is_refused_before_anything_is_reserved(version: int, fram
 
 
 @pytest.mark.usefixtures("traced_memory")
-def test_memory_stays_in_proportion_in_a_large_frame() -> None:
+def test_memory_is_proportional_to_a_large_frame() -> None:
     topic_count = 100_000
     frame = INT32.pack(topic_count) + bytes(2 * topic_count)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fauxka.protocol.kafka_uuid import new_uuid, parse_uuid, uuid_text
 
 
-def test_uuid_of_a_real_topic_is_read_and_told() -> None:
+def test_uuid_of_a_real_topic_is_parsed_and_printed() -> None:
     # The topic "demo" of tests/golden/kafka-4.3.0-data-dir.
     uuid = parse_uuid("Adv_BKTuQwKmdQOI3Je6lw")
 
@@ -18,7 +18,7 @@ def test_uuid_of_a_real_topic_is_read_and_told() -> None:
 
 
 @given(st.binary(min_size=16, max_size=16))
-def test_every_uuid_is_told_so_that_it_is_read_again(uuid: bytes) -> None:
+def test_text_of_every_uuid_is_parsed(uuid: bytes) -> None:
     assert parse_uuid(uuid_text(uuid)) == uuid
 
 
@@ -37,13 +37,13 @@ def test_every_uuid_is_told_so_that_it_is_read_again(uuid: bytes) -> None:
         "Adv_BKTuQwKmdQOI3Je6lw\n",
     ],
 )
-def test_text_that_is_not_told_for_any_uuid_is_refused(text: str) -> None:
+def test_text_that_no_uuid_has_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match="not a Uuid"):
         parse_uuid(text)
 
 
 @given(st.text(max_size=24))
-def test_any_text_is_a_uuid_or_refused(text: str) -> None:
+def test_any_text_is_a_uuid_or_rejected(text: str) -> None:
     try:
         uuid = parse_uuid(text)
     except ValueError:
@@ -51,7 +51,7 @@ def test_any_text_is_a_uuid_or_refused(text: str) -> None:
     assert uuid_text(uuid) == text
 
 
-def test_new_uuid_can_stand_on_a_command_line() -> None:
+def test_text_of_a_new_uuid_is_not_a_command_line_option() -> None:
     uuids = [new_uuid() for _ in range(1000)]
 
     assert not [uuid for uuid in uuids if uuid_text(uuid).startswith("-")]

@@ -1,4 +1,4 @@
-"""What generated messages have in common: values by name, each with its default, and equal by them."""
+"""Generated messages: construction, defaults, equality and repr."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def test_messages_of_different_classes_are_not_equal() -> None:
     assert ApiVersion() != (0, 0, 0)
 
 
-def test_a_message_has_no_hash_as_its_values_change() -> None:
+def test_message_is_mutable_and_has_no_hash() -> None:
     with pytest.raises(TypeError, match="unhashable"):
         hash(ApiVersion())
 
 
-def test_what_is_left_out_has_its_default() -> None:
+def test_omitted_field_has_its_default() -> None:
     request = FetchRequest()
 
     assert (request.replica_id, request.max_bytes, request.rack_id) == (-1, 2147483647, "")
@@ -36,19 +36,19 @@ def test_what_is_left_out_has_its_default() -> None:
     assert PartitionData().records is None
 
 
-def test_no_two_messages_share_a_list_or_a_struct_that_was_left_out() -> None:
+def test_messages_do_not_share_the_defaults_of_lists_and_structs() -> None:
     one, other = FetchRequest(), FetchRequest()
 
     assert one.topics is not other.topics
     assert one.replica_state is not other.replica_state
 
 
-def test_null_is_not_what_is_left_out() -> None:
+def test_null_is_not_the_default() -> None:
     assert MetadataRequest(topics=None).topics is None
     assert MetadataRequest().topics == []
 
 
-def test_a_list_that_is_given_is_the_one_that_is_held() -> None:
+def test_list_is_not_copied() -> None:
     api_keys: list[ApiVersion] = []
     response = ApiVersionsResponse(api_keys=api_keys)
     api_keys.append(ApiVersion(api_key=18))
@@ -56,11 +56,11 @@ def test_a_list_that_is_given_is_the_one_that_is_held() -> None:
     assert response.api_keys == [ApiVersion(api_key=18)]
 
 
-def test_a_message_shows_its_values_in_the_order_of_kafkas_definition() -> None:
+def test_repr_has_the_order_of_kafkas_definition() -> None:
     assert repr(ApiVersion(api_key=3, max_version=13)) == "ApiVersion(api_key=3, min_version=0, max_version=13)"
 
 
-def test_a_name_that_is_no_field_is_refused() -> None:
+def test_unknown_field_is_rejected() -> None:
     with pytest.raises(TypeError, match="epoch"):
         ApiVersion(epoch=1)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     with pytest.raises(AttributeError):

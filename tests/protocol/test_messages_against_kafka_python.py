@@ -1,4 +1,4 @@
-"""Every message that kafka-python 3 has too, in every version of it: what one writes the other reads."""
+"""Every message of kafka-python 3 in every version: each side reads what the other writes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .test_messages_against_kio import FEW
 def test_values_pass_to_kafka_python_and_back(message_version: MessageVersion, data: st.DataObject) -> None:
     message = as_message(data.draw(entities(message_version.entity_class)), message_version.message_class)
     if isinstance(message, ApiVersionsResponse):
-        # Whatever the version, kafka-python reads this answer as version 0 if it holds an error.
+        # kafka-python reads a response with an error as version 0, whatever its version.
         message.error_code = 0
 
     ours = message_version.encoded(message)

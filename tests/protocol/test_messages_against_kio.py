@@ -1,4 +1,4 @@
-"""Every message in every version against kio: the same bytes from the same values, and back."""
+"""Every message in every version, compared with kio: the same bytes for the same values, in both directions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..run_counts import count
 from .kio_entities import as_message, entities
 from .message_catalog import MESSAGE_VERSIONS, MessageVersion
 
-# Some 560 messages: a few drawn values of each, the same in every run.
+# A few drawn values of each of about 560 messages, the same in every run.
 FEW = settings(
     max_examples=count(5, in_slice=3),
     derandomize=True,
@@ -33,7 +33,7 @@ def kio_bytes(entity: Any, entity_class: type[Any]) -> bytes:
 @pytest.mark.parametrize("message_version", MESSAGE_VERSIONS, ids=str)
 @FEW
 @given(data=st.data())
-def test_values_are_written_and_read_as_kio_does(message_version: MessageVersion, data: st.DataObject) -> None:
+def test_kio_writes_and_reads_the_same_bytes(message_version: MessageVersion, data: st.DataObject) -> None:
     entity = data.draw(entities(message_version.entity_class))
     message = as_message(entity, message_version.message_class)
 

@@ -1,4 +1,4 @@
-"""Every message in every version: fed whole, byte by byte, with bytes behind it, and with unknown tagged fields."""
+"""Every message in every version: whole, truncated, with bytes after it, and with unknown tagged fields."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .kio_entities import as_message, entities
 from .message_catalog import MESSAGE_VERSIONS, MessageVersion
 from .test_messages_against_kio import FEW
 
-# The first drawn value is the simplest, all empty; the one behind it holds something.
+# The first drawn value is the simplest, all empty; the second one is not.
 FEWER = settings(FEW, max_examples=2)
 
 # One field: tag 1000, three bytes.
@@ -38,7 +38,7 @@ def test_default_message_can_be_written_and_read(message_version: MessageVersion
 @pytest.mark.parametrize(
     "message_version", [each for each in MESSAGE_VERSIONS if each.entity_class.__flexible__], ids=str
 )
-def test_unknown_tagged_field_is_passed_over(message_version: MessageVersion) -> None:
+def test_unknown_tagged_field_is_skipped(message_version: MessageVersion) -> None:
     default = message_version.message_class()
     encoded = message_version.encoded(default)
     assert encoded.endswith(b"\x00"), "a default message has no tagged fields"

@@ -1,4 +1,4 @@
-"""Errors for chosen topics and partitions: exactly those, and nothing else of the answer is touched."""
+"""Errors for selected topics and partitions of a request, and for no others."""
 
 from __future__ import annotations
 
@@ -89,15 +89,15 @@ PARTS: list[Part] = [(topic, partition) for topic in range(2) for partition in (
 
 
 def sample_topic_name_of(topic_id: bytes) -> str | None:
-    """The samples' topics have the ids 01..01 and 02..02, and names that end in their number."""
+    """Return the name of a sample's topic, whose id is 01..01 or 02..02."""
     return f"topic-{topic_id[0] - 1}"
 
 
-def chooser(parts: set[Part]) -> error_responses.PartSelector:
+def selector(parts: set[Part]) -> error_responses.PartSelector:
     return lambda topic, partition: (ord(topic[-1]) - ord("0"), partition) in parts
 
 
-def all_chosen(_topic: str, _partition: int | None) -> bool:
+def all_selected(_topic: str, _partition: int | None) -> bool:
     return True
 
 
@@ -117,19 +117,19 @@ def encoded(request: Any, version: int) -> memoryview:
     return memoryview(writer.buffer)
 
 
-def good_answer(case: Case, body: bytes | memoryview | None) -> bytearray:
-    """Return an answer that names all of the body's topics and partitions, without an error."""
+def successful_response(case: Case, body: bytes | memoryview | None) -> bytearray:
+    """Return a response without errors for all topics and partitions of the body."""
     empty = error_responses.empty_response(case.api, case.version, CORRELATION_ID)
     if body is None:
         return empty
     return error_responses.add_errors(
-        case.api, case.version, empty, memoryview(body), all_chosen, 0, sample_topic_name_of
+        case.api, case.version, empty, memoryview(body), all_selected, 0, sample_topic_name_of
     )
 
 
-def codes_by_part(case: Case, answer: bytes | bytearray) -> dict[tuple[str, Part], int]:
-    """Return the error code of every topic and partition, by its owner (a group, a transaction) and itself."""
-    correlation_id, response = decode_response_frame(case.api, case.version, answer)
+def codes_by_part(case: Case, result: bytes | bytearray) -> dict[tuple[str, Part], int]:
+    """Return the error code of every topic and partition, by owner (a group, a transaction) and part."""
+    correlation_id, response = decode_response_frame(case.api, case.version, result)
     assert correlation_id == CORRELATION_ID
     codes: dict[tuple[str, Part], int] = {}
     for topic_list in response_lists(case.api):
@@ -151,22 +151,22 @@ def codes_by_part(case: Case, answer: bytes | bytearray) -> dict[tuple[str, Part
 @pytest.mark.parametrize("case", TOPIC_CASES, ids=str)
 @settings(max_examples=count(10, in_slice=4), deadline=None)
 @given(parts=st.sets(st.sampled_from(PARTS)))
-def test_chosen_parts_are_left_out_and_answered_with_the_error(case: Case, parts: set[Part]) -> None:
-    chosen = chooser(parts)
+def test_selected_parts_are_removed_and_get_the_error(case: Case, parts: set[Part]) -> None:
+    chosen = selector(parts)
     body = body_of(case)
-    whole = codes_by_part(case, good_answer(case, body))
+    whole = codes_by_part(case, successful_response(case, body))
 
     rest = error_responses.remove_selected(case.api, case.version, body, chosen, sample_topic_name_of)
-    answer = error_responses.add_errors(
-        case.api, case.version, good_answer(case, rest), body, chosen, CODE, sample_topic_name_of
+    result = error_responses.add_errors(
+        case.api, case.version, successful_response(case, rest), body, chosen, CODE, sample_topic_name_of
     )
 
-    assert codes_by_part(case, answer) == {key: CODE if key[1] in parts else 0 for key in whole}
+    assert codes_by_part(case, result) == {key: CODE if key[1] in parts else 0 for key in whole}
     if case.api.key is not ApiKey.FETCH:
-        assert asked_parts(case, rest) == {part for part in asked_parts(case, body) if part not in parts}
+        assert request_parts(case, rest) == {part for part in request_parts(case, body) if part not in parts}
 
 
-def asked_parts(case: Case, body: bytes | memoryview | None) -> set[Part]:
+def request_parts(case: Case, body: bytes | memoryview | None) -> set[Part]:
     if body is None:
         return set()
     facts = read_request_facts(case.api, case.version, memoryview(body), sample_topic_name_of)
@@ -178,9 +178,9 @@ def asked_parts(case: Case, body: bytes | memoryview | None) -> set[Part]:
 @pytest.mark.parametrize("case", TOPIC_CASES, ids=str)
 @settings(max_examples=count(10, in_slice=4), deadline=None)
 @given(parts=st.sets(st.sampled_from(PARTS)))
-def test_answer_that_lies_has_the_code_at_the_chosen_parts_and_is_else_the_same(case: Case, parts: set[Part]) -> None:
-    chosen = chooser(parts)
-    honest = good_answer(case, body_of(case))
+def test_overwritten_errors_change_only_the_selected_parts(case: Case, parts: set[Part]) -> None:
+    chosen = selector(parts)
+    honest = successful_response(case, body_of(case))
 
     lying = error_responses.overwrite_errors(case.api, case.version, honest, chosen, CODE, sample_topic_name_of)
 
@@ -190,8 +190,8 @@ def test_answer_that_lies_has_the_code_at_the_chosen_parts_and_is_else_the_same(
 
 
 @pytest.mark.parametrize("case", TOPIC_CASES, ids=str)
-def test_every_code_of_an_answer_can_be_set(case: Case) -> None:
-    honest = good_answer(case, body_of(case))
+def test_every_error_code_of_a_response_can_be_overwritten(case: Case) -> None:
+    honest = successful_response(case, body_of(case))
 
     lying = error_responses.overwrite_errors(case.api, case.version, honest, None, CODE, sample_topic_name_of)
 
@@ -201,17 +201,17 @@ def test_every_code_of_an_answer_can_be_set(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", TOPIC_CASES, ids=str)
-def test_changed_body_is_cut_and_answered_or_the_declared_error(case: Case) -> None:
-    chosen = chooser({(0, None), (0, 0), (1, 1)})
-    honest = good_answer(case, body_of(case))
+def test_changed_body_gives_partial_errors_or_frame_error(case: Case) -> None:
+    chosen = selector({(0, None), (0, 0), (1, 1)})
+    honest = successful_response(case, body_of(case))
     for broken in changed_bodies(case):
         with contextlib.suppress(FrameError):
             error_responses.remove_selected(case.api, case.version, broken, chosen, lambda _: "topic-0")
         with contextlib.suppress(FrameError):
-            error_responses.add_errors(case.api, case.version, honest, broken, all_chosen, CODE, lambda _: "topic-0")
+            error_responses.add_errors(case.api, case.version, honest, broken, all_selected, CODE, lambda _: "topic-0")
 
 
-def test_places_for_errors_are_told() -> None:
+def test_scopes_that_an_api_can_report_errors_for() -> None:
     without = {api.name for api in APIS.values() if not error_responses.can_report_error(api, "topic")}
     topics_only = {api.name for api in APIS.values() if not error_responses.can_report_error(api, "partition")}
 
@@ -222,15 +222,15 @@ def test_places_for_errors_are_told() -> None:
         error_responses.can_report_error(APIS[ApiKey.FETCH], "broker")
 
 
-def test_api_without_topics_in_its_answers_refuses_errors_for_some() -> None:
+def test_api_without_topics_in_its_responses_rejects_partial_errors() -> None:
     api = APIS[ApiKey.HEARTBEAT]
-    answer = error_responses.empty_response(api, 4, CORRELATION_ID)
+    result = error_responses.empty_response(api, 4, CORRELATION_ID)
     body = memoryview(b"")
 
     for refused in (
-        lambda: error_responses.remove_selected(api, 4, body, all_chosen, sample_topic_name_of),
-        lambda: error_responses.add_errors(api, 4, answer, body, all_chosen, CODE, sample_topic_name_of),
-        lambda: error_responses.overwrite_errors(api, 4, answer, all_chosen, CODE, sample_topic_name_of),
+        lambda: error_responses.remove_selected(api, 4, body, all_selected, sample_topic_name_of),
+        lambda: error_responses.add_errors(api, 4, result, body, all_selected, CODE, sample_topic_name_of),
+        lambda: error_responses.overwrite_errors(api, 4, result, all_selected, CODE, sample_topic_name_of),
     ):
         assert raised_by(refused) == "Heartbeat: the response has no error code for a topic or partition"
 
@@ -241,8 +241,8 @@ def raised_by(act: Callable[[], object]) -> str:
     return str(raised.value)
 
 
-class Asked:
-    """A request of an API in a version, with its parts built by the names of their classes."""
+class ApiScene:
+    """Builds requests and responses of an API in one version, with parts by class name."""
 
     def __init__(self, key: ApiKey, version: int) -> None:
         self.api: Api = APIS[key]
@@ -255,7 +255,7 @@ class Asked:
     def request(self, **values: object) -> memoryview:
         return encoded(self.part(f"{self.api.name}Request", **values), self.version)
 
-    def answer(self, **values: object) -> bytearray:
+    def response_frame(self, **values: object) -> bytearray:
         response = self.part(f"{self.api.name}Response", **values)
         return encode_response_frame(self.api, self.version, CORRELATION_ID, response)
 
@@ -264,9 +264,9 @@ class Asked:
         rest = error_responses.remove_selected(self.api, self.version, body, chosen, topic_name_of)
         return None if rest is None else request_type(self.api).read(Reader(rest), self.version)
 
-    def added(self, answer: bytearray, body: memoryview, chosen: error_responses.PartSelector) -> Any:
-        """Return the answer with errors added, read again."""
-        added = error_responses.add_errors(self.api, self.version, answer, body, chosen, CODE, topic_name_of)
+    def added(self, result: bytearray, body: memoryview, chosen: error_responses.PartSelector) -> Any:
+        """Return the result with errors added, read again."""
+        added = error_responses.add_errors(self.api, self.version, result, body, chosen, CODE, topic_name_of)
         return decode_response_frame(self.api, self.version, added)[1]
 
 
@@ -278,157 +278,157 @@ def orders_only(topic: str, _partition: int | None) -> bool:
     return topic == "orders"
 
 
-def fetch(version: int = 17) -> tuple[Asked, memoryview]:
-    asked = Asked(ApiKey.FETCH, version)
-    partitions = [asked.part("FetchPartition", partition=index) for index in (0, 1)]
-    topic = asked.part("FetchTopic", topic="orders", topic_id=ORDERS_ID, partitions=partitions)
-    return asked, asked.request(topics=[topic], max_wait_ms=500, session_id=9)
+def fetch(version: int = 17) -> tuple[ApiScene, memoryview]:
+    scene = ApiScene(ApiKey.FETCH, version)
+    partitions = [scene.part("FetchPartition", partition=index) for index in (0, 1)]
+    topic = scene.part("FetchTopic", topic="orders", topic_id=ORDERS_ID, partitions=partitions)
+    return scene, scene.request(topics=[topic], max_wait_ms=500, session_id=9)
 
 
 @pytest.mark.parametrize("version", [12, 17])
 def test_fetch_keeps_its_partitions_and_does_not_wait(version: int) -> None:
-    asked, body = fetch(version)
+    scene, body = fetch(version)
 
-    rest = asked.without(body, lambda topic, partition: (topic, partition) == ("orders", 1))
+    rest = scene.without(body, lambda topic, partition: (topic, partition) == ("orders", 1))
 
     assert [each.partition for each in rest.topics[0].partitions] == [0, 1]
     assert (rest.max_wait_ms, rest.session_id) == (0, 9)
 
 
-def test_fetch_of_nothing_chosen_waits_as_long_as_it_asks() -> None:
-    asked, body = fetch()
+def test_fetch_without_selected_partitions_keeps_its_max_wait() -> None:
+    scene, body = fetch()
 
-    assert asked.without(body, lambda topic, partition: partition == 7).max_wait_ms == 500
+    assert scene.without(body, lambda topic, partition: partition == 7).max_wait_ms == 500
 
 
-def test_data_of_a_partition_gives_way_to_its_error() -> None:
-    asked, body = fetch()
+def test_error_replaces_the_data_of_a_partition() -> None:
+    scene, body = fetch()
     partitions = [
-        asked.part("PartitionData", partition_index=index, high_watermark=5, records=b"data") for index in (0, 1)
+        scene.part("PartitionData", partition_index=index, high_watermark=5, records=b"data") for index in (0, 1)
     ]
-    topic = asked.part("FetchableTopicResponse", topic_id=ORDERS_ID, partitions=partitions)
+    topic = scene.part("FetchableTopicResponse", topic_id=ORDERS_ID, partitions=partitions)
 
-    answer = asked.added(asked.answer(responses=[topic]), body, lambda _, partition: partition == 0)
+    result = scene.added(scene.response_frame(responses=[topic]), body, lambda _, partition: partition == 0)
 
-    (topic,) = answer.responses
+    (topic,) = result.responses
     assert [(each.partition_index, each.error_code, each.records) for each in topic.partitions] == [
         (0, CODE, b""),
         (1, 0, b"data"),
     ]
 
 
-def test_partition_of_a_fetch_session_that_the_request_does_not_name_fails_when_it_is_answered() -> None:
-    asked = Asked(ApiKey.FETCH, 17)
-    partition = asked.part("PartitionData", partition_index=0, records=b"data")
-    topic = asked.part("FetchableTopicResponse", topic_id=ORDERS_ID, partitions=[partition])
+def test_partition_of_a_fetch_session_gets_the_error_without_being_named() -> None:
+    scene = ApiScene(ApiKey.FETCH, 17)
+    partition = scene.part("PartitionData", partition_index=0, records=b"data")
+    topic = scene.part("FetchableTopicResponse", topic_id=ORDERS_ID, partitions=[partition])
 
-    answer = asked.added(asked.answer(responses=[topic]), asked.request(), orders_only)
+    result = scene.added(scene.response_frame(responses=[topic]), scene.request(), orders_only)
 
-    assert [each.error_code for each in answer.responses[0].partitions] == [CODE]
-
-
-def test_topic_of_an_unknown_id_is_never_chosen() -> None:
-    asked = Asked(ApiKey.PRODUCE, 13)
-    partition = asked.part("PartitionProduceData", index=0, records=b"")
-    topic = asked.part("TopicProduceData", topic_id=bytes(15) + b"\1", partition_data=[partition])
-    body = asked.request(topic_data=[topic])
-
-    assert len(asked.without(body, all_chosen).topic_data) == 1
-    assert asked.added(asked.answer(), body, all_chosen).responses == []
+    assert [each.error_code for each in result.responses[0].partitions] == [CODE]
 
 
-def test_topics_of_a_metadata_answer_about_all_topics_fail() -> None:
-    asked = Asked(ApiKey.METADATA, 12)
-    body = asked.request(topics=None)
-    partitions = [asked.part("MetadataResponsePartition", partition_index=0, leader_id=1)]
+def test_topic_of_an_unknown_id_is_never_selected() -> None:
+    scene = ApiScene(ApiKey.PRODUCE, 13)
+    partition = scene.part("PartitionProduceData", index=0, records=b"")
+    topic = scene.part("TopicProduceData", topic_id=bytes(15) + b"\1", partition_data=[partition])
+    body = scene.request(topic_data=[topic])
+
+    assert len(scene.without(body, all_selected).topic_data) == 1
+    assert scene.added(scene.response_frame(), body, all_selected).responses == []
+
+
+def test_topics_of_a_metadata_response_for_all_topics_get_the_error() -> None:
+    scene = ApiScene(ApiKey.METADATA, 12)
+    body = scene.request(topics=None)
+    partitions = [scene.part("MetadataResponsePartition", partition_index=0, leader_id=1)]
     topics = [
-        asked.part("MetadataResponseTopic", name=name, topic_id=ORDERS_ID, partitions=partitions)
+        scene.part("MetadataResponseTopic", name=name, topic_id=ORDERS_ID, partitions=partitions)
         for name in ("orders", "other")
     ]
 
-    answer = asked.added(asked.answer(topics=topics), body, orders_only)
+    result = scene.added(scene.response_frame(topics=topics), body, orders_only)
 
-    assert asked.without(body, orders_only).topics is None
-    assert [(each.name, each.error_code, len(each.partitions)) for each in answer.topics] == [
+    assert scene.without(body, orders_only).topics is None
+    assert [(each.name, each.error_code, len(each.partitions)) for each in result.topics] == [
         ("orders", CODE, 0),
         ("other", 0, 1),
     ]
 
 
-def test_partition_of_a_metadata_answer_fails_with_all_that_is_told_of_it() -> None:
-    asked = Asked(ApiKey.METADATA, 12)
-    body = asked.request(topics=[asked.part("MetadataRequestTopic", name="orders")])
-    partitions = [asked.part("MetadataResponsePartition", partition_index=index, leader_id=1) for index in (0, 1)]
-    topic = asked.part("MetadataResponseTopic", name="orders", topic_id=ORDERS_ID, partitions=partitions)
+def test_partition_of_a_metadata_response_keeps_its_other_fields() -> None:
+    scene = ApiScene(ApiKey.METADATA, 12)
+    body = scene.request(topics=[scene.part("MetadataRequestTopic", name="orders")])
+    partitions = [scene.part("MetadataResponsePartition", partition_index=index, leader_id=1) for index in (0, 1)]
+    topic = scene.part("MetadataResponseTopic", name="orders", topic_id=ORDERS_ID, partitions=partitions)
 
-    answer = asked.added(asked.answer(topics=[topic]), body, lambda _, partition: partition == 1)
+    result = scene.added(scene.response_frame(topics=[topic]), body, lambda _, partition: partition == 1)
 
-    assert answer.topics[0].error_code == 0
-    assert [(each.error_code, each.leader_id) for each in answer.topics[0].partitions] == [(0, 1), (CODE, 1)]
+    assert result.topics[0].error_code == 0
+    assert [(each.error_code, each.leader_id) for each in result.topics[0].partitions] == [(0, 1), (CODE, 1)]
 
 
-def test_metadata_of_nothing_left_still_asks_for_the_cluster() -> None:
+def test_metadata_request_without_topics_is_not_dropped() -> None:
     for version, left in ((0, None), (1, 0), (12, 0)):
-        asked = Asked(ApiKey.METADATA, version)
-        rest = asked.without(asked.request(topics=[asked.part("MetadataRequestTopic", name="orders")]), orders_only)
+        scene = ApiScene(ApiKey.METADATA, version)
+        rest = scene.without(scene.request(topics=[scene.part("MetadataRequestTopic", name="orders")]), orders_only)
 
         assert (None if rest is None else len(rest.topics)) == left
 
 
-def test_topic_asked_for_by_its_id_fails_with_its_name() -> None:
-    asked = Asked(ApiKey.METADATA, 12)
-    body = asked.request(topics=[asked.part("MetadataRequestTopic", name=None, topic_id=ORDERS_ID)])
+def test_error_of_a_topic_id_has_the_topic_name() -> None:
+    scene = ApiScene(ApiKey.METADATA, 12)
+    body = scene.request(topics=[scene.part("MetadataRequestTopic", name=None, topic_id=ORDERS_ID)])
 
-    (topic,) = asked.added(asked.answer(), body, orders_only).topics
+    (topic,) = scene.added(scene.response_frame(), body, orders_only).topics
 
     assert (topic.name, topic.topic_id, topic.error_code) == ("orders", ORDERS_ID, CODE)
 
 
-def test_group_whose_partitions_all_fail_is_left_out_and_answered() -> None:
-    asked = Asked(ApiKey.OFFSET_FETCH, 9)
+def test_group_whose_partitions_all_fail_is_removed_and_gets_the_error() -> None:
+    scene = ApiScene(ApiKey.OFFSET_FETCH, 9)
     groups = [
-        asked.part(
+        scene.part(
             "OffsetFetchRequestGroup",
             group_id=group_id,
-            topics=[asked.part("OffsetFetchRequestTopics", name=name, partition_indexes=[0])],
+            topics=[scene.part("OffsetFetchRequestTopics", name=name, partition_indexes=[0])],
         )
         for group_id, name in (("a", "orders"), ("b", "other"))
     ]
-    body = asked.request(groups=groups)
-    answered = asked.answer(groups=[asked.part("OffsetFetchResponseGroup", group_id="b")])
+    body = scene.request(groups=groups)
+    answered = scene.response_frame(groups=[scene.part("OffsetFetchResponseGroup", group_id="b")])
 
-    answer = asked.added(answered, body, orders_only)
+    result = scene.added(answered, body, orders_only)
 
-    assert [each.group_id for each in asked.without(body, orders_only).groups] == ["b"]
-    assert [each.group_id for each in answer.groups] == ["b", "a"]
-    (partition,) = answer.groups[1].topics[0].partitions
+    assert [each.group_id for each in scene.without(body, orders_only).groups] == ["b"]
+    assert [each.group_id for each in result.groups] == ["b", "a"]
+    (partition,) = result.groups[1].topics[0].partitions
     assert (partition.error_code, partition.committed_offset, partition.metadata) == (CODE, -1, "")
 
 
-def test_group_that_asks_for_all_its_offsets_stays() -> None:
-    asked = Asked(ApiKey.OFFSET_FETCH, 9)
-    body = asked.request(groups=[asked.part("OffsetFetchRequestGroup", group_id="a", topics=None)])
+def test_group_without_a_list_of_topics_is_not_removed() -> None:
+    scene = ApiScene(ApiKey.OFFSET_FETCH, 9)
+    body = scene.request(groups=[scene.part("OffsetFetchRequestGroup", group_id="a", topics=None)])
 
-    assert asked.without(body, all_chosen).groups[0].topics is None
+    assert scene.without(body, all_selected).groups[0].topics is None
 
 
 def test_nothing_is_left_of_a_request_whose_topics_all_fail() -> None:
-    asked = Asked(ApiKey.CREATE_TOPICS, 7)
-    body = asked.request(topics=[asked.part("CreatableTopic", name="orders", num_partitions=1, replication_factor=1)])
-    empty = error_responses.empty_response(asked.api, asked.version, CORRELATION_ID)
+    scene = ApiScene(ApiKey.CREATE_TOPICS, 7)
+    body = scene.request(topics=[scene.part("CreatableTopic", name="orders", num_partitions=1, replication_factor=1)])
+    empty = error_responses.empty_response(scene.api, scene.version, CORRELATION_ID)
 
-    (topic,) = asked.added(empty, body, orders_only).topics
+    (topic,) = scene.added(empty, body, orders_only).topics
 
-    assert asked.without(body, orders_only) is None
+    assert scene.without(body, orders_only) is None
     assert (topic.name, topic.error_code) == ("orders", CODE)
 
 
-def test_resource_that_is_no_topic_is_left_alone() -> None:
-    asked = Asked(ApiKey.DESCRIBE_CONFIGS, 4)
-    resources = [asked.part("DescribeConfigsResource", resource_type=kind, resource_name="orders") for kind in (2, 4)]
-    body = asked.request(resources=resources)
+def test_resource_that_is_not_a_topic_is_not_selected() -> None:
+    scene = ApiScene(ApiKey.DESCRIBE_CONFIGS, 4)
+    resources = [scene.part("DescribeConfigsResource", resource_type=kind, resource_name="orders") for kind in (2, 4)]
+    body = scene.request(resources=resources)
 
-    answer = asked.added(asked.answer(), body, orders_only)
+    result = scene.added(scene.response_frame(), body, orders_only)
 
-    assert [each.resource_type for each in asked.without(body, orders_only).resources] == [4]
-    assert [(each.resource_type, text_in(each, "resource_name")) for each in answer.results] == [(2, "orders")]
+    assert [each.resource_type for each in scene.without(body, orders_only).resources] == [4]
+    assert [(each.resource_type, text_in(each, "resource_name")) for each in result.results] == [(2, "orders")]

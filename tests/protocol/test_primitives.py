@@ -1,4 +1,4 @@
-"""The wire types: what is written, what is read back, and what is refused."""
+"""The wire types: encoding, decoding and rejected values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .decoder_checks import check_decoder, decodes
 
 UUID = bytes(range(16))
 
-# One row a value: the method of Reader and Writer, the value, its bytes.
+# The method of Reader and Writer, a value, and its bytes.
 PAIRS: list[tuple[str, Any, bytes]] = [
     ("int8", -128, b"\x80"),
     ("int16", -2, b"\xff\xfe"),
@@ -56,7 +56,7 @@ PAIRS: list[tuple[str, Any, bytes]] = [
 
 
 @pytest.mark.parametrize(("method", "value", "encoded"), PAIRS)
-def test_value_is_written_as_its_bytes(method: str, value: object, encoded: bytes) -> None:
+def test_value_is_encoded(method: str, value: object, encoded: bytes) -> None:
     writer = Writer()
 
     getattr(writer, method)(value)
@@ -65,7 +65,7 @@ def test_value_is_written_as_its_bytes(method: str, value: object, encoded: byte
 
 
 @pytest.mark.parametrize(("method", "value", "encoded"), PAIRS)
-def test_bytes_are_read_as_their_value(method: str, value: object, encoded: bytes) -> None:
+def test_value_is_decoded(method: str, value: object, encoded: bytes) -> None:
     check_decoder(getattr(Reader, method), encoded, value)
 
 
@@ -90,7 +90,7 @@ def test_array_length_is_written_and_read(method: str, count: int | None, encode
 
 
 @pytest.mark.parametrize(("method", "count", "encoded"), [row for row in ARRAY_LENGTHS if row[1] is not None])
-def test_array_length_is_refused_when_one_byte_is_missing(method: str, count: int, encoded: bytes) -> None:
+def test_array_length_is_rejected_when_one_byte_is_missing(method: str, count: int, encoded: bytes) -> None:
     elements = bytes(2 * count - 1)
 
     with pytest.raises(FrameError, match=r"2 elements of at least 2 bytes.*3 bytes left"):
@@ -125,7 +125,7 @@ REFUSED: list[tuple[str, bytes]] = [
 
 
 @pytest.mark.parametrize(("method", "encoded"), REFUSED)
-def test_hostile_bytes_are_refused(method: str, encoded: bytes) -> None:
+def test_hostile_bytes_are_rejected(method: str, encoded: bytes) -> None:
     with pytest.raises(FrameError):
         getattr(Reader(encoded), method)()
 
@@ -137,11 +137,11 @@ NEGATIVE_AS_NULL: list[tuple[str, bytes]] = [
 
 
 @pytest.mark.parametrize(("method", "encoded"), NEGATIVE_AS_NULL)
-def test_any_negative_length_is_null_as_it_is_to_kafka(method: str, encoded: bytes) -> None:
+def test_any_negative_length_is_null_as_in_kafka(method: str, encoded: bytes) -> None:
     assert getattr(Reader(encoded), method)() is None
 
 
-def test_any_byte_but_zero_is_true_as_it_is_to_kafka() -> None:
+def test_any_byte_but_zero_is_true_as_in_kafka() -> None:
     assert [Reader(bytes([byte])).boolean() for byte in (0, 1, 2, 255)] == [False, True, True, True]
 
 
@@ -164,7 +164,7 @@ TOO_LARGE: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("method", "value"), TOO_LARGE)
-def test_value_that_does_not_fit_is_refused_and_nothing_is_written(method: str, value: object) -> None:
+def test_value_that_does_not_fit_is_rejected_and_nothing_is_written(method: str, value: object) -> None:
     writer = Writer()
 
     with pytest.raises(ValueError):
@@ -173,19 +173,19 @@ def test_value_that_does_not_fit_is_refused_and_nothing_is_written(method: str, 
     assert writer.getvalue() == b""
 
 
-def test_refusal_names_the_value_and_the_type() -> None:
+def test_error_names_the_value_and_the_type() -> None:
     with pytest.raises(ValueError, match="2147483648 cannot be written as int32"):
         Writer().int32(2**31)
 
 
-def test_null_where_the_version_has_none_is_refused_by_name() -> None:
+def test_null_in_a_version_without_null_is_rejected_by_name() -> None:
     with pytest.raises(ValueError, match=r"MetadataRequest\.topics is null"):
         required(None, "MetadataRequest.topics")
 
 
 @pytest.mark.parametrize("element", [INT16, INT32, INT64], ids=lambda element: str(element.format))
 @given(values=st.lists(st.integers(-(2**15), 2**15 - 1), max_size=5))
-def test_integer_lists_come_back(element: Any, values: list[int]) -> None:
+def test_written_integer_lists_are_read(element: Any, values: list[int]) -> None:
     writer = Writer()
 
     writer.integer_list(element, values)
@@ -194,7 +194,7 @@ def test_integer_lists_come_back(element: Any, values: list[int]) -> None:
 
 
 @given(value=st.integers(-(2**31), 2**31 - 1))
-def test_varints_come_back(value: int) -> None:
+def test_written_varints_are_read(value: int) -> None:
     writer = Writer()
 
     writer.varint(value)
@@ -203,20 +203,20 @@ def test_varints_come_back(value: int) -> None:
 
 
 @given(frame=st.binary(max_size=20), method=st.sampled_from(sorted({row[0] for row in PAIRS})))
-def test_any_bytes_give_a_value_or_the_declared_error(frame: bytes, method: str) -> None:
+def test_any_bytes_give_a_value_or_frame_error(frame: bytes, method: str) -> None:
     decode: Callable[[Reader], object] = getattr(Reader, method)
 
     decodes(decode, Reader(frame))
 
 
 @pytest.mark.parametrize(("position", "end"), [(-1, None), (4, None), (3, 2)])
-def test_reader_outside_its_buffer_is_refused(position: int, end: int | None) -> None:
+def test_reader_outside_of_its_buffer_is_rejected(position: int, end: int | None) -> None:
     with pytest.raises(FrameError):
         Reader(b"abc", position, end)
 
 
-# FetchRequest 15 has two tagged fields: 0 is the cluster id, 1 the state of a replica. A request without topics, up to
-# its tagged fields: max wait, min and max bytes, isolation level, session id and epoch, topics, forgotten topics, rack.
+# A FetchRequest of version 15 without topics, up to its tagged fields, cluster id (0) and replica state (1): max wait,
+# min and max bytes, isolation level, session id and epoch, topics, forgotten topics, rack.
 FETCH_REQUEST = bytes(21) + b"\x01\x01\x01"
 
 
@@ -227,11 +227,11 @@ def test_known_tagged_field_is_read() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 3])
-def test_tagged_field_that_does_not_fill_its_size_is_refused(size: int) -> None:
+def test_tagged_field_that_does_not_fill_its_size_is_rejected(size: int) -> None:
     with pytest.raises(FrameError, match="its size says"):
         FetchRequest.read(Reader(FETCH_REQUEST + b"\x01\x00" + bytes([size]) + b"\x02c\x00"), 15)
 
 
-def test_tagged_field_of_another_version_is_refused_as_kafka_does() -> None:
+def test_tagged_field_of_another_version_is_rejected_as_in_kafka() -> None:
     with pytest.raises(FrameError, match=r"tag 1 .* does not exist in version 14"):
         FetchRequest.read(Reader(bytes(4) + FETCH_REQUEST + b"\x01\x01\x01a"), 14)

@@ -1,4 +1,4 @@
-"""The hand-written Produce path against the generated messages: the same bytes, in both directions."""
+"""The hand-written Produce codec, compared with the generated messages."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def decoded(frame: bytes, version: int) -> produce_codec.ProduceRequest:
 
 
 @given(REQUESTS, VERSIONS)
-def test_request_decodes_to_what_the_generated_message_holds(request: ProduceRequest, version: int) -> None:
+def test_request_decodes_to_the_values_of_the_generated_message(request: ProduceRequest, version: int) -> None:
     by_hand = decoded(encoded(request, version), version)
 
     assert (by_hand.transactional_id, by_hand.acks, by_hand.timeout_ms) == (
@@ -84,7 +84,7 @@ def test_request_decodes_to_what_the_generated_message_holds(request: ProduceReq
 
 
 @given(REQUESTS, VERSIONS, st.data())
-def test_request_cut_anywhere_is_a_frame_error(request: ProduceRequest, version: int, data: st.DataObject) -> None:
+def test_truncated_request_is_a_frame_error(request: ProduceRequest, version: int, data: st.DataObject) -> None:
     frame = encoded(request, version)
     cut = data.draw(st.integers(0, len(frame) - 1))
 
@@ -93,7 +93,7 @@ def test_request_cut_anywhere_is_a_frame_error(request: ProduceRequest, version:
 
 
 @given(REQUESTS, VERSIONS, st.data())
-def test_request_that_ends_within_a_larger_buffer_never_reads_beyond_its_end(
+def test_request_in_a_larger_buffer_is_not_read_beyond_its_end(
     request: ProduceRequest, version: int, data: st.DataObject
 ) -> None:
     frame = encoded(request, version)
@@ -114,7 +114,7 @@ def test_any_bytes_give_a_request_or_a_frame_error(frame: bytes, version: int) -
 
 
 @pytest.mark.parametrize("version", [3, 9])
-def test_of_a_partition_named_twice_the_last_records_count(version: int) -> None:
+def test_last_records_of_a_repeated_partition_count(version: int) -> None:
     twice = [PartitionProduceData(index=0, records=b"first"), PartitionProduceData(index=0, records=b"last")]
     request = ProduceRequest(acks=1, topic_data=[TopicProduceData(name="t", partition_data=twice)])
 
@@ -130,17 +130,17 @@ def test_of_a_partition_named_twice_the_last_records_count(version: int) -> None
     VERSIONS,
     INT32,
 )
-def test_response_is_what_the_generated_message_writes(
+def test_response_has_the_bytes_of_the_generated_message(
     topics: list[tuple[str, bytes, list[produce_codec.PartitionResponse]]], version: int, correlation_id: int
 ) -> None:
-    by_key = [(topic_id if version >= 13 else name.encode(), answers) for name, topic_id, answers in topics]
+    by_key = [(topic_id if version >= 13 else name.encode(), responses) for name, topic_id, responses in topics]
     body = Writer()
     ProduceResponse(
         responses=[
             TopicProduceResponse(
-                name=name, topic_id=topic_id, partition_responses=[generated(answer) for answer in answers]
+                name=name, topic_id=topic_id, partition_responses=[generated(response) for response in responses]
             )
-            for name, topic_id, answers in topics
+            for name, topic_id, responses in topics
         ]
     ).write(body, version)
 
@@ -154,23 +154,23 @@ def test_response_is_what_the_generated_message_writes(
     assert frame[reader.position :] == bytes(body.buffer)
 
 
-def generated(answer: produce_codec.PartitionResponse) -> PartitionProduceResponse:
+def generated(response: produce_codec.PartitionResponse) -> PartitionProduceResponse:
     return PartitionProduceResponse(
-        index=answer.index,
-        error_code=answer.error_code,
-        base_offset=answer.base_offset,
-        log_append_time_ms=answer.log_append_time_ms,
-        log_start_offset=answer.log_start_offset,
-        error_message=answer.error_message,
+        index=response.index,
+        error_code=response.error_code,
+        base_offset=response.base_offset,
+        log_append_time_ms=response.log_append_time_ms,
+        log_start_offset=response.log_start_offset,
+        error_message=response.error_message,
         record_errors=[
             BatchIndexAndErrorMessage(batch_index=batch_index, batch_index_error_message=message)
-            for batch_index, message in answer.record_errors
+            for batch_index, message in response.record_errors
         ],
     )
 
 
 @pytest.mark.parametrize("behind", [b"", b"\1"])
-def test_a_size_of_records_that_the_frame_cuts_off_is_told_as_such(behind: bytes) -> None:
+def test_truncated_size_of_the_records_is_a_frame_error(behind: bytes) -> None:
     frame = memoryview(b"\xff" + behind)
 
     with pytest.raises(FrameError):
@@ -178,7 +178,7 @@ def test_a_size_of_records_that_the_frame_cuts_off_is_told_as_such(behind: bytes
 
 
 @given(st.binary(max_size=4), st.sampled_from([b"", b"\0", b"\1\0\0"]), st.integers(1, 400), st.booleans())
-def test_batch_behind_a_known_head_is_found_as_the_whole_request_is_decoded(
+def test_batch_after_a_known_head_is_that_of_the_decoded_request(
     behind: bytes, inside: bytes, value_bytes: int, is_transactional: bool
 ) -> None:
     batch = build_batch([Record(value=bytes(value_bytes))], BatchOptions(is_transactional=is_transactional))

@@ -1,4 +1,4 @@
-"""The 61-byte header: fields, CRC, stamps and sequences; the first bytes are from a real Kafka's log."""
+"""The 61-byte batch header: fields, CRC, changed fields and sequences, with bytes from a real Kafka."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_header_is_read_in_the_middle_of_a_buffer() -> None:
     assert record_batch.parse_header(memoryview(b"xyz" + REAL), 3) == record_batch.parse_header(REAL)
 
 
-def test_crc_of_a_real_batch_is_right_and_of_a_changed_one_wrong() -> None:
+def test_crc_matches_a_real_batch_and_not_a_changed_one() -> None:
     changed = bytearray(REAL)
     changed[-1] ^= 1
 
@@ -51,17 +51,17 @@ def test_crc_of_a_real_batch_is_right_and_of_a_changed_one_wrong() -> None:
     assert not record_batch.is_crc_right(memoryview(changed), 0x73BCA4F6)
 
 
-def test_sealing_a_header_gives_the_real_bytes_back() -> None:
+def test_sealed_header_has_the_real_bytes() -> None:
     header = record_batch.parse_header(REAL)._replace(length=0, crc=0)
 
     assert record_batch.sealed_header(header, REAL[HEADER_SIZE:]) == REAL[:HEADER_SIZE]
 
 
-def test_prefix_carries_offset_length_and_leader_epoch() -> None:
+def test_prefix_has_offset_length_and_leader_epoch() -> None:
     assert record_batch.stamped_prefix(7, 73, 3) == bytes.fromhex("0000000000000007 00000049 00000003")
 
 
-def test_rewritten_header_has_the_new_timestamp_and_a_crc_that_goes_with_it() -> None:
+def test_rewritten_header_has_the_new_timestamp_and_its_crc() -> None:
     sent = batch(record(), max_timestamp=5)
 
     head = record_batch.rewritten_header(
@@ -99,12 +99,12 @@ def test_rewritten_header_keeps_the_known_attributes_only() -> None:
     ("sequence", "increment", "expected"),
     [(0, 0, 0), (5, 3, 8), (2147483647, 1, 0), (2147483646, 5, 3), (2147483647, 2147483647, 2147483646)],
 )
-def test_sequences_go_on_at_zero_after_the_greatest_int(sequence: int, increment: int, expected: int) -> None:
+def test_sequence_after_the_greatest_is_zero(sequence: int, increment: int, expected: int) -> None:
     assert increment_sequence(sequence, increment) == expected
     assert decrement_sequence(expected, increment) == sequence
 
 
-def test_last_sequence_of_a_batch_that_crosses_the_wrap() -> None:
+def test_last_sequence_of_a_batch_that_wraps() -> None:
     header = record_batch.parse_header(batch(count=3, producer_id=1, producer_epoch=0, base_sequence=2147483646))
 
     assert header.last_sequence == 0

@@ -1,4 +1,4 @@
-"""The codecs: what is written, what is read of other writers, what is refused, and how much memory it may take."""
+"""The codecs: round trips, payloads of other libraries, rejected payloads and memory limits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fauxka.protocol.batches.record_batch import Compression
 from ..run_counts import examples
 from .kafka_python_records import codecs
 
-# The module comes without types.
+# The module has no type information.
 lz4_frame: Any = importlib.import_module("lz4.frame")
 
 CODECS = [Compression.GZIP, Compression.SNAPPY, Compression.LZ4, Compression.ZSTD]
@@ -29,12 +29,12 @@ TEXT = b"".join(b"line %d of some text that repeats itself\n" % number for numbe
 
 @given(st.binary(max_size=70_000), st.sampled_from(Compression))
 @settings(derandomize=True, max_examples=examples(100), deadline=None)
-def test_what_is_compressed_comes_back(data: bytes, codec: Compression) -> None:
+def test_compressed_data_is_decompressed(data: bytes, codec: Compression) -> None:
     assert compression.decompress(codec, memoryview(compression.compress(codec, data))) == data
 
 
 @pytest.mark.parametrize("codec", CODECS)
-def test_text_of_many_blocks_becomes_smaller_and_comes_back(codec: Compression) -> None:
+def test_text_of_many_blocks_is_compressed_and_decompressed(codec: Compression) -> None:
     payload = compression.compress(codec, TEXT)
 
     assert len(payload) < len(TEXT) // 2
@@ -65,22 +65,22 @@ def test_levels_change_the_size_and_not_the_content(codec: Compression, level: i
     ],
     ids=["gzip", "gzip members", "gzip and more", "xerial", "bare snappy", "lz4", "lz4 checksum", "zstd"],
 )
-def test_payloads_of_other_writers_are_read(codec: Compression, payload: bytes) -> None:
+def test_payloads_of_other_libraries_are_read(codec: Compression, payload: bytes) -> None:
     assert compression.decompress(codec, memoryview(payload)) == TEXT
 
 
-def test_other_readers_read_our_framing() -> None:
+def test_other_libraries_read_the_framing() -> None:
     assert codecs.snappy_decode(compression.compress(Compression.SNAPPY, TEXT)) == TEXT
     assert codecs.lz4_decode(compression.compress(Compression.LZ4, TEXT)) == TEXT
 
 
-def test_lz4_blocks_are_written_independent_of_one_another() -> None:
+def test_lz4_blocks_are_independent() -> None:
     flags = compression.compress(Compression.LZ4, TEXT)[4]
 
     assert flags & 0b0010_0000
 
 
-def test_linked_lz4_blocks_are_refused() -> None:
+def test_linked_lz4_blocks_are_rejected() -> None:
     payload = lz4_frame.compress(TEXT, block_linked=True)
 
     with pytest.raises(BrokenPayload, match="linked"):
@@ -97,14 +97,14 @@ def test_payload_that_ends_early_is_broken(codec: Compression, kept: float) -> N
         compression.decompress(codec, memoryview(cut))
 
 
-def test_no_payload_at_all_is_an_empty_zstd_stream_and_nothing_else() -> None:
+def test_empty_payload_is_valid_for_zstd_only() -> None:
     assert compression.decompress(Compression.ZSTD, memoryview(b"")) == b""
     for codec in (Compression.GZIP, Compression.SNAPPY, Compression.LZ4):
         with pytest.raises(BrokenPayload):
             compression.decompress(codec, memoryview(b""))
 
 
-def test_content_checksum_of_an_lz4_frame_is_not_looked_at_and_its_block_checksums_are() -> None:
+def test_content_checksum_of_an_lz4_frame_is_ignored_and_block_checksums_are_verified() -> None:
     frame = lz4_frame.compress(TEXT, block_linked=False, content_checksum=True, block_checksum=True)
     wrong_content = frame[:-1] + bytes((frame[-1] ^ 1,))
     wrong_block = frame[:-10] + bytes((frame[-10] ^ 1,)) + frame[-9:]
@@ -116,7 +116,7 @@ def test_content_checksum_of_an_lz4_frame_is_not_looked_at_and_its_block_checksu
 
 @given(st.binary(max_size=200), st.sampled_from(CODECS))
 @settings(derandomize=True, max_examples=examples(200), deadline=None)
-def test_any_bytes_are_read_or_broken(payload: bytes, codec: Compression) -> None:
+def test_any_bytes_are_decompressed_or_rejected(payload: bytes, codec: Compression) -> None:
     try:
         compression.decompress(codec, memoryview(payload), limit=10_000)
     except (BrokenPayload, PayloadTooLarge):
@@ -125,7 +125,7 @@ def test_any_bytes_are_read_or_broken(payload: bytes, codec: Compression) -> Non
 
 @given(st.sampled_from(CODECS), st.data())
 @settings(derandomize=True, max_examples=examples(200), deadline=None)
-def test_damaged_payloads_are_read_or_broken(codec: Compression, choose: st.DataObject) -> None:
+def test_damaged_payloads_are_decompressed_or_rejected(codec: Compression, choose: st.DataObject) -> None:
     damaged = bytearray(compression.compress(codec, TEXT[:3000]))
     damaged[choose.draw(st.integers(0, len(damaged) - 1))] ^= choose.draw(st.integers(1, 255))
 
@@ -136,7 +136,7 @@ def test_damaged_payloads_are_read_or_broken(codec: Compression, choose: st.Data
 
 
 @pytest.mark.parametrize("codec", CODECS)
-def test_bomb_is_refused_and_takes_little_more_memory_than_the_limit(codec: Compression) -> None:
+def test_decompression_bomb_is_rejected_within_the_memory_limit(codec: Compression) -> None:
     limit = 2_000_000
     bomb = compression.compress(codec, bytes(50_000_000))
 
@@ -158,5 +158,5 @@ def test_payload_of_exactly_the_limit_is_read(codec: Compression) -> None:
         compression.decompress(codec, memoryview(payload), len(TEXT) - 1)
 
 
-def test_gzip_is_readable_by_the_standard_library() -> None:
+def test_standard_library_reads_the_gzip_stream() -> None:
     assert gzip.GzipFile(fileobj=io.BytesIO(compression.compress(Compression.GZIP, TEXT))).read() == TEXT

@@ -1,4 +1,4 @@
-"""What a Produce request's records are before a log looks at them: case by case as Kafka answers."""
+"""Checks on the records of a Produce request before they are appended, compared with Kafka case by case."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def code_of(action: Callable[[], object]) -> ErrorCode:
     return raised.value.code
 
 
-def test_one_batch_is_returned_as_it_is() -> None:
+def test_single_batch_is_returned() -> None:
     view = memoryview(GOOD)
 
     assert check_produced_records(view, 11) is view
 
 
 @pytest.mark.parametrize("rest", [b"\xff" * 5, b"\x00" * 11, GOOD[:40], GOOD[:12], GOOD[:-1]])
-def test_torn_bytes_behind_the_batch_are_cut_off(rest: bytes) -> None:
+def test_incomplete_batch_after_the_first_is_ignored(rest: bytes) -> None:
     assert check_produced_records(memoryview(GOOD + rest), 11) == GOOD
 
 
@@ -60,22 +60,22 @@ def test_torn_bytes_behind_the_batch_are_cut_off(rest: bytes) -> None:
     ],
     ids=["empty", "11 bytes", "20 bytes", "cut", "magic 0", "magic 1", "two", "zero bytes behind", "ones behind"],
 )
-def test_records_that_are_not_one_batch_are_refused(records: bytes, code: ErrorCode) -> None:
+def test_records_that_are_not_one_batch_are_rejected(records: bytes, code: ErrorCode) -> None:
     assert code_of(lambda: check_produced_records(memoryview(records), 11)) is code
 
 
-def test_null_records_are_refused() -> None:
+def test_null_records_are_rejected() -> None:
     assert code_of(lambda: check_produced_records(None, 11)) is ErrorCode.INVALID_RECORD
 
 
-def test_zstd_is_refused_before_version_7_and_taken_from_then_on() -> None:
+def test_zstd_is_rejected_before_version_7_and_accepted_since() -> None:
     zstd = memoryview(batch(attributes=4))
 
     assert code_of(lambda: check_produced_records(zstd, 6)) is ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
     assert check_produced_records(zstd, 7) == zstd
 
 
-def test_codec_that_is_none_fails_the_request_before_version_7_only() -> None:
+def test_unknown_codec_fails_the_request_before_version_7_only() -> None:
     strange = memoryview(batch(attributes=5))
 
     with pytest.raises(RequestRefused) as raised:
@@ -93,14 +93,14 @@ def test_codec_that_is_none_fails_the_request_before_version_7_only() -> None:
         (batch(magic=-1), "Invalid magic found in record: -1"),
     ],
 )
-def test_first_look_refuses_the_whole_request_in_kafkas_words(records: bytes, text: str) -> None:
+def test_invalid_first_batch_fails_the_request_with_kafkas_message(records: bytes, text: str) -> None:
     with pytest.raises(RequestRefused) as raised:
         produced_records.has_transactional_batch(memoryview(records))
 
     assert (raised.value.code, raised.value.message_for_client) == (ErrorCode.CORRUPT_MESSAGE, text)
 
 
-def test_length_that_overflows_with_what_is_in_front_of_it_is_a_fault_and_not_a_refusal() -> None:
+def test_length_that_overflows_is_a_server_error() -> None:
     with pytest.raises(RequestRefused) as raised:
         produced_records.has_transactional_batch(memoryview(with_length(2**31 - 5)))
 
@@ -120,7 +120,7 @@ def test_length_that_overflows_with_what_is_in_front_of_it_is_a_fault_and_not_a_
     ],
     ids=["null", "empty", "plain", "transactional", "cut", "old magic", "second batch"],
 )
-def test_first_look_sees_the_transactional_bit_of_a_whole_first_batch(records: bytes | None, expected: bool) -> None:
+def test_transactional_bit_of_a_whole_first_batch_is_found(records: bytes | None, expected: bool) -> None:
     view = None if records is None else memoryview(records)
 
     assert produced_records.has_transactional_batch(view) is expected
@@ -154,7 +154,7 @@ def test_batch_that_ends_before_its_producer_id_fails_the_request(length: int, i
 
 @given(st.binary(max_size=100) | st.builds(cut_and_continued, st.integers(0, 70), st.binary()))
 @settings(derandomize=True, max_examples=examples(300), deadline=None)
-def test_any_bytes_are_one_batch_or_refused(records: bytes) -> None:
+def test_any_bytes_are_one_batch_or_rejected(records: bytes) -> None:
     try:
         checked = check_produced_records(memoryview(records), 11)
     except KafkaError:

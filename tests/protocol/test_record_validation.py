@@ -1,4 +1,4 @@
-"""The loop over a batch's records, held against a slow reading of them by Kafka's rules."""
+"""Validation of a batch's records, compared with a slow model of Kafka's rules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ deltas = st.integers(-70, 70) | st.sampled_from([-(2**63), -8193, -8192, -65, 81
 
 @st.composite
 def shapes(draw: st.DrawFn) -> list[bytes]:
-    """Rows of records of one shape, some of them long, with single ones of any shape between them."""
+    """Draw rows of records of one shape, some of them long, with single records of any shape between them."""
     drawn: list[bytes] = []
     for _ in range(draw(st.integers(1, 4))):
         count = draw(st.sampled_from([1, 2, 11, 12, 13, 40, 70, 140]))
@@ -62,7 +62,7 @@ def expected(data: bytes, count: int, *, are_lengths_checked: bool) -> ModelSumm
 
 @given(shapes(), st.booleans())
 @DETERMINISTIC
-def test_right_records_are_summarized_as_the_model_does(drawn: list[bytes], are_lengths_checked: bool) -> None:
+def test_valid_records_have_the_summary_of_the_model(drawn: list[bytes], are_lengths_checked: bool) -> None:
     data, count = b"".join(drawn), len(drawn)
 
     summary = found(data, count, are_lengths_checked=are_lengths_checked)
@@ -73,12 +73,12 @@ def test_right_records_are_summarized_as_the_model_does(drawn: list[bytes], are_
 
 @given(shapes(), st.booleans(), st.data())
 @DETERMINISTIC
-def test_damaged_records_are_refused_or_read_as_the_model_does(
+def test_damaged_records_have_the_result_of_the_model(
     drawn: list[bytes], are_lengths_checked: bool, choose: st.DataObject
 ) -> None:
     damaged = bytearray(b"".join(drawn))
     for _ in range(choose.draw(st.integers(1, 3))):
-        # Mostly near the beginning of a record, where its sizes are.
+        # Mostly near the start of a record, where its sizes are.
         at = len(b"".join(drawn[: choose.draw(st.integers(0, len(drawn) - 1))])) + choose.draw(st.integers(0, 8))
         damaged[min(at, len(damaged) - 1)] = choose.draw(st.integers(0, 255))
     count = len(drawn) + choose.draw(st.sampled_from([0, 0, 0, -1, 1]))
@@ -90,13 +90,13 @@ def test_damaged_records_are_refused_or_read_as_the_model_does(
 
 @st.composite
 def damaged_rows(draw: st.DrawFn) -> tuple[bytes, int]:
-    """A row of records of one shape, with a few bytes changed in one of them, in some, or in all."""
+    """Draw a row of records of one shape, with a few bytes changed in one, some or all of them."""
     value = draw(st.sampled_from([None, b"", b"v", bytes(54), bytes(63), bytes(64), bytes(92)]))
     key = draw(st.sampled_from([None, b"", b"key", bytes(63)]))
     count = draw(st.integers(12, 30) | st.integers(60, 150))
     row = [bytearray(record(value, key, offset_delta=index, timestamp_delta=5)) for index in range(count)]
     for _ in range(draw(st.integers(1, 2))):
-        # Counted from the front or the back: where the sizes are, and the header count.
+        # Counted from the start or the end: the positions of the sizes and of the header count.
         at = draw(st.integers(0, 7) | st.integers(-2, -1) | st.just(5 + len(key or b"")) | st.just(6 + len(key or b"")))
         change = draw(st.sampled_from([1, 2, 128, 130, 255, 3]))
         first = draw(st.just(0) | st.integers(0, count - 1))
@@ -108,9 +108,7 @@ def damaged_rows(draw: st.DrawFn) -> tuple[bytes, int]:
 
 @given(damaged_rows(), st.booleans())
 @settings(DETERMINISTIC, max_examples=examples(400))
-def test_damaged_rows_are_refused_or_read_as_the_model_does(
-    drawn: tuple[bytes, int], are_lengths_checked: bool
-) -> None:
+def test_damaged_rows_have_the_result_of_the_model(drawn: tuple[bytes, int], are_lengths_checked: bool) -> None:
     data, count = drawn
 
     answer = found(data, count, are_lengths_checked=are_lengths_checked)
@@ -121,7 +119,7 @@ def test_damaged_rows_are_refused_or_read_as_the_model_does(
 @pytest.mark.parametrize("value", [None, b"v", bytes(64)], ids=["null", "small", "two-byte size"])
 @pytest.mark.parametrize("key", [None, b"key"], ids=["no key", "key"])
 @pytest.mark.parametrize("are_all_changed", [False, True], ids=["one record", "all records"])
-def test_every_changed_byte_of_a_row_is_seen(value: bytes | None, key: bytes | None, are_all_changed: bool) -> None:
+def test_every_changed_byte_of_a_row_is_found(value: bytes | None, key: bytes | None, are_all_changed: bool) -> None:
     rows = [record(value, key, offset_delta=index, timestamp_delta=5) for index in range(90)]
     size = min(len(each) for each in rows)
     changes = [(at, change) for at in range(-3, min(size, 13)) for change in (1, 2, 128)]
@@ -141,7 +139,7 @@ def test_every_changed_byte_of_a_row_is_seen(value: bytes | None, key: bytes | N
 
 @given(st.binary(max_size=60), st.integers(1, 30), st.booleans())
 @DETERMINISTIC
-def test_any_bytes_are_refused_or_read_as_the_model_does(data: bytes, count: int, are_lengths_checked: bool) -> None:
+def test_any_bytes_have_the_result_of_the_model(data: bytes, count: int, are_lengths_checked: bool) -> None:
     answer = found(data, count, are_lengths_checked=are_lengths_checked)
 
     assert answer == expected(data, count, are_lengths_checked=are_lengths_checked)
@@ -165,7 +163,7 @@ def test_records_of_one_shape_are_all_counted(count: int) -> None:
         record(b"v", headers=[(b"h", b"")]),
     ],
 )
-def test_one_record_of_another_shape_among_equals_is_seen(index: int, odd: bytes) -> None:
+def test_record_of_another_shape_in_a_row_is_found(index: int, odd: bytes) -> None:
     row = [record(offset_delta=each) for each in range(100)]
     row[index] = odd
 
@@ -174,7 +172,7 @@ def test_one_record_of_another_shape_among_equals_is_seen(index: int, odd: bytes
     assert not summary.are_offsets_in_order or index == 0
 
 
-def test_record_whose_length_lies_is_refused_unless_it_came_compressed() -> None:
+def test_wrong_record_length_is_rejected_unless_compressed() -> None:
     lying = record(length_error=1)
 
     with pytest.raises(InvalidRecords):
@@ -182,21 +180,21 @@ def test_record_whose_length_lies_is_refused_unless_it_came_compressed() -> None
     assert summarize_records(lying, 0, 1, False).end_position == len(lying)
 
 
-def test_negative_record_length_is_refused() -> None:
+def test_negative_record_length_is_rejected() -> None:
     body = record()[1:]
 
     with pytest.raises(InvalidRecords):
         summarize_records(zigzag(-len(body) - 1) + body, 0, 1, True)
 
 
-def test_record_length_without_end_is_not_merely_refused() -> None:
+def test_endless_record_length_is_a_server_error() -> None:
     with pytest.raises(OverlongRecordLength):
         summarize_records(b"\xff" * 20, 0, 1, True)
     with pytest.raises(InvalidRecords):
         summarize_records(b"\xff" * 20, 0, 1, False)
 
 
-def test_header_count_of_two_billion_is_refused_at_once() -> None:
+def test_header_count_above_the_bytes_left_is_rejected() -> None:
     body = b"\x00\x00\x00" + zigzag(-1) + zigzag(-1) + unsigned(2**32 - 2)
 
     with pytest.raises(InvalidRecords, match="headers at byte"):

@@ -1,4 +1,4 @@
-"""Records built and read, by our own words and by kafka-python's."""
+"""Records are built and decoded, and compared with kafka-python's."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def with_offsets(sent: list[Record], base_offset: int) -> list[Record]:
 
 @given(drawn_records, st.sampled_from(Compression), st.integers(0, 2**40))
 @settings(derandomize=True, max_examples=examples(150), deadline=None)
-def test_what_is_built_is_read_back(sent: list[Record], codec: Compression, base_offset: int) -> None:
+def test_built_batch_is_decoded(sent: list[Record], codec: Compression, base_offset: int) -> None:
     built = build_batch(sent, BatchOptions(compression=codec, base_offset=base_offset))
 
     assert decode_batch(built) == with_offsets(sent, base_offset)
@@ -46,7 +46,7 @@ def test_what_is_built_is_read_back(sent: list[Record], codec: Compression, base
 
 @given(drawn_records, st.sampled_from(Compression))
 @settings(derandomize=True, max_examples=examples(100), deadline=None)
-def test_kafka_python_reads_what_is_built(sent: list[Record], codec: Compression) -> None:
+def test_kafka_python_decodes_a_built_batch(sent: list[Record], codec: Compression) -> None:
     built = build_batch(sent, BatchOptions(compression=codec, producer_id=9, producer_epoch=3, base_sequence=7))
 
     theirs = kafka_python_records.first_batch_of(built)
@@ -57,7 +57,7 @@ def test_kafka_python_reads_what_is_built(sent: list[Record], codec: Compression
 
 
 @pytest.mark.parametrize("codec", [Compression.NONE, Compression.GZIP, Compression.SNAPPY, Compression.LZ4])
-def test_what_kafka_python_builds_is_read(codec: Compression) -> None:
+def test_batch_of_kafka_python_is_decoded(codec: Compression) -> None:
     sent = [Record(b"v%d" % index, b"k", NOW_MS + index, (("h", b"x"),), index) for index in range(50)]
 
     assert decode_batch(kafka_python_records.build(sent, codec)) == sent
@@ -69,13 +69,13 @@ def test_log_append_time_is_the_timestamp_of_every_record() -> None:
     assert [each.timestamp for each in decode_batch(stored)] == [99, 99]
 
 
-def test_timestamps_wrap_as_java_adds_them() -> None:
+def test_timestamps_wrap_as_in_java() -> None:
     stored = batch(record(timestamp_delta=10), base_timestamp=2**63 - 1)
 
     assert [each.timestamp for each in decode_batch(stored)] == [-(2**63) + 9]
 
 
-def test_rebuilt_records_are_in_their_shortest_form_and_counted_from_zero() -> None:
+def test_rebuilt_records_have_their_shortest_form_and_offsets_from_zero() -> None:
     padded_size = b"\x82\x80\x00"
     body = b"\x07" + b"\x0a" + b"\x0e" + b"\x01" + padded_size + b"v" + b"\x00"
     sent = batch(bytes((len(body) * 2,)) + body)

@@ -1,4 +1,4 @@
-"""What is read of a request: topics, partitions, batches, groups, transactions, producers."""
+"""The topics, partitions, batches, groups, transactions and producers that a request names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def topic_name_of(topic_id: bytes) -> str | None:
 
 
 def part(api: Api, class_name: str, /, **fields: object) -> Any:
-    """Return a part of the API's messages, by the name of its class."""
+    """Return a part of the API's messages, by class name."""
     return getattr(importlib.import_module(f"fauxka.protocol.messages.{api.module}"), class_name)(**fields)
 
 
@@ -57,7 +57,7 @@ BATCH = build_batch(
 
 
 @pytest.mark.parametrize("version", range(3, 14))
-def test_batch_of_a_produce_is_told_by_its_header(version: int) -> None:
+def test_batch_of_a_produce_has_the_fields_of_its_header(version: int) -> None:
     facts = produced(version, BATCH)
 
     (batch,) = facts.batches
@@ -69,7 +69,7 @@ def test_batch_of_a_produce_is_told_by_its_header(version: int) -> None:
     assert (facts.producer_id, facts.producer_epoch) == (-1, -1)
 
 
-def test_records_that_are_no_batch_are_kept_without_numbers() -> None:
+def test_records_that_are_not_a_batch_have_no_numbers() -> None:
     for records in (b"", b"junk", BATCH[:-1], BATCH[:16] + b"\1" + BATCH[17:]):
         (batch,) = produced(9, records).batches
 
@@ -77,21 +77,21 @@ def test_records_that_are_no_batch_are_kept_without_numbers() -> None:
         assert batch.records == records
 
 
-def test_only_the_first_of_several_batches_is_told() -> None:
+def test_only_the_first_of_several_batches_counts() -> None:
     (batch,) = produced(9, BATCH + build_batch([Record(b"c")])).batches
 
     assert batch.records == BATCH
     assert (batch.producer_id, batch.records_count) == (7, 2)
 
 
-def test_null_records_name_a_partition_and_no_batch() -> None:
+def test_null_records_give_a_partition_without_batch() -> None:
     facts = produced(9, None)
 
     assert facts.partitions == (("orders", 3),)
     assert facts.batches == []
 
 
-def test_topic_id_of_no_topic_is_left_out() -> None:
+def test_unknown_topic_id_is_omitted() -> None:
     facts = produced(13, BATCH, UNKNOWN_ID)
 
     assert (facts.topics, facts.partitions, facts.batches) == ((), (), [])
@@ -147,7 +147,7 @@ def test_topics_without_partitions_are_named() -> None:
 
 
 @pytest.mark.parametrize("version", range(6))
-def test_transaction_of_add_partitions_is_told_in_both_shapes(version: int) -> None:
+def test_add_partitions_names_a_transaction_in_both_structures(version: int) -> None:
     api = APIS[ApiKey.ADD_PARTITIONS_TO_TXN]
     topics = [part(api, "AddPartitionsToTxnTopic", name="orders", partitions=[4])]
     transaction = part(
@@ -180,7 +180,7 @@ def test_find_coordinator_names_a_group_or_a_transaction(version: int) -> None:
     assert asked(1) == RequestFacts(transactional_id="a")
 
 
-def test_groups_are_told_whatever_the_field_is_called() -> None:
+def test_groups_are_found_in_every_field_name() -> None:
     assert facts_of(ApiKey.HEARTBEAT, 4, group_id="g").group_ids == ("g",)
     assert facts_of(ApiKey.DESCRIBE_GROUPS, 5, groups=["g", "h"]).group_ids == ("g", "h")
     assert facts_of(ApiKey.DELETE_GROUPS, 2, groups_names=["g"]).group_ids == ("g",)
@@ -199,13 +199,13 @@ def test_resources_are_topics_and_groups() -> None:
     assert facts == RequestFacts(topics=("orders",), group_ids=("g",))
 
 
-def test_producer_of_a_request_of_its_own_is_told() -> None:
+def test_producer_fields_of_a_request_are_found() -> None:
     facts = facts_of(ApiKey.INIT_PRODUCER_ID, 4, transactional_id="t", producer_id=5, producer_epoch=3)
 
     assert facts == RequestFacts(transactional_id="t", producer_id=5, producer_epoch=3)
 
 
-def test_every_field_of_the_table_is_one_of_the_messages() -> None:
+def test_every_field_of_the_table_exists_in_the_messages() -> None:
     missing = [
         f"{key.name}: {name}"
         for key, lists in REQUEST_LISTS.items()
@@ -228,7 +228,7 @@ def missing_fields(message_type: type[Message], topic_list: TopicList) -> list[s
 
 
 @given(data=st.data())
-def test_any_bytes_give_facts_or_the_declared_error(data: st.DataObject) -> None:
+def test_any_bytes_give_facts_or_frame_error(data: st.DataObject) -> None:
     api = data.draw(st.sampled_from(list(APIS.values())))
     version = data.draw(st.integers(api.first_version, api.last_version))
     body = data.draw(st.binary(max_size=80))

@@ -1,4 +1,4 @@
-"""The records of share groups: a real Kafka's bytes both ways, and whatever bytes."""
+"""Records of share groups: the bytes of a real Kafka, and any bytes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from fauxka.protocol.stored_records.share_state_records import ShareStateType, S
 from ..golden.offsets_log import records_of
 
 GOLDEN = Path(__file__).parent.parent / "golden"
-# What a Kafka 4.3.0 had written when capture_share_groups was through.
+# The records that Kafka 4.3.0 wrote during capture_share_groups.
 GROUPS = GOLDEN / "share_groups-consumer_offsets-4.3.0.log"
 STATES = GOLDEN / "share_groups-share_group_state-4.3.0.log"
 
 
-def test_every_record_of_a_group_is_written_as_kafka_does() -> None:
+def test_records_of_a_group_have_the_bytes_of_kafka() -> None:
     types: set[ShareRecordType] = set()
     for record in records_of(GROUPS.read_bytes()):
         assert record.key is not None
@@ -31,7 +31,7 @@ def test_every_record_of_a_group_is_written_as_kafka_does() -> None:
     assert types == set(ShareRecordType)
 
 
-def test_every_record_of_a_state_is_written_as_kafka_does() -> None:
+def test_records_of_a_state_have_the_bytes_of_kafka() -> None:
     types: set[ShareStateType] = set()
     for record in records_of(STATES.read_bytes()):
         assert record.key is not None
@@ -45,7 +45,7 @@ def test_every_record_of_a_state_is_written_as_kafka_does() -> None:
 
 
 @given(st.binary(max_size=60), st.none() | st.binary(max_size=60))
-def test_any_bytes_are_read_or_refused(key: bytes, value: bytes | None) -> None:
+def test_any_bytes_are_read_or_rejected(key: bytes, value: bytes | None) -> None:
     try:
         ShareGroupRecord.read(b"\x00\x0b" + key, value)
     except FrameError:
@@ -53,7 +53,7 @@ def test_any_bytes_are_read_or_refused(key: bytes, value: bytes | None) -> None:
 
 
 @given(st.sampled_from(ShareStateType), st.binary(max_size=80))
-def test_any_bytes_of_a_state_are_read_or_refused(record_type: ShareStateType, value: bytes) -> None:
+def test_any_bytes_of_a_state_are_read_or_rejected(record_type: ShareStateType, value: bytes) -> None:
     try:
         ShareStateValue.read(record_type, b"\x00\x00" + value)
     except FrameError:

@@ -1,4 +1,4 @@
-"""The short look at a batch of one record: what it takes for right, the loop over records takes for right too."""
+"""The fast path for a batch of one record accepts only what the full validation accepts."""
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -23,7 +23,7 @@ def found(payload: bytes) -> int | None:
     ),
     st.lists(st.tuples(st.integers(0), st.integers(0, 255)), max_size=3),
 )
-def test_what_is_found_is_what_the_loop_over_records_says(
+def test_timestamp_is_that_of_the_full_validation(
     value: bytes | None, fields: RecordFields, changes: list[tuple[int, int]]
 ) -> None:
     payload = bytearray(record(value, **fields))
@@ -39,7 +39,7 @@ def test_what_is_found_is_what_the_loop_over_records_says(
 
 
 @given(st.none() | st.binary(max_size=8000), st.none() | st.binary(max_size=63), st.integers(-64, 63))
-def test_a_plain_record_is_found(value: bytes | None, key: bytes | None, timestamp_delta: int) -> None:
+def test_plain_record_is_accepted(value: bytes | None, key: bytes | None, timestamp_delta: int) -> None:
     assert found(record(value, key=key, timestamp_delta=timestamp_delta)) == timestamp_delta
 
 
@@ -56,7 +56,7 @@ def test_any_bytes_give_a_delta_or_none(payload: bytes) -> None:
     st.integers(-64, 63),
     st.lists(st.tuples(st.integers(0), st.integers(0, 255)), max_size=3),
 )
-def test_a_record_of_the_shape_of_a_right_one_is_right(
+def test_record_with_the_shape_of_a_valid_one_is_valid(
     value: bytes | None, key: bytes | None, timestamp_delta: int, changes: list[tuple[int, int]]
 ) -> None:
     payload = record(value, key=key, timestamp_delta=timestamp_delta)
@@ -73,7 +73,7 @@ def test_a_record_of_the_shape_of_a_right_one_is_right(
     assert shape.unpack(HEADER + payload) == shape.right
 
 
-def test_a_shape_is_all_but_key_and_value() -> None:
+def test_shape_covers_all_bytes_but_key_and_value() -> None:
     shape = SingleRecordShape(memoryview(HEADER + record(b"value", key=b"key")), HEADER_SIZE, 0)
 
     assert shape.unpack(HEADER + record(b"VALUE", key=b"KEY")) == shape.right

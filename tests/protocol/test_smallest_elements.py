@@ -1,4 +1,4 @@
-"""Frames full of the smallest elements are read: no count is refused that the bytes left have room for."""
+"""Arrays of the smallest elements are read: no count that the bytes have room for is rejected."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ from fauxka.protocol.primitives import ZERO_UUID
 from ..messages import is_message_class
 from .message_catalog import MESSAGE_VERSIONS, MessageVersion
 
-# A smallest size that is one byte too large asks for as many bytes more than there are, and what stands behind an
-# array is shorter than that.
+# An element_bytes_min that is one byte too large expects this many bytes more, which is more than follows any array.
 ELEMENT_COUNT = 300
 
 
 def with_one_full_array(message_class: type[Any]) -> Iterator[Message]:
-    """Default messages, each with many default elements in one array, which may lie inside the first of another."""
+    """Yield default messages, each with many default elements in one array, also in nested arrays."""
     types = typing.get_type_hints(message_class)
     for name in message_class.__slots__:
         element_class = class_of_elements(types[name])
@@ -41,7 +40,7 @@ def class_of_elements(annotation: object) -> type[Any] | None:
 
 
 @pytest.mark.parametrize("message_version", MESSAGE_VERSIONS, ids=str)
-def test_as_many_smallest_elements_as_fit_are_read(message_version: MessageVersion) -> None:
+def test_array_of_smallest_elements_is_read(message_version: MessageVersion) -> None:
     for message in with_one_full_array(message_version.message_class):
-        # What the version does not have is not written; reading back what was is enough.
+        # Fields that the version does not have are not written.
         message_version.decoded(message_version.encoded(message))

@@ -1,4 +1,4 @@
-"""The records of __transaction_state are Kafka's, byte for byte: those of a real broker are read and written again."""
+"""Records of __transaction_state, compared byte for byte with those of a real broker."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KAFKA_FOLDER = Path(__file__).parent.parent / "golden" / "kafka-4.3.0-data-dir"
 
 
 def records_of_kafka() -> list[tuple[bytes, bytes]]:
-    """The keys and values of the real broker's coordinator, in order."""
+    """Return the keys and values of the real broker's coordinator, in order."""
     found: list[tuple[bytes, bytes]] = []
     for path in sorted(KAFKA_FOLDER.glob("__transaction_state-*/*.log")):
         content = path.read_bytes()
@@ -40,12 +40,12 @@ def records_of_kafka() -> list[tuple[bytes, bytes]]:
 CAPTURED = records_of_kafka()
 
 
-def test_there_are_records_of_a_real_broker() -> None:
+def test_capture_has_records_of_a_real_broker() -> None:
     assert len(CAPTURED) == 9
 
 
 @pytest.mark.parametrize(("key", "value"), CAPTURED)
-def test_a_record_of_a_real_broker_is_written_as_it_was_read(key: bytes, value: bytes) -> None:
+def test_record_of_a_real_broker_is_encoded_byte_for_byte(key: bytes, value: bytes) -> None:
     transactional_id = decode_key(key)
 
     assert transactional_id in ("tx-1", "tx-2")
@@ -53,7 +53,7 @@ def test_a_record_of_a_real_broker_is_written_as_it_was_read(key: bytes, value: 
     assert TransactionLogValue.read(value).encode(1) == value
 
 
-def test_a_transaction_of_a_real_broker_goes_through_its_states() -> None:
+def test_transaction_of_a_real_broker_has_all_its_states() -> None:
     of_first = [TransactionLogValue.read(value) for key, value in CAPTURED if decode_key(key) == "tx-1"]
 
     assert [(each.status.name, each.producer_epoch) for each in of_first] == [
@@ -68,7 +68,7 @@ def test_a_transaction_of_a_real_broker_goes_through_its_states() -> None:
     assert [each.partitions for each in of_first[:4]] == [None, {"demo": [0]}, {"demo": [0]}, {}]
 
 
-def test_version_0_has_no_place_for_what_came_later() -> None:
+def test_version_0_omits_the_tagged_fields() -> None:
     value = TransactionLogValue(
         producer_id=4,
         producer_epoch=7,
@@ -112,12 +112,12 @@ VALUES = st.builds(
 
 
 @given(VALUES)
-def test_any_value_is_read_as_it_was_written(value: TransactionLogValue) -> None:
+def test_written_value_is_read(value: TransactionLogValue) -> None:
     assert TransactionLogValue.read(value.encode(1)) == value
 
 
 @given(st.binary(max_size=80))
-def test_any_bytes_are_a_value_or_refused(content: bytes) -> None:
+def test_any_bytes_are_a_value_or_rejected(content: bytes) -> None:
     try:
         TransactionLogValue.read(content)
     except FrameError:
@@ -125,10 +125,10 @@ def test_any_bytes_are_a_value_or_refused(content: bytes) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "0002", "ffff", "0001" + "00" * 14 + "08" + "00" * 18])
-def test_what_is_no_value_is_refused(content: str) -> None:
+def test_invalid_value_is_rejected(content: str) -> None:
     with pytest.raises(FrameError):
         TransactionLogValue.read(bytes.fromhex(content))
 
 
-def test_a_key_of_another_type_is_not_that_of_an_id() -> None:
+def test_key_of_another_type_has_no_transactional_id() -> None:
     assert decode_key(b"\x00\x01\x00\x01a") is None
