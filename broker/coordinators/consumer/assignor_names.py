@@ -1,6 +1,6 @@
-"""The assignors that there are, by their names; which of them a broker offers is group.consumer.assignors.
+"""The assignors by their names, and the value of group.consumer.assignors.
 
-Source: GroupCoordinatorConfig.consumerGroupAssignors, Kafka 4.3.0, which also takes the names of Java classes.
+Source: GroupCoordinatorConfig.consumerGroupAssignors, Kafka 4.3.0, which also accepts names of Java classes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..assignors.uniform import assign_uniform
 
 _ASSIGNORS: Mapping[str, Assign] = MappingProxyType({"uniform": assign_uniform, "range": assign_range})
 
-# The classes of the same assignors.
+# Kafka's classes of the same assignors.
 _CLASSES: Mapping[str, str] = MappingProxyType(
     {
         "org.apache.kafka.coordinator.group.assignor.UniformAssignor": "uniform",
@@ -24,9 +24,9 @@ _CLASSES: Mapping[str, str] = MappingProxyType(
 
 
 def assignor_names(configured: list[str]) -> tuple[str, ...]:
-    """Return the names of the assignors that a list of names and classes stands for; the first is the default.
+    """Return the names of the configured assignors, the default first.
 
-    Classes that there are not here are left out; without any left, all are offered.
+    configured: names and Java classes. Unknown classes are ignored; without a known one, all assignors are returned.
     """
     names = [_CLASSES.get(entry, entry) for entry in configured]
     known = tuple(dict.fromkeys(name for name in names if name in _ASSIGNORS))
@@ -34,5 +34,5 @@ def assignor_names(configured: list[str]) -> tuple[str, ...]:
 
 
 def assignor_of(name: str) -> Assign:
-    """Return the assignor of that name; a group loaded with one that is not offered any more gets the uniform one."""
+    """Return the assignor of a name, the uniform one for an unknown name: a loaded group may have one."""
     return _ASSIGNORS.get(name, assign_uniform)

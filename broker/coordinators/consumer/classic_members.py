@@ -1,7 +1,7 @@
-"""Members that speak the classic protocol in a group of the consumer protocol.
+"""Members that use the classic protocol in a group of the consumer protocol.
 
-Each is its own leader: it is answered at once, and SyncGroup tells it what the broker has assigned to it. That it is to
-give something up, or may have more, it learns by REBALANCE_IN_PROGRESS, upon which it joins again.
+JoinGroup returns at once, and SyncGroup returns the assignment that the broker computed. When a member must revoke
+partitions or can get more, its Heartbeat fails with REBALANCE_IN_PROGRESS, and the member rejoins.
 Source: GroupMetadataManager.classicGroupJoinToConsumerGroup, classicGroupSyncToConsumerGroup,
 classicGroupHeartbeatToConsumerGroup and classicGroupLeaveToConsumerGroup, Kafka 4.3.0.
 """
@@ -25,7 +25,7 @@ from .heartbeats import check_room
 from .member import LEAVE_EPOCH, NO_REGEX, ConsumerMember, MemberState, without_epochs
 from .members import Caller, known_static_member, member_of
 from .regex_refresh import RegexUpdate
-from .target_assignment import MembersToBe
+from .target_assignment import UpdatedMembers
 
 if TYPE_CHECKING:
     from ....protocol.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
@@ -44,7 +44,7 @@ NO_TIMEOUT = -1
 
 
 class ClassicMembers:
-    """Answers the requests of classic members."""
+    """Handles the requests of classic members."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class ClassicMembers:
         downgrade: Downgrade,
         new_member_id: Callable[[], str],
     ) -> None:
-        """new_member_id: returns an id for a member that brings none."""
+        """new_member_id: returns an id for a member without one."""
         self._store = store
         self._settings = settings
         self._topics = topics
@@ -72,10 +72,10 @@ class ClassicMembers:
     # -- JoinGroup
 
     def join(self, group: ConsumerGroup, attempt: JoinAttempt) -> JoinGroupResponse:
-        """Answer a JoinGroup request, at once.
+        """Handle a JoinGroup request. MEMBER_ID_REQUIRED is returned as a response, with the new id.
 
-        Raises KafkaError: GROUP_MAX_SIZE_REACHED, INCONSISTENT_GROUP_PROTOCOL, MEMBER_ID_REQUIRED (not an error: the
-        answer has the id), UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, and what CoordinatorLog raises.
+        Raises KafkaError: GROUP_MAX_SIZE_REACHED, INCONSISTENT_GROUP_PROTOCOL, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID,
+        and the errors of CoordinatorLog.append.
         """
         request = attempt.request
         member_id = request.member_id or self._new_member_id()
@@ -112,38 +112,38 @@ class ClassicMembers:
         subscription: ConsumerProtocolSubscription,
         replaced: ConsumerMember | None,
     ) -> ConsumerMember:
-        """Write what follows from the member's request, and return the member after it."""
+        """Write the records of the member's request, and return the member after it."""
         group = change.group
-        to_be = MembersToBe.of(group, updated)
-        names_others = self._update.write_member(change, member, updated)
-        regex_update = self._regexes.update(change, member, updated, to_be)
-        is_bumped = names_others or regex_update is not RegexUpdate.NONE
-        group_epoch = self._update.group_epoch(change, to_be, is_bumped=is_bumped)
+        updated_members = UpdatedMembers.of(group, updated)
+        has_new_names = self._update.write_member(change, member, updated)
+        regex_update = self._regexes.update(change, member, updated, updated_members)
+        is_bumped = has_new_names or regex_update is not RegexUpdate.NONE
+        group_epoch = self._update.update_epoch(change, updated_members, is_bumped=is_bumped)
         owned = by_topic_id(subscription.owned_partitions, self._topics)
         if replaced is not None and self._downgrade.is_due_with(group, replaced):
             joined, reason = updated, ""
             if group.assignment_epoch < group_epoch:
                 reason = f"Downgrade group {group.group_id} from consumer to classic with stale assignment."
             else:
-                target = (group.assignment_epoch, group.target_assignment_for(updated))
+                target = (group.assignment_epoch, group.inherited_target_assignment(updated))
                 joined = self._update.reconcile(change, updated, target, owned, has_subscription_changed=is_bumped)
-            self._downgrade.with_joined(change, joined, replaced, reason)
+            self._downgrade.replace_member(change, joined, replaced, reason)
             return joined
-        target = self._update.target(change, to_be, updated, group_epoch)
+        target = self._update.update_target(change, updated_members, updated, group_epoch)
         joined = self._update.reconcile(change, updated, target, owned, has_subscription_changed=is_bumped)
-        change.then(lambda: self._expect_sync(group, joined))
+        change.after_commit(lambda: self._member_joined(group, joined))
         self._store.commit(change)
         return joined
 
-    def _expect_sync(self, group: ConsumerGroup, joined: ConsumerMember) -> None:
-        self._sessions.end_join(group, joined.member_id)
-        self._sessions.extend(group, joined.member_id)
-        self._sessions.expect_sync(group, joined.member_id, joined.rebalance_timeout_ms)
+    def _member_joined(self, group: ConsumerGroup, joined: ConsumerMember) -> None:
+        self._sessions.cancel_join_timeout(group, joined.member_id)
+        self._sessions.extend_session(group, joined.member_id)
+        self._sessions.start_sync_timeout(group, joined.member_id, joined.rebalance_timeout_ms)
 
     # -- SyncGroup and Heartbeat
 
     def sync(self, group: ConsumerGroup, request: SyncGroupRequest) -> SyncGroupResponse:
-        """Answer with what the member is assigned.
+        """Return the member's assignment.
 
         Raises KafkaError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, INCONSISTENT_GROUP_PROTOCOL,
         REBALANCE_IN_PROGRESS.
@@ -153,14 +153,14 @@ class ClassicMembers:
         protocol = classic.protocols[0]
         _check_protocol(member, request.protocol_type, request.protocol_name, protocol.name)
         if group.assignment_epoch > member.member_epoch and member.state is not MemberState.UNREVOKED_PARTITIONS:
-            self._sessions.expect_join(group, member)
+            self._sessions.start_join_timeout(group, member)
             raise KafkaError(
                 ErrorCode.REBALANCE_IN_PROGRESS,
                 f"A new rebalance is triggered in group {group.group_id} and member {member.member_id} should rejoin "
                 "to catch up.",
             )
-        self._sessions.end_sync(group, member.member_id)
-        self._sessions.extend(group, member.member_id)
+        self._sessions.cancel_sync_timeout(group, member.member_id)
+        self._sessions.extend_session(group, member.member_id)
         return SyncGroupResponse(
             protocol_type=request.protocol_type,
             protocol_name=request.protocol_name,
@@ -170,39 +170,42 @@ class ClassicMembers:
     def heartbeat(self, group: ConsumerGroup, member_id: str, instance_id: str | None, generation_id: int) -> None:
         """Extend the member's session.
 
-        Raises KafkaError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, and REBALANCE_IN_PROGRESS, which
-        tells the member to join again (its session is extended all the same).
+        Raises KafkaError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, and REBALANCE_IN_PROGRESS if the
+        member must rejoin; its session is then extended too.
         """
         member, _ = _classic_member_of(group, member_id, instance_id)
         _check_generation(member, generation_id)
-        self._sessions.extend(group, member.member_id)
-        may_have_more = member.state is MemberState.UNRELEASED_PARTITIONS and not group.is_waiting_for_others(member)
-        must_give_up = member.state is MemberState.UNREVOKED_PARTITIONS
-        if member.member_epoch < group.assignment_epoch or must_give_up or may_have_more:
-            self._sessions.expect_join(group, member)
+        self._sessions.extend_session(group, member.member_id)
+        can_get_more = member.state is MemberState.UNRELEASED_PARTITIONS and not group.is_waiting_for_others(member)
+        must_revoke = member.state is MemberState.UNREVOKED_PARTITIONS
+        if member.member_epoch < group.assignment_epoch or must_revoke or can_get_more:
+            self._sessions.start_join_timeout(group, member)
             raise KafkaError(ErrorCode.REBALANCE_IN_PROGRESS, f"group {group.group_id} rebalances")
 
     # -- LeaveGroup
 
     def leave(self, group: ConsumerGroup, members: list[MemberIdentity]) -> list[MemberResponse]:
-        """Let members go, classic or not; return an answer for each. Raises KafkaError where that cannot be written."""
-        answers: list[MemberResponse] = []
+        """Remove members, classic or not, and return a response for each. Raises KafkaError if the write fails."""
+        responses: list[MemberResponse] = []
         leaving: dict[str, ConsumerMember] = {}
         for identity in members:
-            answer = MemberResponse(member_id=identity.member_id, group_instance_id=identity.group_instance_id)
+            response = MemberResponse(member_id=identity.member_id, group_instance_id=identity.group_instance_id)
             try:
-                member = _leaving(group, identity)
+                member = _leaving_member(group, identity)
             except KafkaError as error:
-                answer.error_code = error.code
+                response.error_code = error.code
             else:
                 leaving[member.member_id] = member
-            answers.append(answer)
+            responses.append(response)
         self._fencing.fence(group, list(leaving.values()))
-        return answers
+        return responses
 
 
-def _leaving(group: ConsumerGroup, identity: MemberIdentity) -> ConsumerMember:
-    """Return the member that is meant; an administrator names a static member by its instance id only."""
+def _leaving_member(group: ConsumerGroup, identity: MemberIdentity) -> ConsumerMember:
+    """Return the member to remove. An administrator names a static member by its instance id only.
+
+    Raises KafkaError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID.
+    """
     instance_id = identity.group_instance_id
     if instance_id is None:
         return group.member_of(identity.member_id)
@@ -212,17 +215,17 @@ def _leaving(group: ConsumerGroup, identity: MemberIdentity) -> ConsumerMember:
 
 
 def _check_protocols(group: ConsumerGroup, member_id: str, protocol_type: str, names: list[str]) -> None:
-    """Raise KafkaError INCONSISTENT_GROUP_PROTOCOL unless all classic members know one of the assignors."""
+    """Raise KafkaError INCONSISTENT_GROUP_PROTOCOL unless all classic members support one of the assignors."""
     classic = [member.classic for member in group.members.values() if member.classic is not None]
-    known = [{protocol.name for protocol in each.protocols} for each in classic]
-    if protocol_type != PROTOCOL_TYPE or not any(all(name in of_member for of_member in known) for name in names):
+    supported = [{protocol.name for protocol in each.protocols} for each in classic]
+    if protocol_type != PROTOCOL_TYPE or not any(all(name in of_member for of_member in supported) for name in names):
         raise KafkaError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, f"Member {member_id}'s protocols are not supported.")
 
 
 def _subscription(attempt: JoinAttempt) -> ConsumerProtocolSubscription:
-    """Return what the member subscribes to, by the first of its protocols.
+    """Return the subscription in the member's first protocol.
 
-    Raises KafkaError UNKNOWN_SERVER_ERROR where that cannot be read, which Kafka takes for a fault of its own.
+    Raises KafkaError UNKNOWN_SERVER_ERROR if it is malformed, as Kafka does.
     """
     try:
         return read_subscription(attempt.protocols[0].metadata)

@@ -1,4 +1,4 @@
-"""All groups of the consumer protocol (KIP-848), behind one door for the group coordinator."""
+"""The operations on groups of the consumer protocol (KIP-848) for the group coordinator."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ....protocol.stored_records.consumer_group_records import ConsumerGroupReco
 from ....protocol.stored_records.consumer_group_values import RegularExpression
 from .classic_members import ClassicMembers
 from .coordinator_result import ConsumerGroupStore
-from .description import describe, describe_nameless, describe_unknown
+from .description import describe, describe_empty_id, describe_unknown
 from .downgrade import Downgrade
 from .fencing import Fencing
 from .heartbeats import Client, Heartbeats
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 
 
 def new_member_id() -> str:
-    """Return a random member id, as Kafka makes them: a Uuid in its own text form."""
+    """Return a random member id in Kafka's text form of a Uuid."""
     return uuid_text(new_uuid())
 
 
 class ConsumerGroups:
-    """Coordinates the groups of the consumer protocol; they are among all groups of the registry."""
+    """Composes the parts of the coordinator of consumer groups."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class ConsumerGroups:
         rebalance: Rebalance,
         new_member_id: Callable[[], str] = new_member_id,
     ) -> None:
-        """Assign partitions of topics; groups that become classic ones are moved by rebalance."""
+        """registry: the groups of all types. rebalance: continues with groups that were downgraded."""
         self._settings = settings
         self._topics = topics
         self._store = ConsumerGroupStore(registry, log)
@@ -92,13 +92,13 @@ class ConsumerGroups:
     def heartbeat(
         self, request: ConsumerGroupHeartbeatRequest, client: Client, api_version: int
     ) -> ConsumerGroupHeartbeatResponse:
-        """Answer a ConsumerGroupHeartbeat; raises KafkaError, see Heartbeats.answer."""
-        return self._heartbeats.answer(request, client, api_version)
+        """Handle a ConsumerGroupHeartbeat. Raises the errors of Heartbeats.handle."""
+        return self._heartbeats.handle(request, client, api_version)
 
     def describe(self, group_ids: list[str]) -> list[DescribedGroup]:
-        """Return the groups; the one without a name first, as often as it is asked for."""
-        nameless = [describe_nameless() for group_id in group_ids if not group_id]
-        return nameless + [self._describe(group_id) for group_id in group_ids if group_id]
+        """Describe groups. Those with an empty id are first, as in Kafka."""
+        without_id = [describe_empty_id() for group_id in group_ids if not group_id]
+        return without_id + [self._describe(group_id) for group_id in group_ids if group_id]
 
     def _describe(self, group_id: str) -> DescribedGroup:
         try:
@@ -110,7 +110,7 @@ class ConsumerGroups:
     # -- classic members
 
     def join(self, attempt: JoinAttempt) -> None:
-        """Answer a JoinGroup request."""
+        """Handle the JoinGroup request of a classic member."""
         group = self._store.group_of(attempt.request.group_id)
         try:
             response = self._classic_members.join(group, attempt)
@@ -121,26 +121,26 @@ class ConsumerGroups:
         group.finish_step()
 
     def sync(self, request: SyncGroupRequest) -> SyncGroupResponse:
-        """Answer a SyncGroup request; raises KafkaError, see ClassicMembers.sync."""
+        """Handle the SyncGroup request of a classic member. Raises the errors of ClassicMembers.sync."""
         return self._classic_members.sync(self._store.group_of(request.group_id), request)
 
     def classic_heartbeat(self, request: HeartbeatRequest) -> None:
-        """Extend a classic member's session; raises KafkaError, see ClassicMembers.heartbeat."""
+        """Extend a classic member's session. Raises the errors of ClassicMembers.heartbeat."""
         group = self._store.group_of(request.group_id)
         self._classic_members.heartbeat(group, request.member_id, request.group_instance_id, request.generation_id)
 
     def leave(self, group_id: str, members: list[MemberIdentity]) -> list[MemberResponse]:
-        """Let members go; raises KafkaError where that cannot be written."""
+        """Remove members. Raises KafkaError if the write fails."""
         return self._classic_members.leave(self._store.group_of(group_id), members)
 
-    # -- at a start
+    # -- at start-up
 
     def replay(self, record: ConsumerGroupRecord) -> None:
-        """Apply a record that is read again."""
+        """Apply a record of the log."""
         self._store.replay(record)
         if isinstance(record.value, RegularExpression):
             self._topics.continue_after(record.value.version)
 
     def begin_sessions(self, group_id: str) -> None:
-        """Begin the sessions of a group that was read."""
-        self._sessions.begin(self._store.group_of(group_id))
+        """Start the timers of a group that was loaded."""
+        self._sessions.start_sessions(self._store.group_of(group_id))

@@ -1,13 +1,13 @@
-"""A change of one group: the records that it takes, what goes before them, and what follows when they are written.
+"""A change of one group: its records, and the actions after their commit.
 
-Whoever changes a group looks at it as it is, collects records, and commits them; only then the group changes, by the
-same records as at a start.
+A handler reads the group, adds records to a change, and commits it. The commit writes the records, and then applies
+them to the group, as at start-up. If the write fails, the group is unchanged.
 Source: CoordinatorResult and GroupMetadataManager.replay, Kafka 4.3.0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ....protocol.error_codes import ErrorCode, KafkaError
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 class GroupChange:
-    """What is about to happen to a group.
+    """A change of a group that is not committed yet.
 
-    replaced: the classic group whose id it takes, with the records that say that this one is gone.
+    replaced: the classic group that the group replaces. replaced_records: its tombstones.
     """
 
     __slots__ = ("_after", "group", "records", "replaced", "replaced_records")
@@ -37,7 +37,7 @@ class GroupChange:
         replaced: ClassicGroup | None = None,
         replaced_records: Sequence[CoordinatorRecord] = (),
     ) -> None:
-        """Begin without records."""
+        """Create a change without records."""
         self.group = group
         self.replaced = replaced
         self.replaced_records = replaced_records
@@ -45,59 +45,55 @@ class GroupChange:
         self._after: list[Callable[[], None]] = []
 
     def add(self, *records: ConsumerGroupRecord) -> None:
-        """Have the records written."""
+        """Add records to write."""
         self.records += records
 
-    def extend(self, records: Iterable[ConsumerGroupRecord]) -> None:
-        """Have the records written."""
-        self.records += records
-
-    def then(self, action: Callable[[], None]) -> None:
-        """Do that when the group has changed."""
+    def after_commit(self, action: Callable[[], None]) -> None:
+        """Add an action that runs once the change is applied to the group."""
         self._after.append(action)
 
-    def finish(self) -> None:
-        """Do what was to be done when the group has changed."""
+    def run_after_commit(self) -> None:
+        """Run the actions of after_commit."""
         for action in self._after:
             action()
 
 
 class ConsumerGroupStore:
-    """Finds groups of the consumer protocol in the registry of all, and changes them."""
+    """Finds groups of the consumer protocol, and commits changes of them."""
 
     __slots__ = ("_log", "_registry")
 
     def __init__(self, registry: GroupRegistry, log: CoordinatorLog) -> None:
-        """registry: all groups, of every kind. log: where they are kept."""
+        """registry: the groups of all types. log: the log of the group coordinator."""
         self._registry = registry
         self._log = log
 
-    def find_any(self, group_id: str) -> Group | None:
-        """Return the group, of whatever kind, or None."""
+    def find_group(self, group_id: str) -> Group | None:
+        """Return the group of any type, or None."""
         return self._registry.find(group_id)
 
-    def find(self, group_id: str) -> ConsumerGroup | None:
-        """Return the group, None where there is none of the kind."""
+    def find_consumer_group(self, group_id: str) -> ConsumerGroup | None:
+        """Return the group if it uses the consumer protocol, else None."""
         group = self._registry.find(group_id)
         return group if isinstance(group, ConsumerGroup) else None
 
     def group_of(self, group_id: str) -> ConsumerGroup:
-        """Return the group; raises KafkaError GROUP_ID_NOT_FOUND."""
+        """Return the group. Raises KafkaError GROUP_ID_NOT_FOUND."""
         group = self._registry.group_of(group_id)
         if not isinstance(group, ConsumerGroup):
             raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a consumer group.")
         return group
 
     def new_timers(self) -> GroupTimers:
-        """Return the timers of a group that is to be added."""
+        """Create the timers of a new group."""
         return self._registry.new_timers()
 
     def new_group(self, group_id: str) -> ConsumerGroup:
-        """Return a group that nobody knows before something of it is committed."""
+        """Create a group. Its first commit adds it to the registry."""
         return ConsumerGroup(group_id, self._registry.new_timers())
 
     def commit(self, change: GroupChange) -> None:
-        """Write the change, and have the group follow it. Raises KafkaError; nothing has changed then."""
+        """Write the change, and apply it to the group. Raises KafkaError; nothing is changed then."""
         group = change.group
         records = [*change.replaced_records, *state_records(change.records)]
         if records:
@@ -106,24 +102,24 @@ class ConsumerGroupStore:
                 self._registry.add(group)
             for record in change.records:
                 group.apply(record)
-        change.finish()
+        change.run_after_commit()
 
     def replace(self, change: GroupChange, group: ClassicGroup, records: Sequence[CoordinatorRecord]) -> None:
-        """Write the change, which takes the group back, and records of a classic one that takes its place.
+        """Write the change, which deletes the group, and the records of the classic group that replaces it.
 
-        Raises KafkaError; nothing has changed then.
+        Raises KafkaError; nothing is changed then.
         """
         self._log.append(group.group_id, [*state_records(change.records), *records])
         self._registry.add(group)
-        change.finish()
+        change.run_after_commit()
 
     def replay(self, record: ConsumerGroupRecord) -> None:
-        """Apply a record that is read again.
+        """Apply a record of the log at start-up.
 
         Source: GroupMetadataManager.getOrMaybeCreatePersistedConsumerGroup, Kafka 4.3.0.
         """
         group_id = record.key.group_id
-        group = self.find(group_id)
+        group = self.find_consumer_group(group_id)
         if record.value is None:
             if group is not None and record.key.record_type is ConsumerRecordType.GROUP_METADATA:
                 self._registry.delete(group)

@@ -1,4 +1,4 @@
-"""How a group of the consumer protocol shows itself: ConsumerGroupDescribe.
+"""Descriptions of groups of the consumer protocol, for ConsumerGroupDescribe.
 
 Source: ConsumerGroup.asDescribedGroup and ConsumerGroupMember.asConsumerGroupDescribeMember, Kafka 4.3.0.
 """
@@ -16,19 +16,19 @@ from ....protocol.messages.consumer_group_describe import (
 )
 from ....protocol.stored_records.consumer_group_values import Partitions
 from .member import merged, without_epochs
-from .topics import existing
+from .topics import existing_topics
 
 if TYPE_CHECKING:
     from .group import ConsumerGroup
     from .member import ConsumerMember
     from .topics import GroupTopics
 
-# The kinds of members by their number on the wire.
+# The types of members by their numbers on the wire.
 CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
 
 
 def describe(group: ConsumerGroup, topics: GroupTopics, default_assignor: str) -> DescribedGroup:
-    """Return the group with its members."""
+    """Describe a group and its members."""
     return DescribedGroup(
         group_id=group.group_id,
         group_state=group.state_name,
@@ -43,12 +43,12 @@ def describe(group: ConsumerGroup, topics: GroupTopics, default_assignor: str) -
 
 
 def describe_unknown(group_id: str, message: str) -> DescribedGroup:
-    """Return what is said of a group that there is not, or that is of another kind."""
+    """Describe a group that does not exist or has another type."""
     return DescribedGroup(group_id=group_id, error_code=ErrorCode.GROUP_ID_NOT_FOUND, error_message=message)
 
 
-def describe_nameless() -> DescribedGroup:
-    """Return what is said of the group without a name."""
+def describe_empty_id() -> DescribedGroup:
+    """Describe a group with an empty id."""
     return DescribedGroup(error_code=ErrorCode.INVALID_GROUP_ID)
 
 
@@ -72,6 +72,6 @@ def _assignment(partitions: Partitions, topics: GroupTopics) -> Assignment:
     return Assignment(
         topic_partitions=[
             TopicPartitions(topic_id=topic.topic_id, topic_name=topic.name, partitions=sorted(of_topic))
-            for topic, of_topic in existing(partitions, topics)
+            for topic, of_topic in existing_topics(partitions, topics)
         ]
     )

@@ -1,4 +1,4 @@
-"""A group of the consumer protocol becomes a classic one when its last member that speaks that protocol goes.
+"""Downgrade of a group to a classic group, when its last member of the consumer protocol leaves.
 
 Source: GroupMetadataManager.validateOnlineDowngradeWithFencedMembers, validateOnlineDowngradeWithReplacedMember and
 convertToClassicGroup, and ClassicGroup.fromConsumerGroup, Kafka 4.3.0.
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 
 class Downgrade:
-    """Makes classic groups of groups that have no other members."""
+    """Converts groups that have only classic members left."""
 
     __slots__ = ("_rebalance", "_settings", "_store", "_topics")
 
@@ -44,54 +44,58 @@ class Downgrade:
         topics: GroupTopics,
         rebalance: Rebalance,
     ) -> None:
-        """Move the classic groups by rebalance; follow settings (group.consumer.migration.policy)."""
+        """settings: with group.consumer.migration.policy. rebalance: continues with the classic groups."""
         self._store = store
         self._settings = settings
         self._topics = topics
         self._rebalance = rebalance
 
     def is_due_without(self, group: ConsumerGroup, leaving: Sequence[ConsumerMember]) -> bool:
-        """Whether only classic members are left when these have gone."""
-        gone = {member.member_id for member in leaving}
-        left = [member for member in group.members.values() if member.member_id not in gone]
-        return bool(left) and all(member.uses_classic_protocol for member in left) and self._may_have(len(left))
-
-    def is_due_with(self, group: ConsumerGroup, replaced: ConsumerMember) -> bool:
-        """Whether only classic members are left when a classic one takes a static member's place."""
-        others = (member for member in group.members.values() if member.member_id != replaced.member_id)
+        """Whether the group must be downgraded because only classic members remain."""
+        remaining = _members_without(group, leaving)
         return (
-            not replaced.uses_classic_protocol
-            and all(member.uses_classic_protocol for member in others)
-            and self._may_have(len(group.members))
+            bool(remaining)
+            and all(member.uses_classic_protocol for member in remaining)
+            and self._is_allowed(len(remaining))
         )
 
-    def _may_have(self, member_count: int) -> bool:
+    def is_due_with(self, group: ConsumerGroup, replaced: ConsumerMember) -> bool:
+        """Whether the group must be downgraded because a classic member replaces its last other, static member."""
+        return (
+            not replaced.uses_classic_protocol
+            and all(member.uses_classic_protocol for member in _members_without(group, [replaced]))
+            and self._is_allowed(len(group.members))
+        )
+
+    def _is_allowed(self, member_count: int) -> bool:
         limits = self._settings.limits
         return limits.migration_policy in DOWNGRADING_POLICIES and member_count <= limits.classic_members_max
 
-    def without(self, group: ConsumerGroup, leaving: Sequence[ConsumerMember]) -> None:
-        """Make the group a classic one without some of its members, which rebalances. Raises KafkaError."""
-        gone = {member.member_id for member in leaving}
+    def remove_members(self, group: ConsumerGroup, leaving: Sequence[ConsumerMember]) -> None:
+        """Downgrade the group without some of its members, and rebalance it. Raises KafkaError."""
         change = GroupChange(group)
-        change.extend(group_tombstones(group.group_id, group.members, group.resolved_regexes))
-        members = [member for member in group.members.values() if member.member_id not in gone]
-        self._replace(
+        change.add(*group_tombstones(group.group_id, group.members, group.resolved_regexes))
+        members = _members_without(group, leaving)
+        self._convert(
             change, members, {}, f"Downgrade group {group.group_id} from consumer to classic for member leaving."
         )
 
-    def with_joined(self, change: GroupChange, joined: ConsumerMember, replaced: ConsumerMember, reason: str) -> None:
-        """Make the group a classic one in which a member takes a static one's place. Raises KafkaError.
+    def replace_member(
+        self, change: GroupChange, joined: ConsumerMember, replaced: ConsumerMember, reason: str
+    ) -> None:
+        """Downgrade the group with a member that replaces a static one. Raises KafkaError.
 
-        reason: why it rebalances, "" where it does not.
+        reason: the reason of the rebalance, "" for no rebalance.
         """
         group = change.group
         # The change has already moved the records of the replaced member to its new id.
         member_ids = [joined.member_id if each == replaced.member_id else each for each in group.members]
-        change.extend(group_tombstones(group.group_id, member_ids, group.resolved_regexes))
-        others = [member for member in group.members.values() if member.member_id != replaced.member_id]
-        self._replace(change, [*others, joined], {joined.member_id: replaced.member_id}, reason)
+        change.add(*group_tombstones(group.group_id, member_ids, group.resolved_regexes))
+        self._convert(
+            change, [*_members_without(group, [replaced]), joined], {joined.member_id: replaced.member_id}, reason
+        )
 
-    def _replace(
+    def _convert(
         self, change: GroupChange, members: Sequence[ConsumerMember], former_ids: Mapping[str, str], reason: str
     ) -> None:
         group = change.group
@@ -103,7 +107,7 @@ class Downgrade:
             ) from error
         record = group_record(classic, classic.members.values(), classic.leader_id)
         self._store.replace(change, classic, [record])
-        logger.info("group %s: from the consumer to the classic protocol", group.group_id)
+        logger.info("group %s: downgraded from the consumer to the classic protocol", group.group_id)
         for member in classic.members.values():
             self._rebalance.extend_session(classic, member)
         if reason:
@@ -113,7 +117,10 @@ class Downgrade:
     def _converted(
         self, group: ConsumerGroup, members: Sequence[ConsumerMember], former_ids: Mapping[str, str]
     ) -> ClassicGroup:
-        """Return the classic group, stable, in which each member has what it was to have. Raises FrameError."""
+        """Return a stable classic group in which each member has its target assignment. Raises FrameError.
+
+        former_ids: the member ids of replaced members, by their new ids.
+        """
         classic = ClassicGroup(group.group_id, self._store.new_timers())
         classic_members = [_classic_member(member) for member in members]
         protocol_name = select_protocol(classic_members)
@@ -128,6 +135,11 @@ class Downgrade:
             members=classic_members,
         )
         return classic
+
+
+def _members_without(group: ConsumerGroup, leaving: Sequence[ConsumerMember]) -> list[ConsumerMember]:
+    leaving_ids = {member.member_id for member in leaving}
+    return [member for member in group.members.values() if member.member_id not in leaving_ids]
 
 
 def _classic_member(member: ConsumerMember) -> GroupMember:

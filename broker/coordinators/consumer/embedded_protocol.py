@@ -1,6 +1,6 @@
-"""What classic members of consumers say to one another inside JoinGroup and SyncGroup, which the broker reads here.
+"""Codec of the consumer protocol that classic members embed in JoinGroup and SyncGroup.
 
-A version (int16) stands before each; one that is newer than ours is read as ours, as newer ones only add fields.
+A version (int16) is first. A version newer than VERSION_MAX is read as VERSION_MAX, because newer ones only add fields.
 Source: ConsumerProtocol, Kafka 4.3.0.
 """
 
@@ -14,19 +14,19 @@ from ....protocol.messages.consumer_protocol_subscription import ConsumerProtoco
 from ....protocol.messages.consumer_protocol_subscription import TopicPartition as OwnedPartitions
 from ....protocol.primitives import Reader, Writer
 from ....protocol.stored_records.consumer_group_values import Partitions
-from .topics import GroupTopics, existing
+from .topics import GroupTopics, existing_topics
 
 VERSION_MAX = 3
 
 
 def read_subscription(metadata: bytes) -> ConsumerProtocolSubscription:
-    """Return a member's subscription; raises FrameError."""
+    """Decode a member's subscription. Raises FrameError."""
     reader = Reader(metadata)
     return ConsumerProtocolSubscription.read(reader, _read_version(reader))
 
 
 def read_assignment(assignment: bytes) -> ConsumerProtocolAssignment:
-    """Return what a leader has assigned to a member, nothing where it has assigned nothing; raises FrameError."""
+    """Decode the assignment of a member; empty bytes are an empty assignment. Raises FrameError."""
     if not assignment:
         return ConsumerProtocolAssignment()
     reader = Reader(assignment)
@@ -34,12 +34,12 @@ def read_assignment(assignment: bytes) -> ConsumerProtocolAssignment:
 
 
 def encode_assignment(partitions: Partitions, topics: GroupTopics, subscription: bytes) -> bytes:
-    """Return an assignment in the version of the member's subscription; raises FrameError for one without version."""
+    """Encode an assignment in the version of the member's subscription. Raises FrameError for one without a version."""
     version = _read_version(Reader(subscription))
     message = ConsumerProtocolAssignment(
         assigned_partitions=[
             TopicPartition(topic=topic.name, partitions=sorted(of_topic))
-            for topic, of_topic in existing(partitions, topics)
+            for topic, of_topic in existing_topics(partitions, topics)
         ],
         user_data=None,
     )
@@ -50,7 +50,7 @@ def encode_assignment(partitions: Partitions, topics: GroupTopics, subscription:
 
 
 def by_topic_id(entries: Iterable[TopicPartition | OwnedPartitions], topics: GroupTopics) -> Partitions:
-    """Return partitions by the ids of those topics that there are."""
+    """Return the partitions of existing topics, by topic id."""
     found = ((topics.find(entry.topic), entry.partitions) for entry in entries)
     return {topic.topic_id: frozenset(partitions) for topic, partitions in found if topic is not None}
 

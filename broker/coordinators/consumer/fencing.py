@@ -1,4 +1,4 @@
-"""Members that go: by themselves, because their time is up, or because a static one will be back soon.
+"""Removal of members: they leave, their session expires, or a static member leaves temporarily.
 
 Source: GroupMetadataManager.consumerGroupLeave, consumerGroupStaticMemberGroupLeave and consumerGroupFenceMembers,
 Kafka 4.3.0.
@@ -29,29 +29,26 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# What the partitions of a static member that will be back are said to be assigned in: any epoch may commit them.
+# The epoch of the partitions of a static member that left temporarily, so that it may commit with any epoch.
 RESET_EPOCH = 0
 
 
 class Fencing:
-    """Lets members go."""
+    """Removes members from groups."""
 
     __slots__ = ("_downgrade", "_store", "_topics", "sessions")
 
     def __init__(
         self, store: ConsumerGroupStore, topics: GroupTopics, sessions: MemberSessions, downgrade: Downgrade
     ) -> None:
-        """Change groups of the store; one with classic members alone becomes a classic one by downgrade."""
+        """downgrade: converts a group that has only classic members left."""
         self._store = store
         self._topics = topics
         self._downgrade = downgrade
         self.sessions = sessions
 
-    def leave_for_now(self, group: ConsumerGroup, member: ConsumerMember) -> None:
-        """Let a static member keep its place and its partitions until it comes back, or its session ends.
-
-        Raises KafkaError.
-        """
+    def leave_temporarily(self, group: ConsumerGroup, member: ConsumerMember) -> None:
+        """Keep a static member and its partitions until it returns or its session expires. Raises KafkaError."""
         change = GroupChange(group)
         left = replace(
             member,
@@ -63,25 +60,25 @@ class Fencing:
         self._store.commit(change)
 
     def fence(self, group: ConsumerGroup, members: Sequence[ConsumerMember]) -> None:
-        """Let members go, and have the group go into a new epoch. Raises KafkaError."""
+        """Remove members, and increase the group epoch. Raises KafkaError."""
         if not members:
             return
         if self._downgrade.is_due_without(group, members):
-            self._downgrade.without(group, members)
+            self._downgrade.remove_members(group, members)
             return
         group_id = group.group_id
-        gone = {member.member_id for member in members}
-        left = [member for member in group.members.values() if member.member_id not in gone]
+        removed = {member.member_id for member in members}
+        remaining = [member for member in group.members.values() if member.member_id not in removed]
         change = GroupChange(group)
         for member in members:
-            change.extend(member_tombstones(group_id, member.member_id))
-        subscriptions = Subscriptions.of(left, group.resolved_regexes)
+            change.add(*member_tombstones(group_id, member.member_id))
+        subscriptions = Subscriptions.of(remaining, group.resolved_regexes)
         for regex in group.subscriptions.regexes:
             if regex not in subscriptions.regexes:
                 change.add(tombstone(ConsumerRecordType.REGULAR_EXPRESSION, group_id, regex))
         epoch = group.group_epoch + 1
         change.add(group_record(group_id, epoch, metadata_hash(subscriptions.topic_names, self._topics)))
-        logger.info("group %s: epoch %d without %s", group_id, epoch, ", ".join(sorted(gone)))
+        logger.info("group %s: epoch %d without %s", group_id, epoch, ", ".join(sorted(removed)))
         self._store.commit(change)
-        for member_id in gone:
-            self.sessions.end(group, member_id)
+        for member_id in removed:
+            self.sessions.cancel_timeouts(group, member_id)

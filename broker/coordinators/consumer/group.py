@@ -1,7 +1,7 @@
-"""The state of one group of the consumer protocol: members, epochs, and what each member is to have.
+"""The state of one group of the consumer protocol: members, epochs and assignments.
 
-It changes by records alone (apply), those that were just written and those that are read at a start alike. Who writes
-them, and why, is in heartbeats, fencing, regex_refresh and migration.
+Only `apply` changes the replicated state: with each record after it is written, and with each record of the log at
+start-up. heartbeats, classic_members, fencing and regex_refresh write the records.
 Source: ConsumerGroup, ModernGroup and GroupMetadataManager.replay, Kafka 4.3.0.
 """
 
@@ -34,30 +34,30 @@ if TYPE_CHECKING:
     from ..coordinator_log import CoordinatorRecord
     from ..group.group_timers import GroupTimers
     from ..group.offset_store import CommittedOffset
-    from .topics import TopicsSeen
+    from .topics import TopicsSnapshot
 
 PROTOCOL_TYPE = "consumer"
 
-# A group that was not written yet is in this epoch, and nothing is assigned in it; its first change makes it 2.
+# The epoch of a group before its first record, which has epoch 2.
 FIRST_EPOCH = 1
-# The assignment epoch after a record that takes the assignment back.
+# The assignment epoch after a tombstone of the target assignment.
 NEVER_ASSIGNED = -1
 
 
 class ConsumerGroupState(Enum):
-    """The states of a group, by the names that ListGroups and ConsumerGroupDescribe show."""
+    """The states of a group, by the names that ListGroups and ConsumerGroupDescribe return."""
 
     EMPTY = "Empty"
-    # The target assignment is older than the group.
+    # The assignment epoch is lower than the group epoch.
     ASSIGNING = "Assigning"
-    # Some member does not have its target assignment yet.
+    # A member does not have its target assignment yet.
     RECONCILING = "Reconciling"
     STABLE = "Stable"
     DEAD = "Dead"
 
 
 class ConsumerGroup:
-    """One group whose partitions the broker assigns."""
+    """One group of the consumer protocol."""
 
     __slots__ = (
         "_owned",
@@ -74,42 +74,40 @@ class ConsumerGroup:
         "static_members",
         "target_assignments",
         "timers",
-        "topics_seen",
+        "topics_snapshot",
     )
 
     def __init__(self, group_id: str, timers: GroupTimers) -> None:
-        """Start without members."""
+        """Create a group without members."""
         self.group_id = group_id
         self.timers = timers
         self.group_epoch = FIRST_EPOCH
         self.metadata_hash = 0
         self.assignment_epoch = FIRST_EPOCH
-        # 0: never, so that nothing puts off the next one.
+        # 0: never assigned, so that the next assignment need not wait for the assignment interval.
         self.assignment_timestamp_ms = 0
         self.members: dict[str, ConsumerMember] = {}
-        # group.instance.id to the member id it has now.
+        # group.instance.id to the current member id.
         self.static_members: dict[str, str] = {}
         self.target_assignments: dict[str, Partitions] = {}
         self.resolved_regexes: dict[str, RegularExpression] = {}
-        # Whether a Kafka before 4.1 has left a record that is to be taken back.
+        # Whether there is a partition metadata record, which Kafka wrote before 4.1, and which needs a tombstone.
         self.has_partition_metadata = False
-        # Whether the topics of its regular expressions are being looked up.
+        # Whether a lookup of the topics of its regular expressions is in flight.
         self.is_regex_refresh_running = False
-        # What its topics looked like when metadata_hash was last compared with them; None: it was not yet.
-        self.topics_seen: TopicsSeen | None = None
+        # The topics when metadata_hash was last compared with them; None before the first comparison.
+        self.topics_snapshot: TopicsSnapshot | None = None
         self._subscriptions: Subscriptions | None = None
         self._owned: set[tuple[bytes, int]] | None = None
 
-    # -- what it is
-
     @property
     def group_type(self) -> GroupType:
-        """Which kind of group it is."""
+        """The type of the group."""
         return GroupType.CONSUMER
 
     @property
     def state(self) -> ConsumerGroupState:
-        """How far the group is."""
+        """The state, from the epochs of the group and of its members."""
         if not self.members:
             return ConsumerGroupState.EMPTY
         if self.group_epoch > self.assignment_epoch:
@@ -120,12 +118,12 @@ class ConsumerGroup:
 
     @property
     def state_name(self) -> str:
-        """Its state, by the name that ListGroups shows."""
+        """The state by the name that ListGroups returns."""
         return self.state.value
 
     @property
     def listed_protocol_type(self) -> str:
-        """What its members do."""
+        """The protocol type that ListGroups returns."""
         return PROTOCOL_TYPE
 
     @property
@@ -135,7 +133,7 @@ class ConsumerGroup:
 
     @property
     def subscriptions(self) -> Subscriptions:
-        """What the members subscribe to."""
+        """The subscriptions of all members."""
         if self._subscriptions is None:
             self._subscriptions = Subscriptions.of(self.members.values(), self.resolved_regexes)
         return self._subscriptions
@@ -145,7 +143,7 @@ class ConsumerGroup:
         return topic_name in self.subscriptions.topic_names
 
     def is_owned(self, topic_id: bytes, partition: int) -> bool:
-        """Whether any member has the partition, be it only to give it up."""
+        """Whether a member has the partition, or has not revoked it yet."""
         if self._owned is None:
             self._owned = {
                 (owned_topic_id, index)
@@ -157,7 +155,7 @@ class ConsumerGroup:
         return (topic_id, partition) in self._owned
 
     def is_waiting_for_others(self, member: ConsumerMember) -> bool:
-        """Whether a partition that the member is to have is still another's."""
+        """Whether another member still has a partition of the member's target assignment."""
         return member.state is MemberState.UNRELEASED_PARTITIONS and any(
             partition not in member.assigned.get(topic_id, ()) and self.is_owned(topic_id, partition)
             for topic_id, partitions in self.target_assignment_of(member.member_id).items()
@@ -165,12 +163,12 @@ class ConsumerGroup:
         )
 
     def static_member(self, instance_id: str | None) -> ConsumerMember | None:
-        """Return the member of that instance id, or None."""
+        """Return the member with a group.instance.id, or None."""
         member_id = None if instance_id is None else self.static_members.get(instance_id)
         return None if member_id is None else self.members[member_id]
 
     def member_of(self, member_id: str) -> ConsumerMember:
-        """Return the member; raises KafkaError UNKNOWN_MEMBER_ID."""
+        """Return the member. Raises KafkaError UNKNOWN_MEMBER_ID."""
         member = self.members.get(member_id)
         if member is None:
             raise KafkaError(
@@ -179,18 +177,18 @@ class ConsumerGroup:
         return member
 
     def target_assignment_of(self, member_id: str) -> Partitions:
-        """Return what the member is to have."""
+        """Return the target assignment of a member."""
         return self.target_assignments.get(member_id, NO_PARTITIONS)
 
-    def target_assignment_for(self, member: ConsumerMember) -> Partitions:
-        """Return what a member is to have that may be about to take a static member's place."""
+    def inherited_target_assignment(self, member: ConsumerMember) -> Partitions:
+        """Return the target assignment of a member, or of the static member that it replaces."""
         if member.instance_id is None:
             return self.target_assignment_of(member.member_id)
         return self.target_assignment_of(self.static_members.get(member.instance_id, ""))
 
-    def note_topics(self, seen: TopicsSeen) -> None:
-        """Remember what the group's topics looked like when metadata_hash was compared with them."""
-        self.topics_seen = seen
+    def set_topics_snapshot(self, snapshot: TopicsSnapshot) -> None:
+        """Set the topics with which metadata_hash was compared."""
+        self.topics_snapshot = snapshot
 
     # -- committed offsets, and administration
 
@@ -215,36 +213,36 @@ class ConsumerGroup:
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"an epoch of no member of group {self.group_id}")
 
     def check_offset_delete(self) -> None:
-        """Let offsets be deleted that no member consumes, see is_subscribed_to."""
+        """Accept the deletion. The caller checks is_subscribed_to for each topic."""
 
     def check_delete(self) -> None:
-        """Check that the group may be deleted; raises KafkaError NON_EMPTY_GROUP."""
+        """Raise KafkaError NON_EMPTY_GROUP if the group has members."""
         if self.members:
             raise KafkaError(ErrorCode.NON_EMPTY_GROUP, "The group is not empty.")
 
     def retention_base_ms(self, committed: CommittedOffset) -> int | None:
-        """Return from when on the retention of an offset counts."""
+        """Return the time of the commit."""
         return committed.commit_timestamp_ms
 
     def tombstones(self) -> Sequence[CoordinatorRecord]:
-        """Return the records that say that there is no such group any more."""
+        """Return the tombstones that delete the group."""
         return state_records(group_tombstones(self.group_id, self.members, self.resolved_regexes))
 
     def close(self) -> None:
-        """Be nothing any more: no timer runs."""
+        """Cancel all timers."""
         self.timers.cancel_all()
 
     def fail_pending_requests(self) -> None:
-        """Answer nobody: no member waits."""
+        """Do nothing: every response is sent within its step."""
 
     def finish_step(self) -> None:
-        """Send the answers that were put off until a step was done."""
+        """Send the responses that were delayed until the step was done."""
         self.timers.finish_step()
 
     # -- records
 
     def apply(self, record: ConsumerGroupRecord) -> None:
-        """Be as the record says; one that takes the whole group back is not for the group."""
+        """Apply a record. The caller handles the tombstone of the group itself."""
         name = record.key.name
         match record.value:
             case GroupMetadata() as value:
@@ -285,7 +283,7 @@ class ConsumerGroup:
             case ConsumerRecordType.PARTITION_METADATA:
                 self.has_partition_metadata = False
             case ConsumerRecordType.GROUP_METADATA:
-                raise AssertionError(f"group {self.group_id} cannot take itself back")
+                raise AssertionError(f"the tombstone of group {self.group_id} is not for the group")
 
     def _member_or_new(self, member_id: str) -> ConsumerMember:
         return self.members.get(member_id) or ConsumerMember(member_id=member_id)

@@ -1,4 +1,4 @@
-"""ConsumerGroupHeartbeat: a member joins, tells what it has and wants, is told what to have, or leaves.
+"""ConsumerGroupHeartbeat: a member joins, updates its subscription, gets its assignment, or leaves.
 
 Source: GroupCoordinatorService.throwIfConsumerGroupHeartbeatRequestIsInvalid and GroupMetadataManager
 .consumerGroupHeartbeat, Kafka 4.3.0.
@@ -21,7 +21,7 @@ from ....protocol.stored_records.consumer_group_values import PartitionEpochs, P
 from .member import JOIN_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH, ConsumerMember
 from .members import Caller, known_static_member, member_of
 from .regex_refresh import RegexUpdate
-from .target_assignment import MembersToBe
+from .target_assignment import UpdatedMembers
 
 if TYPE_CHECKING:
     from .coordinator_result import ConsumerGroupStore, GroupChange
@@ -32,22 +32,22 @@ if TYPE_CHECKING:
     from .settings import ConsumerGroupSettings
     from .upgrade import Upgrade
 
-# From this version on, clients make their member ids themselves.
+# The first version in which the client creates its member id.
 MEMBER_ID_SINCE = 1
-# What stands for no rebalance timeout.
+# The value of RebalanceTimeoutMs in a request without one.
 NO_TIMEOUT = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Who sends a request. client_host: as Java prints an address, "/127.0.0.1"."""
+    """The client of a request. client_host: as Java prints it, for example "/127.0.0.1"."""
 
     client_id: str
     client_host: str
 
 
 class Heartbeats:
-    """Answers ConsumerGroupHeartbeat."""
+    """Handles ConsumerGroupHeartbeat."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Heartbeats:
         fencing: Fencing,
         new_member_id: Callable[[], str],
     ) -> None:
-        """new_member_id: returns an id for a member that brings none."""
+        """new_member_id: returns an id for a member without one (version 0)."""
         self._store = store
         self._settings = settings
         self._upgrade = upgrade
@@ -69,19 +69,19 @@ class Heartbeats:
         self._fencing = fencing
         self._new_member_id = new_member_id
 
-    def answer(
+    def handle(
         self, request: ConsumerGroupHeartbeatRequest, client: Client, api_version: int
     ) -> ConsumerGroupHeartbeatResponse:
-        """Answer the request.
+        """Handle a request.
 
         Raises KafkaError: INVALID_REQUEST, UNSUPPORTED_ASSIGNOR, GROUP_ID_NOT_FOUND, GROUP_MAX_SIZE_REACHED,
         UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, FENCED_INSTANCE_ID, UNRELEASED_INSTANCE_ID, INVALID_REGULAR_EXPRESSION,
-        and what CoordinatorLog raises.
+        and the errors of CoordinatorLog.append.
         """
         check_request(request, api_version, self._settings.limits.assignors)
         if request.member_epoch in (LEAVE_EPOCH, STATIC_LEAVE_EPOCH):
             return self._leave(request)
-        return self._beat(request, client)
+        return self._heartbeat(request, client)
 
     def _leave(self, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupHeartbeatResponse:
         group = self._store.group_of(request.group_id)
@@ -90,12 +90,12 @@ class Heartbeats:
         else:
             member = known_static_member(group, request.member_id, request.instance_id)
         if request.instance_id is not None and request.member_epoch == STATIC_LEAVE_EPOCH:
-            self._fencing.leave_for_now(group, member)
+            self._fencing.leave_temporarily(group, member)
         else:
             self._fencing.fence(group, [member])
         return ConsumerGroupHeartbeatResponse(member_id=request.member_id, member_epoch=request.member_epoch)
 
-    def _beat(self, request: ConsumerGroupHeartbeatRequest, client: Client) -> ConsumerGroupHeartbeatResponse:
+    def _heartbeat(self, request: ConsumerGroupHeartbeatRequest, client: Client) -> ConsumerGroupHeartbeatResponse:
         is_joining = request.member_epoch == JOIN_EPOCH
         change = self._upgrade.begin_change(request.group_id, is_joining=is_joining)
         check_room(change.group, request.member_id, self._settings.limits.members_max)
@@ -107,39 +107,39 @@ class Heartbeats:
             is_joining=is_joining,
         )
         member = member_of(change, caller)
-        updated = self._moved(change, member, _updated(member, request, client), caller.owned)
+        updated = self._update_member(change, member, _updated(member, request, client), caller.owned)
         self._store.commit(change)
-        is_told = is_joining or _is_full(request) or updated.assigned != member.assigned
+        has_assignment = is_joining or _is_full(request) or updated.assigned != member.assigned
         return ConsumerGroupHeartbeatResponse(
             member_id=updated.member_id,
             member_epoch=updated.member_epoch,
             heartbeat_interval_ms=self._settings.heartbeat_interval_ms(request.group_id),
-            assignment=_assignment(updated.assigned) if is_told else None,
+            assignment=_assignment(updated.assigned) if has_assignment else None,
         )
 
-    def _moved(
+    def _update_member(
         self, change: GroupChange, member: ConsumerMember, updated: ConsumerMember, owned: Partitions | None
     ) -> ConsumerMember:
-        """Add to the change what follows from the member's request, and return the member after it."""
+        """Add the records of the member's request to the change, and return the member after it."""
         group, sessions = change.group, self._fencing.sessions
-        to_be = MembersToBe.of(group, updated)
-        names_others = self._update.write_member(change, member, updated)
-        regex_update = self._regexes.update(change, member, updated, to_be)
-        is_bumped = names_others or regex_update is RegexUpdate.RESOLVED
-        group_epoch = self._update.group_epoch(change, to_be, is_bumped=is_bumped)
-        target = self._update.target(change, to_be, updated, group_epoch)
-        has_subscription_changed = names_others or regex_update is not RegexUpdate.NONE
+        updated_members = UpdatedMembers.of(group, updated)
+        has_new_names = self._update.write_member(change, member, updated)
+        regex_update = self._regexes.update(change, member, updated, updated_members)
+        is_bumped = has_new_names or regex_update is RegexUpdate.RESOLVED
+        group_epoch = self._update.update_epoch(change, updated_members, is_bumped=is_bumped)
+        target = self._update.update_target(change, updated_members, updated, group_epoch)
+        has_subscription_changed = has_new_names or regex_update is not RegexUpdate.NONE
         moved = self._update.reconcile(
             change, updated, target, owned, has_subscription_changed=has_subscription_changed
         )
         if moved != updated:
-            change.then(lambda: sessions.follow(group, moved))
-        change.then(lambda: sessions.extend(group, moved.member_id))
+            change.after_commit(lambda: sessions.update_rebalance_timeout(group, moved))
+        change.after_commit(lambda: sessions.extend_session(group, moved.member_id))
         return moved
 
 
 def check_request(request: ConsumerGroupHeartbeatRequest, api_version: int, assignors: tuple[str, ...]) -> None:
-    """Raise KafkaError INVALID_REQUEST, or UNSUPPORTED_ASSIGNOR, for a request that no group could answer."""
+    """Raise KafkaError INVALID_REQUEST or UNSUPPORTED_ASSIGNOR for a request that is invalid in every group."""
     epoch = request.member_epoch
     if api_version >= MEMBER_ID_SINCE or epoch > 0 or epoch == LEAVE_EPOCH:
         _check_not_blank(request.member_id, "MemberId can't be empty.")
@@ -169,7 +169,7 @@ def _check_join(request: ConsumerGroupHeartbeatRequest) -> None:
 
 
 def _check_not_blank(text: str | None, message: str) -> None:
-    # What Java's trim takes away: everything up to the space.
+    # Java's trim removes all characters up to the space.
     if text is not None and not text.strip("".join(map(chr, range(0x21)))):
         raise _invalid(message)
 
@@ -179,7 +179,7 @@ def _invalid(message: str) -> KafkaError:
 
 
 def check_room(group: ConsumerGroup, member_id: str, members_max: int) -> None:
-    """Raise KafkaError GROUP_MAX_SIZE_REACHED for a new member of a group that is full (group.consumer.max.size)."""
+    """Raise KafkaError GROUP_MAX_SIZE_REACHED if the group is full (group.consumer.max.size) and the member is new."""
     if len(group.members) >= members_max and member_id not in group.members:
         raise KafkaError(
             ErrorCode.GROUP_MAX_SIZE_REACHED,
@@ -197,7 +197,7 @@ def _owned(request: ConsumerGroupHeartbeatRequest) -> Partitions | None:
 
 
 def _updated(member: ConsumerMember, request: ConsumerGroupHeartbeatRequest, client: Client) -> ConsumerMember:
-    """Return the member with what the request tells of it; what it leaves out is as before."""
+    """Return the member with the fields of the request. A field that is null keeps its value."""
     names, timeout_ms = request.subscribed_topic_names, request.rebalance_timeout_ms
     return replace(
         member,
@@ -216,7 +216,7 @@ def _updated(member: ConsumerMember, request: ConsumerGroupHeartbeatRequest, cli
 
 
 def _is_full(request: ConsumerGroupHeartbeatRequest) -> bool:
-    """Whether the member tells everything of itself, and so is to be told its whole assignment."""
+    """Whether the request has all fields, so that the response must have the whole assignment."""
     return (
         request.rebalance_timeout_ms != NO_TIMEOUT
         and (request.subscribed_topic_names is not None or request.subscribed_topic_regex is not None)

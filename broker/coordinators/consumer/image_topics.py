@@ -17,13 +17,13 @@ class ImageTopics:
     __slots__ = ("_image", "_names", "_version")
 
     def __init__(self, image: MetadataImage) -> None:
-        """image: what the topics are read from, at each call."""
+        """image: read at each call."""
         self._image = image
         self._version = 0
         self._names: frozenset[str] = frozenset()
 
     def version(self) -> int:
-        """Return a number that has grown if there are topics now that there were not when it was last asked for."""
+        """Return a number that increases when topics were created since the last call."""
         names = self._image.topics.keys()
         if names != self._names:
             self._version += not names <= self._names
@@ -31,15 +31,15 @@ class ImageTopics:
         return self._version
 
     def continue_after(self, version: int) -> None:
-        """Return larger numbers from now on: an earlier run had this one."""
+        """Return numbers above version from now on, because an earlier run of the broker used it."""
         self._version = max(self._version, version + 1)
 
     def find(self, name: str) -> GroupTopic | None:
-        """Return the topic of that name, or None."""
+        """Return the topic with this name, or None."""
         return self._of(self._image.find_topic(name))
 
     def find_by_id(self, topic_id: bytes) -> GroupTopic | None:
-        """Return the topic of that id, or None."""
+        """Return the topic with this id, or None."""
         return self._of(self._image.find_topic_by_id(topic_id))
 
     def names(self) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""A member of a group of the consumer protocol, as it is after a record; a change makes a new one.
+"""A member of a group of the consumer protocol. Members are immutable; each change creates a new one.
 
 Source: ConsumerGroupMember and MemberState, Kafka 4.3.0.
 """
@@ -19,29 +19,29 @@ from ....protocol.stored_records.consumer_group_values import (
     Partitions,
 )
 
-# Epochs that a request has in place of the member's: it joins, it leaves, it leaves and comes back.
+# Special epochs of a request. A static member that leaves with -2 keeps its place until its session expires.
 JOIN_EPOCH = 0
 LEAVE_EPOCH = -1
 STATIC_LEAVE_EPOCH = -2
 
-# What stands for no regular expression.
+# The subscription of a member without a regular expression.
 NO_REGEX = ""
 
 
 class MemberState(IntEnum):
-    """How far a member is; the numbers stand in the log."""
+    """The states of a member, by their numbers in the log."""
 
     STABLE = 0
-    # It has to give partitions up before it gets its next epoch.
+    # The member must revoke partitions before it gets its next epoch.
     UNREVOKED_PARTITIONS = 1
-    # It waits for partitions that others have not given up yet.
+    # The member waits for partitions that other members have not revoked yet.
     UNRELEASED_PARTITIONS = 2
-    # Of a record that a newer Kafka wrote.
+    # The record has a number that a newer Kafka wrote.
     UNKNOWN = 127
 
     @classmethod
     def of(cls, number: int) -> Self:
-        """Return the state of that number, UNKNOWN where it is none."""
+        """Return the state of a number, UNKNOWN if there is none."""
         return cls(number) if number in list(cls) else cls(cls.UNKNOWN)
 
 
@@ -49,8 +49,9 @@ class MemberState(IntEnum):
 class ConsumerMember:
     """One member.
 
-    assigned: what it may consume. pending_revocation: what it has to give up. client_host: "/127.0.0.1".
-    subscribed_topic_regex: NO_REGEX or None for none. classic: of a member that speaks the classic protocol.
+    assigned: the partitions that it may consume. pending_revocation: the partitions that it must revoke.
+    client_host: as Java prints it, for example "/127.0.0.1". subscribed_topic_regex: NO_REGEX or None for none.
+    classic: only for a member of the classic protocol.
     """
 
     member_id: str
@@ -71,26 +72,26 @@ class ConsumerMember:
 
     @property
     def uses_classic_protocol(self) -> bool:
-        """Whether it joins by JoinGroup."""
+        """Whether the member joins with JoinGroup."""
         return self.classic is not None
 
     @property
     def regex(self) -> str | None:
-        """The regular expression that it subscribes to, None without."""
+        """The regular expression of the subscription, or None."""
         return self.subscribed_topic_regex or None
 
     def is_reconciled_to(self, assignment_epoch: int) -> bool:
-        """Whether it has what was assigned in that epoch."""
+        """Whether the member has its target assignment of an epoch."""
         return self.state is MemberState.STABLE and self.member_epoch == assignment_epoch
 
-    def moved(
+    def with_state(
         self,
         state: MemberState,
         member_epoch: int,
         assigned: PartitionEpochs,
         pending_revocation: PartitionEpochs = NO_PARTITION_EPOCHS,
     ) -> Self:
-        """Return the member in another state and epoch."""
+        """Return the member with another state, epoch and assignment."""
         return replace(
             self,
             state=state,
@@ -101,7 +102,7 @@ class ConsumerMember:
         )
 
     def with_metadata(self, metadata: MemberMetadata) -> Self:
-        """Return the member as a record tells of it."""
+        """Return the member with the fields of its metadata record."""
         return replace(
             self,
             instance_id=metadata.instance_id,
@@ -116,7 +117,7 @@ class ConsumerMember:
         )
 
     def with_assignment(self, current: CurrentAssignment) -> Self:
-        """Return the member as a record of its assignment tells of it."""
+        """Return the member with the fields of its assignment record."""
         return replace(
             self,
             member_epoch=current.member_epoch,
@@ -127,7 +128,7 @@ class ConsumerMember:
         )
 
     def without_assignment(self) -> Self:
-        """Return the member after its assignment was taken back."""
+        """Return the member after the tombstone of its assignment."""
         return replace(
             self,
             member_epoch=LEAVE_EPOCH,
@@ -138,17 +139,17 @@ class ConsumerMember:
 
 
 def with_epoch(partitions: Partitions, epoch: int) -> PartitionEpochs:
-    """Return the partitions, all assigned in that epoch."""
+    """Return the partitions, all assigned in one epoch."""
     return {topic_id: dict.fromkeys(sorted(of_topic), epoch) for topic_id, of_topic in partitions.items()}
 
 
 def without_epochs(partitions: PartitionEpochs) -> Partitions:
-    """Return the partitions alone."""
+    """Return the partitions without their epochs."""
     return {topic_id: frozenset(of_topic) for topic_id, of_topic in partitions.items()}
 
 
 def merged(first: PartitionEpochs, second: PartitionEpochs) -> PartitionEpochs:
-    """Return the partitions of both; where both have one, the second's epoch counts."""
+    """Return the union of the partitions. For a partition of both, the epoch is the second's."""
     result: dict[bytes, Mapping[int, int]] = dict(first)
     for topic_id, of_topic in second.items():
         result[topic_id] = {**result.get(topic_id, {}), **of_topic}

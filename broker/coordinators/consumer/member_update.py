@@ -1,6 +1,6 @@
-"""What follows for a group when a member joins it or tells something new: its epoch, its assignment, the next step.
+"""The records that a member's request adds to its group: subscription, group epoch, target and current assignment.
 
-Shared by heartbeats and by the JoinGroup of classic members.
+ConsumerGroupHeartbeat and the JoinGroup of classic members share these steps.
 Source: GroupMetadataManager.hasMemberSubscriptionChanged, updateSubscriptionMetadata, maybeUpdateTargetAssignment and
 maybeReconcile, Kafka 4.3.0.
 """
@@ -16,41 +16,41 @@ from .reconciliation import Reconciliation
 from .records import current_assignment_record, group_record, member_record, tombstone
 from .subscriptions import topics_of
 from .target_assignment import compute_target_assignment
-from .topics import look_at, metadata_hash, topic_ids_of
+from .topics import metadata_hash, take_snapshot, topic_ids_of
 
 if TYPE_CHECKING:
     from .coordinator_result import GroupChange
     from .group import ConsumerGroup
     from .member import ConsumerMember
     from .settings import ConsumerGroupSettings
-    from .target_assignment import MembersToBe
+    from .target_assignment import UpdatedMembers
     from .topics import GroupTopics
 
 logger = logging.getLogger(__name__)
 
 
 class MemberUpdate:
-    """Adds to a change what follows from a member's request."""
+    """Adds the records of a member's request to a change."""
 
     __slots__ = ("_settings", "_topics")
 
     def __init__(self, settings: ConsumerGroupSettings, topics: GroupTopics) -> None:
-        """Follow settings; assign partitions of topics."""
+        """topics: the topics whose partitions are assigned."""
         self._settings = settings
         self._topics = topics
 
     def write_member(self, change: GroupChange, member: ConsumerMember, updated: ConsumerMember) -> bool:
-        """Add the member's record if it has changed; return whether it names other topics than before."""
+        """Add the member's record if the member has changed. Returns whether its topic names have changed."""
         if updated == member:
             return False
         change.add(member_record(change.group.group_id, updated))
         return updated.subscribed_topic_names != member.subscribed_topic_names
 
-    def group_epoch(self, change: GroupChange, to_be: MembersToBe, *, is_bumped: bool) -> int:
-        """Return the group's epoch; it goes up where it is to, and where its topics are not as they were."""
-        group, names = change.group, sorted(to_be.subscriptions.topic_names)
-        seen = look_at(names, self._topics)
-        if not is_bumped and group.topics_seen == seen:
+    def update_epoch(self, change: GroupChange, updated_members: UpdatedMembers, *, is_bumped: bool) -> int:
+        """Return the group epoch after the change; it increases if is_bumped, or if the subscribed topics changed."""
+        group, names = change.group, sorted(updated_members.subscriptions.topic_names)
+        snapshot = take_snapshot(names, self._topics)
+        if not is_bumped and group.topics_snapshot == snapshot:
             return group.group_epoch
         new_hash = metadata_hash(names, self._topics)
         epoch = group.group_epoch
@@ -58,21 +58,21 @@ class MemberUpdate:
             epoch += 1
             change.add(group_record(group.group_id, epoch, new_hash))
             logger.info("group %s: epoch %d", group.group_id, epoch)
-        change.then(lambda: group.note_topics(seen))
+        change.after_commit(lambda: group.set_topics_snapshot(snapshot))
         if group.has_partition_metadata:
             change.add(tombstone(ConsumerRecordType.PARTITION_METADATA, group.group_id))
         return epoch
 
-    def target(
-        self, change: GroupChange, to_be: MembersToBe, updated: ConsumerMember, group_epoch: int
+    def update_target(
+        self, change: GroupChange, updated_members: UpdatedMembers, updated: ConsumerMember, group_epoch: int
     ) -> tuple[int, Partitions]:
-        """Return what the member is to have, and in which epoch; assigned anew where the group has moved on."""
+        """Return the assignment epoch and the target assignment of the member; compute new ones if they are due."""
         group = change.group
         if group.assignment_epoch >= group_epoch or not self._may_assign(group):
-            return group.assignment_epoch, group.target_assignment_for(updated)
+            return group.assignment_epoch, group.inherited_target_assignment(updated)
         assigner = self._settings.limits.assignors[0]
-        assignments = compute_target_assignment(group, to_be, group_epoch, self._topics, assigner)
-        change.extend(assignments.records)
+        assignments = compute_target_assignment(group, updated_members, group_epoch, self._topics, assigner)
+        change.add(*assignments.records)
         return assignments.epoch, assignments.partitions.get(updated.member_id, NO_PARTITIONS)
 
     def _may_assign(self, group: ConsumerGroup) -> bool:
@@ -92,7 +92,8 @@ class MemberUpdate:
     ) -> ConsumerMember:
         """Return the member after its next step towards its target. Raises KafkaError FENCED_MEMBER_EPOCH.
 
-        owned: the partitions that it says it has, None where it says nothing.
+        target: the assignment epoch and the partitions. owned: the partitions that the member reports, None if it
+        reports none.
         """
         group = change.group
         target_epoch, partitions = target

@@ -1,4 +1,4 @@
-"""Which member of a group a request is from, and whether it is in the epoch that it says.
+"""Lookup of the member that sends a request, and the check of its epoch.
 
 Source: GroupMetadataManager.getOrMaybeSubscribeDynamicConsumerGroupMember, getOrMaybeSubscribeStaticConsumerGroupMember
 and the throwIf... methods, Kafka 4.3.0.
@@ -24,9 +24,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who a request says it is from. owned: the partitions that it says it has, None where it says nothing.
+    """The member that sends a request, as the request describes it.
 
-    is_joining: whether it may be new. is_classic: whether it speaks the classic protocol, which has no epochs.
+    owned: the partitions that it reports, None if it reports none. is_joining: whether the member may be new.
+    is_classic: whether it uses the classic protocol, which has no member epochs.
     """
 
     member_id: str
@@ -38,9 +39,9 @@ class Caller:
 
 
 def member_of(change: GroupChange, caller: Caller) -> ConsumerMember:
-    """Return the member as the group knows it, or a new one that the group does not know yet.
+    """Return the member, or a new one that is not in the group yet.
 
-    A static member that comes back under another id gets what the one before had, which is gone then.
+    A static member that returns with another member id replaces the former one and inherits its assignment.
     Raises KafkaError: UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, FENCED_INSTANCE_ID, UNRELEASED_INSTANCE_ID.
     """
     group = change.group
@@ -58,12 +59,12 @@ def member_of(change: GroupChange, caller: Caller) -> ConsumerMember:
 
 def _static_member_of(change: GroupChange, caller: Caller, instance_id: str) -> ConsumerMember:
     group = change.group
-    known = group.static_member(instance_id)
     if not caller.is_joining:
-        known = known_static_member(group, caller.member_id, instance_id)
+        member = known_static_member(group, caller.member_id, instance_id)
         if not caller.is_classic:
-            _check_epoch(known, caller)
-        return known
+            _check_epoch(member, caller)
+        return member
+    known = group.static_member(instance_id)
     if known is None:
         return group.members.get(caller.member_id) or ConsumerMember(member_id=caller.member_id)
     if not caller.is_classic and not known.uses_classic_protocol and known.member_epoch != STATIC_LEAVE_EPOCH:
@@ -75,7 +76,7 @@ def _static_member_of(change: GroupChange, caller: Caller, instance_id: str) -> 
     returned = replace(known, member_id=caller.member_id, member_epoch=JOIN_EPOCH, previous_member_epoch=JOIN_EPOCH)
     _replace(change, known, returned)
     logger.info(
-        "group %s: static member %s comes back as %s in place of %s",
+        "group %s: static member %s returns as %s and replaces %s",
         group.group_id,
         instance_id,
         caller.member_id,
@@ -85,7 +86,7 @@ def _static_member_of(change: GroupChange, caller: Caller, instance_id: str) -> 
 
 
 def known_static_member(group: ConsumerGroup, member_id: str, instance_id: str) -> ConsumerMember:
-    """Return the static member; raises KafkaError UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID for one with another id."""
+    """Return the static member. Raises KafkaError UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID for another member id."""
     known = group.static_member(instance_id)
     if known is None:
         raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
@@ -99,7 +100,7 @@ def known_static_member(group: ConsumerGroup, member_id: str, instance_id: str) 
 
 def _replace(change: GroupChange, known: ConsumerMember, returned: ConsumerMember) -> None:
     group = change.group
-    change.extend(member_tombstones(group.group_id, known.member_id))
+    change.add(*member_tombstones(group.group_id, known.member_id))
     change.add(
         member_record(group.group_id, returned),
         target_assignment_record(group.group_id, returned.member_id, group.target_assignment_of(known.member_id)),
@@ -108,14 +109,14 @@ def _replace(change: GroupChange, known: ConsumerMember, returned: ConsumerMembe
 
 
 def _check_epoch(member: ConsumerMember, caller: Caller) -> None:
-    """Raise KafkaError FENCED_MEMBER_EPOCH unless the member is in the epoch that it says, or was in it just now."""
+    """Raise KafkaError FENCED_MEMBER_EPOCH unless the caller has the member's epoch, or its previous one."""
     received = caller.member_epoch
     if received in (JOIN_EPOCH, member.member_epoch):
         return
     if received > member.member_epoch:
         word = "greater"
     elif received == member.previous_member_epoch and _has_all(member, caller.owned):
-        # The answer to its last heartbeat has been lost.
+        # The response to the member's last heartbeat was lost.
         return
     else:
         word = "smaller"
@@ -127,7 +128,7 @@ def _check_epoch(member: ConsumerMember, caller: Caller) -> None:
 
 
 def _has_all(member: ConsumerMember, owned: Partitions | None) -> bool:
-    """Whether the partitions are the member's by now."""
+    """Whether all the partitions are assigned to the member."""
     return owned is not None and all(
         topic_id in member.assigned and partitions <= member.assigned[topic_id].keys()
         for topic_id, partitions in owned.items()

@@ -1,5 +1,6 @@
-"""How a member gets from what it has to what it is to have: it gives partitions up first, and gets none that is owned.
+"""Reconciliation: the steps of a member from its current to its target assignment.
 
+A member first revokes the partitions that are not in its target. It gets a partition once no other member has it.
 Source: CurrentAssignmentBuilder, Kafka 4.3.0.
 """
 
@@ -12,16 +13,16 @@ from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.stored_records.consumer_group_values import PartitionEpochs, Partitions
 from .member import ConsumerMember, MemberState, merged
 
-# Returns whether any member has that partition of that topic.
+# Returns whether a member has the partition, from a topic id and a partition index.
 IsOwned = Callable[[bytes, int], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reconciliation:
-    """What one member's next step depends on.
+    """The input of one member's next step.
 
-    subscribed_topic_ids: the topics that it consumes and that there are.
-    owned: the partitions that its heartbeat says it has, None where it says nothing.
+    subscribed_topic_ids: the existing topics that the member subscribes to.
+    owned: the partitions that the member reports, None if it reports none.
     """
 
     target_epoch: int
@@ -32,15 +33,15 @@ class Reconciliation:
     owned: Partitions | None
 
     def step(self, member: ConsumerMember) -> ConsumerMember:
-        """Return the member after the next step, itself where it has to wait.
+        """Return the member after its next step; the same member if it must wait.
 
-        Raises KafkaError FENCED_MEMBER_EPOCH for a member of whose state nothing is known.
+        Raises KafkaError FENCED_MEMBER_EPOCH for a member in state UNKNOWN that still reports partitions.
         """
         match member.state:
             case MemberState.STABLE if member.member_epoch == self.target_epoch:
-                return self._unsubscribed(member)
+                return self._without_unsubscribed(member)
             case MemberState.UNREVOKED_PARTITIONS if self._still_has(member.pending_revocation):
-                return self._unsubscribed(member)
+                return self._without_unsubscribed(member)
             case MemberState.UNKNOWN:
                 if self.owned is None or self.owned:
                     raise KafkaError(
@@ -48,12 +49,12 @@ class Reconciliation:
                         "The consumer group member is in a unknown state. The member must abandon all its partitions "
                         "and rejoin.",
                     )
-                return self._advanced(member, self.target_epoch)
+                return self._towards_target(member, self.target_epoch)
             case _:
-                return self._advanced(member, member.member_epoch)
+                return self._towards_target(member, member.member_epoch)
 
     def _still_has(self, pending_revocation: PartitionEpochs) -> bool:
-        """Whether the member has not shown that it gave up all of the partitions."""
+        """Whether the member has not confirmed the revocation of all these partitions."""
         if self.owned is None:
             return True
         return any(
@@ -62,8 +63,8 @@ class Reconciliation:
             for partition in partitions
         )
 
-    def _unsubscribed(self, member: ConsumerMember) -> ConsumerMember:
-        """Return the member without the topics that it has just given up; the rest follows its target."""
+    def _without_unsubscribed(self, member: ConsumerMember) -> ConsumerMember:
+        """Return the member without the topics that it no longer subscribes to."""
         if not self.has_subscription_changed:
             return member
         dropped = {
@@ -71,7 +72,7 @@ class Reconciliation:
             for topic_id, epochs in member.assigned.items()
             if topic_id not in self.subscribed_topic_ids
         }
-        # Kafka makes a new member of one that has lost its last topic, even where that had no partitions.
+        # Kafka creates a new member here even if the last topic had no partitions, and thereby writes a record.
         is_without_topics = not self.subscribed_topic_ids and not member.pending_revocation
         if not dropped and not is_without_topics:
             return member
@@ -79,21 +80,21 @@ class Reconciliation:
         pending_revocation = merged(member.pending_revocation, dropped)
         if pending_revocation and self._still_has(pending_revocation):
             state = MemberState.UNREVOKED_PARTITIONS
-            return member.moved(state, member.member_epoch, kept, pending_revocation)
-        return member.moved(member.state, member.member_epoch, kept, member.pending_revocation)
+            return member.with_state(state, member.member_epoch, kept, pending_revocation)
+        return member.with_state(member.state, member.member_epoch, kept, member.pending_revocation)
 
-    def _advanced(self, member: ConsumerMember, member_epoch: int) -> ConsumerMember:
-        """Return the member one step nearer to its target; member_epoch is the one it keeps while it gives up."""
+    def _towards_target(self, member: ConsumerMember, member_epoch: int) -> ConsumerMember:
+        """Return the member one step nearer to its target. member_epoch: its epoch until the revocation is done."""
         difference = self._difference(member)
         if difference.pending_revocation and self._still_has(difference.pending_revocation):
-            return member.moved(
+            return member.with_state(
                 MemberState.UNREVOKED_PARTITIONS, member_epoch, difference.kept, difference.pending_revocation
             )
         state = MemberState.UNRELEASED_PARTITIONS if difference.is_waiting else MemberState.STABLE
-        return member.moved(state, self.target_epoch, merged(difference.kept, difference.new))
+        return member.with_state(state, self.target_epoch, merged(difference.kept, difference.new))
 
-    def _difference(self, member: ConsumerMember) -> _Difference:
-        difference = _Difference()
+    def _difference(self, member: ConsumerMember) -> _AssignmentDifference:
+        difference = _AssignmentDifference()
         for topic_id in [*self.target, *(topic_id for topic_id in member.assigned if topic_id not in self.target)]:
             is_subscribed = topic_id in self.subscribed_topic_ids
             target = self.target.get(topic_id, frozenset()) if is_subscribed else frozenset[int]()
@@ -110,13 +111,13 @@ class Reconciliation:
         return difference
 
     def _is_free(self, member: ConsumerMember, topic_id: bytes, partition: int) -> bool:
-        """Whether nobody else has the partition; what the member itself was to give up it may get back."""
+        """Whether no other member has the partition. The member may get back what it has not revoked yet."""
         return not self.is_owned(topic_id, partition) or partition in member.pending_revocation.get(topic_id, ())
 
 
 @dataclass(slots=True)
-class _Difference:
-    """What a member keeps, gives up and gets; is_waiting: whether it is to get more, which others have yet."""
+class _AssignmentDifference:
+    """The partitions that a member keeps, revokes and gets. is_waiting: whether other members still have some."""
 
     kept: dict[bytes, Mapping[int, int]] = field(default_factory=dict[bytes, Mapping[int, int]])
     pending_revocation: dict[bytes, Mapping[int, int]] = field(default_factory=dict[bytes, Mapping[int, int]])

@@ -1,4 +1,4 @@
-"""The records of a group of the consumer protocol, made from what it is to be.
+"""Encoders of the records of a group of the consumer protocol.
 
 Source: GroupCoordinatorRecordHelpers and ConsumerGroup.createGroupTombstoneRecords, Kafka 4.3.0.
 """
@@ -26,12 +26,12 @@ from .member import ConsumerMember
 
 
 def group_record(group_id: str, epoch: int, metadata_hash: int) -> ConsumerGroupRecord:
-    """Return the record of a group's epoch."""
+    """Return the record of the group epoch."""
     return _record(ConsumerRecordType.GROUP_METADATA, group_id, GroupMetadata(epoch, metadata_hash))
 
 
 def member_record(group_id: str, member: ConsumerMember) -> ConsumerGroupRecord:
-    """Return the record of what a member told of itself."""
+    """Return the record of a member's subscription and client."""
     value = MemberMetadata(
         instance_id=member.instance_id,
         rack_id=member.rack_id,
@@ -47,18 +47,18 @@ def member_record(group_id: str, member: ConsumerMember) -> ConsumerGroupRecord:
 
 
 def target_assignment_record(group_id: str, member_id: str, partitions: Partitions) -> ConsumerGroupRecord:
-    """Return the record of what a member is to have."""
+    """Return the record of a member's target assignment."""
     return _record(ConsumerRecordType.TARGET_ASSIGNMENT_MEMBER, group_id, TargetAssignment(partitions), member_id)
 
 
 def target_assignment_metadata_record(group_id: str, epoch: int, timestamp_ms: int) -> ConsumerGroupRecord:
-    """Return the record of which epoch the target assignment is for."""
+    """Return the record of the epoch of the target assignment."""
     value = TargetAssignmentMetadata(epoch, timestamp_ms)
     return _record(ConsumerRecordType.TARGET_ASSIGNMENT_METADATA, group_id, value)
 
 
 def current_assignment_record(group_id: str, member: ConsumerMember) -> ConsumerGroupRecord:
-    """Return the record of how far a member is."""
+    """Return the record of a member's current assignment, state and epoch."""
     value = CurrentAssignment(
         member_epoch=member.member_epoch,
         previous_member_epoch=member.previous_member_epoch,
@@ -75,12 +75,12 @@ def regex_record(group_id: str, regex: str, resolved: RegularExpression) -> Cons
 
 
 def tombstone(record_type: ConsumerRecordType, group_id: str, name: str = "") -> ConsumerGroupRecord:
-    """Return the record that says that what the key stands for is gone."""
+    """Return the tombstone for a record key. name: the member id or the regular expression, if the key has one."""
     return ConsumerGroupRecord(ConsumerRecordKey(record_type, group_id, name), None)
 
 
 def member_tombstones(group_id: str, member_id: str) -> list[ConsumerGroupRecord]:
-    """Return the records that say that a member is gone."""
+    """Return the tombstones of a member."""
     return [
         tombstone(ConsumerRecordType.CURRENT_MEMBER_ASSIGNMENT, group_id, member_id),
         tombstone(ConsumerRecordType.TARGET_ASSIGNMENT_MEMBER, group_id, member_id),
@@ -102,7 +102,7 @@ def group_tombstones(group_id: str, member_ids: Collection[str], regexes: Iterab
 
 
 def state_records(records: Iterable[ConsumerGroupRecord]) -> list[CoordinatorRecord]:
-    """Return the records as bytes."""
+    """Encode records for the log."""
     return [CoordinatorRecord(record.key.encode(), record.encode_value()) for record in records]
 
 

@@ -1,4 +1,4 @@
-"""Regular expressions that members subscribe to: when the topics that they match are looked for, and what follows.
+"""Lookup of the topics that match the regular expressions of a group.
 
 The response of the heartbeat that starts a search does not depend on its result. When the search is complete, the group
 gets a new epoch, and the next heartbeats assign the topics. A group has at most one search at a time.
@@ -20,47 +20,48 @@ from .records import group_record, regex_record, tombstone
 from .regex_search import RegexSearch
 from .subscriptions import Subscriptions
 from .topic_regex import InvalidRegexError, TopicRegex
-from .topics import look_at, metadata_hash
+from .topics import metadata_hash, take_snapshot
 
 if TYPE_CHECKING:
     from .coordinator_result import ConsumerGroupStore
     from .group import ConsumerGroup
     from .member import ConsumerMember
     from .settings import ConsumerGroupSettings
-    from .target_assignment import MembersToBe
+    from .target_assignment import UpdatedMembers
     from .topics import GroupTopics
 
 logger = logging.getLogger(__name__)
 
-# However many topics come into being, they are not looked at more often for one group.
+# The shortest time between two lookups for one group, even if topics are created meanwhile.
 # Source: GroupMetadataManager.REGEX_BATCH_REFRESH_MIN_INTERVAL_MS, Kafka 4.3.0.
 REFRESH_INTERVAL_MS_MIN = 10_000
 
 
 class RegexUpdate(Enum):
-    """What a request has changed of a member's regular expression."""
+    """The change that a request makes to a member's regular expression."""
 
     NONE = 0
-    # Its topics are not known yet.
+    # The regular expression is new to the member, and its topics are not looked up yet.
     UPDATED = 1
+    # The topics of the member change at once.
     RESOLVED = 2
 
 
 class RegexRefresh:
-    """Looks for the topics of the groups' regular expressions."""
+    """Looks up the topics of regular expressions, and writes them to the log."""
 
     __slots__ = ("_settings", "_store", "_topics")
 
     def __init__(self, store: ConsumerGroupStore, settings: ConsumerGroupSettings, topics: GroupTopics) -> None:
-        """Look for them among topics."""
+        """topics: the topics to match."""
         self._store = store
         self._settings = settings
         self._topics = topics
 
     def update(
-        self, change: GroupChange, member: ConsumerMember, updated: ConsumerMember, to_be: MembersToBe
+        self, change: GroupChange, member: ConsumerMember, updated: ConsumerMember, updated_members: UpdatedMembers
     ) -> RegexUpdate:
-        """Add what follows from a member's regular expression; where topics are to be looked for, that follows it.
+        """Check a member's new regular expression, and start a lookup after the commit if one is due.
 
         Raises KafkaError INVALID_REGULAR_EXPRESSION.
         """
@@ -68,15 +69,15 @@ class RegexRefresh:
         update, is_new = RegexUpdate.NONE, False
         if member.subscribed_topic_regex != updated.subscribed_topic_regex:
             update, is_new = self._changed(change, member, updated)
-        regexes = to_be.subscriptions.regexes
+        regexes = updated_members.subscriptions.regexes
         if (is_new or group.subscriptions.regexes) and regexes and self._is_due(group, len(regexes), is_new=is_new):
-            change.then(lambda: self._refresh(group, list(regexes)))
+            change.after_commit(lambda: self._refresh(group, list(regexes)))
         return update
 
     def _changed(
         self, change: GroupChange, member: ConsumerMember, updated: ConsumerMember
     ) -> tuple[RegexUpdate, bool]:
-        """Return what has changed, and whether nobody in the group had the regular expression before."""
+        """Return the kind of change, and whether the regular expression is new to the group."""
         group = change.group
         subscribed = group.subscriptions.regexes
         if member.regex is not None and subscribed.get(member.regex, 0) == 1:
@@ -116,7 +117,7 @@ class RegexRefresh:
             self._write(group, found)
 
         group.is_regex_refresh_running = True
-        search.run(write, lambda: self._store.find(group.group_id) is group)
+        search.run(write, lambda: self._store.find_consumer_group(group.group_id) is group)
 
     def _write(self, group: ConsumerGroup, found: Mapping[str, RegularExpression]) -> None:
         change = GroupChange(group)
@@ -124,26 +125,26 @@ class RegexRefresh:
         try:
             self._store.commit(change)
         except KafkaError as error:
-            # A later heartbeat tries again.
-            logger.warning("group %s: cannot write which topics match: %s", group.group_id, error.message)
+            # A later heartbeat starts another lookup.
+            logger.warning("group %s: cannot write the matching topics: %s", group.group_id, error.message)
 
     def _resolve(self, change: GroupChange, found: Mapping[str, RegularExpression]) -> None:
         group = change.group
         before = group.resolved_regexes
-        change.extend(regex_record(group.group_id, regex, value) for regex, value in found.items())
+        change.add(*(regex_record(group.group_id, regex, value) for regex, value in found.items()))
         names = Subscriptions.of(group.members.values(), {**before, **found}).topic_names
         new_hash = metadata_hash(names, self._topics)
         has_changed = any((before[regex].topics if regex in before else ()) != found[regex].topics for regex in found)
         if has_changed or new_hash != group.metadata_hash:
             epoch = group.group_epoch + 1
             change.add(group_record(group.group_id, epoch, new_hash))
-            seen = look_at(sorted(names), self._topics)
-            change.then(lambda: group.note_topics(seen))
-            logger.info("group %s: epoch %d, as its regular expressions match other topics", group.group_id, epoch)
+            snapshot = take_snapshot(sorted(names), self._topics)
+            change.after_commit(lambda: group.set_topics_snapshot(snapshot))
+            logger.info("group %s: epoch %d: its regular expressions match other topics", group.group_id, epoch)
 
 
 def check_regex(regex: str) -> None:
-    """Raise KafkaError INVALID_REGULAR_EXPRESSION for what is no regular expression."""
+    """Raise KafkaError INVALID_REGULAR_EXPRESSION if the text is not a regular expression."""
     try:
         TopicRegex(regex)
     except InvalidRegexError as error:

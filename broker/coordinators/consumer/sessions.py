@@ -1,7 +1,7 @@
-"""The time that members have: for their next heartbeat, to give partitions up, and to join and sync again.
+"""Timeouts of members: session, rebalance (revocation of partitions), and the join and sync of classic members.
 
-Who lets it pass is no member any more; the group goes into a new epoch then.
-Source: GroupMetadataManager.scheduleConsumerGroupSessionTimeout and what stands beside it, Kafka 4.3.0.
+A member whose timeout expires is removed from its group.
+Source: GroupMetadataManager.scheduleConsumerGroupSessionTimeout and the methods next to it, Kafka 4.3.0.
 """
 
 from __future__ import annotations
@@ -20,74 +20,77 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# After so long a timer tries again whose outcome could not be written.
+# The delay before another attempt to remove a member, after a failed write.
 # Source: CoordinatorTimerImpl, Kafka 4.3.0.
 RETRY_MS = 500
 
-# Lets a member go. Raises KafkaError.
+# Removes a member. Raises KafkaError.
 Fence = Callable[["ConsumerGroup", "ConsumerMember"], None]
 
 
-def session_of(member_id: str) -> str:
-    """Return the name of the timer that ends a member's session."""
+def session_timer(member_id: str) -> str:
+    """Return the name of a member's session timer."""
     return f"session {member_id}"
 
 
-def rebalance_of(member_id: str) -> str:
-    """Return the name of the timer by which a member has to have given up what it was told to."""
+def rebalance_timer(member_id: str) -> str:
+    """Return the name of the timer that limits the revocation of partitions."""
     return f"rebalance {member_id}"
 
 
-def join_of(member_id: str) -> str:
-    """Return the name of the timer by which a classic member has to join again."""
+def join_timer(member_id: str) -> str:
+    """Return the name of the timer that limits the wait for the JoinGroup of a classic member."""
     return f"join {member_id}"
 
 
-def sync_of(member_id: str) -> str:
-    """Return the name of the timer by which a classic member has to ask for its assignment."""
+def sync_timer(member_id: str) -> str:
+    """Return the name of the timer that limits the wait for the SyncGroup of a classic member."""
     return f"sync {member_id}"
 
 
 class MemberSessions:
-    """Starts and stops the timers of members."""
+    """Starts and cancels the timers of members."""
 
     __slots__ = ("_fence", "_settings")
 
     def __init__(self, settings: ConsumerGroupSettings, fence: Fence) -> None:
-        """Have fence called for members that let their time pass."""
+        """fence: removes a member whose timeout expired."""
         self._settings = settings
         self._fence = fence
 
-    def begin(self, group: ConsumerGroup) -> None:
-        """Begin the sessions of a group that was read.
+    def start_sessions(self, group: ConsumerGroup) -> None:
+        """Start the timers of a group that was loaded.
 
         Source: GroupMetadataManager.onLoaded, Kafka 4.3.0.
         """
         for member in group.members.values():
-            self.extend(group, member.member_id)
+            self.extend_session(group, member.member_id)
             if member.state is MemberState.UNREVOKED_PARTITIONS:
-                self.limit_revocation(group, member)
+                self.start_rebalance_timeout(group, member)
 
-    def extend(self, group: ConsumerGroup, member_id: str) -> None:
-        """Give the member another session timeout from now on."""
+    def extend_session(self, group: ConsumerGroup, member_id: str) -> None:
+        """Restart the member's session timer."""
         member = group.members.get(member_id)
         classic = None if member is None else member.classic
         timeout_ms = (
             self._settings.session_timeout_ms(group.group_id) if classic is None else classic.session_timeout_ms
         )
-        self._schedule(group, session_of(member_id), timeout_ms, member_id, "its session has expired")
+        self._schedule(group, session_timer(member_id), timeout_ms, member_id, "its session expired")
 
-    def follow(self, group: ConsumerGroup, member: ConsumerMember) -> None:
-        """Have a member that is to give partitions up do so within its rebalance timeout; a classic one has others."""
+    def update_rebalance_timeout(self, group: ConsumerGroup, member: ConsumerMember) -> None:
+        """Start the rebalance timer if the member must revoke partitions, else cancel it.
+
+        A classic member has join and sync timers instead.
+        """
         if member.uses_classic_protocol:
             return
         if member.state is MemberState.UNREVOKED_PARTITIONS:
-            self.limit_revocation(group, member)
+            self.start_rebalance_timeout(group, member)
         else:
-            group.timers.cancel(rebalance_of(member.member_id))
+            group.timers.cancel(rebalance_timer(member.member_id))
 
-    def limit_revocation(self, group: ConsumerGroup, member: ConsumerMember) -> None:
-        """Let the member go that still is in this epoch after its rebalance timeout."""
+    def start_rebalance_timeout(self, group: ConsumerGroup, member: ConsumerMember) -> None:
+        """Remove the member if it still has this epoch after its rebalance timeout."""
         epoch = member.member_epoch
 
         def is_late() -> bool:
@@ -95,36 +98,36 @@ class MemberSessions:
 
         self._schedule(
             group,
-            rebalance_of(member.member_id),
+            rebalance_timer(member.member_id),
             member.rebalance_timeout_ms,
             member.member_id,
-            f"it did not leave epoch {epoch} in time",
+            f"it did not revoke its partitions of epoch {epoch} within its rebalance timeout",
             is_late,
         )
 
-    def expect_join(self, group: ConsumerGroup, member: ConsumerMember) -> None:
-        """Have a classic member that was told to join again do so within its rebalance timeout."""
-        name = join_of(member.member_id)
+    def start_join_timeout(self, group: ConsumerGroup, member: ConsumerMember) -> None:
+        """Start the join timer of a classic member that must rejoin, unless it runs already."""
+        name = join_timer(member.member_id)
         if name not in group.timers.names():
             self._schedule(
                 group, name, member.rebalance_timeout_ms, member.member_id, "it did not join within its timeout"
             )
 
-    def end_join(self, group: ConsumerGroup, member_id: str) -> None:
-        """Note that a classic member has joined."""
-        group.timers.cancel(join_of(member_id))
+    def cancel_join_timeout(self, group: ConsumerGroup, member_id: str) -> None:
+        """Cancel the join timer of a classic member."""
+        group.timers.cancel(join_timer(member_id))
 
-    def expect_sync(self, group: ConsumerGroup, member_id: str, timeout_ms: int) -> None:
-        """Have a classic member that has joined ask for its assignment in time."""
-        self._schedule(group, sync_of(member_id), timeout_ms, member_id, "it did not sync within its timeout")
+    def start_sync_timeout(self, group: ConsumerGroup, member_id: str, timeout_ms: int) -> None:
+        """Start the sync timer of a classic member that has joined."""
+        self._schedule(group, sync_timer(member_id), timeout_ms, member_id, "it did not sync within its timeout")
 
-    def end_sync(self, group: ConsumerGroup, member_id: str) -> None:
-        """Note that a classic member has asked for its assignment."""
-        group.timers.cancel(sync_of(member_id))
+    def cancel_sync_timeout(self, group: ConsumerGroup, member_id: str) -> None:
+        """Cancel the sync timer of a classic member."""
+        group.timers.cancel(sync_timer(member_id))
 
-    def end(self, group: ConsumerGroup, member_id: str) -> None:
-        """Stop all timers of a member that is gone."""
-        for name_of in (session_of, rebalance_of, join_of, sync_of):
+    def cancel_timeouts(self, group: ConsumerGroup, member_id: str) -> None:
+        """Cancel all timers of a removed member."""
+        for name_of in (session_timer, rebalance_timer, join_timer, sync_timer):
             group.timers.cancel(name_of(member_id))
 
     def _schedule(
@@ -140,11 +143,13 @@ class MemberSessions:
             member = group.members.get(member_id)
             if member is None or not is_late():
                 return
-            logger.info("group %s: member %s is let go: %s", group.group_id, member_id, reason)
+            logger.info("group %s: member %s is removed: %s", group.group_id, member_id, reason)
             try:
                 self._fence(group, member)
             except KafkaError as error:
-                logger.warning("group %s: cannot write that %s is gone: %s", group.group_id, member_id, error.message)
+                logger.warning(
+                    "group %s: cannot write the removal of member %s: %s", group.group_id, member_id, error.message
+                )
                 group.timers.schedule(name, RETRY_MS, run)
 
         group.timers.schedule(name, delay_ms, run)

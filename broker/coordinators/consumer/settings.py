@@ -1,4 +1,4 @@
-"""The configuration of groups of the consumer protocol, as it is in the moment it is asked for.
+"""The configs of groups of the consumer protocol. Later changes of the configs apply at once.
 
 Source: GroupCoordinatorConfig, GroupConfig and ConsumerGroupMigrationPolicy, Kafka 4.3.0.
 """
@@ -21,13 +21,13 @@ DOWNGRADING_POLICIES = frozenset({"downgrade", "bidirectional"})
 
 @dataclass(frozen=True, slots=True)
 class ConsumerGroupLimits:
-    """Values of Kafka's group.consumer.* keys; the defaults are Kafka's. group_value_of goes before some of them."""
+    """The broker's values of Kafka's group.consumer.* keys, with Kafka's defaults."""
 
     session_timeout_ms: int = 45_000
     heartbeat_interval_ms: int = 5_000
-    # Between two target assignments of a group at least.
+    # The shortest time between two target assignments of a group.
     assignment_interval_ms: int = 1_000
-    # Of which groups may set their own.
+    # The allowed values of the configs of a group.
     session_timeout_ms_range: tuple[int, int] = (45_000, 60_000)
     heartbeat_interval_ms_range: tuple[int, int] = (5_000, 15_000)
     assignment_interval_ms_range: tuple[int, int] = (0, 15_000)
@@ -39,7 +39,7 @@ class ConsumerGroupLimits:
 
     @classmethod
     def of(cls, config: BrokerConfig) -> ConsumerGroupLimits:
-        """Return the values that the broker works by."""
+        """Return the values of a broker config."""
         return cls(
             session_timeout_ms=config.group_consumer_session_timeout_ms,
             heartbeat_interval_ms=config.group_consumer_heartbeat_interval_ms,
@@ -65,14 +65,14 @@ class ConsumerGroupLimits:
 
 
 class ConsumerGroupSettings:
-    """The limits, and what was set for single groups."""
+    """The limits of the broker, and the configs of single groups."""
 
     __slots__ = ("_group_texts", "_limits")
 
     def __init__(
         self, limits: Callable[[], ConsumerGroupLimits], group_texts: Callable[[str], dict[str, str]] | None = None
     ) -> None:
-        """limits: returns them as they are now. group_texts: returns what was set for a group, by key."""
+        """limits: returns the current limits. group_texts: returns the configs of a group as text, by key."""
         self._limits = limits
         self._group_texts = group_texts
 
@@ -91,25 +91,25 @@ class ConsumerGroupSettings:
 
     @property
     def limits(self) -> ConsumerGroupLimits:
-        """What holds for all groups."""
+        """The current limits of the broker."""
         return self._limits()
 
     def session_timeout_ms(self, group_id: str) -> int:
-        """Return after how long a member is gone that sends no heartbeat."""
+        """Return the time without a heartbeat after which a member is removed."""
         limits = self.limits
         return self._own(
             group_id, "consumer.session.timeout.ms", limits.session_timeout_ms, limits.session_timeout_ms_range
         )
 
     def heartbeat_interval_ms(self, group_id: str) -> int:
-        """Return how often members are to send heartbeats."""
+        """Return the heartbeat interval that the group's members must keep."""
         limits = self.limits
         return self._own(
             group_id, "consumer.heartbeat.interval.ms", limits.heartbeat_interval_ms, limits.heartbeat_interval_ms_range
         )
 
     def assignment_interval_ms(self, group_id: str) -> int:
-        """Return how much time is to be between two target assignments."""
+        """Return the shortest time between two target assignments of the group."""
         limits = self.limits
         return self._own(
             group_id,
@@ -119,7 +119,7 @@ class ConsumerGroupSettings:
         )
 
     def _own(self, group_id: str, name: str, default: int, bounds: tuple[int, int]) -> int:
-        """Return what was set for the group, brought within the bounds of the broker; the default where nothing was."""
+        """Return the config of a group, limited to the broker's bounds; the default if the group has none."""
         text = None if self._group_texts is None else self._group_texts(group_id).get(name)
         if text is None:
             return default

@@ -1,4 +1,4 @@
-"""What the members of a group subscribe to, taken together: by name, by regular expression, and with which assignor.
+"""The subscriptions of a group: topic names, regular expressions and assignors of its members.
 
 Source: ModernGroup.computeSubscribedTopicNames, ConsumerGroup.subscriptionType and computePreferredServerAssignor,
 Kafka 4.3.0.
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Subscriptions:
-    """The subscriptions of some members.
+    """The subscriptions of some members, counted.
 
-    by_name, regexes, assignors: how many members have each. by_regex: how many regular expressions match each topic.
+    by_name, regexes, assignors: the number of members per topic name, regular expression and assignor.
+    by_regex: the number of regular expressions that match each topic.
     """
 
     member_count: int
@@ -33,7 +34,7 @@ class Subscriptions:
 
     @classmethod
     def of(cls, members: Iterable[ConsumerMember], resolved: Mapping[str, RegularExpression]) -> Subscriptions:
-        """Return those of members; resolved: the topics of regular expressions, as far as they are known."""
+        """Count the subscriptions of members. resolved: the topics of those regular expressions that are looked up."""
         by_name, regexes, assignors = Counter[str](), Counter[str](), Counter[str]()
         member_count = 0
         for member in members:
@@ -48,12 +49,12 @@ class Subscriptions:
 
     @property
     def topic_names(self) -> frozenset[str]:
-        """The names of all topics, whether there are such topics or not."""
+        """The names of all subscribed topics, including topics that do not exist."""
         return frozenset(self.by_name) | frozenset(self.by_regex)
 
     @property
     def are_homogeneous(self) -> bool:
-        """Whether all members consume the same topics, as far as that is seen without comparing them."""
+        """Whether all members certainly consume the same topics; members are not compared one by one."""
         if not self.regexes:
             return all(count == self.member_count for count in self.by_name.values())
         if next(iter(self.regexes.values())) != self.member_count:
@@ -62,14 +63,14 @@ class Subscriptions:
 
     @property
     def preferred_assignor(self) -> str | None:
-        """The assignor that most members ask for, None where none does."""
+        """The assignor that most members request, or None if none requests one."""
         if not self.assignors:
             return None
         return max(java_hash_order(self.assignors), key=lambda name: self.assignors[name])
 
 
 def topics_of(member: ConsumerMember, resolved: Mapping[str, RegularExpression]) -> frozenset[str]:
-    """Return the names of the topics that the member consumes, by name or by its regular expression."""
+    """Return the topics that a member subscribes to by name or by its regular expression."""
     regex = member.regex
     if regex is None or regex not in resolved:
         return member.subscribed_topic_names

@@ -1,4 +1,4 @@
-"""The target assignment: what each member of a group is to have, by the assignor that most members ask for.
+"""The target assignment of a group, computed by the assignor that most members request.
 
 Source: TargetAssignmentBuilder and GroupMetadataManager.maybeUpdateTargetAssignment, Kafka 4.3.0.
 """
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class TargetAssignments:
-    """A target assignment: for which epoch, what each member is to have, and the records that say so."""
+    """A target assignment: its epoch, the partitions of each member, and the records of what changed."""
 
     epoch: int
     partitions: Mapping[str, Partitions]
@@ -36,18 +36,15 @@ class TargetAssignments:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MembersToBe:
-    """The members of a group as they will be when a change of one member is written.
-
-    members: all of them. subscriptions: theirs, as far as regular expressions are resolved.
-    """
+class UpdatedMembers:
+    """The members of a group after the update of one of them, which is not committed yet."""
 
     members: Mapping[str, ConsumerMember]
     subscriptions: Subscriptions
 
     @classmethod
-    def of(cls, group: ConsumerGroup, updated: ConsumerMember) -> MembersToBe:
-        """Return the group's members with the updated one; a static one takes the place of the one before it."""
+    def of(cls, group: ConsumerGroup, updated: ConsumerMember) -> UpdatedMembers:
+        """Return the group's members with the updated one, which replaces the static member of the same instance id."""
         if group.members.get(updated.member_id) == updated:
             return cls(members=group.members, subscriptions=group.subscriptions)
         members = dict(group.members)
@@ -59,11 +56,11 @@ class MembersToBe:
 
 
 def compute_target_assignment(
-    group: ConsumerGroup, to_be: MembersToBe, group_epoch: int, topics: GroupTopics, default_assignor: str
+    group: ConsumerGroup, updated_members: UpdatedMembers, group_epoch: int, topics: GroupTopics, default_assignor: str
 ) -> TargetAssignments:
-    """Return the target assignment for the members that there will be."""
-    assignor = to_be.subscriptions.preferred_assignor or default_assignor
-    spec = _spec(group, to_be, topics)
+    """Assign all partitions of the subscribed topics to the members."""
+    assignor = updated_members.subscriptions.preferred_assignor or default_assignor
+    spec = _spec(group, updated_members, topics)
     assigned = assignor_of(assignor)(spec)
     logger.info(
         "group %s: assigned partitions for epoch %d to %d members (%s)",
@@ -82,21 +79,21 @@ def compute_target_assignment(
     return TargetAssignments(group_epoch, assigned, records)
 
 
-def _spec(group: ConsumerGroup, to_be: MembersToBe, topics: GroupTopics) -> GroupSpec:
+def _spec(group: ConsumerGroup, updated_members: UpdatedMembers, topics: GroupTopics) -> GroupSpec:
     members = {
         member_id: MemberSpec(
-            _topic_ids(topics_of(to_be.members[member_id], group.resolved_regexes), topics),
-            _last_target(group, to_be.members[member_id]),
-            to_be.members[member_id].instance_id,
+            _topic_ids(topics_of(updated_members.members[member_id], group.resolved_regexes), topics),
+            _previous_target(group, updated_members.members[member_id]),
+            updated_members.members[member_id].instance_id,
         )
-        for member_id in java_hash_order(to_be.members)
+        for member_id in java_hash_order(updated_members.members)
     }
     topic_ids = {topic_id for member in members.values() for topic_id in member.subscribed_topic_ids}
     found = {topic_id: topics.find_by_id(topic_id) for topic_id in topic_ids}
     return GroupSpec(
         members=members,
         partition_counts={topic_id: topic.partition_count for topic_id, topic in found.items() if topic is not None},
-        is_homogeneous=to_be.subscriptions.are_homogeneous,
+        is_homogeneous=updated_members.subscriptions.are_homogeneous,
     )
 
 
@@ -105,8 +102,8 @@ def _topic_ids(names: frozenset[str], topics: GroupTopics) -> tuple[bytes, ...]:
     return tuple(topic.topic_id for topic in found if topic is not None)
 
 
-def _last_target(group: ConsumerGroup, member: ConsumerMember) -> Partitions:
-    """Return what the member was to have, be it under the id that it had before."""
+def _previous_target(group: ConsumerGroup, member: ConsumerMember) -> Partitions:
+    """Return the previous target assignment of a member, or of the static member that it replaces."""
     if member.instance_id is not None and member.instance_id in group.static_members:
         return group.target_assignment_of(group.static_members[member.instance_id])
     return group.target_assignment_of(member.member_id)

@@ -1,4 +1,4 @@
-"""The topics of the cluster as groups see them, and the hash by which a group notices that its own have changed.
+"""The topics of the cluster as groups read them, and the metadata hash that detects changes of a group's topics.
 
 Source: CoordinatorMetadataImage, TopicIds, and Utils.computeTopicHash and computeGroupHash, Kafka 4.3.0.
 """
@@ -16,7 +16,7 @@ _INT64_SIGN = 1 << 63
 
 
 class GroupTopic(NamedTuple):
-    """A topic, as far as groups look at it; racks: of the brokers that have its partitions, sorted."""
+    """The fields of a topic that groups use. racks: the sorted racks of the brokers of each partition."""
 
     name: str
     topic_id: bytes
@@ -28,19 +28,19 @@ class GroupTopics(Protocol):
     """The topics of the cluster."""
 
     def version(self) -> int:
-        """Return a number that has grown if there are topics now that there were not when it was last asked for."""
+        """Return a number that increases when topics were created since the last call."""
         ...
 
     def continue_after(self, version: int) -> None:
-        """Return larger numbers from now on: an earlier run had this one."""
+        """Return numbers above version from now on, because an earlier run of the broker used it."""
         ...
 
     def find(self, name: str) -> GroupTopic | None:
-        """Return the topic of that name, or None."""
+        """Return the topic with this name, or None."""
         ...
 
     def find_by_id(self, topic_id: bytes) -> GroupTopic | None:
-        """Return the topic of that id, or None."""
+        """Return the topic with this id, or None."""
         ...
 
     def names(self) -> Iterable[str]:
@@ -48,23 +48,23 @@ class GroupTopics(Protocol):
         ...
 
 
-# What some topics look like; None for one that there is not.
-TopicsSeen = tuple[GroupTopic | None, ...]
+# Some topics at one moment; None for a topic that does not exist.
+TopicsSnapshot = tuple[GroupTopic | None, ...]
 
 
-def look_at(names: Iterable[str], topics: GroupTopics) -> TopicsSeen:
-    """Return what the topics look like; names: in an order that does not change."""
+def take_snapshot(names: Iterable[str], topics: GroupTopics) -> TopicsSnapshot:
+    """Return the current topics. names: always in the same order, because snapshots are compared."""
     return tuple(topics.find(name) for name in names)
 
 
 def topic_ids_of(names: Iterable[str], topics: GroupTopics) -> frozenset[bytes]:
-    """Return the ids of the topics that there are."""
+    """Return the ids of the topics that exist."""
     found = (topics.find(name) for name in names)
     return frozenset(topic.topic_id for topic in found if topic is not None)
 
 
 def topic_hash(topic: GroupTopic) -> int:
-    """Return the hash of what a topic looks like, as an unsigned number."""
+    """Return the hash of a topic's id, name, partitions and racks, as an unsigned number."""
     high, low = struct.unpack(">QQ", topic.topic_id)
     parts = [struct.pack("<BQQ", _TOPIC_HASH_VERSION, high, low), _string(topic.name)]
     parts.append(struct.pack("<i", topic.partition_count))
@@ -76,7 +76,7 @@ def topic_hash(topic: GroupTopic) -> int:
 
 
 def metadata_hash(names: Iterable[str], topics: GroupTopics) -> int:
-    """Return the hash of what the topics of these names look like, as a signed number; 0 where there are none."""
+    """Return the hash of the topics that exist, as a signed number; 0 if none exists."""
     found = [topic for topic in (topics.find(name) for name in sorted(names, key=_java_order)) if topic is not None]
     if not found:
         return 0
@@ -84,8 +84,8 @@ def metadata_hash(names: Iterable[str], topics: GroupTopics) -> int:
     return value - 2 * _INT64_SIGN if value & _INT64_SIGN else value
 
 
-def existing(partitions: Partitions, topics: GroupTopics) -> list[tuple[GroupTopic, frozenset[int]]]:
-    """Return the topics that there still are, with the partitions of each."""
+def existing_topics(partitions: Partitions, topics: GroupTopics) -> list[tuple[GroupTopic, frozenset[int]]]:
+    """Return the topics that still exist, with their partitions."""
     found = ((topics.find_by_id(topic_id), of_topic) for topic_id, of_topic in partitions.items())
     return [(topic, of_topic) for topic, of_topic in found if topic is not None]
 
@@ -107,5 +107,5 @@ def _length(text: str) -> int:
 
 
 def _string(text: str) -> bytes:
-    """Return a string as hash4j puts it: its UTF-16 units, and how many there are."""
+    """Encode a string as hash4j does: its UTF-16 units, then their number."""
     return text.encode("utf-16-le", "surrogatepass") + struct.pack("<i", _length(text))

@@ -1,6 +1,6 @@
-"""A classic group becomes one of the consumer protocol when the first member that speaks that one joins it.
+"""Upgrade of a classic group, when the first member of the consumer protocol joins it.
 
-Its classic members stay: they are served as if they still were in a classic group, see classic_members.
+Its classic members stay in the group; classic_members handles their requests.
 Source: GroupMetadataManager.getOrMaybeCreateConsumerGroup, validateOnlineUpgrade and convertToConsumerGroup, and
 ConsumerGroup.fromClassicGroup, Kafka 4.3.0.
 """
@@ -41,7 +41,7 @@ logger = logging.getLogger(__name__)
 
 
 class Upgrade:
-    """Finds the group that a member joins, and makes it one of the consumer protocol where it is none."""
+    """Finds or creates the group that a member joins, and upgrades a classic group."""
 
     __slots__ = ("_sessions", "_settings", "_store", "_topics")
 
@@ -52,15 +52,18 @@ class Upgrade:
         topics: GroupTopics,
         sessions: MemberSessions,
     ) -> None:
-        """Find groups in store; follow settings (group.consumer.migration.policy)."""
+        """settings: with group.consumer.migration.policy."""
         self._store = store
         self._settings = settings
         self._topics = topics
         self._sessions = sessions
 
     def begin_change(self, group_id: str, *, is_joining: bool) -> GroupChange:
-        """Return a change of the group, new or upgraded where somebody joins; raises KafkaError GROUP_ID_NOT_FOUND."""
-        group = self._store.find_any(group_id)
+        """Return a change of the group, which a joining member may create or upgrade.
+
+        Raises KafkaError GROUP_ID_NOT_FOUND.
+        """
+        group = self._store.find_group(group_id)
         if isinstance(group, ConsumerGroup):
             return GroupChange(group)
         if group is None and is_joining:
@@ -80,8 +83,8 @@ class Upgrade:
         except FrameError as error:
             raise _refused(classic, "the embedded consumer protocol is malformed.") from error
         change = GroupChange(group, classic, classic.tombstones())
-        change.extend(records)
-        change.then(lambda: self._take_over(classic, group))
+        change.add(*records)
+        change.after_commit(lambda: self._take_over(classic, group))
         return change
 
     def _check(self, classic: ClassicGroup) -> None:
@@ -93,17 +96,17 @@ class Upgrade:
         if len(classic.members) > limits.members_max:
             raise _refused(classic, "the group size exceeds the consumer group maximum size.")
         if classic.protocol_name is None:
-            # Kafka fails where the first rebalance of the group is not over yet.
+            # Kafka fails too, during the first rebalance of the group.
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"group {classic.group_id} has no protocol yet")
 
     def _take_over(self, classic: ClassicGroup, group: ConsumerGroup) -> None:
-        """Have those who wait for the classic group join again, and begin the sessions of its members."""
+        """Respond REBALANCE_IN_PROGRESS to the pending requests of the classic group, and start its sessions."""
         for member in classic.members.values():
             classic.respond_to_join(member, join_error(ErrorCode.REBALANCE_IN_PROGRESS, member.member_id))
             classic.respond_to_sync(member, sync_error(ErrorCode.REBALANCE_IN_PROGRESS))
-            self._sessions.extend(group, member.member_id)
+            self._sessions.extend_session(group, member.member_id)
         classic.finish_step()
-        logger.info("group %s: from the classic to the consumer protocol", group.group_id)
+        logger.info("group %s: upgraded from the classic to the consumer protocol", group.group_id)
 
 
 def _not_a_consumer_group(group_id: str) -> str:
@@ -119,7 +122,7 @@ def _refused(classic: ClassicGroup, reason: str) -> KafkaError:
 
 
 def _converted(classic: ClassicGroup, group: ConsumerGroup, topics: GroupTopics) -> list[ConsumerGroupRecord]:
-    """Have a new group be what the classic one is, and return its records. Raises FrameError, KafkaError."""
+    """Copy a classic group into a new one, and return the records of the new one. Raises FrameError, KafkaError."""
     generation_id = group.group_epoch = group.assignment_epoch = classic.generation_id
     for classic_member in classic.members.values():
         assignment = read_assignment(classic_member.assignment)
@@ -136,7 +139,7 @@ def _converted(classic: ClassicGroup, group: ConsumerGroup, topics: GroupTopics)
             member_record(group.group_id, member),
             target_assignment_record(group.group_id, member.member_id, assigned),
             current_assignment_record(
-                group.group_id, member.moved(member.state, generation_id, with_epoch(assigned, generation_id))
+                group.group_id, member.with_state(member.state, generation_id, with_epoch(assigned, generation_id))
             ),
         ):
             group.apply(record)
