@@ -1,4 +1,4 @@
-"""The admin API over HTTP, as any language's client meets it."""
+"""HTTP client of the admin API."""
 
 import http.client
 import json
@@ -12,7 +12,7 @@ ANSWER_SECONDS_MAX = 20
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back."""
+    """A response."""
 
     status: int
     content: bytes
@@ -24,13 +24,13 @@ class Answer:
 
     @property
     def error(self) -> dict[str, Any]:
-        """What was wrong."""
+        """The error of the response."""
         error: dict[str, Any] = self.json["error"]
         return error
 
 
 class AdminClient:
-    """Calls one broker, each call over a connection of its own."""
+    """Calls one broker, each call on its own connection."""
 
     def __init__(self, url: str, token: str | None = None) -> None:
         self.address = urlsplit(url).netloc
@@ -39,7 +39,7 @@ class AdminClient:
     def call(
         self, method: str, path: str, body: object = None, headers: dict[str, str] | None = None, **query: object
     ) -> Answer:
-        """Send a call; a body that is not bytes is sent as JSON."""
+        """Send a call. A body that is not bytes is sent as JSON."""
         content = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         target = f"{path}?{urlencode(query)}" if query else path
         connection = http.client.HTTPConnection(self.address, timeout=ANSWER_SECONDS_MAX)
@@ -53,7 +53,7 @@ class AdminClient:
             connection.close()
 
     def get(self, path: str, **query: object) -> Any:
-        """What a call that succeeds answers."""
+        """Return the body of a successful call."""
         target = f"{path}?{urlencode(query)}" if query else path
         return self._succeeded(self.call("GET", target))
 

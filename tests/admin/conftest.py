@@ -1,4 +1,4 @@
-"""One broker with its admin API for a file of tests, without rules, and without producers, at the start of each."""
+"""One broker with its admin API for each test module; every test starts without rules and producers."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Where the admin API listens, and who may call: what the command line and the environment say."""
+"""Address and token of the admin API, from the command line and the environment."""
 
 import json
 import signal
@@ -17,12 +17,12 @@ from .admin_client import AdminClient
 
 @contextmanager
 def taken_port() -> Generator[int]:
-    """A port on which somebody else listens."""
+    """A port that is in use."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
 
 
-def test_address_is_told_in_the_ready_file_and_on_standard_output(tmp_path: Path) -> None:
+def test_address_is_in_the_ready_file_and_on_standard_output(tmp_path: Path) -> None:
     with serving(tmp_path, "--admin-port", "0") as broker:
         ready = json.loads(broker.ready_file.read_text())
         status = AdminClient(f"http://{ready['admin']}").call("GET", "/readyz").status
@@ -33,12 +33,12 @@ def test_address_is_told_in_the_ready_file_and_on_standard_output(tmp_path: Path
     assert ended.output == f"PLAINTEXT://{broker.bootstrap}\nhttp://{ready['admin']}\n"
 
 
-def test_broker_without_the_api_tells_none(tmp_path: Path) -> None:
+def test_broker_without_the_api_prints_no_address(tmp_path: Path) -> None:
     with serving(tmp_path, "--admin-port", "off") as broker:
         assert json.loads(broker.ready_file.read_text())["admin"] is None
 
 
-def test_stop_ends_calls_that_wait(tmp_path: Path) -> None:
+def test_shutdown_ends_waiting_calls(tmp_path: Path) -> None:
     with serving(tmp_path, "--admin-port", "0") as broker:
         assert broker.admin is not None
         admin = AdminClient(broker.admin)
@@ -57,7 +57,7 @@ def test_stop_ends_calls_that_wait(tmp_path: Path) -> None:
     assert "Traceback" not in ended.log
 
 
-def test_port_that_was_asked_for_and_is_taken_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
+def test_chosen_port_in_use_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
     with taken_port() as port:
         ended = run("serve", "-l", "error", "--port", "0", "--admin-port", str(port))
 
@@ -67,14 +67,14 @@ def test_port_that_was_asked_for_and_is_taken_is_one_line_and_exit_code_2(tmp_pa
     assert f"127.0.0.1:{port}" in ended.log
 
 
-def test_nothing_listens_where_the_api_cannot(tmp_path: Path) -> None:
+def test_no_listener_is_open_if_the_api_cannot_bind(tmp_path: Path) -> None:
     with taken_port() as port:
         ended = run("serve", "--port", "0", "--admin-port", str(port))
 
     assert ended.output == ""
 
 
-def test_default_port_that_is_taken_gives_way_to_another() -> None:
+def test_another_port_is_used_if_the_default_is_in_use() -> None:
     with taken_port() as port:
         address = bind(AdminOptions(port=port))
 
@@ -83,7 +83,7 @@ def test_default_port_that_is_taken_gives_way_to_another() -> None:
     address.bound.close()
 
 
-def test_of_two_that_start_at_once_each_has_its_port() -> None:
+def test_two_simultaneous_starts_have_different_ports() -> None:
     first = bind(AdminOptions(port=0))
     second = bind(AdminOptions(port=first.port))
 
@@ -93,13 +93,13 @@ def test_of_two_that_start_at_once_each_has_its_port() -> None:
     second.bound.close()
 
 
-def test_default_port_is_taken_where_nobody_asks_for_another() -> None:
+def test_default_port_is_used_by_default() -> None:
     options = parse_admin_options("127.0.0.1", None, None)
 
     assert options == AdminOptions(host="127.0.0.1", port=DEFAULT_PORT, is_port_asked=False)
 
 
-def test_environment_says_what_the_options_do(tmp_path: Path) -> None:
+def test_environment_sets_the_options(tmp_path: Path) -> None:
     variables = {"FAUXKA_ADMIN_PORT": "0", "FAUXKA_ADMIN_TOKEN": "secret"}
     with serving(tmp_path, variables=variables) as broker:
         assert broker.admin is not None
@@ -110,7 +110,7 @@ def test_environment_says_what_the_options_do(tmp_path: Path) -> None:
     assert statuses == [200, 401, 401]
 
 
-def test_probes_need_no_token_and_all_else_does(tmp_path: Path) -> None:
+def test_only_probes_need_no_token(tmp_path: Path) -> None:
     with serving(tmp_path, "--admin-port", "0", "--admin-token", "secret") as broker:
         assert broker.admin is not None
         admin = AdminClient(broker.admin)
@@ -126,7 +126,7 @@ def test_probes_need_no_token_and_all_else_does(tmp_path: Path) -> None:
     assert "secret" not in refused.content.decode()
 
 
-def test_api_that_others_can_reach_without_a_token_is_one_warning(tmp_path: Path) -> None:
+def test_reachable_api_without_a_token_is_one_warning(tmp_path: Path) -> None:
     with serving(tmp_path, "--admin-port", "0", "--admin-host", "0.0.0.0", "-l", "warn") as broker:
         ended = stop(broker, signal.SIGTERM)
 
@@ -134,7 +134,7 @@ def test_api_that_others_can_reach_without_a_token_is_one_warning(tmp_path: Path
     assert "needs no token" in line
 
 
-def test_token_keeps_the_warning_away(tmp_path: Path) -> None:
+def test_token_suppresses_the_warning(tmp_path: Path) -> None:
     options = ("--admin-port", "0", "--admin-host", "0.0.0.0", "--admin-token", "secret", "-l", "warn")
     with serving(tmp_path, *options) as broker:
         ended = stop(broker, signal.SIGTERM)
@@ -143,13 +143,13 @@ def test_token_keeps_the_warning_away(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("port", ["-1", "65536", "x", "", "1.5"])
-def test_port_that_is_none_is_an_error(port: str) -> None:
+def test_invalid_port_is_an_error(port: str) -> None:
     with pytest.raises(AdminOptionsError, match="--admin-port: expected a port"):
         parse_admin_options("127.0.0.1", port, None)
 
 
 @pytest.mark.parametrize("token", ["", " secret", "sécret", "a\nb"])
-def test_token_that_no_header_can_carry_is_an_error(token: str) -> None:
+def test_token_that_is_no_header_value_is_an_error(token: str) -> None:
     with pytest.raises(AdminOptionsError, match="--admin-token"):
         parse_admin_options("127.0.0.1", None, token)
 

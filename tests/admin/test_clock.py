@@ -15,11 +15,11 @@ def goes_by_itself_again(admin: AdminClient) -> Iterator[None]:
     admin.post("/v1/clock", {"mode": "real"})
 
 
-def test_clock_goes_by_itself_at_first(admin: AdminClient) -> None:
+def test_clock_is_real_by_default(admin: AdminClient) -> None:
     assert admin.get("/v1/clock")["mode"] == "real"
 
 
-def test_eight_days_pass_in_one_call(admin: AdminClient) -> None:
+def test_one_call_advances_eight_days(admin: AdminClient) -> None:
     before = admin.post("/v1/clock", {"mode": "manual"})
 
     after = admin.post("/v1/clock", {"advance_ms": 8 * DAY_MS})
@@ -28,7 +28,7 @@ def test_eight_days_pass_in_one_call(admin: AdminClient) -> None:
     assert admin.get("/v1/clock") == after
 
 
-def test_clock_that_goes_by_itself_is_moved_on_too(admin: AdminClient) -> None:
+def test_real_clock_can_be_advanced(admin: AdminClient) -> None:
     before = admin.get("/v1/clock")
 
     after = admin.post("/v1/clock", {"advance_ms": DAY_MS})
@@ -47,7 +47,7 @@ def test_clock_that_goes_by_itself_is_moved_on_too(admin: AdminClient) -> None:
         ({"now_ms": 1}, "now_ms"),
     ],
 )
-def test_impossible_change_is_400(admin: AdminClient, body: object, field: str) -> None:
+def test_invalid_change_is_400(admin: AdminClient, body: object, field: str) -> None:
     answer = admin.call("POST", "/v1/clock", body)
 
     assert (answer.status, answer.error["field"]) == (400, field)

@@ -1,4 +1,4 @@
-"""docs/admin-api.md: every operation is shown, and what is shown can be called."""
+"""docs/admin-api.md has every operation, and every call in it is valid."""
 
 import json
 import re
@@ -16,7 +16,7 @@ CALL = re.compile(r"curl (?P<flags>-s[^$\"]*)\"?\$A(?P<target>[^\s\"]*)\"?(?: --
 
 
 class Shown:
-    """A call as the page shows it."""
+    """A call in the page."""
 
     def __init__(self, found: re.Match[str]) -> None:
         self.path = found["target"].partition("?")[0]
@@ -33,18 +33,18 @@ SHOWN = [Shown(found) for found in CALL.finditer(PAGE.read_text())]
 
 
 def operation_of(shown: Shown) -> Operation | None:
-    """A path without a part that varies goes before one with it."""
+    """Return the operation; a path without parameters has precedence."""
     found = [operation for operation in OPERATIONS if shown.is_of(operation)]
     return min(found, key=lambda operation: "{" in operation.path, default=None)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: f"{operation.method} {operation.path}")
-def test_operation_is_shown(operation: Operation) -> None:
+def test_operation_is_documented(operation: Operation) -> None:
     assert [shown for shown in SHOWN if operation_of(shown) is operation] != []
 
 
 @pytest.mark.parametrize("shown", SHOWN, ids=lambda shown: f"{shown.method} {shown.path}")
-def test_call_that_is_shown_is_an_operation_and_takes_its_body(shown: Shown) -> None:
+def test_documented_call_is_an_operation_and_accepts_its_body(shown: Shown) -> None:
     operation = operation_of(shown)
 
     assert operation is not None

@@ -1,4 +1,4 @@
-"""What holds for every call to the admin API."""
+"""Rules for every call of the admin API."""
 
 import http.client
 
@@ -11,37 +11,37 @@ from .admin_client import AdminClient
 RULE = {"point": "applied", "action": {"kind": "close"}}
 
 
-def test_path_that_is_not_there_is_404(admin: AdminClient) -> None:
+def test_unknown_path_is_404(admin: AdminClient) -> None:
     answer = admin.call("GET", "/v1/nothing")
 
     assert answer.status == 404
     assert answer.error["message"] == "there is no GET /v1/nothing"
 
 
-def test_method_that_a_path_does_not_have_is_405_with_those_it_has(admin: AdminClient) -> None:
+def test_unsupported_method_is_405_with_the_supported_ones(admin: AdminClient) -> None:
     answer = admin.call("PATCH", "/v1/rules")
 
     assert answer.status == 405
     assert {method.strip() for method in answer.headers["allow"].split(",")} >= {"GET", "POST", "DELETE"}
 
 
-def test_body_that_is_no_json_is_400(admin: AdminClient) -> None:
+def test_invalid_json_is_400(admin: AdminClient) -> None:
     answer = admin.call("POST", "/v1/rules", b"{")
 
     assert (answer.status, answer.error["field"]) == (400, "")
 
 
-def test_body_that_is_missing_is_400(admin: AdminClient) -> None:
+def test_missing_body_is_400(admin: AdminClient) -> None:
     assert admin.call("POST", "/v1/rules").status == 400
 
 
-def test_body_of_a_call_that_takes_none_is_400(admin: AdminClient) -> None:
+def test_unexpected_body_is_400(admin: AdminClient) -> None:
     answer = admin.call("DELETE", "/v1/rules", {"all": True})
 
     assert (answer.status, answer.error["allowed"]) == (400, "no body")
 
 
-def test_empty_object_is_no_body(admin: AdminClient) -> None:
+def test_empty_object_counts_as_no_body(admin: AdminClient) -> None:
     assert admin.call("DELETE", "/v1/rules", {}).status == 200
 
 
@@ -68,7 +68,7 @@ def test_unknown_parameter_is_400(admin: AdminClient) -> None:
     assert (answer.status, answer.error["field"], answer.error["value"]) == (400, "topic", "orders")
 
 
-def test_parameter_of_a_call_that_takes_none_is_400(admin: AdminClient) -> None:
+def test_unexpected_parameter_is_400(admin: AdminClient) -> None:
     answer = admin.call("GET", "/version", x=1)
 
     assert (answer.status, answer.error["field"]) == (400, "x")
@@ -81,19 +81,19 @@ def test_parameter_given_twice_is_400(admin: AdminClient) -> None:
 
 
 @pytest.mark.parametrize("value", ["-1", "x", "", "1.5", "99999999999999999999"])
-def test_parameter_that_is_not_what_it_may_be_is_400(admin: AdminClient, value: str) -> None:
+def test_invalid_parameter_is_400(admin: AdminClient, value: str) -> None:
     answer = admin.call("GET", "/v1/rules", since=value)
 
     assert (answer.status, answer.error["field"], answer.error["value"]) == (400, "since", value)
 
 
-def test_id_that_is_no_number_is_400(admin: AdminClient) -> None:
+def test_non_numeric_id_is_400(admin: AdminClient) -> None:
     answer = admin.call("GET", "/v1/rules/first")
 
     assert (answer.status, answer.error["field"], answer.error["value"]) == (400, "id", "first")
 
 
-def test_body_beyond_the_limit_is_413_before_it_is_sent(admin: AdminClient) -> None:
+def test_announced_body_above_the_limit_is_413(admin: AdminClient) -> None:
     connection = http.client.HTTPConnection(admin.address, timeout=10)
     connection.putrequest("POST", "/v1/rules")
     connection.putheader("Content-Length", str(BODY_BYTES_MAX + 1))
@@ -105,7 +105,7 @@ def test_body_beyond_the_limit_is_413_before_it_is_sent(admin: AdminClient) -> N
     assert status == 413
 
 
-def test_body_in_chunks_beyond_the_limit_is_413(admin: AdminClient) -> None:
+def test_chunked_body_above_the_limit_is_413(admin: AdminClient) -> None:
     connection = http.client.HTTPConnection(admin.address, timeout=10)
     chunks = (b" " * 65536 for _ in range(BODY_BYTES_MAX // 65536 + 1))
     connection.request("POST", "/v1/rules", chunks, encode_chunked=True)

@@ -1,4 +1,4 @@
-"""Rules for files over HTTP."""
+"""File fault rules over HTTP."""
 
 from collections.abc import Iterator
 
@@ -31,7 +31,7 @@ def test_disk_is_full_until_the_rule_is_removed(admin: AdminClient, broker: Serv
     assert admin.get("/v1/files")["items"] == []
 
 
-def test_rule_is_told_as_it_was_given(admin: AdminClient) -> None:
+def test_rule_is_returned_as_given(admin: AdminClient) -> None:
     answer = admin.call("POST", "/v1/files", {"operation": "fsync", "action": "slow", "ms": 5, "when": {"times": 3}})
 
     rule = answer.json
@@ -40,7 +40,7 @@ def test_rule_is_told_as_it_was_given(admin: AdminClient) -> None:
     assert admin.get(f"/v1/files/{rule['id']}") == rule
 
 
-def test_rule_is_replaced_and_listed_page_by_page(admin: AdminClient) -> None:
+def test_rule_is_replaced_and_listed_in_pages(admin: AdminClient) -> None:
     ids = [admin.post("/v1/files", DISK_FULL)["id"] for _ in range(2)]
     admin.put(f"/v1/files/{ids[0]}", {"action": "read_only"})
 
@@ -50,7 +50,7 @@ def test_rule_is_replaced_and_listed_page_by_page(admin: AdminClient) -> None:
     assert [rule["action"] for rule in first["items"] + second["items"]] == ["read_only", "disk_full"]
 
 
-def test_hits_are_waited_for(admin: AdminClient, broker: Serving) -> None:
+def test_hits_are_awaited(admin: AdminClient, broker: Serving) -> None:
     rule = admin.post("/v1/files", DISK_FULL)
     with RawClient(broker.bootstrap) as client:
         client.produce(0)
@@ -58,7 +58,7 @@ def test_hits_are_waited_for(admin: AdminClient, broker: Serving) -> None:
     assert admin.get(f"/v1/files/{rule['id']}/await") == {"id": rule["id"], "hits": 1}
 
 
-def test_impossible_rule_is_400_with_the_reason(admin: AdminClient) -> None:
+def test_invalid_rule_is_400_with_the_reason(admin: AdminClient) -> None:
     answer = admin.call("POST", "/v1/files", {"operation": "fsync", "action": "disk_full"})
 
     assert (answer.status, answer.error["field"], answer.error["value"]) == (400, "operation", "fsync")

@@ -95,7 +95,7 @@ def call_all(cases: SearchStrategy[Case[Any]], broker: Serving, folder: Path) ->
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=name_of)
-def test_call_as_described_is_answered_as_described(
+def test_valid_call_has_a_described_response(
     operation: Operation, schema: schemathesis.BaseSchema, broker: Serving, tmp_path: Path
 ) -> None:
     cases = schema[operation.path][operation.method].as_strategy(generation_mode=GenerationMode.POSITIVE)
@@ -104,7 +104,7 @@ def test_call_as_described_is_answered_as_described(
 
 
 @pytest.mark.parametrize("operation", TAKES_ANYTHING, ids=name_of)
-def test_call_not_as_described_is_answered_as_described(
+def test_invalid_call_has_a_described_response(
     operation: Operation, schema: schemathesis.BaseSchema, broker: Serving, tmp_path: Path
 ) -> None:
     cases = schema[operation.path][operation.method].as_strategy(generation_mode=GenerationMode.NEGATIVE)
@@ -112,7 +112,7 @@ def test_call_not_as_described_is_answered_as_described(
     call_all(cases, broker, tmp_path)
 
 
-def test_broker_still_serves_after_all_of_them(broker: Serving) -> None:
+def test_broker_serves_after_all_calls(broker: Serving) -> None:
     assert broker.admin is not None
     admin = AdminClient(broker.admin)
     admin.call("POST", "/v1/restart", {})

@@ -1,4 +1,4 @@
-"""Requests that a rule holds, listed and released over HTTP."""
+"""Held requests over HTTP: list and release."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def rule(admin: AdminClient) -> Any:
     return admin.post("/v1/rules", HOLD)
 
 
-def test_held_request_is_told_with_its_batches(admin: AdminClient, broker: Serving, rule: Any) -> None:
+def test_held_request_is_listed_with_its_batches(admin: AdminClient, broker: Serving, rule: Any) -> None:
     with RawClient(broker.bootstrap) as client:
         client.send_produce(0)
         admin.get(f"/v1/rules/{rule['id']}/await")
@@ -35,7 +35,7 @@ def test_held_request_is_told_with_its_batches(admin: AdminClient, broker: Servi
     ]
 
 
-def test_released_request_goes_on(admin: AdminClient, broker: Serving, rule: Any) -> None:
+def test_released_request_is_applied(admin: AdminClient, broker: Serving, rule: Any) -> None:
     with RawClient(broker.bootstrap) as client:
         client.send_produce(0)
         admin.get(f"/v1/rules/{rule['id']}/await")
@@ -48,7 +48,7 @@ def test_released_request_goes_on(admin: AdminClient, broker: Serving, rule: Any
         assert admin.get("/v1/held")["items"] == []
 
 
-def test_requests_are_released_in_the_order_wanted(admin: AdminClient, broker: Serving, rule: Any) -> None:
+def test_requests_are_released_in_the_given_order(admin: AdminClient, broker: Serving, rule: Any) -> None:
     with RawClient(broker.bootstrap) as first, RawClient(broker.bootstrap) as second:
         first.send_produce(10)
         admin.get(f"/v1/rules/{rule['id']}/await", hits=1)

@@ -1,4 +1,4 @@
-"""Rules by kcl's keys: what tests that come from there send, and get."""
+"""Rules in kcl's format over HTTP."""
 
 import threading
 from typing import Any
@@ -17,7 +17,7 @@ def add(admin: AdminClient, **rule: object) -> Any:
     return admin.post("/faults", {"rules": [rule]})
 
 
-def test_rule_is_listed_with_what_it_means_where_it_says_nothing(admin: AdminClient) -> None:
+def test_rule_is_listed_with_its_defaults(admin: AdminClient) -> None:
     added = add(admin, keys=["produce"], topic=TOPIC)
 
     assert added["rules"] == [{"keys": ["produce"], "topic": TOPIC, "error": "UNKNOWN_SERVER_ERROR", "count": 1}]
@@ -44,7 +44,7 @@ def test_error_may_have_its_former_name_or_be_a_code(admin: AdminClient, broker:
         assert client.produce(40).error_code == NOT_LEADER
 
 
-def test_rule_until_it_is_removed_is_left_minus_one(admin: AdminClient, broker: Serving) -> None:
+def test_rule_without_limit_has_left_minus_one(admin: AdminClient, broker: Serving) -> None:
     fault = add(admin, keys=["produce"], count=-1)
 
     with RawClient(broker.bootstrap) as client:
@@ -66,7 +66,7 @@ def test_observing_rule_counts_and_does_nothing(admin: AdminClient, broker: Serv
     assert admin.post(f"/faults/{fault['id']}/wait", {"hits": 1, "timeout": "10s"}) == {"hits": 1}
 
 
-def test_rules_of_one_id_are_waited_for_and_removed_together(admin: AdminClient, broker: Serving) -> None:
+def test_rules_of_one_id_are_awaited_and_removed_together(admin: AdminClient, broker: Serving) -> None:
     rules = [{"keys": ["produce"], "partitions": [0]}, {"keys": ["fetch"], "topic": TOPIC}]
     fault = admin.post("/faults", {"rules": rules})
     answers: list[object] = []
@@ -84,7 +84,7 @@ def test_rules_of_one_id_are_waited_for_and_removed_together(admin: AdminClient,
     assert admin.get("/v1/rules")["items"] == []
 
 
-def test_wait_that_takes_too_long_is_408(admin: AdminClient) -> None:
+def test_timeout_of_a_wait_is_408(admin: AdminClient) -> None:
     fault = add(admin, keys=["produce"])
 
     answer = admin.call("POST", f"/faults/{fault['id']}/wait", {"timeout": "20ms"})
@@ -92,7 +92,7 @@ def test_wait_that_takes_too_long_is_408(admin: AdminClient) -> None:
     assert (answer.status, answer.json["hits"]) == (408, 0)
 
 
-def test_faults_are_rules_beside_others_and_removed_without_them(admin: AdminClient) -> None:
+def test_faults_are_removed_without_other_rules(admin: AdminClient) -> None:
     other = admin.post("/v1/rules", {"point": "received", "action": {"kind": "observe"}})
     add(admin, group="g")
     add(admin, txn_id="t")
@@ -126,7 +126,7 @@ def test_topic_may_be_given_by_its_id(admin: AdminClient, broker: Serving) -> No
         ({"top_level": True}, "rules[0].top_level"),
     ],
 )
-def test_rule_that_cannot_be_is_400(admin: AdminClient, rule: object, field: str) -> None:
+def test_invalid_rule_is_400(admin: AdminClient, rule: object, field: str) -> None:
     answer = admin.call("POST", "/faults", {"rules": [rule]})
 
     assert (answer.status, answer.error["field"]) == (400, field)
@@ -134,7 +134,7 @@ def test_rule_that_cannot_be_is_400(admin: AdminClient, rule: object, field: str
 
 
 @pytest.mark.parametrize("timeout", ["", "30", "s", "1 s", "2h", "-1s"])
-def test_duration_that_cannot_be_is_400(admin: AdminClient, timeout: str) -> None:
+def test_invalid_duration_is_400(admin: AdminClient, timeout: str) -> None:
     fault = add(admin, keys=["produce"])
 
     answer = admin.call("POST", f"/faults/{fault['id']}/wait", {"timeout": timeout})

@@ -1,4 +1,4 @@
-"""The description of the API: it is one, it has every path that is served, and nothing else."""
+"""The OpenAPI description: it is valid and has exactly the served paths."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ def description() -> dict[str, Any]:
 
 
 def references(description: dict[str, Any]) -> set[str]:
-    """Every schema that the description refers to."""
+    """Yield every referenced schema."""
     return set(re.findall(r'"\$ref": "([^"]+)"', json.dumps(description)))
 
 
@@ -39,20 +39,20 @@ def test_description_is_openapi_3_1(description: dict[str, Any]) -> None:
     schemathesis.openapi.from_dict(description).validate()
 
 
-def test_description_that_is_none_would_not_pass(description: dict[str, Any]) -> None:
+def test_validator_rejects_an_invalid_description(description: dict[str, Any]) -> None:
     del description["info"]["version"]
 
     with pytest.raises(Exception, match="version"):
         schemathesis.openapi.from_dict(description).validate()
 
 
-def test_every_schema_that_is_referred_to_is_there(description: dict[str, Any]) -> None:
+def test_every_referenced_schema_exists(description: dict[str, Any]) -> None:
     schemas = description["components"]["schemas"]
 
     assert references(description) <= {f"#/components/schemas/{name}" for name in schemas}
 
 
-def test_every_operation_says_what_it_does(description: dict[str, Any]) -> None:
+def test_every_operation_has_a_summary(description: dict[str, Any]) -> None:
     summaries = [operation["summary"] for path in description["paths"].values() for operation in path.values()]
     ids = [operation["operationId"] for path in description["paths"].values() for operation in path.values()]
 
@@ -60,9 +60,7 @@ def test_every_operation_says_what_it_does(description: dict[str, Any]) -> None:
     assert len(set(ids)) == len(ids)
 
 
-def test_described_path_takes_the_methods_that_are_described_and_no_other(
-    admin: AdminClient, description: dict[str, Any]
-) -> None:
+def test_described_path_has_exactly_the_described_methods(admin: AdminClient, description: dict[str, Any]) -> None:
     taken = {
         (path, method)
         for path in description["paths"]
@@ -77,7 +75,7 @@ def test_described_path_takes_the_methods_that_are_described_and_no_other(
     }
 
 
-def test_path_that_is_served_is_described(description: dict[str, Any]) -> None:
+def test_served_path_is_described(description: dict[str, Any]) -> None:
     application = make_application(Mock(), OPERATIONS, token=None, stopping=asyncio.Event())
 
     assert {route.path for route in application.routes if isinstance(route, Route)} == set(description["paths"])

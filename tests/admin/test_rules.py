@@ -1,4 +1,4 @@
-"""Rules over HTTP: put in force, told, replaced, removed, and waited for."""
+"""Fault rules over HTTP: add, get, replace, remove and await."""
 
 import threading
 import time
@@ -31,7 +31,7 @@ def test_rule_is_answered_with_its_id_and_all_defaults(admin: AdminClient) -> No
     assert admin.get(f"/v1/rules/{rule['id']}") == rule
 
 
-def test_rule_that_was_told_can_be_posted_again(admin: AdminClient) -> None:
+def test_rule_response_can_be_posted_as_a_rule(admin: AdminClient) -> None:
     told = admin.post("/v1/rules", LOST_ACK)
 
     again = admin.post("/v1/rules", told)
@@ -39,7 +39,7 @@ def test_rule_that_was_told_can_be_posted_again(admin: AdminClient) -> None:
     assert {**again, "id": 0} == {**told, "id": 0}
 
 
-def test_impossible_combination_is_400_with_the_reason(admin: AdminClient) -> None:
+def test_invalid_combination_is_400_with_the_reason(admin: AdminClient) -> None:
     answer = admin.call("POST", "/v1/rules", {"point": "accepted", "action": {"kind": "error", "error": 6}})
 
     assert answer.status == 400
@@ -47,7 +47,7 @@ def test_impossible_combination_is_400_with_the_reason(admin: AdminClient) -> No
     assert "sent no request yet" in answer.error["message"]
 
 
-def test_rules_are_listed_in_order_page_by_page(admin: AdminClient) -> None:
+def test_rules_are_listed_in_order_in_pages(admin: AdminClient) -> None:
     ids = [admin.post("/v1/rules", COUNTED)["id"] for _ in range(3)]
 
     first = admin.get("/v1/rules", limit=2)
@@ -58,7 +58,7 @@ def test_rules_are_listed_in_order_page_by_page(admin: AdminClient) -> None:
     assert second["next"] is None
 
 
-def test_page_goes_on_behind_a_rule_that_was_removed(admin: AdminClient) -> None:
+def test_page_starts_after_a_removed_rule(admin: AdminClient) -> None:
     ids = [admin.post("/v1/rules", COUNTED)["id"] for _ in range(3)]
     page = admin.get("/v1/rules", limit=2)
 
@@ -76,7 +76,7 @@ def test_rule_is_replaced_under_its_id(admin: AdminClient) -> None:
     assert admin.get("/v1/rules")["items"] == [replaced]
 
 
-def test_removed_rule_tells_its_counts_and_is_gone(admin: AdminClient, broker: Serving) -> None:
+def test_removed_rule_is_returned_with_its_counts(admin: AdminClient, broker: Serving) -> None:
     rule_id = admin.post("/v1/rules", COUNTED)["id"]
     with RawClient(broker.bootstrap) as client:
         client.produce(0)
@@ -94,7 +94,7 @@ def test_unknown_rule_is_404(admin: AdminClient, method: str) -> None:
     assert (answer.status, answer.error["value"]) == (404, 123456)
 
 
-def test_rule_acts_and_counts(admin: AdminClient, broker: Serving) -> None:
+def test_rule_hits_and_counts(admin: AdminClient, broker: Serving) -> None:
     rule_id = admin.post("/v1/rules", LOST_ACK)["id"]
 
     with RawClient(broker.bootstrap) as client, pytest.raises(ConnectionError):
@@ -105,7 +105,7 @@ def test_rule_acts_and_counts(admin: AdminClient, broker: Serving) -> None:
     assert abs(rule["last_hit_ms"] - time.time() * 1000) < 60_000
 
 
-def test_rule_that_never_hit_tells_why(admin: AdminClient, broker: Serving) -> None:
+def test_rule_that_never_hit_has_near_misses(admin: AdminClient, broker: Serving) -> None:
     match = {"api": "Produce", "topic": TOPIC, "partition": 7}
     rule_id = admin.post("/v1/rules", {**LOST_ACK, "match": match})["id"]
 
@@ -116,7 +116,7 @@ def test_rule_that_never_hit_tells_why(admin: AdminClient, broker: Serving) -> N
     assert (miss["field"], miss["wanted"], miss["count"]) == ("partition", 7, 1)
 
 
-def test_wait_for_hits_that_were_there_is_over_at_once(admin: AdminClient, broker: Serving) -> None:
+def test_wait_for_earlier_hits_ends_at_once(admin: AdminClient, broker: Serving) -> None:
     rule_id = admin.post("/v1/rules", COUNTED)["id"]
     with RawClient(broker.bootstrap) as client:
         client.produce(0)
@@ -124,7 +124,7 @@ def test_wait_for_hits_that_were_there_is_over_at_once(admin: AdminClient, broke
     assert admin.get(f"/v1/rules/{rule_id}/await", hits=1) == {"id": rule_id, "hits": 1}
 
 
-def test_wait_for_hits_is_over_when_they_come(admin: AdminClient, broker: Serving) -> None:
+def test_wait_ends_at_the_last_hit(admin: AdminClient, broker: Serving) -> None:
     rule_id = admin.post("/v1/rules", COUNTED)["id"]
     answers: list[object] = []
     waiting = threading.Thread(
@@ -140,7 +140,7 @@ def test_wait_for_hits_is_over_when_they_come(admin: AdminClient, broker: Servin
     assert answers == [{"id": rule_id, "hits": 2}]
 
 
-def test_wait_that_takes_too_long_is_408_with_the_hits_so_far(admin: AdminClient, broker: Serving) -> None:
+def test_timeout_is_408_with_the_hits_so_far(admin: AdminClient, broker: Serving) -> None:
     rule_id = admin.post("/v1/rules", COUNTED)["id"]
     with RawClient(broker.bootstrap) as client:
         client.produce(0)
@@ -154,7 +154,7 @@ def test_wait_for_an_unknown_rule_is_404(admin: AdminClient) -> None:
     assert admin.call("GET", "/v1/rules/123456/await").status == 404
 
 
-def test_broker_answers_others_while_somebody_waits(admin: AdminClient, broker: Serving) -> None:
+def test_broker_serves_other_calls_during_a_wait(admin: AdminClient, broker: Serving) -> None:
     rule_id = admin.post("/v1/rules", LOST_ACK)["id"]
     path = f"/v1/rules/{rule_id}/await"
     waiting = threading.Thread(target=lambda: admin.call("GET", path, hits=1, timeout_ms=300))

@@ -10,7 +10,7 @@ def test_scenarios_are_listed(admin: AdminClient) -> None:
     assert scenarios["lost-ack"]["title"] != ""
 
 
-def test_scenario_is_run_on_a_broker_of_its_own_and_reported(admin: AdminClient) -> None:
+def test_scenario_runs_on_its_own_broker_and_is_reported(admin: AdminClient) -> None:
     report = admin.post("/v1/scenarios/gap/run", {})
 
     assert (report["scenario"], report["client"], report["passed"]) == ("gap", "raw", True)
@@ -24,14 +24,14 @@ def test_unknown_scenario_is_404(admin: AdminClient) -> None:
     assert (answer.status, answer.error["value"]) == (404, "no-such")
 
 
-def test_client_that_there_is_not_is_409_with_those_there_are(admin: AdminClient) -> None:
+def test_unknown_client_is_409_with_the_known_ones(admin: AdminClient) -> None:
     answer = admin.call("POST", "/v1/scenarios/gap/run", {"client": "telnet"})
 
     assert answer.status == 409
     assert "confluent" in answer.error["message"]
 
 
-def test_version_that_is_none_is_400(admin: AdminClient) -> None:
+def test_invalid_version_is_400(admin: AdminClient) -> None:
     answer = admin.call("POST", "/v1/scenarios/gap/run", {"as_version": "newest"})
 
     assert (answer.status, answer.error["field"]) == (400, "as_version")

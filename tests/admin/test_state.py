@@ -27,7 +27,7 @@ def two_batches_of_producer_1(admin: AdminClient, broker: Serving) -> None:
         client.produce(6)
 
 
-def test_topic_is_told_with_its_partitions(admin: AdminClient) -> None:
+def test_topic_is_listed_with_its_partitions(admin: AdminClient) -> None:
     (topic,) = [topic for topic in admin.get("/v1/topics")["items"] if topic["name"] == TOPIC]
 
     (partition,) = topic["partitions"]
@@ -36,7 +36,7 @@ def test_topic_is_told_with_its_partitions(admin: AdminClient) -> None:
     assert len(topic["topic_id"]) == 22
 
 
-def test_topics_come_by_name_page_by_page(admin: AdminClient, broker: Serving) -> None:
+def test_topics_are_listed_by_name_in_pages(admin: AdminClient, broker: Serving) -> None:
     with RawClient(broker.bootstrap) as client:
         client.create_topic("a-topic")
 
@@ -47,11 +47,11 @@ def test_topics_come_by_name_page_by_page(admin: AdminClient, broker: Serving) -
     assert [topic["name"] for topic in second["items"]] == [TOPIC]
 
 
-def test_groups_are_none_where_nobody_has_joined_one(admin: AdminClient) -> None:
+def test_there_are_no_groups_before_the_first_join(admin: AdminClient) -> None:
     assert admin.get("/v1/groups") == {"items": [], "next": None}
 
 
-def test_group_of_the_consumer_protocol_is_told_with_what_its_members_have(admin: AdminClient, broker: Serving) -> None:
+def test_consumer_group_is_listed_with_its_assignments(admin: AdminClient, broker: Serving) -> None:
     request = ConsumerGroupHeartbeatRequest(
         group_id="readers",
         member_id="one",
@@ -75,7 +75,7 @@ def test_group_of_the_consumer_protocol_is_told_with_what_its_members_have(admin
     assert member["partitions"] == member["target"] == {TOPIC: [0]}
 
 
-def test_share_group_is_told_with_its_members_and_how_far_it_is(admin: AdminClient, broker: Serving) -> None:
+def test_share_group_is_listed_with_its_members_and_progress(admin: AdminClient, broker: Serving) -> None:
     def told() -> dict[str, Any]:
         groups: list[dict[str, Any]] = admin.get("/v1/groups")["items"]
         (group,) = [each for each in groups if each["group_id"] == "sharers"]
@@ -108,7 +108,7 @@ def test_share_group_is_told_with_its_members_and_how_far_it_is(admin: AdminClie
     assert [(each["partition"], each["offset"]) for each in empty["offsets"]] == [(0, 1)]
 
 
-def test_producer_is_told_with_the_batches_that_are_recognised(admin: AdminClient) -> None:
+def test_producer_is_listed_with_its_recognised_batches(admin: AdminClient) -> None:
     (producer,) = admin.get("/v1/producers", topic=TOPIC, partition=0)["items"]
 
     assert (producer["producer_id"], producer["producer_epoch"], producer["next_sequence"]) == (1, 0, 7)
@@ -116,7 +116,7 @@ def test_producer_is_told_with_the_batches_that_are_recognised(admin: AdminClien
     assert producer["current_txn_first_offset"] is None
 
 
-def test_evicted_batches_are_not_recognised_and_the_next_sequence_is_what_it_was(admin: AdminClient) -> None:
+def test_evicted_batches_are_not_recognised_and_the_next_sequence_stays(admin: AdminClient) -> None:
     before = admin.post("/v1/producers/evict_cache", {"topic": TOPIC, "partition": 0, "producer_id": 1})
 
     (producer,) = admin.get("/v1/producers")["items"]
@@ -124,7 +124,7 @@ def test_evicted_batches_are_not_recognised_and_the_next_sequence_is_what_it_was
     assert (producer["cached"], producer["next_sequence"]) == ([], 7)
 
 
-def test_bumped_epoch_is_known(admin: AdminClient) -> None:
+def test_epoch_is_incremented(admin: AdminClient) -> None:
     admin.post("/v1/producers/bump_epoch", {"producer_id": 1})
 
     (producer,) = admin.get("/v1/producers")["items"]
@@ -132,7 +132,7 @@ def test_bumped_epoch_is_known(admin: AdminClient) -> None:
 
 
 @pytest.mark.parametrize("change", ["forget", "expire"])
-def test_producer_is_forgotten(admin: AdminClient, change: str) -> None:
+def test_producer_state_is_deleted(admin: AdminClient, change: str) -> None:
     admin.post(f"/v1/producers/{change}", {"producer_id": 1})
 
     assert admin.get("/v1/producers")["items"] == []
@@ -144,11 +144,11 @@ def test_unknown_producer_is_404(admin: AdminClient) -> None:
     assert (answer.status, answer.error["value"]) == (404, 99)
 
 
-def test_token_of_no_page_is_400(admin: AdminClient) -> None:
+def test_invalid_page_token_is_400(admin: AdminClient) -> None:
     assert admin.call("GET", "/v1/producers?since=x").status == 400
 
 
-def test_journal_tells_each_request_with_its_batches(admin: AdminClient) -> None:
+def test_journal_lists_each_request_with_its_batches(admin: AdminClient) -> None:
     entries = admin.get("/v1/journal", api="Produce", topic=TOPIC, producer_id=1)["items"]
 
     assert [entry["batches"][0]["decision"] for entry in entries] == ["appended", "appended"]
@@ -156,7 +156,7 @@ def test_journal_tells_each_request_with_its_batches(admin: AdminClient) -> None
     assert entries[0]["batches"][0]["base_sequence"] == 5
 
 
-def test_journal_goes_on_behind_an_id(admin: AdminClient) -> None:
+def test_journal_page_starts_after_an_id(admin: AdminClient) -> None:
     first = admin.get("/v1/journal", api="Produce", limit=1)
     second = admin.get("/v1/journal", api="Produce", since=first["next"])
 
@@ -164,7 +164,7 @@ def test_journal_goes_on_behind_an_id(admin: AdminClient) -> None:
     assert second["next"] is None
 
 
-def test_requests_that_carry_no_batches_are_found_by_what_they_name(admin: AdminClient, broker: Serving) -> None:
+def test_requests_without_batches_are_found_by_their_fields(admin: AdminClient, broker: Serving) -> None:
     with RawClient(broker.bootstrap) as client:
         client.fetch()
 
@@ -178,7 +178,7 @@ def test_requests_of_the_journal_are_counted(admin: AdminClient) -> None:
     assert admin.get("/v1/journal/count", base_sequence=6) == {"count": 1, "dropped": 0}
 
 
-def test_journal_takes_all_that_the_match_of_a_rule_can_say(admin: AdminClient) -> None:
+def test_journal_accepts_the_match_of_a_rule(admin: AdminClient) -> None:
     found = admin.get("/v1/journal/count", match='{"topic": {"regex": "ev.*"}, "base_sequence": {"from": 6}}')
 
     assert found["count"] == 1
@@ -187,7 +187,7 @@ def test_journal_takes_all_that_the_match_of_a_rule_can_say(admin: AdminClient) 
 @pytest.mark.parametrize(
     ("match", "field"), [("[]", "match"), ('{"topics": "x"}', "topics"), ('{"topic": {"regex": "("}}', "topic.regex")]
 )
-def test_match_that_cannot_be_is_400(admin: AdminClient, match: str, field: str) -> None:
+def test_invalid_match_is_400(admin: AdminClient, match: str, field: str) -> None:
     answer = admin.call("GET", "/v1/journal", match=match)
 
     assert (answer.status, answer.error["field"]) == (400, field)
@@ -201,13 +201,13 @@ def test_match_that_cannot_be_is_400(admin: AdminClient, match: str, field: str)
         ({"api": "Fetch", "group_id": "g"}, "group_id"),
     ],
 )
-def test_what_the_journal_does_not_keep_is_400(admin: AdminClient, query: dict[str, str], field: str) -> None:
+def test_match_on_records_is_400(admin: AdminClient, query: dict[str, str], field: str) -> None:
     answer = admin.call("GET", f"/v1/journal/count?{urlencode(query)}")
 
     assert (answer.status, answer.error["field"]) == (400, field)
 
 
-def test_metrics_are_what_there_is(admin: AdminClient) -> None:
+def test_metrics_show_the_state(admin: AdminClient) -> None:
     answer = admin.call("GET", "/metrics")
 
     end = admin.get("/v1/topics")["items"][-1]["partitions"][0]["log_end_offset"]

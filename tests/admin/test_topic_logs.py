@@ -11,7 +11,7 @@ from fauxka.protocol.batches.records import Record, build_batch
 
 
 def new_cluster(*, batches: int) -> Cluster:
-    """Return a cluster with a topic of two partitions, of which the second has batches of two records each."""
+    """Return a cluster with a topic of two partitions; the second has batches of two records."""
     cluster = Cluster(BrokerConfig.from_entries({}))
     cluster.controller.create_topic("orders", 2)
     for number in range(batches):
@@ -38,21 +38,21 @@ def test_batches_larger_than_a_read_are_read_whole(monkeypatch: pytest.MonkeyPat
     assert offsets(new_cluster(batches=3), 1) == [0, 2, 4]
 
 
-def test_what_was_deleted_is_left_out() -> None:
+def test_deleted_records_are_not_read() -> None:
     cluster = new_cluster(batches=5)
     cluster.node.replicas.partition_of("orders", 1).log.delete_records_before(6)
 
     assert offsets(cluster, 1) == [6, 8]
 
 
-def test_partition_that_was_never_used_has_nothing() -> None:
+def test_unused_partition_has_no_batches() -> None:
     cluster = new_cluster(batches=1)
 
     assert offsets(cluster, 0) == []
     assert cluster.node.replicas.partition_of("orders", 0).find_log() is None
 
 
-def test_topic_that_does_not_exist_has_no_partitions() -> None:
+def test_unknown_topic_has_no_partitions() -> None:
     logs = ClusterLogs(new_cluster(batches=0))
 
     assert (logs.partitions("orders"), logs.partitions("nowhere")) == ([0, 1], [])

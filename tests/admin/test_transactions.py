@@ -54,11 +54,11 @@ def produce(connection: RawConnection, transactional_id: str, producer: InitProd
     return answer.responses[0].partition_responses[0].error_code
 
 
-def test_no_transactional_id_is_an_empty_list(admin: AdminClient, connection: RawConnection) -> None:
+def test_list_without_transactional_ids_is_empty(admin: AdminClient, connection: RawConnection) -> None:
     assert admin.get("/v1/transactions") == {"items": [], "next": None}
 
 
-def test_transactional_id_is_told_with_its_open_transaction(admin: AdminClient, connection: RawConnection) -> None:
+def test_transactional_id_is_listed_with_its_open_transaction(admin: AdminClient, connection: RawConnection) -> None:
     producer = init_producer(connection, "tx-1")
     produce(connection, "tx-1", producer, 0)
 
@@ -70,7 +70,7 @@ def test_transactional_id_is_told_with_its_open_transaction(admin: AdminClient, 
     assert 0 < told["started_ms"] <= told["updated_ms"]
 
 
-def test_transactional_id_that_has_begun_nothing_has_no_start(admin: AdminClient, connection: RawConnection) -> None:
+def test_transactional_id_without_a_transaction_has_no_start(admin: AdminClient, connection: RawConnection) -> None:
     init_producer(connection, "idle")
 
     told = admin.get("/v1/transactions/idle")
@@ -78,7 +78,7 @@ def test_transactional_id_that_has_begun_nothing_has_no_start(admin: AdminClient
     assert (told["state"], told["started_ms"], told["partitions"]) == ("Empty", None, [])
 
 
-def test_transactional_ids_come_by_name_page_by_page(admin: AdminClient, connection: RawConnection) -> None:
+def test_transactional_ids_are_listed_in_pages(admin: AdminClient, connection: RawConnection) -> None:
     for name in ("b", "a", "c"):
         init_producer(connection, name)
 
@@ -89,7 +89,7 @@ def test_transactional_ids_come_by_name_page_by_page(admin: AdminClient, connect
     assert [each["transactional_id"] for each in second["items"]] == ["c"]
 
 
-def test_transactional_ids_of_one_state(admin: AdminClient, connection: RawConnection) -> None:
+def test_transactional_ids_are_filtered_by_state(admin: AdminClient, connection: RawConnection) -> None:
     init_producer(connection, "empty")
     produce(connection, "open", init_producer(connection, "open"), 0)
 
@@ -98,7 +98,7 @@ def test_transactional_ids_of_one_state(admin: AdminClient, connection: RawConne
     assert [each["transactional_id"] for each in found] == ["open"]
 
 
-def test_forgotten_id_fences_its_producer_and_gets_another_one(admin: AdminClient, connection: RawConnection) -> None:
+def test_deleted_id_fences_its_producer_and_gets_a_new_one(admin: AdminClient, connection: RawConnection) -> None:
     before = init_producer(connection, "tx")
     produce(connection, "tx", before, 0)
 
@@ -111,7 +111,7 @@ def test_forgotten_id_fences_its_producer_and_gets_another_one(admin: AdminClien
     assert after.producer_id > before.producer_id
 
 
-def test_forgotten_id_leaves_no_open_transaction(admin: AdminClient, connection: RawConnection) -> None:
+def test_deleted_id_has_no_open_transaction(admin: AdminClient, connection: RawConnection) -> None:
     producer = init_producer(connection, "tx")
     produce(connection, "tx", producer, 0)
 

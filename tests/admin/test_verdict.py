@@ -1,4 +1,4 @@
-"""The verdict over HTTP: a lost acknowledgement, told afterwards."""
+"""The verdict over HTTP, after a lost acknowledgement."""
 
 import pytest
 
@@ -18,9 +18,7 @@ def from_the_start(admin: AdminClient) -> None:
     admin.post("/v1/reset", {"scope": "all"})
 
 
-def test_batch_whose_acknowledgement_is_lost_is_stored_and_not_acknowledged(
-    admin: AdminClient, broker: Serving
-) -> None:
+def test_batch_with_a_lost_acknowledgement_is_stored_unacknowledged(admin: AdminClient, broker: Serving) -> None:
     admin.post("/v1/rules", LOST_ACK)
     with RawClient(broker.bootstrap) as client, pytest.raises(ConnectionError):
         client.produce(0)
@@ -33,7 +31,7 @@ def test_batch_whose_acknowledgement_is_lost_is_stored_and_not_acknowledged(
     assert (finding["partition"], finding["producer_id"], finding["base_sequence"]) == (0, 1, 0)
 
 
-def test_batch_that_is_recognised_when_it_comes_again_is_appended_once(admin: AdminClient, broker: Serving) -> None:
+def test_recognised_retry_is_appended_once(admin: AdminClient, broker: Serving) -> None:
     admin.post("/v1/rules", LOST_ACK)
     with RawClient(broker.bootstrap) as client, pytest.raises(ConnectionError):
         client.produce(0)
@@ -46,19 +44,19 @@ def test_batch_that_is_recognised_when_it_comes_again_is_appended_once(admin: Ad
     assert (batches["duplicates_recognised"], batches["stored_unacknowledged"]) == (1, 0)
 
 
-def test_topic_that_nobody_knows_has_an_empty_verdict(admin: AdminClient) -> None:
+def test_unknown_topic_has_an_empty_verdict(admin: AdminClient) -> None:
     verdict = admin.get("/v1/verdict", topic="never-heard-of")
 
     assert (verdict["topic"], verdict["findings"]) == ("never-heard-of", [])
 
 
 @pytest.mark.parametrize("event_id", ["key", "header:id"])
-def test_events_may_be_told_apart_by_key_or_header(admin: AdminClient, event_id: str) -> None:
+def test_event_id_is_the_key_or_a_header(admin: AdminClient, event_id: str) -> None:
     assert admin.call("GET", f"/v1/verdict?topic={TOPIC}&event_id={event_id}").status == 200
 
 
 @pytest.mark.parametrize("event_id", ["", "value", "header:", "headers:id"])
-def test_event_id_that_is_neither_is_400(admin: AdminClient, event_id: str) -> None:
+def test_other_event_id_is_400(admin: AdminClient, event_id: str) -> None:
     answer = admin.call("GET", "/v1/verdict", topic=TOPIC, event_id=event_id)
 
     assert (answer.status, answer.error["field"]) == (400, "event_id")

@@ -1,4 +1,4 @@
-"""Waits for hits: how they end, and that nothing of them is left behind."""
+"""Waits for hits: how they end, without leftover callbacks."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from fauxka.admin.operations.waiting import wait_for_hits
 
 
 class Rule:
-    """A rule that hits when the test says so."""
+    """A rule whose hits the test controls."""
 
     def __init__(self) -> None:
         self.hits = 0
@@ -27,7 +27,7 @@ class Rule:
 
 
 class Caller:
-    """A client that leaves when the test says so."""
+    """A client whose disconnect the test controls."""
 
     def __init__(self) -> None:
         self.left = asyncio.Event()
@@ -49,7 +49,7 @@ async def test_wait_ends_with_the_hits() -> None:
 
 
 @pytest.mark.asyncio
-async def test_wait_ends_when_nobody_waits_any_more() -> None:
+async def test_wait_ends_when_the_caller_disconnects() -> None:
     rule, caller = Rule(), Caller()
     waiting = asyncio.create_task(wait_for_hits(rule, 1, 20_000, caller))
     await asyncio.sleep(0)
@@ -62,7 +62,7 @@ async def test_wait_ends_when_nobody_waits_any_more() -> None:
 
 
 @pytest.mark.asyncio
-async def test_wait_without_time_is_a_question() -> None:
+async def test_wait_with_timeout_0_returns_at_once() -> None:
     rule = Rule()
 
     with pytest.raises(WaitTimeoutError) as error:
@@ -73,7 +73,7 @@ async def test_wait_without_time_is_a_question() -> None:
 
 
 @pytest.mark.asyncio
-async def test_wait_that_is_cancelled_leaves_nothing_behind() -> None:
+async def test_cancelled_wait_leaves_no_callback() -> None:
     rule = Rule()
     waiting = asyncio.create_task(wait_for_hits(rule, 1, 20_000, Caller()))
     await asyncio.sleep(0)

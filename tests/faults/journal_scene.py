@@ -1,4 +1,4 @@
-"""A journal that is told of requests as a broker would tell it, and the real logs in memory that they go to."""
+"""A journal that is called as by a broker, and real logs in memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PRODUCER = 4000
 
 
 @dataclass
-class SeenConnection:
+class FakeConnection:
     connection_id: int = 1
     node_id: int = 1
     listener_name: str = "PLAINTEXT"
@@ -39,10 +39,10 @@ class SeenConnection:
 
 
 @dataclass
-class Asked:
-    """A request, as the broker's context has it and as the rules see it; named: None for one that does not decode."""
+class FakeRequest:
+    """A request for the journal and for rules. named: None for a body that does not decode."""
 
-    connection: SeenConnection = field(default_factory=SeenConnection)
+    connection: FakeConnection = field(default_factory=FakeConnection)
     client_id: str | None = "shop"
     api_key: int = int(ApiKey.PRODUCE)
     api_version: int = 9
@@ -64,7 +64,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Batch:
-    """A batch that a client sends; values: of its records, whose keys are the same and whose timestamps are near."""
+    """A batch of a client. values: of its records, which have equal keys and increasing timestamps."""
 
     base_sequence: int = -1
     values: tuple[str, ...] = ("v",)
@@ -90,12 +90,12 @@ def events(first: int, last: int) -> tuple[str, ...]:
 
 
 def numbered(first: int, last: int, **options: int) -> Batch:
-    """Return the batch of the records first..last, whose sequences are first..last too."""
+    """Return a batch of the records first..last with sequences first..last."""
     return Batch(**{"base_sequence": first, "timestamp": NOW_MS + first, **options}, values=events(first, last))
 
 
 class JournalScene:
-    """A broker's view of a topic, without the broker."""
+    """A topic with its logs and journal."""
 
     def __init__(self, *, partitions: int = 2, is_append_time: bool = False, capacity: int = 1000) -> None:
         self.journal = Journal(capacity, 1)
@@ -127,7 +127,7 @@ class JournalScene:
 
     # -- what clients do
 
-    def asked(self, *batches: Batch, connection: int = 1) -> Asked:
+    def asked(self, *batches: Batch, connection: int = 1) -> FakeRequest:
         """Return a new request with the batches."""
         self.correlation_id += 1
         facts = RequestFacts(
@@ -135,10 +135,10 @@ class JournalScene:
             tuple((TOPIC, batch.partition) for batch in batches),
             batches=[batch_facts(each) for each in batches],
         )
-        return Asked(SeenConnection(connection), correlation_id=self.correlation_id, named=facts)
+        return FakeRequest(FakeConnection(connection), correlation_id=self.correlation_id, named=facts)
 
-    def apply(self, request: Asked) -> Asked:
-        """Have the logs decide about the request's batches."""
+    def apply(self, request: FakeRequest) -> FakeRequest:
+        """Append the request's batches to the logs."""
         request.batches = []
         for batch in request.facts.batches:
             decision: AppendResult | KafkaError
@@ -150,19 +150,19 @@ class JournalScene:
         return request
 
     def send(self, *batches: Batch, connection: int = 1, state: int = RESPONDED) -> int:
-        """Send a request that comes to its handler; return its id."""
+        """Send a request that is handled; return its id."""
         request = self.apply(self.asked(*batches, connection=connection))
         return self.journal.handled(request, request.size, state)
 
     def lose_answer(self, *batches: Batch, connection: int = 1) -> int:
-        """Send a request that is applied, and whose connection is closed in place of an answer."""
+        """Send a request that is applied, and close its connection instead of responding."""
         request_id = self.send(*batches, connection=connection)
         self.journal.fault_acted(request_id, 1, "applied", "close")
         self.journal.unanswered(request_id)
         return request_id
 
-    def keep_back(self, request: Asked, kind: str = "drop", error: ErrorCode = ErrorCode.NONE) -> int:
-        """Have a fault keep the request from its handler."""
+    def keep_back(self, request: FakeRequest, kind: str = "drop", error: ErrorCode = ErrorCode.NONE) -> int:
+        """Send a request that a fault withholds from its handler."""
         actions: dict[str, Action] = {
             "drop": Drop(),
             "hold": Hold(),
@@ -174,7 +174,7 @@ class JournalScene:
         return request_id
 
     def truncate(self, partition: int, *, to_offset: int) -> None:
-        """Crash, and come back without what was behind an offset, at which a batch begins."""
+        """Crash, and recover without the batches from an offset on."""
         log = self.logs[partition]
         batches = [bytes(batch) for batch in self.batches(TOPIC, partition, 0)]
         kept = [batch for batch in batches if parse_header(batch).base_offset < to_offset]

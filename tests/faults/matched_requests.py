@@ -1,4 +1,4 @@
-"""Requests as rules see them, with real batches, for tests of matching."""
+"""Requests with real batches, for tests of matching."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Connection:
 
 @dataclass
 class Request:
-    """told: what the body names; times_read counts how often that was asked for."""
+    """told: the content of the body. times_read: how often the body was decoded."""
 
     connection: Connection = field(default_factory=Connection)
     client_id: str | None = "client"
@@ -45,7 +45,7 @@ def batch_facts(
     base_sequence: int = 0,
     compression: Compression = Compression.NONE,
 ) -> BatchFacts:
-    """Return the facts of a batch, which is built; by default of one record."""
+    """Build a batch, of one record by default, and return its facts."""
     options = BatchOptions(producer_id, producer_epoch, base_sequence, compression)
     data = build_batch(records or [Record(b"value")], options)
     header = parse_header(data)
@@ -62,7 +62,7 @@ def batch_facts(
 
 
 def produce(*batches: BatchFacts, transactional_id: str | None = None, client_id: str | None = "client") -> Request:
-    """Return a Produce request of these batches."""
+    """Return a Produce request with these batches."""
     pairs = [(batch.topic, batch.partition) for batch in batches]
     facts = RequestFacts(
         tuple(dict.fromkeys(topic for topic, _ in pairs)),
@@ -74,5 +74,5 @@ def produce(*batches: BatchFacts, transactional_id: str | None = None, client_id
 
 
 def naming(api_name: str, facts: RequestFacts) -> Request:
-    """Return a request of another API that names this."""
+    """Return a request of another API with these fields."""
     return Request(api_name=api_name, told=facts)

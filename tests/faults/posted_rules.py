@@ -1,4 +1,4 @@
-"""Rules as they come over HTTP: read strictly, without what an answer adds, and checked."""
+"""Rules as posted over HTTP: decoded strictly, without the fields of responses, and checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each action on each operation, on files in memory: what the caller sees, what is in the file, and after a stop."""
+"""Each action on each operation, on files in memory: the result, the content, and the content after a stop."""
 
 import errno
 from collections.abc import Callable
@@ -11,18 +11,18 @@ from fauxka.faults.rules.fault_rules import When
 from fauxka.faults.rules.match import Pattern
 from fauxka.storage.file_systems.os_file_system import OsFileSystem
 
-from .files_on_rules import LOG, SNAPSHOT, FilesOnRules
+from .fault_injecting_files import LOG, SNAPSHOT, FaultInjectingFiles
 
 FOR_EVER = When(times=None)
 
 
 @pytest.fixture
-def files() -> FilesOnRules:
-    return FilesOnRules()
+def files() -> FaultInjectingFiles:
+    return FaultInjectingFiles()
 
 
 def error_of(operation: Callable[[], object]) -> int | None:
-    """The number of the error that the operation fails by; None where it does not."""
+    """Return the errno of the operation; None if it succeeds."""
     try:
         operation()
     except OSError as error:
@@ -30,7 +30,7 @@ def error_of(operation: Callable[[], object]) -> int | None:
     return None
 
 
-def test_without_rules_all_is_done(files: FilesOnRules) -> None:
+def test_without_rules_all_operations_succeed(files: FaultInjectingFiles) -> None:
     file = files.system.open(LOG)
     file.append(b"ab", b"cd")
     file.preallocate(100)
@@ -46,7 +46,7 @@ def test_without_rules_all_is_done(files: FilesOnRules) -> None:
     assert (files.system.folders(), files.system.exists(LOG)) == (["orders-0"], False)
 
 
-def test_file_that_was_open_before_the_rule_goes_wrong_too(files: FilesOnRules) -> None:
+def test_rule_applies_to_a_file_opened_before(files: FaultInjectingFiles) -> None:
     file = files.system.open(LOG)
     files.add(FileRule(action="fail"))
 
@@ -57,7 +57,7 @@ def test_file_that_was_open_before_the_rule_goes_wrong_too(files: FilesOnRules) 
 # fail
 
 
-def test_failed_write_leaves_the_file_alone(files: FilesOnRules) -> None:
+def test_failed_write_does_not_change_the_file(files: FaultInjectingFiles) -> None:
     files.append(b"abc")
     files.add(FileRule(action="fail", operation="write"))
 
@@ -65,7 +65,7 @@ def test_failed_write_leaves_the_file_alone(files: FilesOnRules) -> None:
     assert files.content() == b"abc"
 
 
-def test_failed_write_of_a_small_file_leaves_what_was_there(files: FilesOnRules) -> None:
+def test_failed_replace_keeps_the_old_content(files: FaultInjectingFiles) -> None:
     files.system.replace(SNAPSHOT, b"old")
     files.add(FileRule(action="fail", operation="write"))
 
@@ -73,7 +73,7 @@ def test_failed_write_of_a_small_file_leaves_what_was_there(files: FilesOnRules)
     assert files.content(SNAPSHOT) == b"old"
 
 
-def test_failed_fsync_is_an_error_of_its_step(files: FilesOnRules) -> None:
+def test_failed_fsync_is_an_error_of_its_step(files: FaultInjectingFiles) -> None:
     files.append()
     files.add(FileRule(action="fail", operation="fsync", when=FOR_EVER))
 
@@ -85,7 +85,7 @@ def test_failed_fsync_is_an_error_of_its_step(files: FilesOnRules) -> None:
     assert error_of(lambda: files.system.replace(SNAPSHOT, b"new")) is None
 
 
-def test_failed_rename_leaves_the_names_alone(files: FilesOnRules) -> None:
+def test_failed_rename_does_not_change_names(files: FaultInjectingFiles) -> None:
     files.append()
     files.add(FileRule(action="fail", operation="rename", when=FOR_EVER))
 
@@ -98,7 +98,7 @@ def test_failed_rename_leaves_the_names_alone(files: FilesOnRules) -> None:
 # tear
 
 
-def test_torn_write_is_an_error_and_its_bytes_do_not_count(files: FilesOnRules) -> None:
+def test_torn_write_fails_and_size_excludes_its_bytes(files: FaultInjectingFiles) -> None:
     files.append(b"abc")
     file = files.system.open(LOG)
     files.add(FileRule(action="tear", bytes=2))
@@ -109,7 +109,7 @@ def test_torn_write_is_an_error_and_its_bytes_do_not_count(files: FilesOnRules) 
 
 
 @pytest.mark.parametrize("is_lifted", [False, True])
-def test_next_write_stands_right_behind_what_was_whole(files: FilesOnRules, is_lifted: bool) -> None:
+def test_next_write_follows_the_last_complete_one(files: FaultInjectingFiles, is_lifted: bool) -> None:
     file = files.system.open(LOG)
     file.append(b"abc", b"")
     armed = files.add(FileRule(action="tear", bytes=2))
@@ -124,7 +124,7 @@ def test_next_write_stands_right_behind_what_was_whole(files: FilesOnRules, is_l
     assert files.faults.is_armed is not is_lifted
 
 
-def test_torn_write_never_lands_whole(files: FilesOnRules) -> None:
+def test_torn_write_is_never_complete(files: FaultInjectingFiles) -> None:
     files.add(FileRule(action="tear", bytes=100))
 
     error_of(lambda: files.append(b"abcd"))
@@ -132,7 +132,7 @@ def test_torn_write_never_lands_whole(files: FilesOnRules) -> None:
     assert files.content() == b"abc"
 
 
-def test_torn_tail_stays_when_the_machine_stops(files: FilesOnRules) -> None:
+def test_torn_bytes_stay_after_a_stop(files: FaultInjectingFiles) -> None:
     file = files.system.open(LOG)
     files.add(FileRule(action="tear", bytes=2))
     error_of(lambda: file.append(b"abcd", b""))
@@ -142,7 +142,7 @@ def test_torn_tail_stays_when_the_machine_stops(files: FilesOnRules) -> None:
     assert files.content() == b"ab"
 
 
-def test_torn_small_file_leaves_what_was_there_and_its_first_bytes_beside_it(files: FilesOnRules) -> None:
+def test_torn_replace_keeps_the_old_content_and_writes_the_temporary_file(files: FaultInjectingFiles) -> None:
     files.system.replace(SNAPSHOT, b"old")
     files.add(FileRule(action="tear", bytes=2))
 
@@ -150,7 +150,7 @@ def test_torn_small_file_leaves_what_was_there_and_its_first_bytes_beside_it(fil
     assert (files.content(SNAPSHOT), files.content(SNAPSHOT + ".tmp")) == (b"old", b"ne")
 
 
-def test_torn_write_stops_the_machine_where_it_was(files: FilesOnRules) -> None:
+def test_torn_write_with_crash_stops_the_node(files: FaultInjectingFiles) -> None:
     crashes: list[int | None] = []
 
     def crash(restart_after_ms: int | None) -> None:
@@ -174,7 +174,7 @@ def test_torn_write_stops_the_machine_where_it_was(files: FilesOnRules) -> None:
 # lose
 
 
-def test_lost_write_is_seen_until_the_machine_stops(files: FilesOnRules) -> None:
+def test_lost_write_is_readable_until_the_node_stops(files: FaultInjectingFiles) -> None:
     file = files.system.open(LOG)
     file.append(b"abc", b"")
     files.add(FileRule(action="lose", operation="write"))
@@ -187,7 +187,7 @@ def test_lost_write_is_seen_until_the_machine_stops(files: FilesOnRules) -> None
     assert files.content() == b"abc"
 
 
-def test_lost_write_in_front_of_another_is_a_hole(files: FilesOnRules) -> None:
+def test_lost_write_before_another_is_a_hole(files: FaultInjectingFiles) -> None:
     file = files.system.open(LOG)
     files.add(FileRule(action="lose", operation="write", when=When(skip=1, times=2)))
     for content in (b"ab", b"cd", b"ef", b"gh"):
@@ -198,7 +198,7 @@ def test_lost_write_in_front_of_another_is_a_hole(files: FilesOnRules) -> None:
     assert files.content() == b"ab\0\0\0\0gh"
 
 
-def test_lost_write_that_was_cut_off_again_leaves_nothing(files: FilesOnRules) -> None:
+def test_truncated_lost_write_leaves_nothing(files: FaultInjectingFiles) -> None:
     file = files.system.open(LOG)
     files.add(FileRule(action="lose", operation="write", when=When(skip=1)))
     file.append(b"abc", b"")
@@ -211,7 +211,7 @@ def test_lost_write_that_was_cut_off_again_leaves_nothing(files: FilesOnRules) -
     assert files.content() == b"abxyz"
 
 
-def test_lost_write_is_lost_though_the_rule_and_the_file_are_gone(files: FilesOnRules) -> None:
+def test_lost_write_stays_lost_without_the_rule_and_the_file_object(files: FaultInjectingFiles) -> None:
     armed = files.add(FileRule(action="lose", operation="write"))
     files.append(b"abc")
     files.faults.plan.remove(armed.id)
@@ -221,7 +221,7 @@ def test_lost_write_is_lost_though_the_rule_and_the_file_are_gone(files: FilesOn
     assert files.content() == b""
 
 
-def test_lost_write_of_a_small_file_writes_nothing(files: FilesOnRules) -> None:
+def test_lost_replace_writes_nothing(files: FaultInjectingFiles) -> None:
     files.add(FileRule(action="lose", file_kind="snapshot"))
 
     files.system.replace(SNAPSHOT, b"producers", is_synced=True)
@@ -229,7 +229,7 @@ def test_lost_write_of_a_small_file_writes_nothing(files: FilesOnRules) -> None:
     assert not files.system.exists(SNAPSHOT)
 
 
-def test_lost_fsync_loses_what_it_was_to_make_safe_when_the_machine_stops(files: FilesOnRules) -> None:
+def test_lost_fsync_loses_its_writes_at_a_stop(files: FaultInjectingFiles) -> None:
     files.add(FileRule(action="lose", operation="fsync", when=When(skip=1)))
     file = files.system.open(LOG)
     file.append(b"abc", b"")
@@ -242,7 +242,7 @@ def test_lost_fsync_loses_what_it_was_to_make_safe_when_the_machine_stops(files:
     assert files.content() == b"abc"
 
 
-def test_fsync_after_a_lost_one_makes_all_safe(files: FilesOnRules) -> None:
+def test_later_fsync_makes_all_writes_safe(files: FaultInjectingFiles) -> None:
     files.add(FileRule(action="lose", operation="fsync"))
     file = files.system.open(LOG)
     file.append(b"abc", b"")
@@ -254,7 +254,7 @@ def test_fsync_after_a_lost_one_makes_all_safe(files: FilesOnRules) -> None:
     assert files.content() == b"abc"
 
 
-def test_what_was_there_before_the_rule_counts_as_safe(files: FilesOnRules) -> None:
+def test_content_from_before_the_rule_is_safe(files: FaultInjectingFiles) -> None:
     file = files.system.open(LOG)
     file.append(b"abc", b"")
     files.add(FileRule(action="lose", operation="fsync"))
@@ -266,7 +266,7 @@ def test_what_was_there_before_the_rule_counts_as_safe(files: FilesOnRules) -> N
     assert files.content() == b"abc"
 
 
-def test_what_is_known_of_syncs_is_forgotten_with_the_last_rule(files: FilesOnRules) -> None:
+def test_synced_sizes_are_deleted_with_the_last_rule(files: FaultInjectingFiles) -> None:
     lifted = files.add(FileRule(action="slow", operation="rename", ms=1))
     file = files.system.open(LOG)
     file.append(b"abc", b"")
@@ -282,7 +282,7 @@ def test_what_is_known_of_syncs_is_forgotten_with_the_last_rule(files: FilesOnRu
     assert files.content() == b"abcdef"
 
 
-def test_lost_rename_is_undone_when_the_machine_stops(files: FilesOnRules) -> None:
+def test_lost_rename_is_undone_at_a_stop(files: FaultInjectingFiles) -> None:
     files.append(b"abc")
     files.add(FileRule(action="lose", operation="rename", when=FOR_EVER))
 
@@ -295,7 +295,7 @@ def test_lost_rename_is_undone_when_the_machine_stops(files: FilesOnRules) -> No
     assert files.content(LOG) == b"abc"
 
 
-def test_lost_rename_of_a_small_file_leaves_what_was_there(files: FilesOnRules) -> None:
+def test_lost_rename_of_a_replace_keeps_the_old_content(files: FaultInjectingFiles) -> None:
     files.system.replace(SNAPSHOT, b"old")
     files.add(FileRule(action="lose", operation="rename"))
 
@@ -304,7 +304,7 @@ def test_lost_rename_of_a_small_file_leaves_what_was_there(files: FilesOnRules) 
     assert files.content(SNAPSHOT) == b"old"
 
 
-def test_lost_things_of_a_deleted_file_are_no_matter(files: FilesOnRules) -> None:
+def test_lost_writes_of_a_deleted_file_are_ignored(files: FaultInjectingFiles) -> None:
     files.add(FileRule(action="lose", when=FOR_EVER))
     files.append()
     files.system.rename(LOG, LOG + ".deleted")
@@ -318,7 +318,7 @@ def test_lost_things_of_a_deleted_file_are_no_matter(files: FilesOnRules) -> Non
 # slow
 
 
-def test_slow_write_on_the_event_loop_is_added_up_for_the_answer(files: FilesOnRules) -> None:
+def test_slow_writes_on_the_event_loop_delay_the_response_by_their_sum(files: FaultInjectingFiles) -> None:
     files.add(FileRule(action="slow", ms=30, when=When(times=2)))
 
     files.append(b"ab")
@@ -329,7 +329,7 @@ def test_slow_write_on_the_event_loop_is_added_up_for_the_answer(files: FilesOnR
     assert files.content() == b"abcd"
 
 
-def test_delay_that_nobody_took_goes_by(files: FilesOnRules) -> None:
+def test_unused_delay_expires(files: FaultInjectingFiles) -> None:
     files.add(FileRule(action="slow", ms=30, when=FOR_EVER))
     files.append()
     files.now_ms += 20
@@ -338,7 +338,7 @@ def test_delay_that_nobody_took_goes_by(files: FilesOnRules) -> None:
     assert files.faults.take_delay_ms() == 40
 
 
-def test_slow_operations_in_other_threads_wait(files: FilesOnRules) -> None:
+def test_slow_operations_block_other_threads(files: FaultInjectingFiles) -> None:
     files.append()
     files.threads.is_loop = False
     files.add(FileRule(action="slow", ms=30, when=FOR_EVER))
@@ -354,7 +354,7 @@ def test_slow_operations_in_other_threads_wait(files: FilesOnRules) -> None:
 # disk_full and read_only
 
 
-def test_full_disk_takes_nothing_more_until_it_is_lifted(files: FilesOnRules) -> None:
+def test_full_disk_refuses_writes_until_the_rule_is_removed(files: FaultInjectingFiles) -> None:
     files.append(b"abc")
     armed = files.add(FileRule(action="disk_full"))
 
@@ -371,14 +371,14 @@ def test_full_disk_takes_nothing_more_until_it_is_lifted(files: FilesOnRules) ->
     assert error_of(files.append) is None
 
 
-def test_full_disk_of_one_folder_leaves_the_others_alone(files: FilesOnRules) -> None:
+def test_full_disk_of_one_folder_does_not_affect_others(files: FaultInjectingFiles) -> None:
     files.add(FileRule(action="disk_full", folder=Pattern("orders-.*")))
 
     assert error_of(files.append) == errno.ENOSPC
     assert error_of(lambda: files.append(path="users-0/00000000000000000000.log")) is None
 
 
-def test_read_only_files_are_read_and_synced_and_nothing_else(files: FilesOnRules) -> None:
+def test_read_only_files_allow_only_reads_and_syncs(files: FaultInjectingFiles) -> None:
     files.append(b"abc")
     file = files.system.open(LOG)
     files.add(FileRule(action="read_only"))
@@ -403,7 +403,7 @@ def test_read_only_files_are_read_and_synced_and_nothing_else(files: FilesOnRule
 # corrupt
 
 
-def test_corrupt_write_changes_its_last_bytes(files: FilesOnRules) -> None:
+def test_corrupt_write_changes_its_last_bytes(files: FaultInjectingFiles) -> None:
     files.append(b"abc")
     files.add(FileRule(action="corrupt", when=When(times=1)))
 
@@ -413,7 +413,7 @@ def test_corrupt_write_changes_its_last_bytes(files: FilesOnRules) -> None:
     assert files.content() == b"abcde" + bytes([ord("f") ^ 0xFF]) + b"ghi"
 
 
-def test_corrupt_small_file_is_written_with_so_many_wrong_bytes(files: FilesOnRules) -> None:
+def test_corrupt_replace_changes_its_last_bytes(files: FaultInjectingFiles) -> None:
     files.add(FileRule(action="corrupt", file_kind="snapshot", bytes=2))
 
     files.system.replace(SNAPSHOT, b"abc")
@@ -421,8 +421,8 @@ def test_corrupt_small_file_is_written_with_so_many_wrong_bytes(files: FilesOnRu
     assert files.content(SNAPSHOT) == b"a" + bytes([ord("b") ^ 0xFF, ord("c") ^ 0xFF])
 
 
-def test_files_on_disk_lose_and_tear_as_those_in_memory_do(tmp_path: Path) -> None:
-    files = FilesOnRules(OsFileSystem(tmp_path))
+def test_files_on_disk_lose_and_tear_like_files_in_memory(tmp_path: Path) -> None:
+    files = FaultInjectingFiles(OsFileSystem(tmp_path))
     file = files.system.open(LOG)
     files.add(FileRule(action="lose", operation="write", when=When(skip=1)))
     files.add(FileRule(action="tear", bytes=1, when=When(skip=2)))
@@ -437,7 +437,7 @@ def test_files_on_disk_lose_and_tear_as_those_in_memory_do(tmp_path: Path) -> No
     assert (tmp_path / LOG).read_bytes() == b"ab\0\0efg"
 
 
-def test_files_that_are_wrapped_twice_go_wrong_once(files: FilesOnRules) -> None:
+def test_rules_apply_once_to_files_wrapped_twice(files: FaultInjectingFiles) -> None:
     again = files.faults.wrap(files.system)
     armed = files.add(FileRule(action="slow", ms=1, when=FOR_EVER))
 

@@ -1,4 +1,4 @@
-"""Rules in order, their turns, their counts, and what each hit tells the broker."""
+"""Order, hits and counts of rules, and the fault of each hit."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def rule(
 
 
 def hits(plan: FaultPlan, count: int) -> list[int]:
-    """Return which of so many equal requests, counted from 0, are hit."""
+    """Return the indexes of the equal requests that are hit."""
     return [number for number in range(count) if plan.received(produce(batch_facts())) is not None]
 
 
@@ -77,7 +77,7 @@ def test_a_plan_without_rules_is_not_armed() -> None:
 
 
 @pytest.mark.parametrize("point", ["received", "applied", "answering"])
-def test_a_rule_is_asked_at_its_point_only(point: Point) -> None:
+def test_rule_is_evaluated_at_its_point_only(point: Point) -> None:
     plan = new_plan(rule(point=point, when=When(times=None)))
     assert (plan.is_armed, plan.is_accepting_armed) == (True, False)
     request = produce()
@@ -86,7 +86,7 @@ def test_a_rule_is_asked_at_its_point_only(point: Point) -> None:
     assert plan.accepted(Connection()) is None
 
 
-def test_a_rule_for_connections_is_asked_as_they_come() -> None:
+def test_connection_rule_is_evaluated_for_new_connections() -> None:
     plan = new_plan(rule(Reset(), match=Match(listener="PLAINTEXT"), point="accepted"))
     assert (plan.is_armed, plan.is_accepting_armed) == (False, True)
     assert plan.accepted(Connection(listener_name="SSL")) is None
@@ -107,7 +107,7 @@ def test_a_rule_for_connections_is_asked_as_they_come() -> None:
         (When(probability=0.0, times=None), []),
     ],
 )
-def test_when_says_which_of_those_that_match_are_hit(when: When, expected: list[int]) -> None:
+def test_when_chooses_the_hits(when: When, expected: list[int]) -> None:
     plan = new_plan(rule(when=when))
     assert hits(plan, 12) == expected
     assert plan.rules[0].matched == 12
@@ -115,7 +115,7 @@ def test_when_says_which_of_those_that_match_are_hit(when: When, expected: list[
     assert plan.rules[0].remaining == (None if when.times is None else when.times - len(expected))
 
 
-def test_a_seed_decides_which_part_is_hit() -> None:
+def test_seed_chooses_the_hits() -> None:
     first, again, other = (
         hits(new_plan(rule(when=When(times=None, probability=0.3, seed=seed))), 200) for seed in (1, 1, 2)
     )
@@ -124,7 +124,7 @@ def test_a_seed_decides_which_part_is_hit() -> None:
     assert 30 < len(first) < 90
 
 
-def test_the_clock_opens_and_closes_a_rule() -> None:
+def test_window_of_the_clock_limits_a_rule() -> None:
     clock = Clock()
     plan = FaultPlan(lambda: clock.now_ms)
     armed = plan.add(rule(when=When(times=None, skip=1, after_ms=10, until_ms=30)))
@@ -138,7 +138,7 @@ def test_the_clock_opens_and_closes_a_rule() -> None:
     assert (armed.matched, armed.last_hit_ms) == (7, 1_000_029)
 
 
-def test_the_first_rule_that_hits_acts_and_ends_the_search() -> None:
+def test_first_hit_ends_the_search() -> None:
     plan = new_plan(rule(Close(), match=Match(topic="bills")), rule(Drop()), rule(Reset(), when=When(times=None)))
     kinds: list[str] = []
     for _ in range(2):
@@ -149,7 +149,7 @@ def test_the_first_rule_that_hits_acts_and_ends_the_search() -> None:
     assert [armed.matched for armed in plan.rules] == [0, 2, 1]
 
 
-def test_an_observer_counts_and_the_search_goes_on() -> None:
+def test_observe_rule_does_not_end_the_search() -> None:
     plan = new_plan(rule(Observe(), when=When(times=None)), rule(Close()))
     first, second = plan.received(produce()), plan.received(produce())
     assert first is not None
@@ -157,7 +157,7 @@ def test_an_observer_counts_and_the_search_goes_on() -> None:
     assert plan.rules[0].hits == 2
 
 
-def test_rules_are_added_at_a_place_replaced_and_lifted() -> None:
+def test_rules_are_inserted_replaced_and_removed() -> None:
     plan = new_plan(rule(Close()), rule(Drop()))
     third = plan.add(rule(Reset()), position=1)
     assert [armed.id for armed in plan.rules] == [1, 3, 2]
@@ -172,7 +172,7 @@ def test_rules_are_added_at_a_place_replaced_and_lifted() -> None:
     assert plan.add(rule()).id == 4
 
 
-def test_ids_that_are_not_in_force_are_told() -> None:
+def test_unknown_rule_id_is_a_key_error() -> None:
     plan = new_plan(rule())
     assert plan.find(2) is None
     with pytest.raises(KeyError):
@@ -181,7 +181,7 @@ def test_ids_that_are_not_in_force_are_told() -> None:
         plan.replace(2, rule())
 
 
-def test_a_rule_that_cannot_be_changes_nothing() -> None:
+def test_invalid_rule_changes_nothing() -> None:
     plan = new_plan(rule(Close()))
     with pytest.raises(RuleError):
         plan.add(rule(DeliverTwice(), point="applied"))
@@ -191,20 +191,20 @@ def test_a_rule_that_cannot_be_changes_nothing() -> None:
     assert plan.add(rule()).id == 2
 
 
-def test_there_is_a_limit_to_rules() -> None:
+def test_number_of_rules_is_limited() -> None:
     plan = new_plan(*[rule()] * RULES_MAX)
     with pytest.raises(RuleError, match="already 1000 rules"):
         plan.add(rule())
 
 
-def test_a_rule_may_be_lifted_by_whoever_waits_for_its_hits() -> None:
+def test_hit_callback_may_remove_the_rule() -> None:
     plan = new_plan(rule(Observe()), rule(Close()))
     plan.rules[0].when_hits(1, plan.clear)
     assert plan.received(produce()) is not None
     assert plan.rules == ()
 
 
-def test_whoever_waits_for_hits_is_called_once() -> None:
+def test_hit_callback_is_called_once() -> None:
     plan = new_plan(rule(when=When(times=None)))
     armed = plan.rules[0]
     reached: list[str] = []
@@ -263,7 +263,7 @@ def test_a_fault_carries_the_action_of_its_rule(action: Action, point: Point, er
         (Match(producer_id=7), "partition"),
     ],
 )
-def test_an_error_is_for_as_much_as_the_rule_asks_for(match: Match, expected: str) -> None:
+def test_default_scope_of_an_error_follows_the_match(match: Match, expected: str) -> None:
     request = produce(batch_facts("orders", 0, records=[Record(key=b"k")]), batch_facts("bills", 0, producer_id=8))
     fault = fault_of(rule(Error(error=6), match=match), request)
     assert fault.scope == expected
@@ -279,7 +279,7 @@ def test_an_error_is_for_as_much_as_the_rule_asks_for(match: Match, expected: st
         ("request", [("orders", 0), ("orders", 1), ("bills", 0)]),
     ],
 )
-def test_a_rule_may_say_how_much_gets_its_error(scope: Scope, chosen: list[tuple[str, int]]) -> None:
+def test_scope_of_the_rule_overrides_the_default(scope: Scope, chosen: list[tuple[str, int]]) -> None:
     partitions = [("orders", 0), ("orders", 1), ("bills", 0)]
     request = produce(*(batch_facts(*partition) for partition in partitions))
     match = Match(api="Produce", topic="orders", partition=0)
@@ -287,12 +287,12 @@ def test_a_rule_may_say_how_much_gets_its_error(scope: Scope, chosen: list[tuple
     assert [partition for partition in partitions if fault.chooses(*partition)] == chosen
 
 
-def test_a_rule_that_names_no_part_chooses_all_partitions() -> None:
+def test_match_without_parts_chooses_all_partitions() -> None:
     fault = fault_of(rule(Error(error=6, scope="partition")), produce(batch_facts("a"), batch_facts("b")))
     assert (fault.scope, fault.chooses("a", 0), fault.chooses("b", 0)) == ("partition", True, True)
 
 
-def test_an_answer_without_a_place_for_less_fails_as_a_whole() -> None:
+def test_response_with_only_a_top_level_error_fails_as_a_whole() -> None:
     # A heartbeat names the topics of a group, and its answer has one error code.
     request = naming("ConsumerGroupHeartbeat", RequestFacts(topics=("orders",)))
     fault = fault_of(rule(Error(error=6), match=Match(topic="orders")), request)
@@ -301,7 +301,7 @@ def test_an_answer_without_a_place_for_less_fails_as_a_whole() -> None:
     assert fault.scope == "request"
 
 
-def test_near_misses_say_why_a_rule_never_hit() -> None:
+def test_near_misses_explain_a_rule_that_never_hit() -> None:
     plan = new_plan(rule(match=Match(api="Produce", topic="orders", partition=1)))
     for partition in (0, 0, 2):
         plan.received(produce(batch_facts("orders", partition)))
@@ -314,7 +314,7 @@ def test_near_misses_say_why_a_rule_never_hit() -> None:
     ]
 
 
-def test_the_nearest_misses_stay_where_there_are_too_many() -> None:
+def test_only_the_nearest_misses_are_kept() -> None:
     plan = new_plan(rule(match=Match(client_id="me", partition=100)))
     for number in range(NEAR_MISSES_MAX + 5):
         plan.received(produce(client_id=f"client-{number}" + "x" * 1000))

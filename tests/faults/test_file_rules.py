@@ -1,4 +1,4 @@
-"""Rules for files: what they match, count and refuse."""
+"""File fault rules: matching, counts and validation."""
 
 from typing import Any
 
@@ -14,13 +14,13 @@ from fauxka.faults.rules.match import Pattern
 from fauxka.faults.rules.near_misses import NearMiss
 from fauxka.faults.rules.rule_list import RULES_MAX
 
-from .files_on_rules import LOG, SNAPSHOT, FilesOnRules
+from .fault_injecting_files import LOG, SNAPSHOT, FaultInjectingFiles
 from .posted_rules import decode_file_rule
 
 
 def hits(rule: FileRule, *operations: tuple[OperationKind, str]) -> list[bool]:
-    """Which of the operations the rule hits."""
-    files = FilesOnRules()
+    """Return for each operation whether the rule hits it."""
+    files = FaultInjectingFiles()
     files.add(rule)
     return [files.faults.plan.decide(kind, path) is not None for kind, path in operations]
 
@@ -47,7 +47,7 @@ WRITE, SYNC, RENAME = OperationKind.WRITE, OperationKind.SYNC, OperationKind.REN
         ("00000000000000000000", None),
     ],
 )
-def test_kind_of_a_file_is_in_its_name(path: str, kind: str | None) -> None:
+def test_file_kind_follows_from_the_name(path: str, kind: str | None) -> None:
     assert file_kind_of(path) == kind
 
 
@@ -55,7 +55,7 @@ def test_metadata_file_of_the_broker_is_known() -> None:
     assert METADATA_FILE in METADATA_FILES
 
 
-def test_rule_without_files_matches_every_file_and_every_operation_of_its_action() -> None:
+def test_rule_without_conditions_matches_all_operations_of_its_action() -> None:
     when = When(times=None)
 
     assert hits(FileRule(action="fail", when=when), (WRITE, LOG), (SYNC, SNAPSHOT), (RENAME, "a")) == [True] * 3
@@ -68,7 +68,7 @@ def test_list_of_operations_means_any_of_them() -> None:
     assert hits(rule, (WRITE, LOG), (SYNC, LOG), (RENAME, LOG)) == [False, True, True]
 
 
-def test_folder_kind_and_path_must_all_hold() -> None:
+def test_folder_kind_and_path_must_all_match() -> None:
     rule = FileRule(
         action="fail", folder=Pattern("orders-.*"), file_kind="log", path=Pattern(".*0000.log"), when=When(times=None)
     )
@@ -80,7 +80,7 @@ def test_folder_kind_and_path_must_all_hold() -> None:
     ]
 
 
-def test_top_folder_is_the_empty_text() -> None:
+def test_empty_text_is_the_top_folder() -> None:
     rule = FileRule(action="fail", folder="", when=When(times=None))
 
     assert hits(rule, (WRITE, "meta.properties"), (WRITE, LOG), (OperationKind.SYNC_FOLDER, "/")) == [True, False, True]
@@ -92,7 +92,7 @@ def test_nth_operation_is_hit() -> None:
     assert hits(rule, *[(WRITE, LOG)] * 7) == [False, True, False, True, False, False, False]
 
 
-def test_rule_hits_once_where_nothing_is_said_and_a_full_disk_is_full_until_it_is_lifted() -> None:
+def test_default_is_one_hit_and_no_limit_for_a_full_disk() -> None:
     writes = [(WRITE, LOG)] * 3
 
     assert hits(FileRule(action="fail"), *writes) == [True, False, False]
@@ -109,8 +109,8 @@ def test_same_seed_hits_the_same_operations() -> None:
     assert len(set(hits(rule, *writes))) == 2
 
 
-def test_rule_counts_and_tells_its_last_hit() -> None:
-    files = FilesOnRules()
+def test_rule_has_counts_and_last_hit() -> None:
+    files = FaultInjectingFiles()
     armed = files.add(FileRule(action="slow", ms=1, when=When(skip=1, times=2)))
 
     files.append()
@@ -120,8 +120,8 @@ def test_rule_counts_and_tells_its_last_hit() -> None:
     assert (armed.id, armed.matched, armed.hits, armed.remaining, armed.last_hit_ms) == (1, 2, 1, 1, 2000)
 
 
-def test_who_waits_for_hits_is_told() -> None:
-    files = FilesOnRules()
+def test_hit_callback_of_a_file_rule_is_called() -> None:
+    files = FaultInjectingFiles()
     armed = files.add(FileRule(action="slow", ms=1, when=When(times=2)))
     told: list[int] = []
     armed.when_hits(2, lambda: told.append(armed.hits))
@@ -133,8 +133,8 @@ def test_who_waits_for_hits_is_told() -> None:
     assert told == [2]
 
 
-def test_near_misses_tell_the_first_field_that_did_not_hold() -> None:
-    files = FilesOnRules()
+def test_near_misses_have_the_first_mismatch() -> None:
+    files = FaultInjectingFiles()
     armed = files.add(FileRule(action="fail", operation="fsync", folder="orders-0", file_kind="log"))
 
     files.append()
@@ -149,8 +149,8 @@ def test_near_misses_tell_the_first_field_that_did_not_hold() -> None:
     ]
 
 
-def test_first_rule_that_hits_acts_and_those_behind_it_do_not_count() -> None:
-    files = FilesOnRules()
+def test_first_hit_of_file_rules_ends_the_search() -> None:
+    files = FaultInjectingFiles()
     first = files.add(FileRule(action="slow", ms=1))
     second = files.add(FileRule(action="fail"))
 
@@ -161,8 +161,8 @@ def test_first_rule_that_hits_acts_and_those_behind_it_do_not_count() -> None:
     assert (first.matched, first.hits, second.matched, second.hits) == (2, 1, 1, 1)
 
 
-def test_rule_can_be_put_in_front_replaced_and_lifted() -> None:
-    files = FilesOnRules()
+def test_file_rule_is_inserted_replaced_and_removed() -> None:
+    files = FaultInjectingFiles()
     plan = files.faults.plan
     plan.add(FileRule(action="fail"))
     plan.add(FileRule(action="slow", ms=1), position=0)
@@ -175,8 +175,8 @@ def test_rule_can_be_put_in_front_replaced_and_lifted() -> None:
         plan.remove(2)
 
 
-def test_there_is_a_limit_to_the_number_of_rules() -> None:
-    files = FilesOnRules()
+def test_number_of_file_rules_is_limited() -> None:
+    files = FaultInjectingFiles()
     for _ in range(RULES_MAX):
         files.add(FileRule(action="fail"))
 
@@ -203,7 +203,7 @@ def test_there_is_a_limit_to_the_number_of_rules() -> None:
         ({"action": "fail", "when": {"after_ms": 5, "until_ms": 5}}, "when.until_ms", "integer >= 6"),
     ],
 )
-def test_rule_that_could_never_act_is_refused(fields: dict[str, Any], field: str, allowed: str) -> None:
+def test_file_rule_without_effect_is_rejected(fields: dict[str, Any], field: str, allowed: str) -> None:
     import msgspec
 
     with pytest.raises(RuleError) as refused:
@@ -222,14 +222,14 @@ def test_rule_that_could_never_act_is_refused(fields: dict[str, Any], field: str
         (b"{}", "action"),
     ],
 )
-def test_text_that_is_no_rule_is_refused(text: bytes, field: str) -> None:
+def test_invalid_json_of_a_file_rule_is_rejected(text: bytes, field: str) -> None:
     with pytest.raises(RuleError) as refused:
         decode_file_rule(text)
 
     assert refused.value.field == field
 
 
-def test_rule_of_the_contract_is_one() -> None:
+def test_documented_file_rule_is_valid() -> None:
     rule = decode_file_rule(
         b'{"operation": "write", "path": {"regex": "orders-0/.*"}, "action": "tear", "bytes": 30,'
         b' "when": {"skip": 2}, "crash": {"restart_after_ms": 100}}'

@@ -1,4 +1,4 @@
-"""The journal: what is kept of requests, what is told of them later, and that nothing else is kept alive."""
+"""The journal: records, entries and outcomes, and no references to buffers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.storage.append_refused import AppendRefused
 
-from .journal_scene import NOW_MS, PRODUCER, TOPIC, Asked, JournalScene, SeenConnection, numbered
+from .journal_scene import NOW_MS, PRODUCER, TOPIC, FakeConnection, FakeRequest, JournalScene, numbered
 
 
 def only(journal: Journal) -> JournalEntry:
@@ -25,7 +25,7 @@ def only(journal: Journal) -> JournalEntry:
     return entry
 
 
-def test_appended_batch_is_told_with_its_numbers_and_in_words() -> None:
+def test_appended_batch_has_its_numbers_and_reason() -> None:
     scene = JournalScene()
 
     request_id = scene.send(numbered(5, 9), connection=3)
@@ -41,7 +41,7 @@ def test_appended_batch_is_told_with_its_numbers_and_in_words() -> None:
     assert batch.why == "producer 4000 epoch 0: sequences 5..9 appended at offsets 0..4"
 
 
-def test_duplicate_and_refused_batches_say_the_rule() -> None:
+def test_duplicate_and_refused_batches_have_a_reason() -> None:
     scene = JournalScene()
     scene.send(numbered(0, 4))
     scene.send(numbered(0, 4))
@@ -57,11 +57,11 @@ def test_duplicate_and_refused_batches_say_the_rule() -> None:
     assert refused.error == "OUT_OF_ORDER_SEQUENCE_NUMBER"
 
 
-def test_refusal_without_a_log_has_its_code() -> None:
+def test_refusal_without_a_log_has_its_error_code() -> None:
     journal = Journal(10, 1)
     error = KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
-    journal.handled(Asked(batches=[("nowhere", 7, error)]), 100, RESPONDED)
+    journal.handled(FakeRequest(batches=[("nowhere", 7, error)]), 100, RESPONDED)
 
     batch = only(journal).batches[0]
     assert (batch.topic, batch.partition, batch.decision) == ("nowhere", 7, "refused")
@@ -72,15 +72,17 @@ def test_refusal_without_a_log_has_its_code() -> None:
     )
 
 
-def test_error_of_an_answer_as_a_whole_is_told_by_name() -> None:
+def test_top_level_error_has_its_name() -> None:
     journal = Journal(10, 1)
 
-    journal.handled(Asked(api_key=int(ApiKey.JOIN_GROUP), error_code=int(ErrorCode.MEMBER_ID_REQUIRED)), 100, RESPONDED)
+    journal.handled(
+        FakeRequest(api_key=int(ApiKey.JOIN_GROUP), error_code=int(ErrorCode.MEMBER_ID_REQUIRED)), 100, RESPONDED
+    )
 
     assert (only(journal).api, only(journal).error) == ("JoinGroup", "MEMBER_ID_REQUIRED")
 
 
-def test_swallowed_request_was_not_applied_and_not_answered() -> None:
+def test_dropped_request_is_not_applied_and_not_answered() -> None:
     scene = JournalScene()
 
     scene.keep_back(scene.asked(numbered(5, 9)), "drop")
@@ -93,7 +95,7 @@ def test_swallowed_request_was_not_applied_and_not_answered() -> None:
     assert batch.why == "rule 1 (drop at received) withheld it from the log"
 
 
-def test_error_at_received_is_answered() -> None:
+def test_error_at_received_counts_as_answered() -> None:
     scene = JournalScene()
 
     scene.keep_back(scene.asked(numbered(5, 9)), "error", ErrorCode.NOT_LEADER_OR_FOLLOWER)
@@ -133,9 +135,9 @@ def test_held_request_is_one_request_before_and_after_its_release() -> None:
     assert scene.journal.last_id == 1
 
 
-def test_answers_that_wait_are_written_or_are_not() -> None:
+def test_pending_response_is_written_or_not() -> None:
     journal = Journal(10, 1)
-    ids = [journal.handled(Asked(), 100, PENDING) for _ in range(3)]
+    ids = [journal.handled(FakeRequest(), 100, PENDING) for _ in range(3)]
 
     journal.answered(ids[0])
     journal.unanswered(ids[1])
@@ -144,7 +146,7 @@ def test_answers_that_wait_are_written_or_are_not() -> None:
     assert [entry.answered for entry in read_entries(journal)] == [True, False, False]
 
 
-def test_answer_that_is_not_owed_is_not_written() -> None:
+def test_request_without_response_is_not_answered() -> None:
     scene = JournalScene()
 
     scene.send(numbered(0, 4), state=NO_RESPONSE)
@@ -152,7 +154,7 @@ def test_answer_that_is_not_owed_is_not_written() -> None:
     assert (only(scene.journal).answered, only(scene.journal).answer) == (False, "not_owed")
 
 
-def test_lie_is_told_as_the_error_of_the_answer() -> None:
+def test_replaced_response_has_the_replacing_error() -> None:
     scene = JournalScene()
     request_id = scene.send(numbered(0, 4))
 
@@ -165,25 +167,25 @@ def test_lie_is_told_as_the_error_of_the_answer() -> None:
 def test_ring_keeps_the_newest_and_counts_what_it_dropped() -> None:
     journal = Journal(3, 1)
     for correlation_id in range(5):
-        journal.handled(Asked(correlation_id=correlation_id), 100, RESPONDED)
+        journal.handled(FakeRequest(correlation_id=correlation_id), 100, RESPONDED)
 
     assert [(entry.id, entry.correlation_id) for entry in read_entries(journal)] == [(3, 2), (4, 3), (5, 4)]
     assert (journal.dropped, journal.capacity, count_entries(journal)) == (2, 3, 3)
 
 
-def test_clear_goes_on_counting_ids() -> None:
+def test_ids_continue_after_clear() -> None:
     journal = Journal(3, 1)
-    waiting = [journal.handled(Asked(), 100, PENDING) for _ in range(5)]
+    waiting = [journal.handled(FakeRequest(), 100, PENDING) for _ in range(5)]
 
     journal.clear()
     journal.answered(waiting[0])
 
     assert (read_entries(journal), journal.dropped) == ([], 0)
-    assert journal.handled(Asked(), 100, RESPONDED) == 6
+    assert journal.handled(FakeRequest(), 100, RESPONDED) == 6
     assert [entry.id for entry in read_entries(journal)] == [6]
 
 
-def test_request_that_waits_is_known_after_it_fell_out_of_the_ring() -> None:
+def test_pending_request_is_found_after_it_left_the_ring() -> None:
     scene = JournalScene(capacity=1)
     waiting = scene.send(numbered(0, 4), state=PENDING)
     scene.send(numbered(5, 9))
@@ -194,10 +196,10 @@ def test_request_that_waits_is_known_after_it_fell_out_of_the_ring() -> None:
     assert scene.journal.find(waiting) is None
 
 
-def test_entries_go_on_behind_an_id_and_stop_at_a_limit() -> None:
+def test_entries_start_after_an_id_and_stop_at_a_limit() -> None:
     journal = Journal(10, 1)
     for _ in range(6):
-        journal.handled(Asked(), 100, RESPONDED)
+        journal.handled(FakeRequest(), 100, RESPONDED)
 
     assert [entry.id for entry in read_entries(journal, since=2, limit=3)] == [3, 4, 5]
     assert count_entries(journal, since=4) == 2
@@ -218,11 +220,11 @@ def test_entries_go_on_behind_an_id_and_stop_at_a_limit() -> None:
         (Match(client_id="shop"), [1, 2, 3, 4]),
     ],
 )
-def test_requests_are_found_as_rules_match_them(match: Match, ids: list[int]) -> None:
+def test_requests_are_selected_by_the_match_of_rules(match: Match, ids: list[int]) -> None:
     scene = JournalScene()
     scene.send(numbered(0, 4))
     scene.send(numbered(0, 2, partition=1), connection=2)
-    scene.journal.handled(Asked(api_key=int(ApiKey.FETCH)), 80, RESPONDED)
+    scene.journal.handled(FakeRequest(api_key=int(ApiKey.FETCH)), 80, RESPONDED)
     scene.keep_back(scene.asked(numbered(5, 9)))
 
     assert [entry.id for entry in read_entries(scene.journal, match)] == ids
@@ -232,12 +234,12 @@ def test_requests_are_found_as_rules_match_them(match: Match, ids: list[int]) ->
 def test_request_whose_body_does_not_decode_is_kept_without_batches() -> None:
     journal = Journal(10, 1)
 
-    journal.not_applied(Asked(named=None), Fault(rule_id=1, action=Drop()))
+    journal.not_applied(FakeRequest(named=None), Fault(rule_id=1, action=Drop()))
 
     assert only(journal).batches == []
 
 
-def test_refusals_do_not_keep_what_was_received_alive() -> None:
+def test_refusals_do_not_refer_to_the_receive_buffer() -> None:
     class Received:
         pass
 
@@ -254,14 +256,14 @@ def test_refusals_do_not_keep_what_was_received_alive() -> None:
         except AppendRefused as refused:
             return refused
 
-    journal.handled(Asked(batches=[(TOPIC, 0, refuse(received))]), 100, RESPONDED)
+    journal.handled(FakeRequest(batches=[(TOPIC, 0, refuse(received))]), 100, RESPONDED)
     del received
 
     assert gone() is None
     assert only(journal).batches[0].error == "CORRUPT_MESSAGE"
 
 
-def test_nothing_in_the_journal_leads_to_a_received_buffer() -> None:
+def test_journal_does_not_refer_to_the_receive_buffer() -> None:
     scene = JournalScene()
     scene.send(numbered(0, 4))
     scene.lose_answer(numbered(5, 9))
@@ -274,7 +276,7 @@ def test_nothing_in_the_journal_leads_to_a_received_buffer() -> None:
 
 
 def views_reached_from(start: object) -> list[memoryview]:
-    """Return the views that can be reached from an object, classes and functions left out."""
+    """Return the memoryviews reachable from an object, except through classes and functions."""
     seen: dict[int, object] = {}
     left = [start]
     while left:
@@ -286,10 +288,10 @@ def views_reached_from(start: object) -> list[memoryview]:
     return [each for each in seen.values() if isinstance(each, memoryview)]
 
 
-def test_connection_is_told_as_it_is_when_it_is_read() -> None:
+def test_connection_is_read_when_the_journal_is_read() -> None:
     journal = Journal(10, 1)
-    connection = SeenConnection(client_software="")
-    journal.handled(Asked(connection), 100, RESPONDED)
+    connection = FakeConnection(client_software="")
+    journal.handled(FakeRequest(connection), 100, RESPONDED)
 
     connection.client_software = "librdkafka 2.14"
 

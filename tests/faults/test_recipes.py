@@ -34,7 +34,7 @@ ALL = (
 
 
 @pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.name)
-def test_every_recipe_is_a_rule_that_can_be(rule: FaultRule) -> None:
+def test_every_recipe_is_a_valid_rule(rule: FaultRule) -> None:
     plan = FaultPlan(lambda: 0)
 
     armed = plan.add(rule)
@@ -49,15 +49,15 @@ def test_a_lost_ack_ends_the_connection_of_one_applied_produce_request() -> None
     assert (rule.point, rule.action) == ("applied", Close())
 
 
-def test_a_lost_ack_can_leave_the_client_to_its_request_timeout() -> None:
+def test_lost_ack_may_drop_only_the_response() -> None:
     assert recipes.lost_ack("drop").action == Drop()
 
 
-def test_times_and_skip_say_which_of_the_requests_are_hit() -> None:
+def test_times_and_skip_choose_the_hits() -> None:
     assert recipes.lost_ack(times=None, skip=2).when == When(times=None, skip=2)
 
 
-def test_another_api_may_be_asked_for() -> None:
+def test_recipe_accepts_another_api() -> None:
     assert recipes.hang(api="Fetch").match == Match(api="Fetch")
 
 
@@ -69,7 +69,7 @@ def test_a_crash_without_a_restart_stays_down() -> None:
     assert recipes.crash_after_append(None).action == Crash(restart_after_ms=None)
 
 
-def test_observing_goes_on_for_ever_unless_told_otherwise() -> None:
+def test_observed_has_no_limit_by_default() -> None:
     assert [recipes.observed().when.times, recipes.observed(times=2).when.times] == [None, 2]
 
 
@@ -77,6 +77,6 @@ def test_a_key_may_be_bytes_or_a_text() -> None:
     assert [recipes.lost_ack(key=key).match.key for key in (b"\xff", "order-1")] == [b"\xff", TextBytes("order-1")]
 
 
-def test_a_wrong_value_is_refused_by_the_name_of_its_field() -> None:
+def test_invalid_value_names_its_field() -> None:
     with pytest.raises(RuleError, match=r"match\.partition cannot be -1; allowed: integer >= 0"):
         recipes.lost_ack(partition=-1)

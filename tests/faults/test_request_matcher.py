@@ -1,4 +1,4 @@
-"""What a match says of requests: field by field, and of which part of a request."""
+"""Matching of requests: field by field, and part by part."""
 
 from __future__ import annotations
 
@@ -60,41 +60,41 @@ GROUP = naming("OffsetFetch", RequestFacts(group_ids=("billing", "audit")))
         (Match(record_count=2), Match(record_count=IntegerRange(first=3))),
     ],
 )
-def test_each_field_holds_or_not(match: Match, other: Match) -> None:
+def test_each_field_matches_or_not(match: Match, other: Match) -> None:
     assert matched(match, ONE) is not None
     assert matched(other, ONE) is None
 
 
-def test_a_match_of_nothing_holds_for_all_and_reads_no_body() -> None:
+def test_empty_match_matches_all_and_does_not_decode_the_body() -> None:
     request = produce(batch_facts())
     assert matched(Match(), request) == Matched()
     assert request.times_read == 0
 
 
-def test_the_body_is_not_read_before_the_rest_holds() -> None:
+def test_body_is_decoded_only_if_all_other_fields_match() -> None:
     request = produce(batch_facts())
     assert matched(Match(api="Fetch", topic="orders", key=b"k"), request) is None
     assert request.times_read == 0
 
 
-def test_a_client_id_that_is_null_counts_as_empty() -> None:
+def test_null_client_id_matches_the_empty_text() -> None:
     assert matched(Match(client_id=""), produce(client_id=None)) is not None
     assert matched(Match(client_id="x"), produce(client_id=None)) is None
 
 
-def test_any_group_of_a_request_will_do() -> None:
+def test_any_group_of_a_request_may_match() -> None:
     assert matched(Match(group_id="audit"), GROUP) is not None
     assert mismatch(Match(group_id="aud"), GROUP).got == ("billing", "audit")
     assert mismatch(Match(group_id="audit"), ONE).got is None
 
 
-def test_the_fields_of_a_batch_hold_together_of_one_partition() -> None:
+def test_batch_fields_match_together_for_one_partition() -> None:
     request = produce(batch_facts("orders", 0, base_sequence=5), batch_facts("orders", 1, base_sequence=6))
     assert partitions_of(Match(partition=1, base_sequence=6), request) == {("orders", 1)}
     assert matched(Match(partition=0, base_sequence=6), request) is None
 
 
-def test_the_partitions_and_topics_that_matched_are_told() -> None:
+def test_matched_partitions_and_topics_are_returned() -> None:
     request = produce(batch_facts("orders", 0), batch_facts("orders", 1), batch_facts("bills", 0))
     assert matched(Match(topic="orders"), request) == Matched(
         frozenset({("orders", 0), ("orders", 1)}), frozenset({"orders"})
@@ -110,26 +110,26 @@ def test_a_request_without_batches_matches_by_its_partitions_and_topics() -> Non
     assert mismatch(Match(topic="a", base_sequence=0), fetch).got is None
 
 
-def test_a_partition_of_a_produce_without_records_is_a_part_too() -> None:
+def test_partition_without_records_is_a_part() -> None:
     facts = RequestFacts(("a",), (("a", 0), ("a", 1)), batches=[batch_facts("a", 1)])
     assert partitions_of(Match(topic="a"), naming("Produce", facts)) == {("a", 0), ("a", 1)}
     assert partitions_of(Match(producer_id=7), naming("Produce", facts)) == {("a", 1)}
 
 
-def test_a_request_that_names_a_producer_matches_by_it() -> None:
+def test_request_with_a_producer_id_matches_it() -> None:
     end = naming("EndTxn", RequestFacts(transactional_id="t", producer_id=7, producer_epoch=2))
     assert matched(Match(producer_id=7, producer_epoch=2), end) == Matched()
     assert mismatch(Match(producer_id=8), end) == Mismatch("producer_id", 7, 10)
     assert mismatch(Match(producer_id=-1), GROUP).got is None
 
 
-def test_the_first_field_that_does_not_hold_is_told() -> None:
+def test_first_mismatch_is_returned() -> None:
     told = mismatch(Match(api="Produce", topic="orders", partition=1), ONE)
     assert (told.field, told.got) == ("partition", 3)
     assert mismatch(Match(topic="orders"), GROUP).got is None
 
 
-def test_of_several_parts_the_one_that_came_furthest_is_told() -> None:
+def test_latest_mismatch_of_several_parts_is_returned() -> None:
     request = produce(batch_facts("bills", 0), batch_facts("orders", 1), batch_facts("carts", 0))
     told = mismatch(Match(topic="orders", partition=0), request)
     assert (told.field, told.got) == ("partition", 1)
@@ -164,7 +164,7 @@ def test_keys_and_headers_are_found_in_batches_of_every_codec(codec: Compression
         assert matched(match, request) is None, match
 
 
-def test_the_keys_and_header_values_that_were_there_are_told() -> None:
+def test_mismatch_reports_the_keys_and_header_values() -> None:
     records = [Record(key=key, headers=(("id", b"v" + key),)) for key in (b"a", b"b", b"c", b"d")]
     request = produce(batch_facts(records=records))
     assert mismatch(Match(key=b"x"), request).got == ("YQ==", "Yg==", "Yw==", "and 1 more")
@@ -187,7 +187,7 @@ def test_a_batch_that_does_not_decode_does_not_match(codec: Compression) -> None
 
 
 @pytest.mark.parametrize(("position", "value"), [(22, 7), (16, 1)], ids=["a codec that is none", "magic 1"])
-def test_what_no_broker_would_read_does_not_match(position: int, value: int) -> None:
+def test_invalid_batch_does_not_match(position: int, value: int) -> None:
     facts = batch_facts(records=[Record(key=b"k")])
     data = bytearray(facts.records)
     data[position] = value
@@ -195,7 +195,7 @@ def test_what_no_broker_would_read_does_not_match(position: int, value: int) -> 
     assert matched(Match(key=b"k"), produce(facts)) is None
 
 
-def test_a_connection_matches_by_where_it_came_in() -> None:
+def test_connection_matches_its_node_and_listener() -> None:
     assert isinstance(RequestMatcher(Match(node=1, listener="PLAINTEXT")).match_connection(Connection()), Matched)
     told = RequestMatcher(Match(listener="SSL")).match_connection(Connection())
     assert isinstance(told, Mismatch)

@@ -1,4 +1,4 @@
-"""JSON to rules and back, and every refusal with its field, its value and what is allowed."""
+"""Rules from and to JSON, and every error with its field, value and allowed values."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def closing(**fields: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("point", "kind"), list(product(POINTS, ACTIONS)))
-def test_each_point_has_its_actions_and_refuses_the_rest(point: str, kind: str) -> None:
+def test_each_point_accepts_only_its_actions(point: str, kind: str) -> None:
     rule = {"point": point, "action": {"kind": kind, **ACTIONS[kind]}}
     if kind in ALLOWED[point].split():
         assert decode_rule(json.dumps(rule).encode()).point == point
@@ -90,12 +90,12 @@ def test_each_point_has_its_actions_and_refuses_the_rest(point: str, kind: str) 
     assert error.message.startswith(f"{kind} cannot be applied at {point}: ")
 
 
-def test_the_table_is_the_one_that_is_documented() -> None:
+def test_actions_are_those_of_the_documentation() -> None:
     assert {point: " ".join(kinds) for point, kinds in ACTIONS_AT.items()} == ALLOWED
 
 
 @pytest.mark.parametrize("kind", ACTIONS)
-def test_a_rule_that_is_printed_is_a_rule_again(kind: str) -> None:
+def test_rule_as_json_is_a_valid_rule(kind: str) -> None:
     point = next(point for point in ("received", "answering") if kind in ALLOWED[point].split())
     rule = {
         "name": "lose two acks",
@@ -120,7 +120,7 @@ def test_defaults_are_filled_in() -> None:
     }
 
 
-def test_a_rule_as_it_is_answered_can_be_posted_again() -> None:
+def test_rule_response_can_be_posted_again() -> None:
     answered = closing(id=3, hits=1, matched=2, remaining=0, last_hit_ms=5, near_misses=[{"field": "topic"}])
     assert decode_rule(json.dumps(answered).encode()) == FaultRule(point="applied", action=Close())
 
@@ -202,9 +202,7 @@ def test_json_and_python_make_the_same_rule() -> None:
         (closing(point="accepted", match={"topic": "a"}), "match.topic", "a", "node, listener, connection"),
     ],
 )
-def test_what_cannot_be_is_refused_where_it_stands(
-    rule: dict[str, Any], field: str, value: object, allowed: str
-) -> None:
+def test_invalid_rule_is_rejected_with_its_field(rule: dict[str, Any], field: str, value: object, allowed: str) -> None:
     error = refused(rule)
     assert (error.field, error.value) == (field, value)
     assert error.allowed.startswith(allowed)
@@ -225,7 +223,7 @@ def test_what_cannot_be_is_refused_where_it_stands(
         ("Fetch", {"transactional_id": "t"}),
     ],
 )
-def test_a_field_that_no_request_of_the_api_names_is_refused(api: str, match: dict[str, Any]) -> None:
+def test_field_that_the_api_does_not_have_is_rejected(api: str, match: dict[str, Any]) -> None:
     field = next(iter(match))
     error = refused(closing(match={"api": api, **match}))
     assert (error.field, error.value) == (f"match.{field}", match[field])
@@ -246,30 +244,30 @@ def test_a_field_that_no_request_of_the_api_names_is_refused(api: str, match: di
         ("Produce", {"transactional_id": "t", "producer_id": 7, "key": "AA=="}),
     ],
 )
-def test_what_the_requests_of_the_api_do_name_is_taken(api: str, match: dict[str, Any]) -> None:
+def test_field_that_the_api_has_is_accepted(api: str, match: dict[str, Any]) -> None:
     decode_rule(json.dumps(closing(match={"api": api, **match})).encode())
 
 
-def test_an_error_without_a_place_in_the_answers_is_refused() -> None:
+def test_scope_that_the_response_does_not_have_is_rejected() -> None:
     action = {"kind": "error", "error": 6, "scope": "partition"}
     error = refused(closing(match={"api": ["Produce", "Heartbeat"]}, action=action))
     assert (error.field, error.value, error.allowed) == ("action.scope", "partition", "request")
     assert "Heartbeat" in error.message
 
 
-def test_a_throttle_time_without_a_place_in_the_answers_is_refused() -> None:
+def test_throttle_is_rejected_if_the_response_has_no_field() -> None:
     error = refused(closing(match={"api": "SaslHandshake"}, action={"kind": "throttle", "ms": 5}))
     assert (error.field, error.value) == ("action.kind", "throttle")
     decode_rule(json.dumps(closing(match={"api": "Produce"}, action={"kind": "throttle", "ms": 5})).encode())
 
 
-def test_a_likely_name_is_offered() -> None:
+def test_similar_name_is_suggested() -> None:
     assert refused(closing(match={"api": "produce"})).message.endswith("; perhaps Produce")
     error = refused(closing(action={"kind": "error", "error": "NOT_LEADER_OR_FOLOWER"}))
     assert error.message.endswith("; perhaps NOT_LEADER_OR_FOLLOWER")
 
 
-def test_a_rule_made_in_process_is_checked_alike() -> None:
+def test_rule_created_in_python_is_validated() -> None:
     with pytest.raises(RuleError) as caught:
         check_rule(FaultRule(match=Match(partition=-1), point="applied", action=Close()))
     assert (caught.value.field, caught.value.value) == ("match.partition", -1)

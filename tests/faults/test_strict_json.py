@@ -48,13 +48,13 @@ def test_a_body_becomes_its_model() -> None:
         b"{} {}",
     ],
 )
-def test_what_is_no_json_is_refused_as_a_whole(data: bytes) -> None:
+def test_invalid_json_is_rejected(data: bytes) -> None:
     error = refused(data)
     assert (error.field, error.allowed) == ("", "JSON in UTF-8")
     assert len(str(error.value)) < 300
 
 
-def test_numbers_that_are_too_large_are_refused() -> None:
+def test_too_large_numbers_are_rejected() -> None:
     for number in (b"1e999", b"1" * 10_000):
         assert refused(b'{"node": ' + number + b"}").message != ""
 
@@ -71,19 +71,19 @@ def test_numbers_that_are_too_large_are_refused() -> None:
         (b'{"node": 1, "labels": 3}', "labels", 3, "an object or null"),
     ],
 )
-def test_a_wrong_field_is_told_with_its_value(body: bytes, field: str, value: object, allowed: str) -> None:
+def test_error_names_the_field_and_its_value(body: bytes, field: str, value: object, allowed: str) -> None:
     error = refused(body)
     assert (error.field, error.value, error.allowed) == (field, value, allowed)
     assert error.as_json() == {"field": field, "value": value, "allowed": allowed, "message": error.message}
 
 
-def test_a_long_value_is_told_in_part() -> None:
+def test_long_value_is_cut_in_the_error() -> None:
     error = refused(b'{"node": "' + b"x" * 100_000 + b'"}')
     assert error.value == "x" * 200 + "..."
     assert len(error.message) < 300
 
 
-def test_a_query_is_read_from_its_text() -> None:
+def test_query_parameters_are_read_from_text() -> None:
     assert decode_query({"node": "3", "is_last": "true"}, Restart) == Restart(3, is_last=True)
     with pytest.raises(RuleError) as caught:
         decode_query({"node": "three"}, Restart)
@@ -110,7 +110,7 @@ near_rules = st.dictionaries(
 
 @settings(derandomize=True, deadline=None)
 @given(near_rules)
-def test_any_document_is_a_rule_or_is_refused(document: dict[str, Any]) -> None:
+def test_any_document_is_a_rule_or_rejected(document: dict[str, Any]) -> None:
     try:
         rule = decode_rule(json.dumps(document).encode())
     except RuleError as error:
@@ -123,6 +123,6 @@ def test_any_document_is_a_rule_or_is_refused(document: dict[str, Any]) -> None:
 
 @settings(derandomize=True, deadline=None)
 @given(st.binary(max_size=50))
-def test_any_bytes_are_a_rule_or_are_refused(data: bytes) -> None:
+def test_any_bytes_are_a_rule_or_rejected(data: bytes) -> None:
     with pytest.raises(RuleError):
         decode_rule(data)

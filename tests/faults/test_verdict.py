@@ -1,4 +1,4 @@
-"""The verdict of each scenario, from what a broker would tell the journal and from real logs in memory."""
+"""The verdict of each scenario, from a journal that is called as by a broker and real logs in memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ A, B, C, D, E, F = (
 
 
 def found(verdict: TopicVerdict) -> dict[str, int]:
-    """Return the counts of batches that are not 0."""
+    """Return the batch counts that are not 0."""
     names = verdict.batches.__struct_fields__
     return {name: getattr(verdict.batches, name) for name in names if getattr(verdict.batches, name)}
 
@@ -73,7 +73,7 @@ def test_lost_ack_before_the_client_retries() -> None:
     )
 
 
-def test_hang_that_the_client_gives_up_before_it_retries() -> None:
+def test_hang_with_a_retry_after_the_client_closed() -> None:
     scene = JournalScene()
     hung = [scene.send(A, state=PENDING), scene.send(B, state=PENDING)]
     assert found(scene.verdict()) == {"appended_once": 2, "stored_unacknowledged": 2}
@@ -97,7 +97,7 @@ def test_hang_that_ends_after_the_retry_was_answered() -> None:
     assert found(scene.verdict()) == {"appended_once": 1, "duplicates_recognised": 1}
 
 
-def test_retry_whose_answer_waits_does_not_acknowledge_before_it_is_written() -> None:
+def test_pending_response_to_a_retry_does_not_acknowledge() -> None:
     scene = JournalScene()
     scene.lose_answer(A)
     retry = scene.send(A, connection=2, state=PENDING)
@@ -108,7 +108,7 @@ def test_retry_whose_answer_waits_does_not_acknowledge_before_it_is_written() ->
     assert scene.verdict().batches.stored_unacknowledged == 0
 
 
-def test_retry_whose_answer_is_lost_too_does_not_acknowledge() -> None:
+def test_lost_response_to_a_retry_does_not_acknowledge() -> None:
     scene = JournalScene()
     scene.lose_answer(A)
 
@@ -190,7 +190,7 @@ def test_overtaken_without_a_producer_id_is_reordered() -> None:
     assert kinds(verdict) == [("reordered", [5, 0])]
 
 
-def test_held_request_whose_retry_came_first_is_appended_twice() -> None:
+def test_held_request_after_its_retry_is_appended_twice() -> None:
     scene = JournalScene()
     delayed = scene.asked(without_producer(0, 4))
     held = scene.keep_back(delayed, "delay")
@@ -278,7 +278,7 @@ def test_gap_whole_batch_and_stale_epoch_are_refused() -> None:
     assert found(scene.verdict()) == {"appended_once": 2, "refused": 3}
 
 
-def test_crash_that_loses_what_was_acknowledged() -> None:
+def test_crash_loses_acknowledged_batches() -> None:
     scene = JournalScene()
     scene.send(A)
     scene.send(B)
@@ -297,7 +297,7 @@ def test_crash_that_loses_what_was_acknowledged() -> None:
     assert scene.journal.find(lost) is not None
 
 
-def test_crash_that_loses_nothing_that_was_acknowledged() -> None:
+def test_crash_loses_only_unacknowledged_batches() -> None:
     scene = JournalScene()
     scene.send(A)
     scene.lose_answer(B)
@@ -311,7 +311,7 @@ def test_crash_that_loses_nothing_that_was_acknowledged() -> None:
     assert found(scene.verdict()) == {"appended_once": 3}
 
 
-def test_crash_that_keeps_all() -> None:
+def test_crash_without_loss() -> None:
     scene = JournalScene()
     scene.send(A)
     scene.lose_answer(B)
@@ -322,7 +322,7 @@ def test_crash_that_keeps_all() -> None:
     assert found(scene.verdict()) == {"appended_once": 2, "duplicates_recognised": 1}
 
 
-def test_crash_that_loses_a_batch_acknowledged_by_the_answer_to_its_duplicate() -> None:
+def test_crash_loses_a_batch_acknowledged_by_its_duplicate() -> None:
     scene = JournalScene()
     scene.lose_answer(A)
     scene.send(A, connection=2)
@@ -332,7 +332,7 @@ def test_crash_that_loses_a_batch_acknowledged_by_the_answer_to_its_duplicate() 
     assert found(scene.verdict()) == {"acknowledged_lost": 1, "duplicates_recognised": 1}
 
 
-def test_crash_takes_what_nobody_waited_for() -> None:
+def test_crash_loses_batches_with_acks_0() -> None:
     scene = JournalScene()
     scene.send(A, state=NO_RESPONSE)
     scene.send(B)
@@ -391,7 +391,7 @@ def test_app_dedup() -> None:
     )
 
 
-def test_lie_is_found_out_by_the_duplicate() -> None:
+def test_recognised_duplicate_acknowledges_a_batch_with_a_false_error() -> None:
     scene = JournalScene()
     replaced = scene.send(A, Batch(0, ("x",), producer_id=9, partition=1))
     scene.journal.response_replaced(replaced, frozenset({(TOPIC, 0)}), int(ErrorCode.NOT_LEADER_OR_FOLLOWER))
@@ -404,7 +404,7 @@ def test_lie_is_found_out_by_the_duplicate() -> None:
     assert found(scene.verdict()) == {"appended_once": 2, "duplicates_recognised": 1}
 
 
-def test_lie_about_a_duplicate_that_waits_leaves_the_batch_doubtful() -> None:
+def test_false_error_for_a_pending_duplicate_does_not_acknowledge() -> None:
     scene = JournalScene()
     scene.lose_answer(A)
     retry = scene.send(A, state=PENDING)
@@ -415,7 +415,7 @@ def test_lie_about_a_duplicate_that_waits_leaves_the_batch_doubtful() -> None:
     assert scene.verdict().batches.stored_unacknowledged == 1
 
 
-def test_success_that_is_told_of_what_was_never_done_is_a_loss() -> None:
+def test_false_success_is_a_loss() -> None:
     scene = JournalScene()
     scene.keep_back(scene.asked(A), "error", ErrorCode.NONE)
 
@@ -426,7 +426,7 @@ def test_success_that_is_told_of_what_was_never_done_is_a_loss() -> None:
     assert verdict.findings[0].why == "it was acknowledged and not appended (rule 1: error at received)"
 
 
-def test_error_at_received_that_was_retried_leaves_nothing_behind() -> None:
+def test_retried_error_at_received_has_no_finding() -> None:
     scene = JournalScene()
     scene.keep_back(scene.asked(A), "error", ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
@@ -448,7 +448,7 @@ def test_delivered_twice() -> None:
         assert found(scene.verdict()) == counts
 
 
-def test_answer_is_lost_three_times() -> None:
+def test_response_is_lost_three_times() -> None:
     scene = JournalScene()
     for connection in (1, 2, 3):
         scene.lose_answer(without_producer(0, 4), connection=connection)
@@ -517,7 +517,7 @@ def test_log_append_time_does_not_hide_a_copy() -> None:
     assert found(scene.verdict()) == {"appended_twice": 1}
 
 
-def test_verdict_outlives_the_ring() -> None:
+def test_verdict_does_not_depend_on_the_ring() -> None:
     scene = JournalScene(capacity=2)
     scene.lose_answer(without_producer(0, 4))
     for first in range(5, 50, 5):
@@ -529,7 +529,7 @@ def test_verdict_outlives_the_ring() -> None:
     assert found(scene.verdict()) == {"appended_once": 9, "appended_twice": 1}
 
 
-def test_new_topic_of_the_same_name_starts_at_nothing() -> None:
+def test_recreated_topic_starts_with_empty_counts() -> None:
     scene = JournalScene()
     scene.lose_answer(A)
     scene.keep_back(scene.asked(B))
@@ -543,7 +543,7 @@ def test_new_topic_of_the_same_name_starts_at_nothing() -> None:
     assert found(scene.verdict()) == {}
 
 
-def test_crash_does_not_lose_what_still_waits_for_its_answer() -> None:
+def test_batch_with_a_pending_response_is_not_lost_by_a_crash() -> None:
     scene = JournalScene()
     scene.send(A, state=PENDING)
 
@@ -552,7 +552,7 @@ def test_crash_does_not_lose_what_still_waits_for_its_answer() -> None:
     assert found(scene.verdict()) == {}
 
 
-def test_records_that_retention_took_are_neither_lost_nor_copies() -> None:
+def test_records_deleted_by_retention_are_neither_lost_nor_copies() -> None:
     scene = JournalScene()
     scene.lose_answer(without_producer(0, 4))
     scene.send(without_producer(0, 4), connection=2)

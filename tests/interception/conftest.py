@@ -1,4 +1,4 @@
-"""Every test on both event loops: the one that serves, and the one where it is missing."""
+"""Every test runs on uvloop and on asyncio."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from fauxka.broker.runtime.event_loop import new_event_loop
 
 
 def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
-    """See pytest-asyncio."""
+    """Return the event loops; a hook of pytest-asyncio."""
     return {"uvloop": new_event_loop, "asyncio": asyncio.new_event_loop}

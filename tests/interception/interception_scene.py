@@ -1,4 +1,4 @@
-"""A broker on the test's own event loop with rules and a clock moved by hand, and raw clients that see each byte."""
+"""A broker on the test's event loop with rules and a manual clock, and raw clients."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ API_VERSIONS = APIS[ApiKey.API_VERSIONS]
 
 
 def batch(base_sequence: int, value: bytes = b"value", producer_id: int = PRODUCER_ID) -> bytes:
-    """One record of a producer."""
+    """Return a batch of one record."""
     return build_batch(
         [Record(value, timestamp=1_700_000_000_000)],
         BatchOptions(producer_id=producer_id, producer_epoch=0, base_sequence=base_sequence),
@@ -51,13 +51,13 @@ def batch(base_sequence: int, value: bytes = b"value", producer_id: int = PRODUC
 
 
 def produce_request(*batches: tuple[int, bytes], acks: int = -1) -> ProduceRequest:
-    """Batches for partitions of the topic."""
+    """Return a Produce of batches for partitions of the topic."""
     data = [PartitionProduceData(index=index, records=records) for index, records in batches]
     return ProduceRequest(acks=acks, timeout_ms=1000, topic_data=[TopicProduceData(name=TOPIC, partition_data=data)])
 
 
 class RawClient:
-    """A connection that is written and read byte by byte."""
+    """A raw client connection."""
 
     def __init__(self, raw: socket.socket) -> None:
         self._raw = raw
@@ -78,7 +78,7 @@ class RawClient:
         return self._correlation_id
 
     async def send_without_body(self, api: Api, version: int) -> None:
-        """Send a request that ends behind its header."""
+        """Send a request that ends after its header."""
         flexible = b"\0" if version >= api.flexible_since else b""
         header = pack(">hhih", api.key, version, 1, -1) + flexible
         await asyncio.get_running_loop().sock_sendall(self._raw, pack(">i", len(header)) + header)
@@ -100,23 +100,23 @@ class RawClient:
         return data
 
     async def frame(self) -> bytes:
-        """Return the next answer, without its size."""
+        """Return the next response, without its size."""
         (size,) = unpack(">i", await self.receive(4))
         return await self.receive(size)
 
     async def produced(self) -> PartitionProduceResponse:
-        """Return the next answer, which is to a Produce of one partition."""
+        """Return the next response, to a Produce of one partition."""
         ((answer,),) = [each.partition_responses for each in (await self.produce_answer()).responses]
         return answer
 
     async def produce_answer(self) -> ProduceResponse:
-        """Return the next answer, which is to a Produce."""
+        """Return the next response, to a Produce."""
         frame = await self.frame()
         (correlation_id,) = unpack(">i", frame[:4])
         return read_response(PRODUCE, PRODUCE_VERSION, correlation_id, frame, ProduceResponse.read)
 
     async def ended(self) -> bytes:
-        """Return what comes before the end (FIN)."""
+        """Return the bytes before the end (FIN)."""
         loop = asyncio.get_running_loop()
         data = b""
         async with asyncio.timeout(COMES_SECONDS_MAX):
@@ -125,7 +125,7 @@ class RawClient:
         return data
 
     def waiting_bytes(self) -> bytes:
-        """Return what has come and was not read, without reading it; ask only when the broker has done its part."""
+        """Return the received bytes without consuming them. Call settle first."""
         try:
             return self._raw.recv(65536, socket.MSG_PEEK)
         except BlockingIOError:
@@ -155,7 +155,7 @@ class InterceptionScene:
         return self.cluster.node.replicas.partition_of(TOPIC, 1).log
 
     def arm(self, point: Point, action: Action, *, match: Match | None = None, when: When | None = None) -> ArmedRule:
-        """Add a rule, for Produce if nothing else is said and the point is one of requests."""
+        """Add a rule, for Produce by default if the point is one of requests."""
         if match is None:
             match = Match() if point == "accepted" else Match(api="Produce")
         rule = FaultRule(match=match, when=when or When(), point=point, action=action)
@@ -166,7 +166,7 @@ class InterceptionScene:
         return self.clients[-1]
 
     async def settle(self) -> None:
-        """Return when the broker has worked on all that was sent: it answers a request that was sent later."""
+        """Return when the broker has processed everything sent: it answers a later request."""
         client = await RawClient.connected(self.server.listeners[0].port)
         for _ in range(2):
             await client.send(API_VERSIONS, 0, ApiVersionsRequest())

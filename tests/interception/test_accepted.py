@@ -1,4 +1,4 @@
-"""What a client sees of each action at `accepted`: its connection is there, and no request was read."""
+"""Effect of each action at `accepted` on a client, before its first request."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def test_close_ends_a_connection_at_once() -> None:
         assert await client.ended() == b""
 
 
-async def test_reset_breaks_a_connection_off() -> None:
+async def test_reset_resets_a_new_connection() -> None:
     async with interception_scene() as scene:
         scene.arm("accepted", Reset(), match=FIRST_CONNECTION)
 
@@ -45,7 +45,7 @@ async def test_reset_breaks_a_connection_off() -> None:
             await client.receive(1)
 
 
-async def test_hang_reads_nothing_for_ever() -> None:
+async def test_hang_never_reads() -> None:
     async with interception_scene() as scene:
         scene.arm("accepted", Hang(), match=FIRST_CONNECTION)
         client = await scene.client()
@@ -58,7 +58,7 @@ async def test_hang_reads_nothing_for_ever() -> None:
         assert (client.waiting_bytes(), scene.log.log_end_offset) == (b"", 0)
 
 
-async def test_a_hanging_connection_is_closed_when_the_faults_are_lifted() -> None:
+async def test_hanging_connection_is_closed_by_a_reset_of_faults() -> None:
     async with interception_scene() as scene:
         scene.arm("accepted", Hang(), match=FIRST_CONNECTION)
         client = await scene.client()
@@ -69,7 +69,7 @@ async def test_a_hanging_connection_is_closed_when_the_faults_are_lifted() -> No
         assert await client.ended() == b""
 
 
-async def test_delay_reads_when_the_clock_has_moved() -> None:
+async def test_delay_reads_when_the_clock_advances() -> None:
     async with interception_scene() as scene:
         scene.arm("accepted", Delay(ms=100), match=FIRST_CONNECTION)
         client = await scene.client()
@@ -83,7 +83,7 @@ async def test_delay_reads_when_the_clock_has_moved() -> None:
         assert (await client.produced()).base_offset == 0
 
 
-async def test_drip_sends_every_answer_of_the_connection_in_pieces() -> None:
+async def test_drip_sends_every_response_of_the_connection_in_pieces() -> None:
     async with interception_scene() as scene:
         scene.arm("accepted", Drip(bytes=30, every_ms=100), match=FIRST_CONNECTION)
         client = await scene.client()

@@ -1,4 +1,4 @@
-"""What a client sees of each action at `answering`: some of the answer's bytes, other bytes, or bytes that drip."""
+"""Effect of each action at `answering` on a client: fewer, changed or slow bytes of the response."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.asyncio
 
 
 async def answer_bytes() -> bytes:
-    """The answer to the first batch, size included, as it is without a fault."""
+    """Return the response to the first batch without a fault, size included."""
     async with interception_scene() as scene:
         client = await scene.client()
         await client.produce(0)
@@ -33,7 +33,7 @@ async def test_truncate_sends_the_first_bytes_and_ends_the_connection(size: int)
         assert scene.log.log_end_offset == 1
 
 
-async def test_corrupt_changes_those_bytes_and_no_others() -> None:
+async def test_corrupt_changes_only_the_chosen_bytes() -> None:
     whole = await answer_bytes()
     async with interception_scene() as scene:
         scene.arm("answering", Corrupt(at=4, bytes=2))
@@ -45,7 +45,7 @@ async def test_corrupt_changes_those_bytes_and_no_others() -> None:
         assert changed == whole[:4] + bytes(byte ^ 0xFF for byte in whole[4:6]) + whole[6:]
 
 
-async def test_drip_sends_a_piece_at_a_time_as_the_clock_moves() -> None:
+async def test_drip_sends_one_piece_per_interval() -> None:
     whole = await answer_bytes()
     async with interception_scene() as scene:
         scene.arm("answering", Drip(bytes=10, every_ms=100))
@@ -64,7 +64,7 @@ async def test_drip_sends_a_piece_at_a_time_as_the_clock_moves() -> None:
         assert await client.receive(len(whole)) == whole
 
 
-async def test_what_is_answered_behind_a_drip_comes_behind_its_last_byte() -> None:
+async def test_later_responses_follow_the_last_byte_of_a_drip() -> None:
     whole = await answer_bytes()
     async with interception_scene() as scene:
         scene.arm("answering", Drip(bytes=10, every_ms=100))
@@ -81,7 +81,7 @@ async def test_what_is_answered_behind_a_drip_comes_behind_its_last_byte() -> No
         assert (await client.produced()).base_offset == 1
 
 
-async def test_delay_sends_nothing_before_its_time() -> None:
+async def test_delay_sends_nothing_before_its_end() -> None:
     async with interception_scene() as scene:
         scene.arm("answering", Delay(ms=50))
         client = await scene.client()
@@ -116,7 +116,7 @@ async def test_reset_sends_nothing() -> None:
             await client.frame()
 
 
-async def test_the_connection_lives_on_behind_a_corrupt_answer() -> None:
+async def test_connection_stays_open_after_a_corrupt_response() -> None:
     async with interception_scene() as scene:
         scene.arm("answering", Corrupt(at=8, bytes=1), when=When(times=1))
         client = await scene.client()
@@ -128,7 +128,7 @@ async def test_the_connection_lives_on_behind_a_corrupt_answer() -> None:
         assert (await client.produced()).base_offset == 1
 
 
-async def test_a_client_that_leaves_while_its_answer_drips_costs_nothing_more() -> None:
+async def test_disconnect_during_a_drip_cancels_its_timers() -> None:
     async with interception_scene() as scene:
         scene.arm("answering", Drip(bytes=1, every_ms=100))
         client: RawClient = await scene.client()

@@ -1,4 +1,4 @@
-"""What a client sees of each action at `applied`: its batch is in the log, and the answer is lost, late or a lie."""
+"""Effect of each action at `applied` on a client: its batch is appended; the response is lost, late or false."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.asyncio
 
 
 @pytest.mark.parametrize("action", [Close(), Reset()], ids=["close", "reset"])
-async def test_a_lost_acknowledgement_is_repeated_with_its_first_offset(action: Close | Reset) -> None:
+async def test_retry_after_a_lost_acknowledgement_gets_the_first_offset(action: Close | Reset) -> None:
     async with interception_scene() as scene:
         scene.arm("applied", action)
         client = await scene.client()
@@ -42,7 +42,7 @@ async def test_a_lost_acknowledgement_is_repeated_with_its_first_offset(action: 
         assert (answer.error_code, answer.base_offset, scene.log.log_end_offset) == (0, 0, 1)
 
 
-async def test_a_dropped_answer_leaves_the_connection_open_for_the_next() -> None:
+async def test_connection_stays_open_after_a_dropped_response() -> None:
     async with interception_scene() as scene:
         scene.arm("applied", Drop())
         client = await scene.client()
@@ -54,7 +54,7 @@ async def test_a_dropped_answer_leaves_the_connection_open_for_the_next() -> Non
         assert (answer.base_offset, scene.log.log_end_offset) == (1, 2)
 
 
-async def test_an_error_lies_about_what_was_appended() -> None:
+async def test_error_at_applied_keeps_the_append() -> None:
     async with interception_scene() as scene:
         scene.arm("applied", Error(error="REQUEST_TIMED_OUT"))
         client = await scene.client()
@@ -66,7 +66,7 @@ async def test_an_error_lies_about_what_was_appended() -> None:
         assert scene.log.log_end_offset == 1
 
 
-async def test_an_error_for_one_partition_leaves_the_answer_of_the_other() -> None:
+async def test_error_for_one_partition_keeps_the_response_of_the_other() -> None:
     async with interception_scene() as scene:
         match = Match(api="Produce", topic=TOPIC, partition=1)
         scene.arm("applied", Error(error="NOT_ENOUGH_REPLICAS_AFTER_APPEND"), match=match)
@@ -80,7 +80,7 @@ async def test_an_error_for_one_partition_leaves_the_answer_of_the_other() -> No
         assert (scene.log.log_end_offset, scene.other_log.log_end_offset) == (1, 1)
 
 
-async def test_a_delayed_answer_comes_when_the_clock_has_moved() -> None:
+async def test_delayed_response_is_sent_when_the_clock_advances() -> None:
     async with interception_scene() as scene:
         scene.arm("applied", Delay(ms=30_000))
         client = await scene.client()
@@ -94,7 +94,7 @@ async def test_a_delayed_answer_comes_when_the_clock_has_moved() -> None:
         assert (await client.produced()).base_offset == 0
 
 
-async def test_answers_behind_a_delayed_one_wait_for_it() -> None:
+async def test_later_responses_wait_for_a_delayed_one() -> None:
     async with interception_scene() as scene:
         scene.arm("applied", Delay(ms=10))
         client = await scene.client()
@@ -110,7 +110,7 @@ async def test_answers_behind_a_delayed_one_wait_for_it() -> None:
         assert answered == [first.to_bytes(4), second.to_bytes(4)]
 
 
-async def test_a_hanging_answer_never_comes() -> None:
+async def test_hanging_response_is_never_sent() -> None:
     async with interception_scene() as scene:
         scene.arm("applied", Hang())
         client = await scene.client()
@@ -123,7 +123,7 @@ async def test_a_hanging_answer_never_comes() -> None:
         assert (client.waiting_bytes(), scene.log.log_end_offset) == (b"", 1)
 
 
-async def test_a_held_answer_comes_when_it_is_released() -> None:
+async def test_held_response_is_sent_at_its_release() -> None:
     async with interception_scene() as scene:
         scene.arm("applied", Hold())
         client = await scene.client()
@@ -136,7 +136,7 @@ async def test_a_held_answer_comes_when_it_is_released() -> None:
         assert (held.point, (await client.produced()).base_offset) == ("applied", 0)
 
 
-async def test_throttle_says_how_long() -> None:
+async def test_throttle_sets_throttle_time_ms() -> None:
     async with interception_scene() as scene:
         scene.arm("applied", Throttle(ms=77))
         client = await scene.client()
@@ -146,7 +146,7 @@ async def test_throttle_says_how_long() -> None:
         assert (await client.produce_answer()).throttle_time_ms == 77
 
 
-async def test_observe_counts_what_was_applied_without_an_answer() -> None:
+async def test_observe_counts_requests_without_a_response() -> None:
     async with interception_scene() as scene:
         rule = scene.arm("applied", Observe(), when=When(times=None))
         client = await scene.client()
@@ -157,7 +157,7 @@ async def test_observe_counts_what_was_applied_without_an_answer() -> None:
         assert (rule.hits, client.waiting_bytes(), scene.log.log_end_offset) == (1, b"", 1)
 
 
-async def test_a_fetch_that_waits_is_acted_on_when_it_has_something_to_answer() -> None:
+async def test_fault_applies_to_a_waiting_fetch_when_it_has_a_response() -> None:
     async with interception_scene() as scene:
         rule = scene.arm("applied", Close(), match=Match(api="Fetch", topic=TOPIC))
         consumer, producer = await scene.client(), await scene.client()

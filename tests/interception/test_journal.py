@@ -1,4 +1,4 @@
-"""What the journal says of requests as they come over one connection."""
+"""The journal of requests on one connection."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .interception_scene import interception_scene
 pytestmark = pytest.mark.asyncio
 
 
-async def test_an_error_is_written_down_for_the_request_that_got_it_and_not_for_the_next() -> None:
+async def test_journal_has_the_error_of_its_own_request() -> None:
     async with interception_scene() as scene:
         client = await scene.client()
         # From the third on they are recognised by how they begin.
@@ -36,7 +36,7 @@ async def test_an_error_is_written_down_for_the_request_that_got_it_and_not_for_
         ]
 
 
-async def test_the_journal_has_the_content_of_a_request_with_an_armed_rule_as_without_one() -> None:
+async def test_journal_has_the_same_content_with_and_without_a_rule() -> None:
     async with interception_scene() as scene:
         client = await scene.client()
         heartbeat = HeartbeatRequest(group_id="unknown", member_id="m")

@@ -1,4 +1,4 @@
-"""What a client sees of each action at `received`: nothing of its request is applied when the rule acts."""
+"""Effect of each action at `received` on a client: its request is not applied yet."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def test_observe_only_counts() -> None:
         assert (answer.error_code, answer.base_offset, rule.hits) == (0, 0, 1)
 
 
-async def test_error_is_answered_and_nothing_appended() -> None:
+async def test_error_at_received_appends_nothing() -> None:
     async with interception_scene() as scene:
         scene.arm("received", Error(error="NOT_LEADER_OR_FOLLOWER"))
         client = await scene.client()
@@ -51,7 +51,7 @@ async def test_error_is_answered_and_nothing_appended() -> None:
         assert scene.log.log_end_offset == 0
 
 
-async def test_error_for_one_partition_lets_the_other_be_appended() -> None:
+async def test_error_for_one_partition_appends_the_other() -> None:
     async with interception_scene() as scene:
         match = Match(api="Produce", topic=TOPIC, partition=0)
         scene.arm("received", Error(error="NOT_LEADER_OR_FOLLOWER"), match=match)
@@ -78,7 +78,7 @@ async def test_error_for_the_topic_refuses_all_its_partitions() -> None:
         assert (scene.log.log_end_offset, scene.other_log.log_end_offset) == (0, 0)
 
 
-async def test_no_error_says_that_all_went_well_though_nothing_was_done() -> None:
+async def test_error_none_reports_success_and_appends_nothing() -> None:
     async with interception_scene() as scene:
         scene.arm("received", Error(error="NONE"))
         client = await scene.client()
@@ -90,7 +90,7 @@ async def test_no_error_says_that_all_went_well_though_nothing_was_done() -> Non
         assert scene.log.log_end_offset == 0
 
 
-async def test_error_for_a_request_that_is_owed_no_answer_closes_the_connection() -> None:
+async def test_error_for_a_request_without_response_closes_the_connection() -> None:
     async with interception_scene() as scene:
         scene.arm("received", Error(error="NOT_LEADER_OR_FOLLOWER"))
         client = await scene.client()
@@ -101,7 +101,7 @@ async def test_error_for_a_request_that_is_owed_no_answer_closes_the_connection(
         assert scene.log.log_end_offset == 0
 
 
-async def test_a_dropped_request_is_owed_no_answer_and_those_behind_it_are_answered() -> None:
+async def test_later_requests_are_answered_after_a_dropped_one() -> None:
     async with interception_scene() as scene:
         scene.arm("received", Drop())
         client = await scene.client()
@@ -114,7 +114,7 @@ async def test_a_dropped_request_is_owed_no_answer_and_those_behind_it_are_answe
         assert scene.log.log_end_offset == 0
 
 
-async def test_a_delayed_request_is_applied_when_the_clock_has_moved() -> None:
+async def test_delayed_request_is_applied_when_the_clock_advances() -> None:
     async with interception_scene() as scene:
         scene.arm("received", Delay(ms=1000))
         client = await scene.client()
@@ -130,7 +130,7 @@ async def test_a_delayed_request_is_applied_when_the_clock_has_moved() -> None:
         assert answer.base_offset == 0
 
 
-async def test_delayed_requests_go_on_in_the_order_they_fall_due() -> None:
+async def test_delayed_requests_are_applied_in_the_order_of_their_timers() -> None:
     async with interception_scene() as scene:
         scene.arm("received", Delay(ms=500))
         scene.arm("received", Delay(ms=100))
@@ -159,7 +159,7 @@ async def test_a_hanging_request_is_never_applied_and_its_connection_stays_open(
         assert scene.log.log_end_offset == 0
 
 
-async def test_later_requests_overtake_a_held_one_and_their_answers_wait_behind_it() -> None:
+async def test_later_requests_overtake_a_held_one_and_their_responses_wait() -> None:
     async with interception_scene() as scene:
         scene.arm("received", Hold())
         client = await scene.client()
@@ -179,7 +179,7 @@ async def test_later_requests_overtake_a_held_one_and_their_answers_wait_behind_
         assert scene.log.log_end_offset == 1
 
 
-async def test_an_overtaker_of_the_same_producer_is_refused_and_the_held_one_is_appended() -> None:
+async def test_overtaking_batch_is_refused_and_the_held_one_appended() -> None:
     async with interception_scene() as scene:
         scene.arm("received", Hold(), when=When(skip=1))
         client = await scene.client()
@@ -194,7 +194,7 @@ async def test_an_overtaker_of_the_same_producer_is_refused_and_the_held_one_is_
         assert [each.error_code for each in answers] == [0, 0, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER]
 
 
-async def test_requests_are_released_in_the_order_that_is_asked_for() -> None:
+async def test_requests_are_released_in_the_given_order() -> None:
     async with interception_scene() as scene:
         scene.arm("received", Hold(), when=When(times=2))
         client = await scene.client()
@@ -209,7 +209,7 @@ async def test_requests_are_released_in_the_order_that_is_asked_for() -> None:
         assert [each.base_offset for each in answers] == [1, 0]
 
 
-async def test_with_release_order_later_answers_do_not_wait() -> None:
+async def test_with_release_order_later_responses_do_not_wait() -> None:
     async with interception_scene() as scene:
         scene.arm("received", Hold(release_order=True))
         client = await scene.client()
@@ -223,7 +223,7 @@ async def test_with_release_order_later_answers_do_not_wait() -> None:
         assert answered == [second.to_bytes(4), first.to_bytes(4)]
 
 
-async def test_a_held_request_of_a_client_that_left_is_applied_when_it_is_released() -> None:
+async def test_held_request_of_a_disconnected_client_is_applied_at_its_release() -> None:
     async with interception_scene() as scene:
         scene.arm("received", Hold())
         client = await scene.client()
@@ -238,7 +238,7 @@ async def test_a_held_request_of_a_client_that_left_is_applied_when_it_is_releas
         assert scene.log.log_end_offset == 1
 
 
-async def test_lifted_faults_drop_what_they_held_and_close_its_connection() -> None:
+async def test_reset_of_faults_drops_held_requests_and_closes_their_connection() -> None:
     async with interception_scene() as scene:
         scene.arm("received", Hold())
         client = await scene.client()
@@ -252,7 +252,7 @@ async def test_lifted_faults_drop_what_they_held_and_close_its_connection() -> N
         assert scene.log.log_end_offset == 0
 
 
-async def test_close_ends_the_connection_without_an_answer() -> None:
+async def test_close_ends_the_connection_without_a_response() -> None:
     async with interception_scene() as scene:
         scene.arm("received", Close())
         client = await scene.client()
@@ -263,7 +263,7 @@ async def test_close_ends_the_connection_without_an_answer() -> None:
         assert scene.log.log_end_offset == 0
 
 
-async def test_reset_breaks_the_connection_off() -> None:
+async def test_reset_resets_the_connection() -> None:
     async with interception_scene() as scene:
         scene.arm("received", Reset())
         client = await scene.client()
@@ -275,7 +275,7 @@ async def test_reset_breaks_the_connection_off() -> None:
         assert scene.log.log_end_offset == 0
 
 
-async def test_what_was_answered_before_a_close_arrives() -> None:
+async def test_earlier_responses_arrive_before_a_close() -> None:
     async with interception_scene() as scene:
         scene.arm("received", Close(), when=When(skip=1))
         client = await scene.client()
@@ -288,7 +288,7 @@ async def test_what_was_answered_before_a_close_arrives() -> None:
         assert await client.ended() == b""
 
 
-async def test_throttle_says_how_long_and_applies_the_request() -> None:
+async def test_throttle_sets_the_time_and_applies_the_request() -> None:
     async with interception_scene() as scene:
         scene.arm("received", Throttle(ms=1234))
         client = await scene.client()
@@ -326,7 +326,7 @@ async def test_without_a_producer_id_a_request_delivered_twice_is_appended_twice
         assert scene.log.log_end_offset == 2
 
 
-async def test_a_rule_that_does_not_match_leaves_the_request_alone() -> None:
+async def test_rule_that_does_not_match_has_no_effect() -> None:
     async with interception_scene() as scene:
         rule = scene.arm("received", Close(), match=Match(api="Produce", topic=TOPIC, partition=1))
         client = await scene.client()
@@ -337,7 +337,7 @@ async def test_a_rule_that_does_not_match_leaves_the_request_alone() -> None:
         assert rule.hits == 0
 
 
-async def test_error_for_one_partition_of_a_fetch_lets_the_other_be_read() -> None:
+async def test_error_for_one_partition_of_a_fetch_reads_the_other() -> None:
     async with interception_scene() as scene:
         match = Match(api="Fetch", topic=TOPIC, partition=0)
         scene.arm("received", Error(error="NOT_LEADER_OR_FOLLOWER"), match=match)
@@ -356,7 +356,7 @@ async def test_error_for_one_partition_of_a_fetch_lets_the_other_be_read() -> No
         assert told == {0: (ErrorCode.NOT_LEADER_OR_FOLLOWER, False), 1: (ErrorCode.NONE, True)}
 
 
-async def test_a_rule_for_a_topic_finds_a_fetch_that_names_it_by_its_session_only() -> None:
+async def test_topic_rule_matches_a_fetch_that_has_the_topic_only_in_its_session() -> None:
     async with interception_scene() as scene:
         client = await scene.client()
         asked = [FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1000)]

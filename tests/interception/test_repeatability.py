@@ -1,4 +1,4 @@
-"""The same rules, seeds and requests give the same journal, word for word."""
+"""The same rules, seeds and requests give the same journal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REQUESTS = 60
 
 
 async def journal_of_a_run(seed: int) -> list[JournalEntry]:
-    """Send the same batches through rules that toss coins, one after the other, and return what was written down."""
+    """Send the same batches through rules with a probability, and return the journal."""
     async with interception_scene() as scene:
         coin = When(times=None, probability=0.3, seed=seed)
         scene.arm("received", Error(error="NOT_ENOUGH_REPLICAS"), when=coin)

@@ -13,7 +13,7 @@ from fauxka.faults.journal.journal_record import PENDING, RESPONDED
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.storage.append_result import AppendResult
 
-from ..faults.journal_scene import NOW_MS, TOPIC, Asked, Batch, JournalScene
+from ..faults.journal_scene import NOW_MS, TOPIC, Batch, FakeRequest, JournalScene
 from ..run_counts import examples
 from .verdict_model import Arrival, Copy, VerdictModel
 
@@ -53,7 +53,7 @@ steps = st.builds(
 class Held:
     """A request that is held, and the arrival that the model knows it by."""
 
-    request: Asked
+    request: FakeRequest
     request_id: int
     name: int
     arrival: Arrival
@@ -140,7 +140,9 @@ class Run:
         request_id = self.scene.journal.handled(request, 200, state)
         self.decided(name, request, request_id, step)
 
-    def decided(self, name: int, request: Asked, request_id: int, step: Step, arrival: Arrival | None = None) -> None:
+    def decided(
+        self, name: int, request: FakeRequest, request_id: int, step: Step, arrival: Arrival | None = None
+    ) -> None:
         assert request.batches is not None
         decision = request.batches[0][2]
         copy = None

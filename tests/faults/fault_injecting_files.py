@@ -1,4 +1,4 @@
-"""Files in memory that go wrong by rules, on one thread that may be told that it is not the event loop's."""
+"""Files in memory with fault rules, on one thread that can act as the event loop's or as another."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -16,7 +16,7 @@ SNAPSHOT = "orders-0/00000000000000000007.snapshot"
 
 @dataclass
 class OneThread:
-    """The event loop's thread, or any other one that waits."""
+    """The event loop's thread, or another one, which blocks."""
 
     is_loop: bool = True
     waited_ms: list[int] = field(default_factory=list[int])
@@ -35,8 +35,8 @@ class OneThread:
         self.wakes += 1
 
 
-class FilesOnRules:
-    """A file system with its rules and its clock."""
+class FaultInjectingFiles:
+    """A file system with rules and a clock."""
 
     def __init__(self, inner: FileSystem | None = None) -> None:
         self.now_ms = 1000
@@ -52,6 +52,6 @@ class FilesOnRules:
         self.system.open(path).append(content, b"")
 
     def content(self, path: str = LOG) -> bytes:
-        """What is in the file behind."""
+        """Return the content of the wrapped file."""
         file = self.inner.open(path)
         return bytes(file.read(0, file.size))

@@ -19,7 +19,7 @@ def runs_again(admin: AdminClient) -> Iterator[None]:
     admin.post("/v1/reset", {"scope": "all"})
 
 
-def test_crashed_node_is_down_and_the_api_answers(admin: AdminClient, broker: Serving) -> None:
+def test_api_is_available_while_the_node_is_down(admin: AdminClient, broker: Serving) -> None:
     crashed = admin.post("/v1/crash", {})
 
     assert crashed == {"node": 1, "running": False}
@@ -29,7 +29,7 @@ def test_crashed_node_is_down_and_the_api_answers(admin: AdminClient, broker: Se
         still_serves(broker.bootstrap)
 
 
-def test_restarted_node_has_what_its_files_hold(admin: AdminClient, broker: Serving) -> None:
+def test_restarted_node_has_the_data_of_its_files(admin: AdminClient, broker: Serving) -> None:
     with RawClient(broker.bootstrap) as client:
         client.produce(0)
     admin.post("/v1/crash", {})
@@ -42,7 +42,7 @@ def test_restarted_node_has_what_its_files_hold(admin: AdminClient, broker: Serv
     assert topic["partitions"][0]["log_end_offset"] == 1
 
 
-def test_node_is_started_again_by_the_clock(admin: AdminClient) -> None:
+def test_node_is_restarted_by_the_clock(admin: AdminClient) -> None:
     admin.post("/v1/clock", {"mode": "manual"})
     admin.post("/v1/crash", {"restart_after_ms": 60_000})
     before = admin.call("GET", "/readyz").status
@@ -59,7 +59,7 @@ def test_crash_of_a_node_that_is_down_is_409(admin: AdminClient) -> None:
     assert admin.call("POST", "/v1/crash", {}).status == 409
 
 
-def test_restart_of_a_node_that_runs_is_409(admin: AdminClient) -> None:
+def test_restart_of_a_running_node_is_409(admin: AdminClient) -> None:
     assert admin.call("POST", "/v1/restart", {}).status == 409
 
 
@@ -85,7 +85,7 @@ def test_reset_of_all_leaves_the_seed_topic_empty_and_no_rule(admin: AdminClient
     assert admin.get("/v1/journal/count") == {"count": 0, "dropped": 0}
 
 
-def test_reset_of_faults_gives_up_what_they_hang_and_keeps_the_data(admin: AdminClient, broker: Serving) -> None:
+def test_reset_of_faults_closes_hanging_connections_and_keeps_the_data(admin: AdminClient, broker: Serving) -> None:
     with RawClient(broker.bootstrap) as client:
         client.produce(0)
         rule = admin.post("/v1/rules", HUNG)
@@ -111,7 +111,7 @@ def test_reset_of_the_journal_keeps_rules_and_data(admin: AdminClient, broker: S
     assert admin.get("/v1/topics")["items"][0]["partitions"][0]["log_end_offset"] == 1
 
 
-def test_reset_starts_a_node_that_is_down(admin: AdminClient, broker: Serving) -> None:
+def test_reset_restarts_a_node_that_is_down(admin: AdminClient, broker: Serving) -> None:
     admin.post("/v1/crash", {})
 
     admin.post("/v1/reset", {"scope": "all"})
@@ -119,7 +119,7 @@ def test_reset_starts_a_node_that_is_down(admin: AdminClient, broker: Serving) -
     assert still_serves(broker.bootstrap)
 
 
-def test_node_whose_files_cannot_be_read_is_409_until_the_rules_are_gone(admin: AdminClient, broker: Serving) -> None:
+def test_restart_with_failing_files_is_409_until_the_rules_are_removed(admin: AdminClient, broker: Serving) -> None:
     with RawClient(broker.bootstrap) as client:
         client.produce(0)
     admin.post("/v1/crash", {})
@@ -144,7 +144,7 @@ def test_topics_are_exported_for_a_real_kafka(admin: AdminClient, broker: Servin
     assert (tmp_path / "export" / f"{TOPIC}-0" / "00000000000000000000.log").stat().st_size > 0
 
 
-def test_export_to_a_folder_that_is_there_is_409(admin: AdminClient, tmp_path: Path) -> None:
+def test_export_to_an_existing_folder_is_409(admin: AdminClient, tmp_path: Path) -> None:
     (tmp_path / "somebody's").touch()
 
     answer = admin.call("POST", "/v1/export", {"dir": str(tmp_path)})
@@ -153,11 +153,11 @@ def test_export_to_a_folder_that_is_there_is_409(admin: AdminClient, tmp_path: P
 
 
 @pytest.mark.parametrize("folder", ["", "a\0b"])
-def test_folder_that_cannot_be_is_400(admin: AdminClient, folder: str) -> None:
+def test_invalid_folder_is_400(admin: AdminClient, folder: str) -> None:
     assert admin.call("POST", "/v1/export", {"dir": folder}).status == 400
 
 
-def test_restore_goes_back_to_the_snapshot_as_often_as_wanted(admin: AdminClient, broker: Serving) -> None:
+def test_snapshot_is_restored_more_than_once(admin: AdminClient, broker: Serving) -> None:
     with RawClient(broker.bootstrap) as client:
         client.produce(0)
     snapshot = admin.post("/v1/snapshot")
@@ -185,7 +185,7 @@ def test_restore_closes_connections(admin: AdminClient, broker: Serving) -> None
             client.produce(1)
 
 
-def test_snapshots_are_listed_and_given_up(admin: AdminClient) -> None:
+def test_snapshots_are_listed_and_deleted(admin: AdminClient) -> None:
     snapshot = admin.post("/v1/snapshot")
 
     assert snapshot in admin.get("/v1/snapshot")["items"]
