@@ -1,7 +1,7 @@
-"""The order in which Java's hash tables iterate, where it decides which member gets which partition.
+"""The iteration order of Java's hash tables, which decides how Kafka assigns partitions.
 
-A table has a power of two of buckets, at least 16, and iterates bucket by bucket; what is in one bucket keeps the order
-in which it came. Source: java.util.HashMap and HashSet, and Uuid.hashCode, Kafka 4.3.0.
+A table has a power of two of buckets, at least 16. It iterates bucket by bucket, and over the keys of one bucket in
+insertion order. Source: java.util.HashMap and HashSet, and Uuid.hashCode, Kafka 4.3.0.
 """
 
 from __future__ import annotations
@@ -10,16 +10,19 @@ import struct
 from collections.abc import Callable, Collection
 from typing import TypeVar
 
-from .java_strings import HASH_MAP_BUCKETS_MIN, INT32_MASK
+from .java_strings import INT32_MASK, java_string_hash
 
 Key = TypeVar("Key")
+
+# A HashMap doubles its buckets when three quarters of them are in use.
+HASH_MAP_BUCKETS_MIN = 16
 
 _UUID_HALVES = struct.Struct(">QQ")
 _UUID_WORDS = struct.Struct(">qq")
 
 
 def buckets_of_grown(count: int) -> int:
-    """Return how many buckets a table has that so many keys were put into one by one."""
+    """Return the bucket count of a table after count insertions."""
     buckets = HASH_MAP_BUCKETS_MIN
     while count * 4 > buckets * 3:
         buckets *= 2
@@ -27,19 +30,24 @@ def buckets_of_grown(count: int) -> int:
 
 
 def buckets_of_copy(count: int) -> int:
-    """Return how many buckets a HashSet has that was made of a collection of that size."""
+    """Return the bucket count of a HashSet that was created from a collection of count elements."""
     wanted = max(int(count / 0.75) + 1, HASH_MAP_BUCKETS_MIN)
     return 1 << (wanted - 1).bit_length()
 
 
 def in_hash_order(keys: Collection[Key], hash_of: Callable[[Key], int], buckets: int) -> list[Key]:
-    """Return the keys in the order of a table; those in one bucket in the order given."""
+    """Return the keys in the iteration order of a table with this many buckets."""
 
     def bucket(key: Key) -> int:
         value = hash_of(key) & INT32_MASK
         return (value ^ value >> 16) & (buckets - 1)
 
     return sorted(keys, key=bucket)
+
+
+def java_hash_order(names: Collection[str]) -> list[str]:
+    """Return the names in the iteration order of a HashMap into which they were put one by one."""
+    return in_hash_order(names, java_string_hash, buckets_of_grown(len(names)))
 
 
 def uuid_hash(uuid: bytes) -> int:
@@ -49,7 +57,7 @@ def uuid_hash(uuid: bytes) -> int:
 
 
 def uuid_sort_key(uuid: bytes) -> tuple[int, int]:
-    """Return what Uuid.compareTo compares: two signed numbers."""
+    """Return the two signed numbers that Uuid.compareTo compares."""
     high, low = _UUID_WORDS.unpack(uuid)
     return high, low
 

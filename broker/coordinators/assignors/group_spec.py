@@ -1,4 +1,4 @@
-"""What an assignor is given, and what it gives back.
+"""The input and the result of an assignor.
 
 Source: GroupSpec, MemberSubscription and PartitionAssignor, Kafka 4.3.0.
 """
@@ -14,7 +14,10 @@ from ..java_hash_tables import buckets_of_copy, buckets_of_grown, in_hash_order,
 
 @dataclass(frozen=True, slots=True)
 class MemberSpec:
-    """A member: the ids of the topics that it consumes, in Kafka's order, and the partitions that it last had."""
+    """A member.
+
+    subscribed_topic_ids: in the iteration order of Kafka's set. assignment: the previous target assignment.
+    """
 
     subscribed_topic_ids: tuple[bytes, ...]
     assignment: Partitions
@@ -23,9 +26,10 @@ class MemberSpec:
 
 @dataclass(frozen=True, slots=True)
 class GroupSpec:
-    """The members, in the order of Kafka's table of them, and how many partitions the topics have.
+    """The group to assign.
 
-    is_homogeneous: whether all members consume the same topics.
+    members: in the iteration order of Kafka's map. partition_counts: by topic id.
+    is_homogeneous: whether all members subscribe to the same topics.
     """
 
     members: Mapping[str, MemberSpec]
@@ -33,12 +37,12 @@ class GroupSpec:
     is_homogeneous: bool
 
 
-# Returns the partitions of each member, by its id; one that is left out gets none.
+# Returns the partitions by member id. A member that is missing gets none.
 Assign = Callable[[GroupSpec], dict[str, Partitions]]
 
 
 def assigned_in_order(assignment: Partitions) -> list[tuple[bytes, list[int]]]:
-    """Return the partitions of an assignment by topic, as Kafka iterates over them."""
+    """Return the partitions of an assignment by topic, in Kafka's iteration order."""
     topic_ids = in_hash_order(assignment.keys(), uuid_hash, buckets_of_grown(len(assignment)))
     return [(topic_id, _in_order(assignment[topic_id])) for topic_id in topic_ids]
 

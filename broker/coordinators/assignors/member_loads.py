@@ -1,7 +1,8 @@
-"""Which of a topic's subscribers has the least partitions, and which the most, one after the other.
+"""The subscribers of a topic by load: the least loaded and the most loaded member, one after the other.
 
-Both go round within the members that have equally many, and take in the next ones as the count moves on: to give each
-of the least loaded one partition makes all of them one more. The counts are the assignment's own, and change meanwhile.
+Two groups of members are maintained: those with the least and those with the most partitions. Each call returns the
+next member of a group. After the last one, the group's partition count changes by one, and members with that count
+join the group. The caller moves the partitions, and thereby changes the counts that this module reads.
 Source: UniformHeterogeneousAssignmentBuilder.MemberAssignmentBalancer, Kafka 4.3.0.
 """
 
@@ -11,30 +12,30 @@ from collections.abc import Sequence
 
 
 class MemberLoads:
-    """The subscribers of one topic by how many partitions they have of all topics."""
+    """The subscribers of one topic, sorted by the number of their partitions of all topics."""
 
     def __init__(self, sizes: Sequence[int], subscribers: Sequence[int]) -> None:
-        """sizes: how many partitions each member has. subscribers: the places of some members in it, at least one."""
+        """sizes: the partition count of each member. subscribers: the indexes of some members, not empty."""
         self._sizes = sizes
         self._members = sorted(subscribers, key=lambda member: (sizes[member], member))
         least, most = sizes[self._members[0]], sizes[self._members[-1]]
         self.imbalance = most - least
-        # The least loaded ones are members[:end], and have that many partitions.
+        # The least loaded members are _members[:_least_end]. They have _least_count partitions.
         self._least_end = 0
         self._least_count = least - 1
         self._next_least = 0
-        # The most loaded ones are members[start:end]; who comes behind them is left out.
+        # The most loaded members are _members[_most_start:_most_end]. Later members are excluded.
         self._most_start = self._most_end = len(self._members)
         self._most_count = most + 1
         self._next_most = len(self._members) - 1
 
     @property
     def is_balanced(self) -> bool:
-        """Whether nothing is gained any more."""
+        """Whether no move can make the loads more even."""
         return self._most_count - self._least_count <= 1
 
     def next_least_loaded(self) -> int:
-        """Return a member that has no more than any other; it is taken to get one more."""
+        """Return a member with the least partitions. The caller assigns one more partition to it."""
         if self._next_least >= self._least_end:
             self._least_count += 1
             while self._least_end < len(self._members) and self._size_at(self._least_end) == self._least_count:
@@ -45,10 +46,10 @@ class MemberLoads:
         return member
 
     def next_most_loaded(self) -> int | None:
-        """Return a member that has no less than any other that is not left out, or None; it is taken to give one."""
+        """Return a member with the most partitions, or None if all are excluded. The caller takes one from it."""
         if self._next_most < self._most_start:
             if self._most_end <= self._most_start and self._most_start > 0:
-                # All that had this many are left out.
+                # All members of the group are excluded.
                 self._most_count = self._size_at(self._most_start - 1)
             else:
                 self._most_count -= 1
@@ -62,10 +63,10 @@ class MemberLoads:
         return member
 
     def exclude_most_loaded(self) -> None:
-        """Leave out the member that was returned last: it has no partition of the topic to give."""
-        place, last = self._next_most + 1, self._most_end - 1
-        self._members[place], self._members[last] = self._members[last], self._members[place]
+        """Exclude the member that was returned last, because it has no partition of the topic."""
+        index, last = self._next_most + 1, self._most_end - 1
+        self._members[index], self._members[last] = self._members[last], self._members[index]
         self._most_end -= 1
 
-    def _size_at(self, place: int) -> int:
-        return self._sizes[self._members[place]]
+    def _size_at(self, index: int) -> int:
+        return self._sizes[self._members[index]]

@@ -1,6 +1,6 @@
-"""The range assignor: each topic on its own, its partitions in ranges of about the same length, members in order.
+"""The range assignor: for each topic, ranges of consecutive partitions to the members in order.
 
-Topics with equally many partitions are thereby assigned alike (co-partitioning); what members had does not matter.
+Topics with the same partition count are assigned alike (co-partitioning). Previous assignments have no effect.
 Source: RangeAssignor, Kafka 4.3.0.
 """
 
@@ -11,7 +11,7 @@ from .group_spec import GroupSpec
 
 
 def assign_range(spec: GroupSpec) -> dict[str, Partitions]:
-    """Return the partitions of each member."""
+    """Return the partitions by member id."""
     member_ids = _sorted_member_ids(spec)
     assignments: dict[str, dict[bytes, frozenset[int]]] = {member_id: {} for member_id in member_ids}
     subscribers: dict[bytes, list[str]] = {}
@@ -27,7 +27,7 @@ def assign_range(spec: GroupSpec) -> dict[str, Partitions]:
 
 
 def _sorted_member_ids(spec: GroupSpec) -> list[str]:
-    """Return static members by their instance ids, then the others by their own."""
+    """Return the static members sorted by instance id, then the others sorted by member id."""
 
     def sort_key(member_id: str) -> tuple[bool, bytes]:
         instance_id = spec.members[member_id].instance_id
@@ -38,7 +38,7 @@ def _sorted_member_ids(spec: GroupSpec) -> list[str]:
 
 
 def _ranges(partition_count: int, member_count: int) -> list[range]:
-    """Return a range for each member; the first ones get one partition more where it does not come out even."""
+    """Return a range for each member. The first members get the remainder, one partition each."""
     quota, extra = divmod(partition_count, member_count)
     ranges: list[range] = []
     start = 0

@@ -1,6 +1,6 @@
-"""The uniform assignor: every member gets as many partitions as any other, or one more, and keeps what it can.
+"""The uniform assignor: partition counts of members differ by at most one, and members keep partitions if possible.
 
-Where members consume different topics, see uniform_mixed.
+uniform_mixed assigns groups whose members subscribe to different topics.
 Source: UniformAssignor and UniformHomogeneousAssignmentBuilder, Kafka 4.3.0.
 """
 
@@ -13,14 +13,14 @@ from .uniform_mixed import MixedAssignment
 
 
 def assign_uniform(spec: GroupSpec) -> dict[str, Partitions]:
-    """Return the partitions of each member."""
+    """Return the partitions by member id."""
     if not spec.members:
         return {}
     return UniformAssignment(spec).build() if spec.is_homogeneous else MixedAssignment(spec).build()
 
 
 class UniformAssignment:
-    """One assignment of a group whose members consume the same topics."""
+    """One assignment of a group whose members subscribe to the same topics."""
 
     def __init__(self, spec: GroupSpec) -> None:
         """Prepare an assignment for spec."""
@@ -32,14 +32,14 @@ class UniformAssignment:
         self._quota, self._extra_quotas = divmod(partition_count, len(spec.members))
         self._assignments: dict[str, dict[bytes, set[int]]] = {}
         self._unassigned: list[tuple[bytes, int]] = []
-        # How many partitions members still get.
+        # The number of partitions that each member still gets.
         self._missing: dict[str, int] = {}
 
     def build(self) -> dict[str, Partitions]:
-        """Return the partitions of each member."""
+        """Return the partitions by member id."""
         if not self._topic_ids:
             return {}
-        self._unassigned = self._nobodys()
+        self._unassigned = self._unowned_partitions()
         for index, (member_id, member) in enumerate(self._spec.members.items()):
             self._keep(member_id, member, len(self._spec.members) - index)
         self._distribute()
@@ -48,8 +48,8 @@ class UniformAssignment:
             for member_id, topics in self._assignments.items()
         }
 
-    def _nobodys(self) -> list[tuple[bytes, int]]:
-        """Return the partitions that no member was assigned."""
+    def _unowned_partitions(self) -> list[tuple[bytes, int]]:
+        """Return the partitions that are in no previous assignment."""
         assigned = {
             (topic_id, partition)
             for member in self._spec.members.values()
@@ -64,7 +64,7 @@ class UniformAssignment:
         ]
 
     def _keep(self, member_id: str, member: MemberSpec, members_left: int) -> None:
-        """Let the member keep partitions up to its quota; the others are free."""
+        """Keep the member's previous partitions up to its quota, and release the others."""
         quota = self._quota + (self._extra_quotas > 0)
         has_extra = self._extra_quotas > 0
         kept: dict[bytes, set[int]] = {}
@@ -76,7 +76,7 @@ class UniformAssignment:
                 kept[topic_id] = set(partitions[:quota])
             self._unassigned += [(topic_id, partition) for partition in free]
             quota -= len(partitions) - len(free)
-        # While there are enough members left to take the odd partitions, nobody is made to take one more for it.
+        # A member below its quota gets no extra partition while enough later members can take the extra ones.
         if quota > 0 and has_extra and members_left > self._extra_quotas:
             quota -= 1
             has_extra = False

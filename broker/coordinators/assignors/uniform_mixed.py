@@ -1,7 +1,9 @@
-"""The uniform assignor where members consume different topics: partitions move from those that have more to others.
+"""The uniform assignor for a group whose members subscribe to different topics.
 
-Members keep what they had, partitions of nobody go to who has least, and then topic by topic, those with the most
-partitions for each of its subscribers first, partitions move until nobody has two more than another one could take.
+1. Members keep their previous partitions of subscribed topics.
+2. Each partition without an owner goes to the least loaded subscriber.
+3. Topic by topic, partitions move from the most to the least loaded subscribers, until the loads differ by at most one.
+   Topics with the most partitions per subscriber are first.
 Source: UniformHeterogeneousAssignmentBuilder, Kafka 4.3.0.
 """
 
@@ -15,14 +17,14 @@ from ..java_hash_tables import uuid_sort_key
 from .group_spec import GroupSpec
 from .member_loads import MemberLoads
 
-NOBODY = -1
+NO_OWNER = -1
 
-# Balancing one topic may unbalance another; after so many rounds it is good enough.
+# Balancing one topic may unbalance another. Kafka stops after this many rounds.
 ROUNDS_MAX = 16
 
 
 class MixedAssignment:
-    """One assignment; members are known by their place among the member ids."""
+    """One assignment. A member is represented by its index among the member ids."""
 
     def __init__(self, spec: GroupSpec) -> None:
         """Prepare an assignment for spec."""
@@ -32,16 +34,16 @@ class MixedAssignment:
         for index, member in enumerate(spec.members.values()):
             for topic_id in member.subscribed_topic_ids:
                 self._subscribers.setdefault(topic_id, []).append(index)
-        self._owners = {topic_id: [NOBODY] * spec.partition_counts[topic_id] for topic_id in self._subscribers}
-        # How many partitions each member has.
+        self._owners = {topic_id: [NO_OWNER] * spec.partition_counts[topic_id] for topic_id in self._subscribers}
+        # The partition count of each member.
         self._sizes = [0] * len(self._member_ids)
 
     def build(self) -> dict[str, Partitions]:
-        """Return the partitions of each member."""
+        """Return the partitions by member id."""
         if not self._subscribers:
             return {}
-        self._keep()
-        self._assign_free()
+        self._keep_previous()
+        self._assign_unowned()
         self._balance([topic_id for topic_id, subscribers in self._subscribers.items() if len(subscribers) > 1])
         return self._assignments()
 
@@ -55,7 +57,7 @@ class MixedAssignment:
             for member_id, topics in assignments.items()
         }
 
-    def _keep(self) -> None:
+    def _keep_previous(self) -> None:
         for index, member in enumerate(self._spec.members.values()):
             subscribed = frozenset(member.subscribed_topic_ids)
             for topic_id, partitions in member.assignment.items():
@@ -64,15 +66,15 @@ class MixedAssignment:
                     for partition in partitions:
                         self._owners[topic_id][partition] = index
 
-    def _assign_free(self) -> None:
-        free = {
-            topic_id: [partition for partition, owner in enumerate(owners) if owner == NOBODY]
+    def _assign_unowned(self) -> None:
+        unowned = {
+            topic_id: [partition for partition, owner in enumerate(owners) if owner == NO_OWNER]
             for topic_id, owners in self._owners.items()
         }
-        for topic_id in self._sorted(topic_id for topic_id, partitions in free.items() if partitions):
+        for topic_id in self._sorted(topic_id for topic_id, partitions in unowned.items() if partitions):
             loads = MemberLoads(self._sizes, self._subscribers[topic_id])
-            for partition in free[topic_id]:
-                self._give(topic_id, partition, loads.next_least_loaded())
+            for partition in unowned[topic_id]:
+                self._assign(topic_id, partition, loads.next_least_loaded())
 
     def _balance(self, topic_ids: list[bytes]) -> None:
         topic_ids = self._sorted(topic_ids)
@@ -85,7 +87,7 @@ class MixedAssignment:
                     last_changed = topic_id
 
     def _balance_topic(self, topic_id: bytes) -> bool:
-        """Move partitions of a topic from members with more to those with less; return whether any was moved."""
+        """Move partitions of a topic from the most to the least loaded members. Returns whether any was moved."""
         loads = MemberLoads(self._sizes, self._subscribers[topic_id])
         if loads.imbalance <= 1:
             return False
@@ -104,19 +106,19 @@ class MixedAssignment:
             least_loaded = loads.next_least_loaded()
             if loads.is_balanced:
                 break
-            self._give(topic_id, partition, least_loaded)
+            self._assign(topic_id, partition, least_loaded)
             has_moved = True
         return has_moved
 
-    def _give(self, topic_id: bytes, partition: int, member: int) -> None:
+    def _assign(self, topic_id: bytes, partition: int, member: int) -> None:
         owners = self._owners[topic_id]
-        if owners[partition] != NOBODY:
+        if owners[partition] != NO_OWNER:
             self._sizes[owners[partition]] -= 1
         owners[partition] = member
         self._sizes[member] += 1
 
     def _sorted(self, topic_ids: Iterable[bytes]) -> list[bytes]:
-        """Return the topics with the most partitions for each of its subscribers first."""
+        """Return the topics sorted by partitions per subscriber, the most first."""
 
         def sort_key(topic_id: bytes) -> tuple[Fraction, int, tuple[int, int]]:
             subscriber_count = len(self._subscribers[topic_id])

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..java_strings import java_hash_order
+from ..java_hash_tables import java_hash_order
 
 if TYPE_CHECKING:
     from ....protocol.stored_records.consumer_group_values import RegularExpression

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ....protocol.stored_records.consumer_group_values import NO_PARTITIONS, Partitions
 from ..assignors.group_spec import GroupSpec, MemberSpec
-from ..java_strings import java_hash_order
+from ..java_hash_tables import java_hash_order
 from .assignor_names import assignor_of
 from .records import target_assignment_metadata_record, target_assignment_record
 from .subscriptions import Subscriptions, topics_of

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
 from ....protocol.stored_records.consumer_group_values import Partitions
+from ..java_strings import java_string_length
 
 _TOPIC_HASH_VERSION = 0
 _INT64_SIGN = 1 << 63
@@ -71,7 +72,7 @@ def topic_hash(topic: GroupTopic) -> int:
     for partition in range(topic.partition_count):
         parts.append(struct.pack("<i", partition))
         for rack in topic.racks:
-            parts += [struct.pack("<i", _length(rack)), _string(rack)]
+            parts += [struct.pack("<i", java_string_length(rack)), _string(rack)]
     return _xxh3_64(b"".join(parts))
 
 
@@ -102,10 +103,6 @@ def _java_order(text: str) -> bytes:
     return text.encode("utf-16-be", "surrogatepass")
 
 
-def _length(text: str) -> int:
-    return len(_java_order(text)) // 2
-
-
 def _string(text: str) -> bytes:
     """Encode a string as hash4j does: its UTF-16 units, then their number."""
-    return text.encode("utf-16-le", "surrogatepass") + struct.pack("<i", _length(text))
+    return text.encode("utf-16-le", "surrogatepass") + struct.pack("<i", java_string_length(text))

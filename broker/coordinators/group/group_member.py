@@ -9,7 +9,7 @@ from ....protocol.error_codes import ErrorCode
 from ....protocol.messages.join_group import JoinGroupResponse
 from ....protocol.messages.sync_group import SyncGroupResponse
 from ...runtime.deferred import Deferred
-from ..java_strings import java_hash_order
+from ..java_hash_tables import java_hash_order
 
 
 @dataclass(frozen=True, slots=True)

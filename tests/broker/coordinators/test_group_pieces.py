@@ -10,7 +10,8 @@ from fauxka.broker.coordinators.group.consumer_subscription import find_subscrib
 from fauxka.broker.coordinators.group.group_member import GroupMember, MemberProtocol, select_protocol
 from fauxka.broker.coordinators.group.group_timers import GroupTimers
 from fauxka.broker.coordinators.internal_topics import is_share_key, partition_index_of_key
-from fauxka.broker.coordinators.java_strings import java_hash_order, java_string_hash, java_string_length
+from fauxka.broker.coordinators.java_hash_tables import java_hash_order
+from fauxka.broker.coordinators.java_strings import java_string_hash, java_string_length
 
 from ...manual_clock import ManualClock
 from .group_harness import SUBSCRIPTION

@@ -13,8 +13,7 @@ from fauxka.broker.coordinators.consumer import records
 from fauxka.broker.coordinators.consumer.assignor_names import assignor_of
 from fauxka.broker.coordinators.consumer.member import ConsumerMember, MemberState
 from fauxka.broker.coordinators.consumer.topic_regex import InvalidRegexError, TopicRegex
-from fauxka.broker.coordinators.java_hash_tables import buckets_of_grown, in_hash_order, uuid_hash
-from fauxka.broker.coordinators.java_strings import java_hash_order
+from fauxka.broker.coordinators.java_hash_tables import buckets_of_grown, in_hash_order, java_hash_order, uuid_hash
 from fauxka.protocol.kafka_uuid import parse_uuid, uuid_text
 from fauxka.protocol.stored_records.consumer_group_records import ConsumerGroupRecord, ConsumerRecordType
 from fauxka.protocol.stored_records.consumer_group_values import ClassicMember, ClassicProtocol, RegularExpression
