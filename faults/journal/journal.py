@@ -73,6 +73,8 @@ class Journal:
         self.node_id = node_id
         self.topic_name_of = topic_name_of
         self.last_id = 0
+        # Outcomes of requests that became known after they were recorded.
+        self.outcomes = RequestOutcomes(max(capacity, OUTCOMES_MIN))
         self._requests: deque[RawRecord | RawAppend] = deque(maxlen=capacity)
         self._keep = self._requests.append
         # Parts of deliveries that every batch uses.
@@ -83,14 +85,9 @@ class Journal:
         self._trim_id = _TRIMMED_EVERY
 
     @cached_property
-    def outcomes(self) -> RequestOutcomes:
-        """Outcomes of requests that became known later."""
-        return RequestOutcomes(max(self.capacity, OUTCOMES_MIN))
-
-    @cached_property
     def deliveries(self) -> DeliveryCounts:
         """The counts that the verdict is made of."""
-        # Lazy: imports the record batch codec, which a start-up does not need.
+        # Lazy: a start-up without Produce requests does not need these modules.
         from ..verdict.delivery_counts import DeliveryCounts
 
         deliveries = DeliveryCounts()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from ...protocol.batches.record_batch import MAGIC_V2, NO_PARTITION_LEADER_EPOCH, NO_TIMESTAMP, BatchHeader
 from ...storage.append_result import NO_LOG_START_OFFSET, AppendResult
 
 if TYPE_CHECKING:
@@ -92,9 +93,6 @@ def journal_record_of(raw: RawRecord | RawAppend) -> JournalRecord:
 def _plain_result(
     base_offset: int, last_offset: int, producer_id: int, producer_epoch: int, base_sequence: int
 ) -> AppendResult:
-    # Lazy: a start-up does not need the record batch codec.
-    from ...protocol.batches.record_batch import MAGIC_V2, NO_PARTITION_LEADER_EPOCH, NO_TIMESTAMP, BatchHeader
-
     count = last_offset - base_offset + 1
     header = BatchHeader(
         base_offset=0,
