@@ -1,8 +1,7 @@
-"""What of one classic group outlasts a crash, in plain words.
+"""Model of the state of one classic group that a crash preserves.
 
-The group: as it was when it last was stable or empty, for a generation is written when its members have their parts, or
-when the last one has gone. The offsets: all of them, at once. Those of open transactions count from the transaction's
-commit on, unless something else was committed since.
+The group is restored as it last was stable or empty, because a generation is written with its assignment or when it has
+no members. Offsets are written at once. Those of a transaction are committed by its end, except after a later commit.
 """
 
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ Members = dict[str, bytes]
 
 @dataclass(frozen=True)
 class Seen:
-    """What an administrator sees of a group: state, protocol, members with their parts."""
+    """A group in DescribeGroups: state, protocol, and members with their assignments."""
 
     state: str
     protocol: str
@@ -20,7 +19,7 @@ class Seen:
 
     @property
     def is_kept(self) -> bool:
-        """Whether this is what is known again after a crash."""
+        """Whether the group is restored so after a crash."""
         return self.state in ("Stable", "Empty", "Dead")
 
 
@@ -30,24 +29,24 @@ EMPTY = Seen("Empty", "", ())
 
 @dataclass
 class KeptGroupModel:
-    """One group; offsets are for partition 0 of topics."""
+    """One group, with offsets for partition 0 of topics."""
 
     group: Seen = DEAD
-    # A group that commits have made is known by its offsets only, until it was stable, or empty again.
+    # A group that a commit created has no record of its own until it is stable, or empty again.
     is_written: bool = False
     last_seen: Seen = DEAD
     offsets: dict[str, int] = field(default_factory=dict[str, int])
-    # By producer: what it has committed for a topic, and how many commits there had been before.
+    # For each producer and topic: the pending offset, and its number among all commits.
     pending: dict[int, dict[str, tuple[int, int]]] = field(default_factory=dict[int, dict[str, tuple[int, int]]])
     last_commit: dict[str, int] = field(default_factory=dict[str, int])
     commit_count: int = 0
 
     def see(self, seen: Seen) -> None:
-        """Take in what the group is now."""
+        """Update the model with the present group."""
         if seen.is_kept:
             self.group = seen
         elif self.group == DEAD:
-            # That there is such a group is written before its first member has its part.
+            # A new group is written before the assignment of its first member.
             self.group = EMPTY
             self.is_written = True
         if seen.state == "Stable" or (seen.state == "Empty" and not self.last_seen.is_kept):
@@ -56,40 +55,40 @@ class KeptGroupModel:
             self.is_written = False
         self.last_seen = seen
 
-    def is_known_as(self, seen: Seen) -> bool:
-        """Take in what is known of the group after a crash, and return whether that may be."""
+    def is_restored_as(self, seen: Seen) -> bool:
+        """Update the model with the group after a crash, and return whether it is allowed."""
         self.last_seen = seen
         has_offsets = bool(self.offsets) or any(self.pending.values())
         if self.group == EMPTY and not self.is_written and not has_offsets:
-            # What has made it may have been cleaned away.
+            # The log cleaner may have removed the offsets that created the group.
             return seen in (EMPTY, DEAD)
         return seen == self.group
 
     def commit(self, topic: str, offset: int) -> None:
-        """A commit was accepted."""
+        """Apply an accepted commit."""
         self.offsets[topic] = offset
         self.last_commit[topic] = self._count()
 
     def commit_pending(self, producer: int, topic: str, offset: int) -> None:
-        """A commit was accepted as part of a transaction."""
+        """Apply an accepted commit of a transaction."""
         self.pending.setdefault(producer, {})[topic] = (offset, self._count())
 
     def end_transaction(self, producer: int, *, is_commit: bool) -> None:
-        """A transaction has ended."""
+        """Apply the end of a transaction."""
         for topic, (offset, count) in self.pending.pop(producer, {}).items():
             if is_commit and count > self.last_commit.get(topic, 0):
                 self.offsets[topic] = offset
                 self.last_commit[topic] = count
 
     def forget(self, topic: str) -> None:
-        """An offset was deleted, or expired with its topic or group."""
+        """Delete the offset of a topic."""
         self.offsets.pop(topic, None)
         self.last_commit.pop(topic, None)
         for offsets in self.pending.values():
             offsets.pop(topic, None)
 
     def forget_all(self) -> None:
-        """The group was deleted."""
+        """Delete all offsets with their group."""
         for topic in {*self.offsets, *(topic for offsets in self.pending.values() for topic in offsets)}:
             self.forget(topic)
 

@@ -1,4 +1,4 @@
-"""What a share group makes of the records of a partition: one small thing a record, and nothing else."""
+"""Model of a share partition: the state of each record that was ever acquired."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ AVAILABLE, ACQUIRED, DONE = "available", "acquired", "done"
 
 @dataclass
 class RecordModel:
-    """One record; lock_ends_ms: of one that is acquired."""
+    """One record. lock_ends_ms: the end of its lock while it is acquired."""
 
     state: str = AVAILABLE
     deliveries: int = 0
@@ -19,14 +19,14 @@ class RecordModel:
 
 @dataclass
 class ShareModel:
-    """Records by offset, those that were acquired once."""
+    """The records by offset."""
 
     deliveries_max: int
     lock_ms: int
     records: dict[int, RecordModel] = field(default_factory=dict[int, RecordModel])
 
     def acquired(self, offset: int, member: str, count: int, now_ms: int) -> None:
-        """Check that the member may get the record, and note it."""
+        """Check that the member may acquire the record, and apply it."""
         record = self.records.setdefault(offset, RecordModel())
         assert record.state == AVAILABLE, f"{offset} is {record.state}"
         assert count == record.deliveries + 1, f"{offset} was delivered {record.deliveries} times"
@@ -34,7 +34,7 @@ class ShareModel:
         self.records[offset] = RecordModel(ACQUIRED, count, member, now_ms + self.lock_ms)
 
     def owns(self, member: str, first: int, last: int) -> bool:
-        """Whether the member has all the records of a range."""
+        """Whether the member has acquired all records of a range."""
         found = (self.records.get(offset) for offset in range(first, last + 1))
         return all(each is not None and each.state == ACQUIRED and each.member == member for each in found)
 
@@ -52,19 +52,19 @@ class ShareModel:
             self.records[offset].lock_ends_ms = now_ms + self.lock_ms
 
     def passed(self, now_ms: int) -> None:
-        """Locks that have ended give their records back."""
+        """Release the records whose lock has ended."""
         for offset, record in self.records.items():
             if record.state == ACQUIRED and record.lock_ends_ms <= now_ms:
                 self.released(offset, offset)
 
     def crashed(self, last_counts: dict[int, int]) -> None:
-        """What was acquired was written nowhere: it comes again, counted from what was written last."""
+        """Make acquired records available with the delivery count that was last written."""
         for offset, record in self.records.items():
             if record.state == ACQUIRED:
                 self.records[offset] = RecordModel(deliveries=last_counts.get(offset, 0))
 
     def start_offset(self) -> int:
-        """The first record that is not done with."""
+        """Return the first offset that is not done."""
         offset = 0
         while offset in self.records and self.records[offset].state == DONE:
             offset += 1

@@ -1,4 +1,4 @@
-"""Members and administrators do as they like, and the broker dies again and again: nothing is lost that was written."""
+"""A classic group agrees with its model under random requests and crashes: nothing written is lost."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ KINDS = """
 
 @dataclass(frozen=True)
 class Step:
-    """What happens next; who: which member, producer or topic, as far as there are so many."""
+    """One step. who: the number of the member, producer or topic, modulo their count."""
 
     kind: str
     who: int = 0
@@ -77,13 +77,13 @@ class Run:
 
     @property
     def generation_id(self) -> int:
-        """The one that a member's heartbeat is not refused for."""
+        """The generation in which a member's heartbeat is accepted."""
         member = self.member(0)
         generations = (g for g in range(GENERATIONS_MAX) if self.harness.heartbeat(member, g) not in REFUSED)
         return next(generations, -1)
 
     def do(self, step: Step) -> None:
-        """Do it, whether it is allowed or not, and tell the model what came of it."""
+        """Do the step, whether it is allowed or not, and update the model with the result."""
         harness, topic = self.harness, TOPICS[step.who % len(TOPICS)]
         match step.kind:
             case "join":
@@ -188,7 +188,7 @@ class Run:
 
     def _crash(self) -> None:
         self.harness.crash()
-        assert self.model.is_known_as(self.seen()), (self.seen(), self.model)
+        assert self.model.is_restored_as(self.seen()), (self.seen(), self.model)
 
     def check(self) -> None:
         self.model.see(self.seen())
@@ -198,7 +198,7 @@ class Run:
 
 @settings(max_examples=examples(150), deadline=None)
 @given(st.lists(steps, max_size=60))
-def test_what_was_written_is_known_again_however_often_the_broker_dies(drawn: list[Step]) -> None:
+def test_a_group_is_restored_after_any_number_of_crashes(drawn: list[Step]) -> None:
     run = Run()
 
     for step in [*drawn, Step("crash")]:

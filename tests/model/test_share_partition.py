@@ -1,4 +1,4 @@
-"""Any members, fetching and acknowledging, with locks that end and leaders that die: partition and model agree."""
+"""A share partition agrees with its model under random fetches, acknowledgements, expired locks and crashes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ offsets = st.integers(0, 20)
 
 
 class Sharing(RuleBasedStateMachine):
-    """Every rule asks both."""
+    """Applies every rule to the partition and to the model."""
 
     @initialize(updates=st.sampled_from([0, 2, 500]), deliveries_max=st.sampled_from([2, 3, 5]))
     def begin(self, updates: int, deliveries_max: int) -> None:
@@ -47,7 +47,7 @@ class Sharing(RuleBasedStateMachine):
         self.states.initialize(KEY, 1, 0)
         self.partition = self._led()
         self.model = ShareModel(deliveries_max, LOCK_MS)
-        # Deliveries as they were written last.
+        # The delivery counts that were last written.
         self.written: dict[int, int] = {}
         self.log_end = 0
 
@@ -142,11 +142,11 @@ class Sharing(RuleBasedStateMachine):
         self.model.crashed(self.written)
 
     @invariant()
-    def both_are_as_far(self) -> None:
+    def start_offsets_agree(self) -> None:
         assert self.partition.start_offset == self.model.start_offset()
 
     @invariant()
-    def what_is_free_is_fetched_next(self) -> None:
+    def next_fetch_offsets_agree(self) -> None:
         free = [offset for offset, record in sorted(self.model.records.items()) if record.state == "available"]
         expected = free[0] if free else max(self.model.records, default=-1) + 1
         assert self.partition.next_fetch_offset() == expected

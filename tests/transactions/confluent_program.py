@@ -1,4 +1,4 @@
-"""python -m tests.transactions.confluent_program BOOTSTRAP TRANSACTIONAL_ID: confluent-kafka behind a pipe."""
+"""python -m tests.transactions.confluent_program BOOTSTRAP TRANSACTIONAL_ID: runs confluent-kafka for PipedProgram."""
 
 import json
 import sys
@@ -11,7 +11,7 @@ POLL_SECONDS = 0.1
 
 
 class Program:
-    """One transactional producer, and consumers as they are asked for."""
+    """One transactional producer, and a consumer for each call that needs one."""
 
     def __init__(self, bootstrap: str, transactional_id: str) -> None:
         self._bootstrap = bootstrap
@@ -26,11 +26,11 @@ class Program:
         self._producer.begin_transaction()
 
     def send(self, topic: str, values: list[str]) -> None:
-        """Send, and wait until all are acknowledged."""
+        """Send the values, and wait until all are acknowledged."""
         errors: list[KafkaError] = []
         for value in values:
             self._producer.produce(topic, value=value.encode(), partition=0, on_delivery=_into(errors))
-        # Its flush calls the reports with an exception under way, once the producer is fenced.
+        # flush() of a fenced producer calls the delivery reports while an exception is raised, so poll() is called.
         while len(self._producer):
             self._producer.poll(POLL_SECONDS)
         if errors:
@@ -53,7 +53,7 @@ class Program:
         self._producer.abort_transaction(SECONDS_MAX)
 
     def read(self, topic: str, isolation: str) -> list[str]:
-        """Return the values in partition 0 up to where this kind of reader can read now."""
+        """Return the values in partition 0 that a consumer of this isolation level can read now."""
         settings = {"bootstrap.servers": self._bootstrap, "group.id": "reader", "enable.auto.commit": False}
         consumer = Consumer({**settings, "isolation.level": isolation, "enable.partition.eof": True})
         consumer.assign([TopicPartition(topic, 0, 0)])
@@ -68,7 +68,7 @@ class Program:
             values.append((message.value() or b"").decode())
 
     def committed(self, group: str, topic: str) -> int:
-        """Return the group's offset for partition 0, below 0 without any."""
+        """Return the group's committed offset for partition 0; negative without one."""
         consumer = Consumer({"bootstrap.servers": self._bootstrap, "group.id": group})
         (found,) = consumer.committed([TopicPartition(topic, 0)], SECONDS_MAX)
         consumer.close()

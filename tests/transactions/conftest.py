@@ -1,4 +1,4 @@
-"""A broker, a topic, and producers in processes that end with the test."""
+"""Fixtures: a broker, a topic, and producers in processes that end with the test."""
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +25,7 @@ def topic(bootstrap: str) -> str:
 
 @pytest.fixture
 def start(bootstrap: str, program: Sequence[str]) -> Iterator[Callable[[str], PipedProgram]]:
-    """Starts a producer; transactional ids are the test's own."""
+    """Return a function that starts a producer. Its transactional id is unique to the test."""
     run, started = uuid.uuid4().hex[:8], list[PipedProgram]()
 
     def start(transactional_id: str) -> PipedProgram:

@@ -1,4 +1,4 @@
-"""What must be true of transactions whichever client runs them; each producer is a process of its own."""
+"""Tests of transactions that every client must pass. Each producer is a process of its own."""
 
 from collections.abc import Callable
 
@@ -13,11 +13,11 @@ READ_COMMITTED, READ_UNCOMMITTED = "read_committed", "read_uncommitted"
 
 
 class TransactionsContract:
-    """The tests; fenced_names: what the client calls the error of a producer that another one has replaced."""
+    """The tests. fenced_names: the client's names of the error of a fenced producer."""
 
     fenced_names: frozenset[str] = frozenset()
 
-    def test_committed_records_are_seen_and_aborted_ones_by_readers_of_all(
+    def test_read_committed_returns_committed_records_and_read_uncommitted_all(
         self, start: StartProducer, topic: str
     ) -> None:
         producer = start("transfers")
@@ -31,7 +31,7 @@ class TransactionsContract:
         assert producer.do("read", topic=topic, isolation=READ_COMMITTED) == ["a1", "a2", "c1"]
         assert producer.do("read", topic=topic, isolation=READ_UNCOMMITTED) == ["a1", "a2", "b1", "b2", "c1"]
 
-    def test_open_transaction_holds_readers_of_committed_records_back(self, start: StartProducer, topic: str) -> None:
+    def test_read_committed_stops_at_an_open_transaction(self, start: StartProducer, topic: str) -> None:
         first, second = start("first"), start("second")
         for producer in (first, second):
             producer.do("init")
@@ -46,7 +46,7 @@ class TransactionsContract:
         assert before == []
         assert second.do("read", topic=topic, isolation=READ_COMMITTED) == ["first", "second"]
 
-    def test_offsets_count_when_their_transaction_is_committed(self, start: StartProducer, topic: str) -> None:
+    def test_offsets_are_committed_with_their_transaction(self, start: StartProducer, topic: str) -> None:
         producer = start("copier")
         producer.do("init")
 
@@ -61,7 +61,7 @@ class TransactionsContract:
 
         assert producer.do("committed", group="copiers", topic=topic) == 5
 
-    def test_zombie_is_fenced_while_it_lives(self, start: StartProducer, topic: str) -> None:
+    def test_zombie_is_fenced(self, start: StartProducer, topic: str) -> None:
         zombie, successor = start("payments"), start("payments")
         zombie.do("init")
         zombie.do("begin")

@@ -1,7 +1,7 @@
 """python -m tests.transactions.copier BOOTSTRAP PARTITION: copies a partition's records, each once, until it is killed.
 
-What it has read is committed with what it has written, in one transaction; so whoever comes next with the same
-transactional id goes on where the last committed transaction ended.
+The read offsets and the written records are committed in one transaction. The next process with the same
+transactional id continues after the last committed transaction.
 """
 
 import faulthandler
@@ -12,20 +12,20 @@ from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 INPUT, OUTPUT, GROUP = "input", "output", "copiers"
 SECONDS_MAX = 10.0
-# librdkafka 2.16.0 may hang in send_offsets_to_transaction for longer than it is told: where AddOffsetsToTxn was sent
-# again after a lost connection it sends no TxnOffsetCommit. Then the process ends; the next one aborts what is open.
+# librdkafka 2.16.0 may hang in send_offsets_to_transaction beyond its timeout: after a lost connection it repeats
+# AddOffsetsToTxn and sends no TxnOffsetCommit. The process then ends, and the next one aborts the open transaction.
 STUCK_SECONDS_MAX = 20.0
 POLL_SECONDS = 0.05
 RECORDS_MAX = 20
 
 
 def copied(value: bytes) -> bytes:
-    """What becomes of a value on its way."""
+    """Return the copy of a value."""
     return b"copy of " + value
 
 
 class Copier:
-    """One partition's copier."""
+    """Copies one partition."""
 
     def __init__(self, bootstrap: str, partition: int) -> None:
         self._partition = partition
@@ -36,7 +36,7 @@ class Copier:
         )
 
     def run(self) -> None:
-        # First, so that nobody else ends a transaction behind the offset that is asked for then.
+        # This comes first: it ends the transaction of an earlier process, which may change the committed offset.
         self._producer.init_transactions(SECONDS_MAX)
         self._rewind()
         while True:
@@ -44,7 +44,7 @@ class Copier:
             self._copy_some()
 
     def _rewind(self) -> None:
-        """Read on where the last committed transaction ended."""
+        """Continue after the last committed transaction."""
         (committed,) = self._consumer.committed([TopicPartition(INPUT, self._partition)], SECONDS_MAX)
         self._consumer.assign([TopicPartition(INPUT, self._partition, max(committed.offset, 0))])
 

@@ -1,7 +1,7 @@
 """python -m tests.transactions.copy_rounds [--rounds N] [--seed SEED]: kills copiers and their broker, and compares.
 
-Records come in all the time; a copier, the broker, or both are killed and started again. In the end what was copied is
-what came, each record once and in order.
+In each round records are produced, and a copier, the broker or both are killed and restarted. In the end every record
+must have been copied once and in order.
 """
 
 import argparse
@@ -24,9 +24,9 @@ from .copier import INPUT, OUTPUT, copied
 
 PARTITION_COUNT = 2
 RECORDS_OF_A_ROUND = 40
-# How long copiers and broker live between two kills.
+# The time between two kills.
 LIFE_SECONDS = (0.1, 1.2)
-# Longer than a copier waits whose broker was killed at the worst of moments, and the one that takes its place needs.
+# Longer than the timeout of a copier that lost its broker, and the run of its successor.
 COPIED_SECONDS_MAX = 120.0
 SECONDS_MAX = 30.0
 POLL_SECONDS = 0.2
@@ -34,7 +34,7 @@ COPIER, BROKER, BOTH = "copier", "broker", "both"
 
 
 class CopyRounds:
-    """One broker, one copier a partition, and what they are to copy."""
+    """One broker, one copier for each partition, and the records to copy."""
 
     def __init__(self, folder: Path, random: Random) -> None:
         self._random = random
@@ -43,7 +43,7 @@ class CopyRounds:
         self._sent: list[list[bytes]] = [[] for _ in range(PARTITION_COUNT)]
 
     def play(self, rounds: int) -> int:
-        """Return how many records were copied. Raises AssertionError."""
+        """Run the rounds, and return the number of copied records. Raises AssertionError."""
         with contextlib.closing(self._broker):
             self._broker.start()
             self._broker.wait_until_ready()
@@ -85,7 +85,7 @@ class CopyRounds:
         if killed != COPIER:
             self._broker.start()
             self._broker.wait_until_ready()
-        # One that was told that somebody else has taken its place has ended.
+        # A fenced copier has ended.
         for partition, copier in enumerate(self._copiers):
             if copier.poll() is not None:
                 self._copiers[partition] = self._new_copier(partition)
@@ -97,7 +97,7 @@ class CopyRounds:
             value = f"{partition}-{len(self._sent[partition])}".encode()
             self._sent[partition].append(value)
             producer.produce(INPUT, value=value, partition=partition)
-        assert producer.flush(SECONDS_MAX) == 0, "records without an answer"
+        assert producer.flush(SECONDS_MAX) == 0, "records without a response"
 
     def _check(self) -> None:
         for partition, sent in enumerate(self._sent):
@@ -106,7 +106,7 @@ class CopyRounds:
             assert read == expected, f"partition {partition}: {_difference(read, expected)}"
 
     def _read(self, partition: int, expected: Sequence[bytes]) -> list[bytes]:
-        """Return what is committed, once there is as much as was sent, and nothing comes behind it."""
+        """Return the committed records, when there are as many as expected and no further one arrives."""
         settings = {"bootstrap.servers": self._broker.address, "group.id": "reader", "enable.auto.commit": False}
         consumer = Consumer({**settings, "isolation.level": "read_committed"})
         consumer.assign([TopicPartition(OUTPUT, partition, 0)])
@@ -130,13 +130,13 @@ def _difference(read: Sequence[bytes], expected: Sequence[bytes]) -> str:
 
 
 def run_copy_rounds(rounds: int, seed: int) -> int:
-    """Run the rounds on a new folder, which is kept where they fail; return how many records were copied."""
+    """Run the rounds in a new folder, which is kept after a failure. Return the number of copied records."""
     folder = Path(tempfile.mkdtemp(prefix=f"fauxka-copies-{seed}-"))
     try:
         count = CopyRounds(folder, Random(seed)).play(rounds)
     except BaseException as error:
         words = f"python -m tests.transactions.copy_rounds --rounds {rounds} --seed {seed}"
-        raise AssertionError(f"{error}\nagain by: {words}\nkept: {folder}") from error
+        raise AssertionError(f"{error}\nrepeat: {words}\nkept: {folder}") from error
     shutil.rmtree(folder)
     return count
 

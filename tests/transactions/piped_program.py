@@ -1,4 +1,4 @@
-"""A program behind a pipe: {"do": ...} comes in, a JSON object a line; {"result": ...} or {"error": ...} goes out."""
+"""A process that gets one JSON object {"do": ...} a line, and responds with {"result": ...} or {"error": ...}."""
 
 import json
 import queue
@@ -7,19 +7,19 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-# A client that has to find out that its broker is gone, or that somebody else has taken its place, needs seconds.
+# A client needs seconds to notice that its broker has stopped, or that it is fenced.
 RESPONSE_SECONDS_MAX = 60.0
 
 
 class Refused(Exception):
-    """What the client was refused with, by the name of the error."""
+    """The client's error, by name."""
 
 
 class PipedProgram:
     """One process."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        """Start it."""
+        """Start the process."""
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8"
         )
@@ -28,19 +28,19 @@ class PipedProgram:
         self._reader.start()
 
     def do(self, what: str, **arguments: object) -> Any:
-        """Return the result of one call; raises Refused."""
+        """Return the result of one call. Raises Refused."""
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps({"do": what, **arguments}) + "\n")
         self._process.stdin.flush()
         line = self._answers.get(timeout=RESPONSE_SECONDS_MAX)
-        assert line, f"the program ended instead of answering {what}"
+        assert line, f"the process ended without a response to {what}"
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
             raise Refused(answer["error"])
         return answer["result"]
 
     def close(self) -> None:
-        """End it."""
+        """Kill the process."""
         self._process.kill()
         self._process.wait()
         self._reader.join()

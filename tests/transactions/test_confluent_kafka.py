@@ -1,4 +1,4 @@
-"""Transactions of confluent-kafka, which is librdkafka."""
+"""Transactions of confluent-kafka (librdkafka)."""
 
 import sys
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Consume, transform, produce: what is written and what was read is committed as one, whoever is killed meanwhile."""
+"""Consume, transform, produce: each record is copied exactly once although processes are killed."""
 
 import pytest
 

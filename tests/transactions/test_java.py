@@ -1,4 +1,4 @@
-"""Transactions of the Java client, Kafka's own."""
+"""Transactions of Kafka's Java client."""
 
 from collections.abc import Sequence
 

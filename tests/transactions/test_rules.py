@@ -1,4 +1,4 @@
-"""Rules that name a transactional id or a group act on the requests of those alone, whichever client sends them."""
+"""Fault rules with a transactional id or a group id apply to the requests of these only, with each client."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +31,7 @@ def program(request: pytest.FixtureRequest) -> Sequence[str]:
 
 @pytest.fixture
 def begin(broker: Broker, program: Sequence[str]) -> Iterator[Callable[[str], PipedProgram]]:
-    """Starts a producer that has begun a transaction with one record in it."""
+    """Return a function that starts a producer with an open transaction of one record."""
     started: list[PipedProgram] = []
 
     def begin(transactional_id: str) -> PipedProgram:
@@ -47,9 +47,7 @@ def begin(broker: Broker, program: Sequence[str]) -> Iterator[Callable[[str], Pi
         each.close()
 
 
-def test_end_of_the_transaction_of_one_id_is_refused_once_and_asked_for_again(
-    broker: Broker, begin: Callable[[str], PipedProgram]
-) -> None:
+def test_end_txn_of_one_id_is_rejected_once_and_retried(broker: Broker, begin: Callable[[str], PipedProgram]) -> None:
     mine, other = begin("rule-mine"), begin("rule-other")
     rule = broker.faults.refuse("CONCURRENT_TRANSACTIONS", api="EndTxn", transactional_id="rule-mine")
 
@@ -60,7 +58,7 @@ def test_end_of_the_transaction_of_one_id_is_refused_once_and_asked_for_again(
     assert (hits_of_other, rule.hits) == (0, 1)
 
 
-def test_lost_answer_to_the_end_of_a_transaction_is_asked_for_again_and_the_transaction_ends_once(
+def test_end_txn_with_a_lost_response_is_retried_and_the_transaction_ends_once(
     broker: Broker, begin: Callable[[str], PipedProgram]
 ) -> None:
     producer = begin("rule-lost")
@@ -72,7 +70,7 @@ def test_lost_answer_to_the_end_of_a_transaction_is_asked_for_again_and_the_tran
     assert producer.do("read", topic=TOPIC, isolation="read_committed").count("rule-lost") == 1
 
 
-def test_offsets_of_one_group_are_refused_once_and_committed_with_the_transaction_all_the_same(
+def test_offsets_of_one_group_are_rejected_once_and_committed_by_the_retry(
     broker: Broker, begin: Callable[[str], PipedProgram]
 ) -> None:
     producer = begin("rule-offsets")
@@ -86,7 +84,7 @@ def test_offsets_of_one_group_are_refused_once_and_committed_with_the_transactio
     assert producer.do("committed", group=GROUP, topic=TOPIC) == 4
 
 
-def test_writes_in_the_transaction_of_one_id_are_refused(broker: Broker, begin: Callable[[str], PipedProgram]) -> None:
+def test_produce_of_one_id_is_rejected_once_and_retried(broker: Broker, begin: Callable[[str], PipedProgram]) -> None:
     producer = begin("rule-writes")
     rule = broker.faults.refuse("NOT_LEADER_OR_FOLLOWER", api="Produce", transactional_id="rule-writes")
 
