@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from ..runtime.clock import Clock, Timer
 
 HELD = "hold"
-DELAYED = "delay"
-HUNG = "hang"
 
 Callback = Callable[[], None]
 
@@ -26,7 +24,7 @@ Callback = Callable[[], None]
 class HeldRequest:
     """A held request.
 
-    held_id: 1 for the first. kind: HELD, DELAYED or HUNG. point: the point of the fault. since_ms: the broker's time.
+    held_id: 1 for the first. kind: "hold", "delay" or "hang". point: the fault's point. since_ms: the broker's time.
     """
 
     held_id: int

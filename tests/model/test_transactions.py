@@ -22,7 +22,6 @@ from .transaction_model import OK, ONGOING, CoordinatorModel, IdModel
 ABORT_INTERVAL_MS, EXPIRE_INTERVAL_MS, EXPIRATION_MS = 1000, 3000, 20_000
 AGED = "aged"
 AGED_PID, AGED_EPOCH = 40, 32764
-MARKERS_MAX = 3
 
 T = TypeVar("T")
 names = st.sampled_from(["a", AGED, AGED])

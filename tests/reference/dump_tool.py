@@ -25,9 +25,6 @@ class Dumped:
     complaints: list[str]
     files: list[str]
 
-    def lines_with(self, text: str) -> list[str]:
-        return [line for line in self.output.splitlines() if text in line]
-
 
 def log_files(folder: Path) -> list[Path]:
     return sorted(file for file in folder.iterdir() if file.name.endswith(SUFFIXES))

@@ -10,9 +10,6 @@ from fauxka.storage.file_systems.memory_file_system import MemoryFile, MemoryFil
 
 from ..run_counts import examples
 
-# More than the first four blocks, so that pieces cross the borders of blocks of different sizes.
-SIZE_MAX = 400_000
-
 pieces = st.lists(st.tuples(st.integers(0, 70), st.integers(0, 3) | st.integers(0, 90_000)), max_size=12)
 
 
