@@ -1,7 +1,7 @@
-"""Consumers of one group as they are from the outside: what each has, and what it must never have.
+"""Model of the consumers of one group, and the rules about their partitions.
 
-A consumer gives up what it is told to before it says so, be it at once or a few heartbeats later; it takes what it is
-told to have at once. At no time do two consumers that are members have the same partition.
+A consumer takes new partitions at once. It revokes partitions at once or a few heartbeats later, and reports the
+revocation afterwards. Two members never have the same partition.
 """
 
 from __future__ import annotations
@@ -13,37 +13,37 @@ Partition = tuple[str, int]
 
 @dataclass
 class ConsumerModel:
-    """One consumer: its epoch, what it has, and what it still has to give up. None: it is no member."""
+    """One consumer. epoch: None if it is not a member. to_revoke: the partitions of owned that it must revoke."""
 
     topics: frozenset[str]
     epoch: int | None = None
     owned: set[Partition] = field(default_factory=set[Partition])
-    to_give_up: set[Partition] = field(default_factory=set[Partition])
-    # Whether it tells all of itself with its next heartbeat, as clients do that have missed an answer.
-    tells_all: bool = False
+    to_revoke: set[Partition] = field(default_factory=set[Partition])
+    # Whether its next heartbeat has all fields, as after a lost response.
+    sends_all_fields: bool = False
 
     def leave(self) -> None:
-        """Have nothing any more."""
+        """Drop the epoch and all partitions."""
         self.epoch = None
         self.owned.clear()
-        self.to_give_up.clear()
+        self.to_revoke.clear()
 
-    def be_told(self, epoch: int, assigned: set[Partition] | None) -> None:
-        """Take an answer: its epoch, and its assignment if it has one."""
+    def apply_response(self, epoch: int, assigned: set[Partition] | None) -> None:
+        """Apply a response: its epoch, and its assignment if it has one."""
         self.epoch = epoch
-        self.tells_all = False
+        self.sends_all_fields = False
         if assigned is not None:
-            self.to_give_up = self.owned - assigned
-            self.owned = assigned | self.to_give_up
+            self.to_revoke = self.owned - assigned
+            self.owned = assigned | self.to_revoke
 
-    def give_up(self) -> None:
-        """Give up what is to be given up."""
-        self.owned -= self.to_give_up
-        self.to_give_up.clear()
+    def revoke(self) -> None:
+        """Revoke the partitions of to_revoke."""
+        self.owned -= self.to_revoke
+        self.to_revoke.clear()
 
 
-def check_nothing_is_owned_twice(consumers: dict[str, ConsumerModel]) -> None:
-    """Raise AssertionError where two consumers have one partition."""
+def check_no_partition_has_two_owners(consumers: dict[str, ConsumerModel]) -> None:
+    """Raise AssertionError if two consumers have the same partition."""
     owners: dict[Partition, str] = {}
     for name, consumer in consumers.items():
         for partition in consumer.owned:
@@ -51,8 +51,8 @@ def check_nothing_is_owned_twice(consumers: dict[str, ConsumerModel]) -> None:
             owners[partition] = name
 
 
-def check_everything_is_owned(consumers: dict[str, ConsumerModel], counts: dict[str, int]) -> None:
-    """Raise AssertionError where a partition that somebody consumes is nobody's, or one is somebody's who does not."""
+def check_every_partition_has_an_owner(consumers: dict[str, ConsumerModel], counts: dict[str, int]) -> None:
+    """Raise AssertionError unless the subscribed partitions, and only those, have an owner that subscribes to them."""
     wanted = {
         (topic, index)
         for consumer in consumers.values()

@@ -1,4 +1,4 @@
-"""Assignments, expressions, hashes and records as Kafka's own classes have them (tests/golden/GroupOracle.java)."""
+"""Assignments, regular expressions, hashes and records, compared with Kafka's classes (GroupOracle.java)."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from fauxka.protocol.stored_records.consumer_group_values import ClassicMember, 
 
 from ....golden.capture_group_oracle import FILE, NAMES
 
-ANSWERED: list[tuple[list[str], str]] = [tuple(json.loads(line)) for line in FILE.read_text().splitlines()]
+RESULTS: list[tuple[list[str], str]] = [tuple(json.loads(line)) for line in FILE.read_text().splitlines()]
 TOPIC = bytes(range(1, 17))
 
 
-def asked(kind: str) -> list[tuple[list[str], str]]:
-    """Return the questions of one kind, without the word for it, with their answers."""
-    return [(question[1:], answer) for question, answer in ANSWERED if question[0] == kind]
+def results_of(kind: str) -> list[tuple[list[str], str]]:
+    """Return the arguments and results of one kind of call of GroupOracle."""
+    return [(arguments[1:], result) for arguments, result in RESULTS if arguments[0] == kind]
 
 
 def test_hashes_are_equal() -> None:
-    ours = [format(xxh3_64_intdigest(bytes.fromhex(question[0])), "x") for question, _ in asked("hash")]
+    ours = [format(xxh3_64_intdigest(bytes.fromhex(arguments[0])), "x") for arguments, _ in results_of("hash")]
 
-    assert ours == [answer for _, answer in asked("hash")]
+    assert ours == [result for _, result in results_of("hash")]
 
 
 def matches(text: str) -> str:
-    """Return what GroupOracle answers to an expression."""
+    """Return what GroupOracle prints for a regular expression."""
     try:
         expression = TopicRegex(text)
     except InvalidRegexError as error:
@@ -44,22 +44,22 @@ def matches(text: str) -> str:
     return "".join("1" if expression.matches(name) else "0" for name in NAMES)
 
 
-def test_expressions_match_the_same_names_and_are_refused_in_the_same_words() -> None:
-    texts = [base64.b64decode(question[0]).decode() for question, _ in asked("regex")]
+def test_expressions_match_the_same_names_and_have_the_same_error_messages() -> None:
+    texts = [base64.b64decode(arguments[0]).decode() for arguments, _ in results_of("regex")]
 
     ours = {text: matches(text) for text in texts}
 
-    assert ours == dict(zip(texts, (answer for _, answer in asked("regex")), strict=True))
+    assert ours == dict(zip(texts, (result for _, result in results_of("regex")), strict=True))
 
 
 def _in_hash_set(topic_ids: list[bytes]) -> list[bytes]:
-    """Return the ids in the order of the HashSet that GroupOracle puts them into."""
+    """Return the ids in the iteration order of GroupOracle's HashSet."""
     return in_hash_order(topic_ids, uuid_hash, buckets_of_grown(len(topic_ids)))
 
 
-def spec_of(question: list[str]) -> GroupSpec:
-    """Return the group that a question is about."""
-    _, is_homogeneous, topics, entries = question
+def spec_of(arguments: list[str]) -> GroupSpec:
+    """Return the group of the arguments of an assignment."""
+    _, is_homogeneous, topics, entries = arguments
     members: dict[str, MemberSpec] = {}
     for entry in entries.split(","):
         member_id, instance, subscribed, assigned = entry.split("/")
@@ -77,9 +77,9 @@ def spec_of(question: list[str]) -> GroupSpec:
     )
 
 
-def assigned(question: list[str]) -> str:
-    """Return what GroupOracle answers to an assignment."""
-    partitions = assignor_of(question[0])(spec_of(question))
+def assigned(arguments: list[str]) -> str:
+    """Return what GroupOracle prints for an assignment."""
+    partitions = assignor_of(arguments[0])(spec_of(arguments))
     members: list[str] = []
     for member_id in sorted(partitions):
         topics = [
@@ -92,11 +92,11 @@ def assigned(question: list[str]) -> str:
 
 @pytest.mark.parametrize("assignor", ["range", "uniform"])
 def test_every_member_is_assigned_the_same_partitions(assignor: str) -> None:
-    questions = [(question, answer) for question, answer in asked("assign") if question[0] == assignor]
+    calls = [(arguments, result) for arguments, result in results_of("assign") if arguments[0] == assignor]
 
-    different = [(question, answer, assigned(question)) for question, answer in questions]
+    different = [(arguments, result, assigned(arguments)) for arguments, result in calls]
 
-    assert len(questions) > 80
+    assert len(calls) > 80
     assert [each for each in different if each[1] != each[2]] == []
 
 
@@ -139,8 +139,8 @@ def test_records_have_the_same_bytes() -> None:
         records.regex_record("g", "x.*", RegularExpression(("xa", "xb"), 12, 34)),
         records.tombstone(ConsumerRecordType.REGULAR_EXPRESSION, "g", "x.*"),
     ]
-    ((_, answer),) = asked("records")
-    pairs = [each.split("=") for each in answer.split(",")]
+    ((_, result),) = results_of("records")
+    pairs = [each.split("=") for each in result.split(",")]
     theirs = [(bytes.fromhex(key), None if value == "-" else bytes.fromhex(value)) for key, value in pairs]
 
     assert [(record.key.encode(), record.encode_value()) for record in expected] == theirs

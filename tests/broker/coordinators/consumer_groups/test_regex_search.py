@@ -12,7 +12,7 @@ from fauxka.broker.coordinators.consumer.regex_search import PIECE_STEPS_MAX, Re
 from fauxka.broker.coordinators.consumer.topic_regex import COMPILE_STEPS_MAX, TopicRegex
 from fauxka.protocol.error_codes import ErrorCode
 
-from .consumer_play import GROUP, ConsumerPlay
+from .consumer_group_harness import GROUP, ConsumerGroupHarness
 
 SECONDS_MAX = 60.0
 
@@ -141,44 +141,44 @@ async def test_a_search_that_is_not_wanted_any_more_ends(matched_in: list[tuple[
     assert len(matched_in) == 1
 
 
-async def wait_for_epoch(play: ConsumerPlay, epoch: int) -> None:
+async def wait_for_epoch(harness: ConsumerGroupHarness, epoch: int) -> None:
     """Return when the group has the epoch."""
     async with asyncio.timeout(SECONDS_MAX):
-        while play.described().group_epoch != epoch:
+        while harness.describe().group_epoch != epoch:
             await asyncio.sleep(0.001)
 
 
 @pytest.mark.asyncio
 async def test_a_group_gets_the_topics_of_a_costly_expression_later() -> None:
-    play = ConsumerPlay(**{"a" * 203: 1, "a" * 202 + "b": 1})
+    harness = ConsumerGroupHarness(**{"a" * 203: 1, "a" * 202 + "b": 1})
 
-    play.beat("a", 0, {}, subscribed_topic_regex=COSTLY, rebalance_timeout_ms=1)
-    before = play.described().group_epoch
-    await wait_for_epoch(play, before + 1)
+    harness.heartbeat("a", 0, {}, subscribed_topic_regex=COSTLY, rebalance_timeout_ms=1)
+    before = harness.describe().group_epoch
+    await wait_for_epoch(harness, before + 1)
 
-    assert play.assigned(play.beat("a", before)) == {"a" * 203: {0}}
+    assert harness.assigned(harness.heartbeat("a", before)) == {"a" * 203: {0}}
 
 
 @pytest.mark.asyncio
 async def test_heartbeats_start_no_second_search(matched_in: list[tuple[str, int]]) -> None:
-    play = ConsumerPlay(**{"a" * 203: 1})
-    play.beat("a", 0, {}, subscribed_topic_regex=COSTLY, rebalance_timeout_ms=1)
-    epoch = play.described().group_epoch
+    harness = ConsumerGroupHarness(**{"a" * 203: 1})
+    harness.heartbeat("a", 0, {}, subscribed_topic_regex=COSTLY, rebalance_timeout_ms=1)
+    epoch = harness.describe().group_epoch
 
     for _ in range(5):
-        play.beat("a", epoch)
-    await wait_for_epoch(play, epoch + 1)
+        harness.heartbeat("a", epoch)
+    await wait_for_epoch(harness, epoch + 1)
 
     assert [name for name, _ in matched_in].count("a" * 203) == 1
 
 
 @pytest.mark.asyncio
 async def test_a_search_does_not_bring_a_deleted_group_back() -> None:
-    play = ConsumerPlay(**{"a" * 203: 1})
-    play.beat("a", 0, {}, subscribed_topic_regex=COSTLY, rebalance_timeout_ms=1)
+    harness = ConsumerGroupHarness(**{"a" * 203: 1})
+    harness.heartbeat("a", 0, {}, subscribed_topic_regex=COSTLY, rebalance_timeout_ms=1)
 
-    play.beat("a", -1)
-    play.coordinator.delete_group(GROUP)
+    harness.heartbeat("a", -1)
+    harness.coordinator.delete_group(GROUP)
     await wait_for_threads()
 
-    assert play.described().error_code == ErrorCode.GROUP_ID_NOT_FOUND
+    assert harness.describe().error_code == ErrorCode.GROUP_ID_NOT_FOUND

@@ -1,4 +1,4 @@
-"""A coordinator of groups of the consumer protocol on a clock that is moved by hand, and who asks it."""
+"""A group coordinator with a manual clock, and the requests of the members of one consumer group."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ REBALANCE_TIMEOUT_MS = 30_000
 SESSION_TIMEOUT_MS = 45_000
 
 
-class Told(TypedDict, total=False):
-    """What a heartbeat may tell beside who it is from."""
+class HeartbeatFields(TypedDict, total=False):
+    """The optional fields of a heartbeat."""
 
     instance_id: str | None
     rebalance_timeout_ms: int
@@ -36,8 +36,8 @@ class Told(TypedDict, total=False):
     server_assignor: str | None
 
 
-class ConsumerPlay:
-    """One group; partitions are told as {topic name: set of partitions}."""
+class ConsumerGroupHarness:
+    """One group. Partitions are {topic name: set of partition indexes}."""
 
     def __init__(self, *, assignment_interval_ms: int = 0, **topics: int) -> None:
         self.clock = ManualClock()
@@ -60,24 +60,24 @@ class ConsumerPlay:
         )
 
     def crash(self) -> None:
-        """Have another coordinator take over, which knows what was written."""
+        """Replace the coordinator by a new one that loads the log."""
         self.clock.cancel_all()
         self.coordinator = self._new_coordinator()
         self.coordinator.load()
 
-    def beat(
-        self, member_id: str, epoch: int, owned: dict[str, set[int]] | None = None, **told: Unpack[Told]
+    def heartbeat(
+        self, member_id: str, epoch: int, owned: dict[str, set[int]] | None = None, **fields: Unpack[HeartbeatFields]
     ) -> ConsumerGroupHeartbeatResponse:
-        """Send a heartbeat; raises KafkaError where it is refused."""
+        """Send a heartbeat. Raises the KafkaError of the response."""
         partitions = None if owned is None else [self._entry(name, of_topic) for name, of_topic in owned.items()]
         request = ConsumerGroupHeartbeatRequest(
-            group_id=GROUP, member_id=member_id, member_epoch=epoch, topic_partitions=partitions, **told
+            group_id=GROUP, member_id=member_id, member_epoch=epoch, topic_partitions=partitions, **fields
         )
         return self.coordinator.consumer_groups.heartbeat(request, Client("client", "/127.0.0.1"), HEARTBEAT_VERSION)
 
     def join(self, member_id: str, *topics: str, instance_id: str | None = None) -> ConsumerGroupHeartbeatResponse:
-        """Join by a heartbeat that subscribes to topics."""
-        return self.beat(
+        """Join with a heartbeat that subscribes to topics."""
+        return self.heartbeat(
             member_id,
             0,
             {},
@@ -86,17 +86,17 @@ class ConsumerPlay:
             instance_id=instance_id,
         )
 
-    def described(self) -> DescribedGroup:
-        """Return the group as administrators see it."""
+    def describe(self) -> DescribedGroup:
+        """Return the description of the group."""
         return self.coordinator.consumer_groups.describe([GROUP])[0]
 
     def assigned(self, response: ConsumerGroupHeartbeatResponse) -> dict[str, set[int]]:
-        """Return the partitions that an answer tells, which it must."""
+        """Return the assignment of a response, which must have one."""
         assert response.assignment is not None, response
         return {self.name_of(entry.topic_id): set(entry.partitions) for entry in response.assignment.topic_partitions}
 
     def name_of(self, topic_id: bytes) -> str:
-        """Return the name of a topic; one that is gone is called by its id."""
+        """Return the name of a topic, or the hex digits of its id if it is deleted."""
         return self.cluster.image.topic_name_of(topic_id) or topic_id.hex()
 
     def _entry(self, name: str, partitions: set[int]) -> TopicPartitions:
