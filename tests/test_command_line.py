@@ -69,7 +69,7 @@ def test_signal_stops_it_while_a_client_is_connected(tmp_path: Path) -> None:
         assert client.recv(1) == b""
 
 
-def test_each_line_of_the_log_is_a_json_object_where_nobody_watches(tmp_path: Path) -> None:
+def test_each_log_line_is_a_json_object_without_a_terminal(tmp_path: Path) -> None:
     with serving(tmp_path) as broker:
         ended = stop(broker, signal.SIGTERM)
 
@@ -96,14 +96,14 @@ def test_packages_that_only_some_requests_need_are_not_loaded_before_clients_can
     assert [name for name in loaded if name.startswith(LOADED_ON_USE)] == []
 
 
-def test_level_leaves_out_what_is_below_it(tmp_path: Path) -> None:
+def test_level_leaves_out_lower_levels(tmp_path: Path) -> None:
     with serving(tmp_path, "-l", "warn") as broker:
         ended = stop(broker, signal.SIGTERM)
 
     assert ended.log == ""
 
 
-def test_each_client_is_told_the_address_of_the_listener_it_came_in_by(tmp_path: Path) -> None:
+def test_each_client_receives_the_advertised_address_of_its_listener(tmp_path: Path) -> None:
     listeners = ("--listener", "IN://127.0.0.1:0", "--listener", "OUT://127.0.0.1:0,broker.example:29094")
     with serving(tmp_path, *listeners) as broker:
         assert broker.process.stdout is not None
@@ -195,7 +195,7 @@ def test_unknown_command_is_one_line_and_exit_code_2() -> None:
 
 @pytest.mark.parametrize("option", ["-h", "--help"])
 @pytest.mark.parametrize("command", [(), ("serve",), ("scenario",), ("scenario", "run")], ids=" ".join)
-def test_help_is_told(command: tuple[str, ...], option: str) -> None:
+def test_help_is_printed(command: tuple[str, ...], option: str) -> None:
     ended = run(*command, option)
 
     assert ended.exit_code == 0
@@ -203,7 +203,7 @@ def test_help_is_told(command: tuple[str, ...], option: str) -> None:
     assert "-h, --help" in ended.output
 
 
-def test_version_is_told() -> None:
+def test_version_is_printed() -> None:
     ended = run("--version")
 
     assert (ended.exit_code, ended.output) == (0, "fauxka, version 0.1.0\n")

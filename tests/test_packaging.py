@@ -149,7 +149,7 @@ def test_installed_version_is_the_one_of_pyproject(installed: Path) -> None:
 
 
 @pytest.mark.packaging
-def test_installed_command_says_what_brings_spark(installed: Path, tmp_path: Path) -> None:
+def test_installed_command_names_the_extra_that_installs_spark(installed: Path, tmp_path: Path) -> None:
     ended = run("spark-jars", "--dest", str(tmp_path), command=[str(installed)])
 
     assert ended.exit_code == 2

@@ -29,7 +29,7 @@ def run_program(text: str) -> str:
 
 
 @pytest.mark.clients
-def test_producer_and_consumer_print_what_was_sent(tmp_path: Path) -> None:
+def test_producer_and_consumer_print_the_sent_records(tmp_path: Path) -> None:
     text = program("from confluent_kafka")
 
     with serving(tmp_path) as broker:

@@ -45,7 +45,7 @@ def test_empty_object_counts_as_no_body(admin: AdminClient) -> None:
     assert admin.call("DELETE", "/v1/rules", {}).status == 200
 
 
-def test_unknown_field_is_400_and_named_with_what_is_allowed(admin: AdminClient) -> None:
+def test_unknown_field_is_400_and_named_with_the_allowed_ones(admin: AdminClient) -> None:
     answer = admin.call("POST", "/v1/rules", {**RULE, "match": {"topics": "orders"}})
 
     assert answer.status == 400
@@ -54,7 +54,7 @@ def test_unknown_field_is_400_and_named_with_what_is_allowed(admin: AdminClient)
     assert "topic" in answer.error["allowed"]
 
 
-def test_wrong_type_is_400_and_named_with_what_is_allowed(admin: AdminClient) -> None:
+def test_wrong_type_is_400_and_named_with_the_allowed_types(admin: AdminClient) -> None:
     answer = admin.call("POST", "/v1/rules", {**RULE, "match": {"partition": "x"}})
 
     assert answer.status == 400

@@ -77,7 +77,7 @@ def test_recurring_work_runs_a_limited_number_of_times_in_eight_days_and_at_thei
     assert max(len(each_five_minutes), len(each_second)) <= RUNS_PER_ADVANCE_MAX + 2
 
 
-def test_what_recurs_runs_each_time_in_a_short_advance() -> None:
+def test_recurring_work_runs_every_time_in_a_short_advance() -> None:
     clock = ManualClock(0)
     seen: list[int] = []
     clock.call_every(10, lambda: seen.append(clock.now_ms()))
@@ -88,7 +88,7 @@ def test_what_recurs_runs_each_time_in_a_short_advance() -> None:
     assert seen == [10, 20, 30, 40]
 
 
-def test_what_recurs_ends_an_advance_at_the_last_time_it_is_due() -> None:
+def test_recurring_work_runs_at_its_last_due_time_of_an_advance() -> None:
     clock = ManualClock(0)
     seen: list[int] = []
     clock.call_every(7, lambda: seen.append(clock.now_ms()))
@@ -209,7 +209,7 @@ def test_a_real_clock_runs_the_others_where_one_callback_fails() -> None:
     assert asyncio.run(play()) == ["failed"]
 
 
-def test_what_waits_on_a_real_clock_wakes_when_it_is_advanced_and_sees_when_it_fell_due() -> None:
+def test_callback_of_a_real_clock_runs_when_advanced_and_sees_its_due_time() -> None:
     async def play() -> list[tuple[str, int]]:
         clock = AdjustableClock()
         began_ms = clock.now_ms()

@@ -56,7 +56,7 @@ def changed(path: Sequence[str | int], value: object) -> bytes:
     return json.dumps(content).encode()
 
 
-def test_what_is_written_is_read_again() -> None:
+def test_written_bytes_are_read_again() -> None:
     assert decode_metadata(encode_metadata(METADATA)) == METADATA
 
 
@@ -137,6 +137,6 @@ def test_wrong_value_is_named_with_its_field(path: Sequence[str | int], value: o
     assert "\n" not in str(raised.value)
 
 
-def test_file_of_a_later_release_is_told_apart() -> None:
+def test_file_of_a_later_release_is_recognised() -> None:
     with pytest.raises(NewerMetadataError, match="has version 2; this release supports versions up to 1"):
         decode_metadata(b'{"version": 2, "anything": []}')

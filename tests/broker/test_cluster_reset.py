@@ -33,7 +33,7 @@ def reset(node: Node) -> None:
     node.reset(SEEDS)
 
 
-def test_seed_topics_are_there_again_empty_and_with_new_ids_and_the_others_are_gone(node: Node) -> None:
+def test_seed_topics_are_empty_with_new_ids_and_the_others_are_deleted(node: Node) -> None:
     reset(node)
     with node.client() as client:
         client.create_topic("others", 3)
@@ -48,7 +48,7 @@ def test_seed_topics_are_there_again_empty_and_with_new_ids_and_the_others_are_g
         assert client.produce("events", batch(b"2", producer_id=5, sequence=0)).base_offset == 0
 
 
-def test_configs_are_what_the_broker_was_started_with(node: Node) -> None:
+def test_configs_are_those_of_the_start(node: Node) -> None:
     with node.client() as client:
         client.set_config(BROKER, "", "log.retention.ms", "1234567")
         client.set_config(BROKER, "1", "message.max.bytes", "7654321")
@@ -116,7 +116,7 @@ def test_node_that_is_down_comes_back(node: Node) -> None:
         assert client.partition_counts() == {"events": 2, "seeded": 1}
 
 
-def test_restart_after_a_reset_finds_nothing_of_what_was_before(tmp_path: Path) -> None:
+def test_restart_after_a_reset_finds_no_earlier_state(tmp_path: Path) -> None:
     with Node(tmp_path / "data") as node:
         with node.client() as client:
             client.create_topic("others", 3)
@@ -127,7 +127,7 @@ def test_restart_after_a_reset_finds_nothing_of_what_was_before(tmp_path: Path) 
         assert client.partition_counts() == {"events": 2, "seeded": 1}
 
 
-def test_what_was_imported_is_there_again_as_it_was(tmp_path: Path) -> None:
+def test_imported_records_are_restored_by_a_reset(tmp_path: Path) -> None:
     with Node(tmp_path / "data") as node, node.client() as client:
         client.create_topic("events", 1)
         client.produce("events", batch(b"1"))

@@ -41,7 +41,7 @@ def values(client: AskingClient) -> list[bytes | None]:
     return [record.value for record in records_in(bytes(client.fetch("events").records or b""))]
 
 
-def test_what_was_written_since_is_gone_as_often_as_it_is_restored(node: Node) -> None:
+def test_each_restore_drops_the_later_records(node: Node) -> None:
     snapshot = node.take_snapshot()
     for round_number in range(3):
         with node.client() as client:
@@ -97,7 +97,7 @@ def test_producers_that_were_changed_behind_their_backs_stay_so(node: Node) -> N
     assert node.call(lambda: known_producers(node.cluster.node.replicas)) == []
 
 
-def test_topics_configs_and_producer_ids_are_what_they_were(node: Node) -> None:
+def test_topics_configs_and_producer_ids_are_unchanged(node: Node) -> None:
     with node.client() as client:
         ids, first = client.topic_ids(), client.producer_id()
         client.set_config(BROKER, "1", "message.max.bytes", "7654321")
@@ -116,7 +116,7 @@ def test_topics_configs_and_producer_ids_are_what_they_were(node: Node) -> None:
         assert client.producer_id() == first + 1
 
 
-def test_committed_offsets_are_what_they_were_and_their_groups_are_empty(node: Node) -> None:
+def test_committed_offsets_are_unchanged_and_their_groups_are_empty(node: Node) -> None:
     node.call(
         lambda: node.cluster.node.coordinators.groups.offsets.commit(
             OffsetCommitter(group_id="group", api_version=9), [COMMITTED]

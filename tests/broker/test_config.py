@@ -173,7 +173,7 @@ def test_every_attribute_of_the_configuration_is_read_somewhere(attribute: str) 
 
 
 @pytest.mark.parametrize("name", sorted(TOPIC_KEYS))
-def test_what_is_said_of_the_effect_of_a_topic_key_is_so(name: str) -> None:
+def test_documented_effect_of_a_topic_key_is_right(name: str) -> None:
     names = {"cleanup.policy": r"is_compacted|is_deleting", "internal.segment.bytes": "segment_bytes"}
     attribute = names.get(name, name.replace(".", "_"))
 

@@ -31,7 +31,7 @@ def test_variable_names_a_key_as_in_the_kafka_image(variable: str, key: str) -> 
 
 
 @pytest.mark.parametrize("source", ["file", "command line"])
-def test_unknown_key_of_file_and_command_line_is_refused_with_what_was_meant(source: str) -> None:
+def test_unknown_key_of_file_and_command_line_is_refused_with_a_suggestion(source: str) -> None:
     entries = {"num.partition": "1"} if source == "file" else {}
     assignments = ["num.partition=1"] if source == "command line" else []
 

@@ -147,7 +147,7 @@ def test_a_large_frame_that_is_only_announced_reserves_nothing() -> None:
     assert len(connection.get_buffer(-1)) <= connections.RECEIVE_BUFFER_BYTES
 
 
-def test_what_came_before_a_bad_frame_is_answered_and_what_comes_behind_is_not() -> None:
+def test_requests_before_a_bad_frame_get_a_response_and_later_ones_none() -> None:
     connection, transport, dispatcher = opened()
 
     feed(connection, framed(b"good") + framed(b"bad") + framed(b"behind"))
@@ -247,7 +247,7 @@ def test_requests_behind_small_answers_that_are_held_back_are_worked_on() -> Non
     assert bytes(transport.written) == framed(b"first") + framed(b"held") + framed(b"behind")
 
 
-def test_a_wait_behind_one_that_is_applied_holds_up_what_comes_behind_it() -> None:
+def test_a_pending_response_after_an_applied_one_stops_later_requests() -> None:
     connection, transport, dispatcher = opened()
 
     feed(connection, framed(b"flush") + framed(b"wait") + framed(b"behind"))
@@ -259,7 +259,7 @@ def test_a_wait_behind_one_that_is_applied_holds_up_what_comes_behind_it() -> No
     assert bytes(transport.written) == framed(b"flushed") + framed(b"waited") + framed(b"behind")
 
 
-def test_no_more_than_a_number_of_answers_is_owed() -> None:
+def test_number_of_pending_responses_is_bounded() -> None:
     connection, transport, dispatcher = opened()
 
     feed(connection, framed(b"flush") * (PENDING_MAX + 10))
@@ -273,7 +273,7 @@ def test_no_more_than_a_number_of_answers_is_owed() -> None:
     assert bytes(transport.written) == framed(b"") * (PENDING_MAX + 10)
 
 
-def test_what_is_owed_before_a_bad_frame_is_answered_before_the_close() -> None:
+def test_pending_responses_before_a_bad_frame_are_written_before_the_close() -> None:
     connection, transport, dispatcher = opened()
 
     feed(connection, framed(b"flush") + framed(b"bad") + framed(b"behind"))
@@ -286,7 +286,7 @@ def test_what_is_owed_before_a_bad_frame_is_answered_before_the_close() -> None:
     assert dispatcher.frames == [b"flush", b"bad"]
 
 
-def test_all_that_is_owed_to_a_connection_that_is_lost_is_abandoned() -> None:
+def test_pending_responses_of_a_lost_connection_are_abandoned() -> None:
     connection, transport, dispatcher = opened()
     abandoned: list[int] = []
     feed(connection, framed(b"flush") + framed(b"wait"))

@@ -61,7 +61,7 @@ def test_node_that_died_refuses_connections_and_then_takes_them_on_the_same_port
     assert (node.is_refusing(), node.server.is_running, node.address) == (False, True, address)
 
 
-def test_port_of_a_node_that_is_down_is_nobody_elses(node: Node) -> None:
+def test_port_of_a_stopped_node_stays_reserved(node: Node) -> None:
     node.crash()
     port = int(node.address.rpartition(":")[2])
 
@@ -69,7 +69,7 @@ def test_port_of_a_node_that_is_down_is_nobody_elses(node: Node) -> None:
         taker.bind(("127.0.0.1", port))
 
 
-def test_what_was_acknowledged_is_there_once_and_its_retry_is_recognised(node: Node) -> None:
+def test_acknowledged_batch_is_in_the_log_once_and_its_retry_is_recognised(node: Node) -> None:
     with node.client() as client:
         for sequence in range(7):
             client.produce("events", batch(b"%d" % sequence, producer_id=5, sequence=sequence))
@@ -96,7 +96,7 @@ def test_topics_configs_and_ids_are_as_before_and_no_producer_id_is_given_twice(
         assert client.producer_id() == producer_id // 1000 * 1000 + 1000
 
 
-def test_a_new_leader_epoch_begins_so_that_clients_look_what_is_left(node: Node) -> None:
+def test_a_new_leader_epoch_begins_so_that_clients_check_for_truncation(node: Node) -> None:
     with node.client() as client:
         client.produce("events", batch(b"1"))
         before = client.metadata().topics[0].partitions[0].leader_epoch
@@ -117,7 +117,7 @@ def test_a_node_may_die_again_and_again(node: Node) -> None:
         assert values(client) == [b"0", b"1", b"2", b"3"]
 
 
-def test_who_waits_gets_no_answer_when_the_node_dies(node: Node) -> None:
+def test_pending_response_is_dropped_when_the_node_crashes(node: Node) -> None:
     with RawClient(node.address) as waiting, node.client() as client:
         waiting.send_fetch(max_wait_ms=60_000)
         wait_until(lambda: node.call(lambda: node.cluster.node.replicas.partition_of("events", 0).has_waiting))
@@ -130,7 +130,7 @@ def test_who_waits_gets_no_answer_when_the_node_dies(node: Node) -> None:
             client.metadata()
 
 
-def test_groups_and_fetch_sessions_are_gone(node: Node) -> None:
+def test_groups_and_fetch_sessions_are_deleted(node: Node) -> None:
     node.call(lambda: node.cluster.node.coordinators.groups.offsets)
     groups = node.call(lambda: node.cluster.node.coordinators.groups)
 
@@ -140,7 +140,7 @@ def test_groups_and_fetch_sessions_are_gone(node: Node) -> None:
     assert len(node.cluster.node.fetch_sessions) == 0
 
 
-def test_log_ends_before_and_after_are_told_for_every_partition(node: Node) -> None:
+def test_log_ends_before_and_after_are_reported_for_every_partition(node: Node) -> None:
     with node.client() as client:
         client.produce("events", batch(b"1"))
         client.produce("events", batch(b"2"), partition=1)
@@ -151,7 +151,7 @@ def test_log_ends_before_and_after_are_told_for_every_partition(node: Node) -> N
     assert node.ends == [LogEndOffsets("events", 0, 1, 1), LogEndOffsets("events", 1, 2, 2)]
 
 
-def test_batch_that_was_damaged_on_the_disk_is_told_as_lost(node: Node) -> None:
+def test_batch_that_was_damaged_on_the_disk_is_reported_as_lost(node: Node) -> None:
     with node.client() as client:
         client.produce("events", batch(b"1"))
         client.produce("events", batch(b"2"))
@@ -258,7 +258,7 @@ def test_requests_that_came_with_the_one_that_kills_are_neither_answered_nor_app
     assert node.ends[0] == LogEndOffsets("events", 0, 2, 2)
 
 
-def test_who_waits_for_a_flush_gets_no_answer_and_what_was_written_is_there() -> None:
+def test_crash_drops_the_response_of_a_flush_and_keeps_the_written_batch() -> None:
     """The flush is at the disk when the node dies, and ends while it is down."""
     files = SteeredFileSystem(MemoryFileSystem())
     with Node(file_system=files, config={"log.flush.interval.messages": "1"}) as node:
@@ -280,7 +280,7 @@ def test_who_waits_for_a_flush_gets_no_answer_and_what_was_written_is_there() ->
             assert client.fetch().high_watermark == 1
 
 
-def test_imported_logs_are_there_with_what_was_written_over_them(tmp_path: Path) -> None:
+def test_imported_logs_are_served_with_the_records_written_later(tmp_path: Path) -> None:
     with Node(tmp_path / "data") as node, node.client() as client:
         client.create_topic("events", 1)
         client.produce("events", batch(b"imported"))
@@ -294,7 +294,7 @@ def test_imported_logs_are_there_with_what_was_written_over_them(tmp_path: Path)
             assert values(client) == [b"imported", b"written"]
 
 
-def test_partition_that_nobody_used_is_not_made_by_a_crash() -> None:
+def test_unused_partition_is_not_created_by_a_crash() -> None:
     with Node() as node:
         with node.client() as client:
             client.create_topic("events", 3)
@@ -308,7 +308,7 @@ def test_partition_that_nobody_used_is_not_made_by_a_crash() -> None:
 
 
 @pytest.mark.parametrize("snapshots", SnapshotFault)
-def test_producers_are_known_whatever_became_of_their_snapshots(node: Node, snapshots: SnapshotFault) -> None:
+def test_producers_are_restored_with_any_damage_to_their_snapshots(node: Node, snapshots: SnapshotFault) -> None:
     """What is in the log is enough to know them."""
     with node.client() as client:
         for sequence in range(3):

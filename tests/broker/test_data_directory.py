@@ -75,7 +75,7 @@ def test_leader_epoch_begins_anew_where_records_may_be_missing(
     assert epochs == [0, leader_epoch]
 
 
-def test_partition_that_knows_no_leader_epoch_is_led_in_the_first(tmp_path: Path) -> None:
+def test_partition_without_a_leader_epoch_is_led_in_the_first(tmp_path: Path) -> None:
     with serving_from(tmp_path, "--seed-topic", "events") as broker:
         end(broker, signal.SIGTERM)
     (tmp_path / "data" / "events-0" / "leader-epoch-checkpoint").unlink()
@@ -234,7 +234,7 @@ def test_lost_metadata_file_is_made_again_from_the_folders(tmp_path: Path) -> No
     assert metadata["topics"][0]["topic_id"] == uuid_text(topic_id)
 
 
-def test_folder_that_nobody_knows_is_put_aside_and_one_that_is_missing_begins_anew(tmp_path: Path) -> None:
+def test_unknown_folder_is_set_aside_and_a_missing_one_is_created(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with serving_from(tmp_path, "--seed-topic", "events:2") as broker, AskingClient(broker.bootstrap) as client:
         client.produce("events", batch(b"0"))

@@ -68,7 +68,7 @@ async def test_another_thread_waits_until_the_clock_says_so() -> None:
 
 
 @pytest.mark.asyncio
-async def test_release_lets_everybody_go_and_nobody_waits_after_it() -> None:
+async def test_release_ends_all_waits_and_refuses_new_ones() -> None:
     clock, loop_thread = await begun()
     waiters = [Waiter(loop_thread, 1000), Waiter(loop_thread, 1000)]
     await waits(clock)
@@ -113,7 +113,7 @@ async def test_callbacks_run_on_the_event_loops_thread() -> None:
     assert ran == [threading.get_ident()] * 2
 
 
-def test_without_an_event_loop_nobody_waits_and_callbacks_run_at_once() -> None:
+def test_without_an_event_loop_no_thread_waits_and_callbacks_run_at_once() -> None:
     loop_thread = EventLoopBridge(ManualClock())
     ran: list[bool] = []
 

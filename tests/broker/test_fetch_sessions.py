@@ -43,7 +43,7 @@ def test_an_incremental_request_fetches_all_partitions_of_its_session() -> None:
     assert [index for _, index in session.asked()] == [1, 2]
 
 
-def test_only_what_changed_is_told() -> None:
+def test_only_changed_partitions_are_returned() -> None:
     sessions = FetchSessions(10)
     session = sessions.session_of(request(created(sessions, 0, 1), 1), uses_topic_ids=False, now_ms=0)
     assert session is not None
@@ -55,7 +55,7 @@ def test_only_what_changed_is_told() -> None:
     assert (told(unchanged), told(grown), told(again)) == ([], [1], [])
 
 
-def test_an_error_is_told_each_time_and_its_end_once() -> None:
+def test_an_error_is_reported_each_time_and_its_end_once() -> None:
     sessions = FetchSessions(10)
     session = sessions.session_of(request(created(sessions, 0), 1), uses_topic_ids=False, now_ms=0)
     assert session is not None

@@ -105,7 +105,7 @@ def test_failed_fsync_is_a_storage_error_until_one_succeeds(flushed: Broker) -> 
     assert offsets == [0, 1]
 
 
-def test_failed_rename_of_the_metadata_file_is_told_to_who_asked(flushed: Broker) -> None:
+def test_failed_rename_of_the_metadata_file_is_returned_to_the_client(flushed: Broker) -> None:
     with RawClient(flushed.bootstrap_servers) as client:
         flushed.files.add(action="fail", operation="rename", file_kind="metadata", path="cluster-metadata.json")
         refused = client.create_topic("more")
@@ -168,7 +168,7 @@ def test_request_that_a_crash_met_writes_nothing_more(broker: Broker) -> None:
 # -- lose
 
 
-def test_lost_write_is_acknowledged_and_seen_and_gone_after_a_crash(broker: Broker) -> None:
+def test_lost_write_is_acknowledged_and_readable_and_lost_after_a_crash(broker: Broker) -> None:
     with RawClient(broker.bootstrap_servers) as client:
         broker.files.add(action="lose", operation="write", file_kind="log", when={"skip": 1})
         offsets = produced(client, 0, 1)
@@ -182,7 +182,7 @@ def test_lost_write_is_acknowledged_and_seen_and_gone_after_a_crash(broker: Brok
         assert values(client) == [b"value 0"]
 
 
-def test_lost_write_is_told_by_the_verdict_after_a_crash(broker: Broker) -> None:
+def test_lost_write_is_in_the_verdict_after_a_crash(broker: Broker) -> None:
     with RawClient(broker.bootstrap_servers) as client:
         broker.files.add(action="lose", operation="write", file_kind="log", when={"skip": 1})
         produced(client, 0, 1)
@@ -203,7 +203,7 @@ def test_log_ends_in_front_of_a_lost_write_after_a_crash(broker: Broker) -> None
     assert log_end_offset(broker) == 1
 
 
-def test_lost_fsync_is_acknowledged_and_what_it_should_keep_is_gone_after_a_crash(flushed: Broker) -> None:
+def test_lost_fsync_is_acknowledged_and_its_bytes_are_lost_after_a_crash(flushed: Broker) -> None:
     with RawClient(flushed.bootstrap_servers) as client:
         flushed.files.add(action="lose", operation="fsync", file_kind="log", when={"skip": 1})
         offsets = produced(client, 0, 1)
@@ -252,7 +252,7 @@ def test_lost_snapshot_is_made_up_for_from_the_log(flushed: Broker) -> None:
 # -- slow
 
 
-def test_slow_write_makes_its_answer_late_and_holds_up_nobody_else(broker: Broker) -> None:
+def test_slow_write_delays_its_response_and_no_other(broker: Broker) -> None:
     with RawClient(broker.bootstrap_servers) as client:
         broker.files.add(action="slow", ms=SLOW_MS, operation="write", file_kind="log")
         client.send_produce(0)
@@ -293,7 +293,7 @@ def test_slow_write_without_an_answer_makes_no_other_late(broker: Broker) -> Non
         assert produced(client, 1) == [1]
 
 
-def test_slow_fsync_makes_its_answer_late_and_holds_up_nobody_else(flushed: Broker) -> None:
+def test_slow_fsync_delays_its_response_and_no_other(flushed: Broker) -> None:
     with RawClient(flushed.bootstrap_servers) as client:
         rule = flushed.files.add(action="slow", ms=SLOW_MS, operation="fsync", file_kind="log")
         client.send_produce(0)
@@ -341,7 +341,7 @@ def test_broker_that_stops_waits_for_no_slow_file(tmp_path: Path) -> None:
     assert time.monotonic() - began < SLOW_MS / 1000
 
 
-def test_who_waits_for_slow_files_goes_on_when_the_last_rule_is_lifted(flushed: Broker) -> None:
+def test_wait_for_slow_files_ends_with_the_last_rule(flushed: Broker) -> None:
     with RawClient(flushed.bootstrap_servers) as client:
         rule = flushed.files.add(action="slow", ms=SLOW_MS, operation="fsync", file_kind="log")
         client.send_produce(0)
@@ -352,7 +352,7 @@ def test_who_waits_for_slow_files_goes_on_when_the_last_rule_is_lifted(flushed: 
         assert client.receive_produced()[0].base_offset == 0
 
 
-def test_broker_that_crashes_lets_go_of_what_waits_for_slow_files(flushed: Broker) -> None:
+def test_crash_ends_the_waits_for_slow_files(flushed: Broker) -> None:
     with RawClient(flushed.bootstrap_servers) as client:
         rule = flushed.files.add(action="slow", ms=SLOW_MS, operation="fsync", file_kind="log")
         client.send_produce(0)

@@ -128,7 +128,7 @@ def test_a_frame_that_ends_within_its_request_closes(
         check_closed_with_one_line(address, framed(whole[:size]), caplog)
 
 
-def test_a_client_that_leaves_within_a_frame_is_forgotten(address: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_client_that_disconnects_within_a_frame_is_removed(address: str, caplog: pytest.LogCaptureFixture) -> None:
     whole = framed(METADATA_REQUEST)
     for size in range(len(whole)):
         with WireConnection(address) as connection:

@@ -87,7 +87,7 @@ def test_its_producers_are_known() -> None:
     assert (following.error_code, following.base_offset) == (ErrorCode.NONE, DEMO_END)
 
 
-def test_its_aborted_transactions_are_told_to_those_who_read_what_was_committed() -> None:
+def test_its_aborted_transactions_are_returned_to_readers_of_committed_records() -> None:
     with Broker(import_logs=GOLDEN) as broker, AskingClient(broker.bootstrap_servers) as client:
         committed = client.fetch("demo", DEMO_START, isolation_level=1)
         uncommitted = client.fetch("demo", DEMO_START)
@@ -143,7 +143,7 @@ def test_import_that_was_cut_short_is_done_again(tmp_path: Path) -> None:
     assert not list(data.glob("*.importing"))
 
 
-def test_what_a_topic_was_told_is_not_known_and_costs_no_records(tmp_path: Path) -> None:
+def test_unsupported_metadata_of_a_topic_costs_no_records(tmp_path: Path) -> None:
     with Broker(import_logs=GOLDEN) as broker, AskingClient(broker.bootstrap_servers) as client:
         broker.call(broker.cluster.node.replicas.enforce_retention)
 

@@ -21,7 +21,7 @@ DEFAULTS = BrokerConfig.from_entries({})
         ("OUT://0.0.0.0:0,[fe80::1]:1", ListenerConfig("OUT", "0.0.0.0", 0, "fe80::1", 1)),
     ],
 )
-def test_listener_is_name_address_and_what_clients_are_told(text: str, listener: ListenerConfig) -> None:
+def test_listener_is_name_bound_address_and_advertised_address(text: str, listener: ListenerConfig) -> None:
     assert parse_listener(text) == listener
 
 
@@ -101,7 +101,7 @@ def test_two_listeners_may_both_take_any_free_port() -> None:
     check_listeners([ListenerConfig("A", "", 0), ListenerConfig("B", "", 0)], DEFAULTS)
 
 
-def test_map_of_security_protocols_decides_what_a_listener_asks_for() -> None:
+def test_map_of_security_protocols_sets_the_protocol_of_a_listener() -> None:
     config = BrokerConfig.from_entries({"listener.security.protocol.map": "SSL:PLAINTEXT, OUT:SSL"})
 
     check_listeners([ListenerConfig("SSL", "", 1)], config)

@@ -27,7 +27,7 @@ def root_logger() -> Iterator[None]:
     root.setLevel(level)
 
 
-def test_line_is_a_json_object_where_nobody_watches() -> None:
+def test_line_is_a_json_object_without_a_terminal() -> None:
     stream = io.StringIO()
     set_up_logging(logging.INFO, stream)
 
@@ -68,7 +68,7 @@ def test_line_is_plain_text_on_a_terminal() -> None:
     assert stream.getvalue().endswith("WARNING slow\n")
 
 
-def test_what_is_below_the_level_is_left_out() -> None:
+def test_records_below_the_level_are_left_out() -> None:
     stream = io.StringIO()
     set_up_logging(logging.WARNING, stream)
 
@@ -84,7 +84,7 @@ def test_levels_may_be_written_as_in_kafka(name: str, level: int) -> None:
     assert level_of(name) == level
 
 
-def test_pipe_that_nobody_reads_does_not_stop_who_logs() -> None:
+def test_unread_pipe_does_not_block_logging() -> None:
     reader, writer = os.pipe()
     with open(writer, "w", encoding="utf-8") as stream, open(reader, "rb", buffering=0) as pipe:
         set_up_logging(logging.INFO, stream)

@@ -114,7 +114,7 @@ def test_files_of_a_deleted_topic_are_deleted_later(
     assert early == renamed
 
 
-def test_checkpoint_that_cannot_be_written_is_told_once_and_tried_again(
+def test_checkpoint_that_cannot_be_written_is_reported_once_and_retried(
     broker: Broker, files: SteeredFileSystem, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     produce(broker, 0)

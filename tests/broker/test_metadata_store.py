@@ -115,7 +115,7 @@ def test_changes_of_one_request_are_written_once(tmp_path: Path) -> None:
     assert scene.disk.replaced == [METADATA_FILE]
 
 
-def test_change_that_nobody_waits_for_is_written_as_soon_as_the_loop_is_idle(tmp_path: Path) -> None:
+def test_change_without_a_waiting_request_is_written_when_the_loop_is_idle(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
     scene.cluster.controller.create_topic("events", 1)
 
@@ -124,7 +124,7 @@ def test_change_that_nobody_waits_for_is_written_as_soon_as_the_loop_is_idle(tmp
     assert scene.written_topics() == ["events"]
 
 
-def test_nothing_is_written_for_what_did_not_change(tmp_path: Path) -> None:
+def test_nothing_is_written_without_a_change(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
     scene.disk.is_full = True
 
@@ -242,7 +242,7 @@ def test_topic_whose_folders_cannot_be_made_is_not_there(tmp_path: Path) -> None
     assert scene.cluster.node.replicas.partition_of("events", 0).log.log_end_offset == 0
 
 
-def test_deleted_topic_is_gone_from_the_file_before_its_folders_are(tmp_path: Path) -> None:
+def test_deleted_topic_is_removed_from_the_file_before_its_folders(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
     topic = scene.cluster.controller.create_topic("events", 1)
     scene.answer()
@@ -264,7 +264,7 @@ def test_start_that_changes_nothing_writes_nothing(tmp_path: Path) -> None:
     assert (tmp_path / METADATA_FILE).stat().st_mtime_ns == written
 
 
-def test_stop_writes_what_is_behind(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_stop_writes_pending_changes(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.ERROR)
     scene = Scene(tmp_path)
     scene.cluster.controller.create_topic("events", 1)

@@ -19,7 +19,7 @@ def test_appends_of_one_round_of_the_loop_are_flushed_together() -> None:
     assert len(scene.answers) == 64
 
 
-def test_who_comes_while_a_flush_is_in_flight_waits_for_the_next_one() -> None:
+def test_request_during_a_flush_waits_for_the_next_one() -> None:
     scene = FlushScene()
     scene.append("first")
     scene.steps.settle()
@@ -49,7 +49,7 @@ def test_answers_come_in_the_order_of_their_appends() -> None:
     assert [name for name, _ in scene.answers] == list("abcde")
 
 
-def test_what_is_flushed_already_is_answered_at_once() -> None:
+def test_response_is_immediate_if_the_batch_is_already_flushed() -> None:
     scene = FlushScene()
     scene.log.log_end_offset = scene.log.recovery_point = 9
 
@@ -59,7 +59,7 @@ def test_what_is_flushed_already_is_answered_at_once() -> None:
     assert scene.log.flushes == []
 
 
-def test_failed_flush_is_told_to_those_who_waited_for_it() -> None:
+def test_failed_flush_is_reported_to_its_waiting_requests() -> None:
     scene = FlushScene()
     scene.append("lost")
     scene.steps.settle()
@@ -106,7 +106,7 @@ def test_flush_that_cannot_begin_is_one_that_failed() -> None:
     assert scene.answers == [("lost", REFUSED)]
 
 
-def test_those_who_wait_for_the_log_to_grow_are_woken_when_it_is_safe() -> None:
+def test_requests_that_wait_for_the_log_are_woken_when_it_is_flushed() -> None:
     scene = FlushScene()
     scene.append()
     scene.steps.settle()

@@ -49,7 +49,7 @@ def test_log_that_was_asked_for_late_keeps_to_the_configs_of_that_time() -> None
     assert (early.config.segment_bytes, partitions[1].log.config.segment_bytes) == (1048576, 1048576)
 
 
-def test_log_of_a_topic_that_is_deleted_is_nobody_elses() -> None:
+def test_log_of_a_deleted_topic_is_not_reused() -> None:
     cluster, partitions = new_topic()
 
     cluster.controller.delete_topics([cluster.image.topics["events"]])

@@ -48,7 +48,7 @@ def change(cluster: Cluster, how: ProducerChange, *, partition: int | None = 0) 
     change_producer(cluster.node.replicas, how, producer_id=1, topic="orders", partition=partition)
 
 
-def test_producers_are_told_by_partition_with_what_is_remembered(cluster: Cluster) -> None:
+def test_producers_are_listed_by_partition_with_their_cached_batches(cluster: Cluster) -> None:
     told = [
         (known.topic_name, known.partition, known.entry.producer_id) for known in known_producers(cluster.node.replicas)
     ]
@@ -90,7 +90,7 @@ def test_retry_of_an_evicted_batch_is_out_of_order_and_the_next_one_is_appended(
 
 
 @pytest.mark.parametrize("how", ProducerChange)
-def test_only_what_was_asked_for_is_changed(cluster: Cluster, how: ProducerChange) -> None:
+def test_only_the_requested_keys_are_changed(cluster: Cluster, how: ProducerChange) -> None:
     change(cluster, how)
 
     assert produce(cluster, 2, 1).is_duplicate
@@ -105,9 +105,7 @@ def test_producer_is_changed_everywhere_where_no_partition_is_named(cluster: Clu
 
 
 @pytest.mark.parametrize(("topic", "partition"), [("orders", 2), ("other", 0), ("none", None)])
-def test_producer_that_nobody_knows_is_refused_with_the_place(
-    cluster: Cluster, topic: str, partition: int | None
-) -> None:
+def test_unknown_producer_is_refused_with_the_partition(cluster: Cluster, topic: str, partition: int | None) -> None:
     with pytest.raises(UnknownProducerError, match=topic):
         change_producer(cluster.node.replicas, ProducerChange.FORGET, producer_id=1, topic=topic, partition=partition)
 

@@ -132,7 +132,7 @@ def test_accepted_records_stay_done_with_and_others_come_again(node: Node) -> No
     after.close()
 
 
-def test_members_are_known_after_a_crash_and_gone_after_their_session(node: Node) -> None:
+def test_members_survive_a_crash_and_expire_after_their_session_timeout(node: Node) -> None:
     before = ShareMemberClient(node)
     assert before.beat(0).member_epoch == 2
     node.call(lambda: node.cluster.clock.advance(2000))
@@ -149,7 +149,7 @@ def test_members_are_known_after_a_crash_and_gone_after_their_session(node: Node
     after.close()
 
 
-def test_a_connection_that_closes_gives_back_what_its_members_had(node: Node) -> None:
+def test_a_closed_connection_releases_the_records_of_its_members(node: Node) -> None:
     first = ShareMemberClient(node)
     first.begin_at_the_earliest()
     assert first.fetch(0) == [(0, 9, 1)]

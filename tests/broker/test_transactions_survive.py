@@ -83,7 +83,7 @@ def test_a_clean_stop_keeps_transactions(tmp_path: Path) -> None:
         assert (ended.error_code, client.state().transaction_state) == (0, "CompleteAbort")
 
 
-def test_a_reset_forgets_transactions_and_the_next_ids_are_the_first_ones() -> None:
+def test_a_reset_deletes_transactions_and_the_next_ids_are_the_first_ones() -> None:
     with Node() as node, connected(node) as client:
         client.create_topic("events")
         client.begin()

@@ -99,9 +99,7 @@ class Records:
         assert [batch.base_sequence for batch in batches] == [batch.base_offset for batch in batches]
 
     @pytest.mark.parametrize("compression", ["uncompressed", "gzip", "snappy", "lz4", "zstd"])
-    def test_what_the_broker_compressed_anew_is_read_back_equal(
-        self, client: Client, bootstrap: str, compression: str
-    ) -> None:
+    def test_recompressed_records_are_read_back_equal(self, client: Client, bootstrap: str, compression: str) -> None:
         topic = create_topic(client, bootstrap, "recompressed", PARTITION_COUNT, {"compression.type": compression})
         sent = thousand_records()
 
@@ -173,7 +171,7 @@ class Groups:
             for member in members:
                 member.close()
 
-    def test_a_group_goes_on_after_what_it_committed(self, client: Client, topic: str) -> None:
+    def test_a_group_continues_after_its_committed_offsets(self, client: Client, topic: str) -> None:
         group = unique_name("group")
         sent = thousand_records()
         client.produce(topic, sent[:300])

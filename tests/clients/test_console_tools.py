@@ -65,7 +65,7 @@ def test_the_batches_are_an_idempotent_producers_and_compressed_as_asked(
     assert producer_id >= 0
 
 
-def test_offsets_are_told_for_the_ends_and_for_a_timestamp(tools: ConsoleTools, topic: str) -> None:
+def test_offsets_are_returned_for_the_ends_and_for_a_timestamp(tools: ConsoleTools, topic: str) -> None:
     tools.produce(topic, ["h:1\tsame key\tone", "h:2\tsame key\ttwo"])
     [first, second] = tools.consume(topic, 2)
 

@@ -128,7 +128,7 @@ def test_one_to_eight_members_come_and_go(client: Client, bootstrap: str) -> Non
     client.delete_topic(topic)
 
 
-def test_a_static_member_that_comes_back_has_what_it_had(
+def test_a_static_member_that_rejoins_keeps_its_assignment(
     client: ConfluentConsumers | JavaConsumers, bootstrap: str
 ) -> None:
     topic = create_topic(client, bootstrap, "static", PARTITION_COUNT)

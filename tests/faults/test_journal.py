@@ -164,7 +164,7 @@ def test_replaced_response_has_the_replacing_error() -> None:
     assert (entry.answered, entry.error, entry.batches[0].decision) == (True, "REQUEST_TIMED_OUT", "appended")
 
 
-def test_ring_keeps_the_newest_and_counts_what_it_dropped() -> None:
+def test_ring_keeps_the_newest_and_counts_the_dropped_ones() -> None:
     journal = Journal(3, 1)
     for correlation_id in range(5):
         journal.handled(FakeRequest(correlation_id=correlation_id), 100, RESPONDED)

@@ -53,7 +53,7 @@ def after_power_loss(file_system: FaultyFileSystem) -> list[dict[str, bytes]]:
     return found
 
 
-def test_without_rules_files_are_what_was_written() -> None:
+def test_without_rules_files_have_the_written_bytes() -> None:
     file_system = new()
 
     append(file_system, "topic-0/a.log", b"abc")
@@ -93,7 +93,7 @@ def test_torn_write_is_not_seen_and_is_cut_before_the_next_one() -> None:
     assert contents(file_system.after_kill()) == {"a/a.log": b"abcde"}
 
 
-def test_write_after_a_torn_one_stands_right_behind_what_was_whole() -> None:
+def test_write_after_a_torn_one_follows_the_last_whole_batch() -> None:
     file_system = new()
     append(file_system, "a/a.log", b"abc")
     file_system.plan.add(rule(OperationKind.WRITE, Tear(2, Fail(errno.ENOSPC))))
@@ -153,7 +153,7 @@ def test_preallocated_room_is_zeros_after_a_kill_until_it_is_cut() -> None:
     assert contents(file_system.after_kill()) == {"a/a.index": b"abc\0\0"}
 
 
-def test_what_was_synced_with_its_folders_survives_every_power_loss() -> None:
+def test_bytes_synced_with_their_folders_survive_every_power_failure() -> None:
     file_system = new()
     append(file_system, "a/a.log", b"abc")
     file_system.replace("b/meta", b"one", is_synced=True)
@@ -164,7 +164,7 @@ def test_what_was_synced_with_its_folders_survives_every_power_loss() -> None:
     assert after_power_loss(file_system) == [{"a/a.log": b"abc", "b/meta": b"one"}]
 
 
-def test_file_whose_folder_was_not_synced_may_be_gone() -> None:
+def test_file_whose_folder_was_not_synced_may_be_lost() -> None:
     file_system = new()
     append(file_system, "a/a.log", b"abc")
     file_system.sync_folder("")
@@ -234,7 +234,7 @@ def test_lost_sync_makes_nothing_safe() -> None:
     assert {"a/a.log": b""} in after_power_loss(file_system)
 
 
-def test_after_a_failed_sync_a_later_one_makes_only_safe_what_is_written_again() -> None:
+def test_after_a_failed_sync_only_bytes_that_are_written_again_become_durable() -> None:
     file_system = new()
     file_system.replace("a/a.log", b"", is_synced=True)
     file_system.sync_folder("")
@@ -254,7 +254,7 @@ def test_after_a_failed_sync_a_later_one_makes_only_safe_what_is_written_again()
     assert after_power_loss(file_system) == [{"a/a.log": b"abc"}]
 
 
-def test_sync_covers_what_was_written_when_it_began() -> None:
+def test_sync_covers_the_bytes_written_before_it_began() -> None:
     file_system = new()
     file_system.replace("a/a.log", b"", is_synced=True)
     file_system.sync_folder("")
@@ -269,7 +269,7 @@ def test_sync_covers_what_was_written_when_it_began() -> None:
     assert b"abc" in left
 
 
-def test_renamed_file_keeps_what_is_safe_of_it() -> None:
+def test_renamed_file_keeps_its_durable_bytes() -> None:
     file_system = new()
     append(file_system, "a/a.log", b"abc")
     file = file_system.open("a/a.log")
@@ -305,7 +305,7 @@ def test_failed_read_raises_and_has_no_number() -> None:
     assert file_system.operations.count == count
 
 
-def test_what_was_not_safe_before_a_kill_is_not_safe_after_it() -> None:
+def test_bytes_unsynced_before_a_kill_are_unsynced_after_it() -> None:
     file_system = new()
     file_system.replace("a/a.log", b"", is_synced=True)
     file_system.sync_folder("")
@@ -318,7 +318,7 @@ def test_what_was_not_safe_before_a_kill_is_not_safe_after_it() -> None:
     assert {"a/b.log": b"abc"} in left
 
 
-def test_sync_that_writes_all_again_makes_safe_what_one_before_it_lost() -> None:
+def test_sync_that_rewrites_all_bytes_recovers_those_of_a_lost_sync() -> None:
     file_system = new()
     file_system.replace("a/a.log", b"", is_synced=True)
     file_system.sync_folder("")

@@ -82,7 +82,7 @@ def test_no_case_is_missing_from_the_golden_file(name: str) -> None:
 
 @pytest.mark.reference
 @pytest.mark.parametrize("name", list(CAPTURES))
-def test_golden_file_is_what_kafka_answers_today(name: str, tmp_path: Path) -> None:
+def test_golden_file_equals_what_kafka_returns_today(name: str, tmp_path: Path) -> None:
     regenerate(name, tmp_path / "answers.jsonl")
 
     assert (tmp_path / "answers.jsonl").read_text().splitlines() == captured(name)

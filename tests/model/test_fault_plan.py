@@ -137,7 +137,7 @@ SLOWLY = [HealthCheck.too_slow]
 
 @settings(derandomize=True, max_examples=examples(200), deadline=None, suppress_health_check=SLOWLY)
 @given(st.lists(rules, min_size=1, max_size=4), steps)
-def test_the_plan_does_what_the_model_does(
+def test_the_plan_agrees_with_the_model(
     drawn_rules: list[tuple[dict[str, Any], dict[str, Any], str, str]],
     drawn_steps: list[tuple[str, dict[str, Any], int]],
 ) -> None:

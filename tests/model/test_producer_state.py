@@ -140,7 +140,7 @@ def test_batch_that_left_the_cache_is_refused_by_version(version: str, code: Err
     ],
     ids=["ends before the cache", "ends at 0", "ends in the cache"],
 )
-def test_kafka_1_0_tells_old_batches_by_their_bare_last_sequence(first: int, count: int, code: ErrorCode) -> None:
+def test_kafka_1_0_recognises_old_batches_by_their_last_sequence_alone(first: int, count: int, code: ErrorCode) -> None:
     log = new_log(version="1.0")
     for sequence in [0, *range(1, 3), *range(3, 13, 2)]:
         produce(log, sequence, 2 if sequence >= 3 else 1)

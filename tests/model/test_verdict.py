@@ -224,7 +224,7 @@ class Run:
 
 @given(st.lists(steps, min_size=1, max_size=40) | st.lists(steps, min_size=30, max_size=50))
 @settings(derandomize=True, max_examples=examples(200), deadline=None)
-def test_verdict_is_what_really_happened(drawn: list[Step]) -> None:
+def test_verdict_agrees_with_the_log(drawn: list[Step]) -> None:
     run = Run()
 
     for step in drawn:

@@ -33,7 +33,7 @@ def test_properties_are_read_as_captured(jars: str) -> None:
     assert printed_by_java(jars, "PropertiesLoad.java") == (CAPTURED / "properties_java_17.jsonl").read_text()
 
 
-def test_table_of_keys_is_what_kafka_defines(jars: str) -> None:
+def test_table_of_keys_equals_kafkas_definitions(jars: str) -> None:
     command = [sys.executable, str(ROOT / "tools" / "generate_config_table.py"), jars, "--check"]
 
     assert subprocess.run(command, check=False, timeout=PROGRAM_SECONDS_MAX).returncode == 0

@@ -44,13 +44,13 @@ def lines_of(printed: Dumped, suffix: str) -> list[str]:
     return lines
 
 
-def test_tool_has_no_complaint_about_what_fauxka_made(remade: Path) -> None:
+def test_tool_accepts_the_files_of_fauxka(remade: Path) -> None:
     assert dumped(remade).complaints == []
     assert indexes_checked(remade).complaints == []
 
 
 @pytest.mark.parametrize("suffix", [".log", ".index", ".timeindex", ".txnindex"])
-def test_tool_prints_of_fauxkas_files_what_it_prints_of_kafkas(remade: Path, suffix: str) -> None:
+def test_tool_prints_the_same_for_fauxkas_files_as_for_kafkas(remade: Path, suffix: str) -> None:
     printed = lines_of(dumped(remade), suffix)
 
     assert len(printed) > 1

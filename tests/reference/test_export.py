@@ -99,7 +99,7 @@ def test_kafka_keeps_the_topics_ids(taken_over: TakenOver) -> None:
     assert taken_over.ids_of_kafka == taken_over.ids_of_fauxka
 
 
-def test_kafka_keeps_what_was_set(taken_over: TakenOver) -> None:
+def test_kafka_keeps_the_configs_that_were_set(taken_over: TakenOver) -> None:
     assert taken_over.topics_retention == "-1"
     assert taken_over.brokers_retention == str(RETENTION_HOURS)
 

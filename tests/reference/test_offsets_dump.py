@@ -59,7 +59,7 @@ def fauxkas(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("made", [kafkas_own, fauxkas])
-def test_the_tool_prints_of_each_record_what_we_read(made: Callable[[Path], Path], tmp_path: Path) -> None:
+def test_the_tool_prints_the_records_that_we_read(made: Callable[[Path], Path], tmp_path: Path) -> None:
     segment = made(tmp_path / "data" if made is fauxkas else tmp_path)
 
     printed = offsets_decoded(segment.parent)

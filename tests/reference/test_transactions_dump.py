@@ -66,7 +66,7 @@ def test_tool_prints_each_step_of_a_transaction(scene: TransactionScene, tmp_pat
     assert {value["version"] for _, value in records if value is not None} == {"1" if level else "0"}
 
 
-def test_tool_prints_what_it_prints_of_kafkas_own(tmp_path: Path) -> None:
+def test_tool_prints_the_same_as_for_kafkas_own(tmp_path: Path) -> None:
     scene = TransactionScene(config={"transaction.state.log.num.partitions": "1"}, file_system=OsFileSystem(tmp_path))
     scene.cluster.controller.create_topic("demo", 1)
     begun = scene.init("tx-1")

@@ -82,11 +82,11 @@ def test_confluent_kafka(error: str, seen: list[str]) -> None:
 
 @pytest.mark.clients
 @pytest.mark.parametrize("error", [OUT_OF_ORDER, UNKNOWN, FENCED])
-def test_aiokafka_tells_the_application_and_goes_on_as_if_the_batch_were_there(error: str) -> None:
+def test_aiokafka_reports_the_error_and_continues_as_if_the_batch_were_appended(error: str) -> None:
     assert reaction(client_of("aiokafka"), error) == [f"0/0:5 {error}", f"0/0:10 {OUT_OF_ORDER}"]
 
 
 @pytest.mark.clients
 @pytest.mark.parametrize("error", [OUT_OF_ORDER, UNKNOWN, FENCED])
-def test_kafka_python_tells_the_application_and_goes_on_with_a_new_producer_id(error: str) -> None:
+def test_kafka_python_reports_the_error_and_continues_with_a_new_producer_id(error: str) -> None:
     assert reaction(client_of("kafka-python"), error) == [f"0/0:5 {error}", "1/0:0 appended"]

@@ -23,7 +23,7 @@ def test_list_names_every_scenario_with_its_title() -> None:
     assert any(line.startswith("gap ") and line.endswith("A sequence is skipped") for line in lines)
 
 
-def test_run_draws_what_happened_and_ends_with_0_where_all_was_seen() -> None:
+def test_run_prints_a_diagram_and_exits_with_0_if_all_expectations_hold() -> None:
     ended = run("scenario", "run", "gap")
 
     assert (ended.exit_code, ended.log) == (0, "")
@@ -67,7 +67,7 @@ def test_bad_input_is_one_line_and_exit_code_2(words: list[str], told: str) -> N
     assert ended.log.count("\n") == 1
 
 
-def test_what_was_not_seen_is_told_and_does_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unmet_expectation_is_reported_and_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     def other(name: str) -> Scenario:
         scenario = load_scenario(name)
         scenario.expect[:] = [Expectation(log={"0": ["A", "C"]})]

@@ -41,7 +41,7 @@ def test_a_lost_request_does_not_reach_the_broker() -> None:
     assert draw([lost]).splitlines()[2].strip(" |") == "-- Produce A - - - X lost: drop at received: a rule"
 
 
-def test_each_stands_on_the_side_of_who_does_it() -> None:
+def test_each_event_is_on_the_side_of_its_actor() -> None:
     notes = [Moment(kind="note", who=who, text=f"the {who} does it") for who in ("client", "broker", "test")]
 
     client, broker, test = (line.strip()[1:-1] for line in draw(notes).splitlines()[2:5])
@@ -51,13 +51,13 @@ def test_each_stands_on_the_side_of_who_does_it() -> None:
     assert test.strip(".") == " the test does it "
 
 
-def test_what_the_broker_forgot_is_followed_by_what_it_still_remembers() -> None:
+def test_dropped_decisions_are_followed_by_the_kept_ones() -> None:
     forgets = Moment(kind="note", who="broker", text="forgets producer 7", cached=[])
 
     assert draw([forgets]).splitlines()[3].strip(" |") == "cached: nothing"
 
 
-def test_what_is_remembered_is_not_told_twice() -> None:
+def test_cached_finding_is_not_reported_twice() -> None:
     told = "producer 7 epoch 0: expected sequence 5, got 9 (cached 0..4): a gap is refused as a whole"
     refused = Moment(kind="decision", request=1, text=told, decision="refused", cached=[CachedBatch("A", 0, 4)])
 

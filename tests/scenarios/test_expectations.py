@@ -54,7 +54,7 @@ def test_a_batch_of_which_an_event_is_missing_has_not_as_many_copies_of_each() -
     assert not only(Expectation(copies={"A": 2}), replace(SEEN, stored=half)).passed
 
 
-def test_an_answer_is_told_by_the_copy_whose_offset_it_has() -> None:
+def test_a_response_belongs_to_the_copy_with_its_offset() -> None:
     assert only(Expectation(answers={"A": "copy 1"})).passed
     assert only(Expectation(answers={"B": "copy 2"})).passed
     assert not only(Expectation(answers={"B": "copy 1"})).passed

@@ -92,7 +92,7 @@ def test_nothing_passes_that_did_not_come_so() -> None:
     assert [check for check in checks if check.passed] == []
 
 
-def test_the_report_has_what_spark_says_beside_what_the_audit_says() -> None:
+def test_the_report_has_sparks_findings_beside_the_audits() -> None:
     text = report_text(report(check_jobs(MET, SEEN)))
 
     said = text[text.index("Results") : text.index("Checks")].splitlines()
@@ -109,7 +109,7 @@ def test_the_report_has_what_spark_says_beside_what_the_audit_says() -> None:
     assert text.endswith("All checks passed.")
 
 
-def test_what_was_not_seen_is_told() -> None:
+def test_unmet_expectation_is_reported() -> None:
     text = report_text(report(check_jobs(MISSED, SEEN)))
 
     assert "  FAIL  audit of events: expected nothing, seen 2 duplicate sent_again" in text

@@ -57,7 +57,7 @@ def test_events_that_are_sent_again_get_the_next_sequences(broker: InProcessBrok
     assert [(batch.base_sequence, batch.last_sequence) for batch in batches] == [(0, 2), (3, 4), (5, 7)]
 
 
-def test_what_a_disk_loses_is_gone_after_a_crash_and_no_more_is_lost(broker: InProcessBroker, tmp_path: Path) -> None:
+def test_a_crash_loses_exactly_what_the_disk_lost(broker: InProcessBroker, tmp_path: Path) -> None:
     lost = Send(topic=TOPIC, batches=["B"])
 
     stored = perform(broker, tmp_path, [SEND_A, LoseWrites(topic=TOPIC), lost, Crash(), SEND_A, Crash()])

@@ -22,7 +22,7 @@ def test_every_row_has_its_file() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(ROWS))
-def test_what_must_be_seen_is_seen(name: str) -> None:
+def test_expectations_hold(name: str) -> None:
     report = run_scenario(name, "raw")
 
     assert report.passed, told(report)
@@ -38,7 +38,7 @@ def test_the_rules_of_another_version_are_seen(name: str, version: str) -> None:
     assert report.as_version == version
 
 
-def test_kafka_1_0_knows_that_a_batch_it_no_longer_remembers_was_there() -> None:
+def test_kafka_1_0_recognises_a_batch_older_than_the_cached_ones() -> None:
     report = run_scenario("cache-missed", "raw", "1.0")
 
     assert report.passed, told(report)

@@ -17,7 +17,7 @@ def rows_of(client: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", rows_of("confluent"))
-def test_confluent_kafka_sees_what_must_be_seen(name: str) -> None:
+def test_confluent_kafka_shows_the_expected_behaviour(name: str) -> None:
     report = run_scenario(name, "confluent")
 
     assert report.client == "confluent"
@@ -25,7 +25,7 @@ def test_confluent_kafka_sees_what_must_be_seen(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(set(rows_of("aiokafka")) - ONCE))
-def test_aiokafka_sees_what_must_be_seen(name: str) -> None:
+def test_aiokafka_shows_the_expected_behaviour(name: str) -> None:
     report = run_scenario(name, "aiokafka")
 
     assert report.client == "aiokafka"
@@ -33,7 +33,7 @@ def test_aiokafka_sees_what_must_be_seen(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(set(rows_of("kafka-python")) - ONCE))
-def test_kafka_python_sees_what_must_be_seen(name: str) -> None:
+def test_kafka_python_shows_the_expected_behaviour(name: str) -> None:
     report = run_scenario(name, "kafka-python")
 
     assert report.client == "kafka-python"

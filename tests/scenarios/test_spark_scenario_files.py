@@ -79,7 +79,7 @@ def test_a_file_is_read() -> None:
         ("rows = ", "raws = ", "raws"),
     ],
 )
-def test_what_does_not_fit_is_refused_with_the_file_and_the_place(written: str, instead: str, told: str) -> None:
+def test_invalid_scenario_is_refused_with_file_and_place(written: str, instead: str, told: str) -> None:
     with pytest.raises(ScenarioFileError) as refused:
         parse_job_scenario("bad", GOOD.replace(written, instead))
 

@@ -24,7 +24,7 @@ def kinds(moments: list[Moment]) -> list[str]:
     return [moment.kind for moment in moments]
 
 
-def test_a_request_is_followed_by_its_decision_and_its_answer() -> None:
+def test_a_request_is_followed_by_its_decision_and_its_response() -> None:
     names = BatchNames(stored={(0, 100): "A"})
 
     moments = build_timeline([produce(1, batch(0, 4, base_offset=100))], [], names, {}, 5)
@@ -53,7 +53,7 @@ def test_an_answer_that_a_rule_dropped_is_lost_by_that_rule() -> None:
     assert answer.why_lost == "drop at applied: the ack is lost"
 
 
-def test_a_request_that_a_rule_swallowed_has_neither_decision_nor_answer() -> None:
+def test_a_request_that_a_rule_dropped_has_neither_decision_nor_response() -> None:
     lost = produce(
         1, batch(5, 9, "not_applied"), answered=False, fault=JournalFault(rule=2, point="received", kind="drop")
     )
@@ -88,7 +88,7 @@ def test_a_new_connection_is_noted() -> None:
     assert [moment.text for moment in moments if moment.kind == "note"] == ["reconnects"]
 
 
-def test_the_connection_of_somebody_else_is_not() -> None:
+def test_the_connection_of_another_client_is_not() -> None:
     requests = [produce(1, batch(0, 4)), produce(2, batch(5, 9), connection=2), produce(3, batch(10, 14))]
 
     moments = timeline(requests, [Note(1, "test", "somebody else writes", is_foreign=True)])
@@ -105,13 +105,13 @@ def test_only_so_many_batches_are_remembered() -> None:
     assert [window.base_sequence for window in cached] == [2, 3, 4, 5, 6]
 
 
-def test_a_new_epoch_drops_what_was_remembered() -> None:
+def test_a_new_epoch_drops_the_cached_batches() -> None:
     moments = timeline([produce(1, batch(0, 4)), produce(2, batch(0, 4, epoch=1))])
 
     assert [moment.cached for moment in moments if moment.cached is not None][-1] == [CachedBatch("A", 0, 4)]
 
 
-def test_what_the_broker_says_that_it_remembers_is_taken_over() -> None:
+def test_reported_ring_bounds_are_used() -> None:
     requests = [produce(1, batch(0, 4)), produce(2, batch(5, 9)), produce(3, batch(10, 14))]
     forgets = Note(2, "broker", "was killed", cached={(0, PRODUCER_ID): [(5, 9)]})
 

@@ -26,7 +26,7 @@ metadata.version = version
 
 
 @pytest.mark.parametrize("name", job_scenario_names())
-def test_it_says_in_one_line_what_to_install_and_ends_with_2(name: str, tmp_path: Path) -> None:
+def test_it_prints_in_one_line_what_to_install_and_exits_with_2(name: str, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(HIDE_PYSPARK)
 
     ended = run("scenario", "run", name, variables={"PYTHONPATH": str(tmp_path)})

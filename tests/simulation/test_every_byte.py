@@ -156,7 +156,7 @@ EIGHTHS = [pytest.param(first, marks=() if first == 0 else pytest.mark.simulatio
 
 @pytest.mark.parametrize("first", EIGHTHS)
 @pytest.mark.parametrize("is_clean", [False, True], ids=["killed", "clean"])
-def test_last_segment_cut_anywhere_loses_only_what_is_cut(is_clean: bool, first: int) -> None:
+def test_last_segment_cut_anywhere_loses_only_the_cut_batches(is_clean: bool, first: int) -> None:
     intact = stored(is_clean=is_clean)
     data = intact.files[intact.last_log]
     for size in every(len(data), first, STEP):
@@ -164,7 +164,7 @@ def test_last_segment_cut_anywhere_loses_only_what_is_cut(is_clean: bool, first:
 
 
 @pytest.mark.parametrize("first", EIGHTHS)
-def test_last_segment_of_a_killed_log_with_a_wrong_bit_anywhere_keeps_what_is_before(first: int) -> None:
+def test_last_segment_of_a_killed_log_with_a_wrong_bit_anywhere_keeps_the_batches_before_it(first: int) -> None:
     intact = stored(is_clean=False)
     data = intact.files[intact.last_log]
     for position in every(len(data), first, STEP):
@@ -172,7 +172,7 @@ def test_last_segment_of_a_killed_log_with_a_wrong_bit_anywhere_keeps_what_is_be
 
 
 @pytest.mark.parametrize("first", EIGHTHS)
-def test_last_segment_of_a_closed_log_with_a_wrong_bit_anywhere_keeps_what_is_before(first: int) -> None:
+def test_last_segment_of_a_closed_log_with_a_wrong_bit_anywhere_keeps_the_batches_before_it(first: int) -> None:
     """Only its end is looked at then: as in Kafka, what is wrong before the last index entry is served."""
     intact = stored(is_clean=True)
     data = intact.files[intact.last_log]

@@ -15,12 +15,12 @@ SEEDS_OF_EVERY_RUN = 25
 @pytest.mark.parametrize(
     "first", [pytest.param(0, marks=pytest.mark.slice), *range(SEEDS_AT_ONCE, 2000, SEEDS_AT_ONCE)]
 )
-def test_logs_recover_to_what_the_model_says(first: int) -> None:
+def test_logs_recover_to_the_state_of_the_model(first: int) -> None:
     for seed in range(first, first + SEEDS_AT_ONCE):
         run(seed)
 
 
-def test_logs_recover_to_what_the_model_says_for_a_few_seeds() -> None:
+def test_logs_recover_to_the_state_of_the_model_for_a_few_seeds() -> None:
     for seed in range(SEEDS_OF_EVERY_RUN):
         run(seed)
 

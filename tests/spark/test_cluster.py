@@ -183,7 +183,7 @@ def test_the_workers_of_a_submitted_job_have_the_package_from_the_archive(writte
 
 
 @pytest.mark.parametrize("view", ["records", "batches"])
-def test_a_submitted_job_reads_what_one_process_reads(written: Path, log: Path, view: str) -> None:
+def test_a_submitted_job_reads_the_same_rows_as_one_process(written: Path, log: Path, view: str) -> None:
     there = rows_in(written / view)
 
     here = read(path=log, view=view)

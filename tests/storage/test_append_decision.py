@@ -63,7 +63,7 @@ def test_decision_is_one_sentence_with_the_numbers(base_sequence: int, count: in
     assert words(log_of_two(), base_sequence, count, epoch=epoch) == sentence
 
 
-def test_batch_that_left_the_cache_is_told_apart() -> None:
+def test_batch_that_left_the_cache_is_distinguished() -> None:
     log = new_log()
     for sequence in range(6):
         produce(log, sequence)
@@ -74,7 +74,7 @@ def test_batch_that_left_the_cache_is_told_apart() -> None:
     )
 
 
-def test_unknown_producer_is_told_by_the_rules_of_the_version() -> None:
+def test_unknown_producer_is_refused_by_the_rules_of_the_version() -> None:
     assert words(new_log(version="2.4"), 3) == (
         "producer 7 epoch 0: expected sequence 0, got 3: the partition has no state of the producer"
     )

@@ -137,7 +137,7 @@ def test_white_space_of_any_length_parts_an_entry() -> None:
         (bytes(20), "line 1: the file ends inside the line"),
     ],
 )
-def test_offset_checkpoint_is_refused_with_the_line_and_what_is_wrong(data: bytes, words: str) -> None:
+def test_offset_checkpoint_is_refused_with_the_line_and_the_fault(data: bytes, words: str) -> None:
     with pytest.raises(CorruptFileError, match=words):
         decode_offsets(data)
 
@@ -185,7 +185,7 @@ def test_partition_metadata_of_a_later_version_is_taken() -> None:
         (b"version=1\ncluster.id=\\u00\nnode.id=1\n", "Malformed"),
     ],
 )
-def test_meta_properties_are_refused_with_the_key_and_what_is_wrong(data: bytes, words: str) -> None:
+def test_meta_properties_are_refused_with_the_key_and_the_fault(data: bytes, words: str) -> None:
     with pytest.raises(CorruptFileError, match=words):
         decode_meta_properties(data)
 

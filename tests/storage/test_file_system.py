@@ -19,7 +19,7 @@ def pattern(size: int, start: int) -> bytes:
 
 @given(pieces, st.data())
 @settings(derandomize=True, max_examples=examples(60), deadline=None)
-def test_file_holds_what_was_appended_wherever_it_is_read(
+def test_file_returns_the_appended_bytes_at_any_position(
     appended: list[tuple[int, int]], choose: st.DataObject
 ) -> None:
     file, model = MemoryFile(), b""
@@ -39,7 +39,7 @@ def test_file_holds_what_was_appended_wherever_it_is_read(
 
 @given(pieces, st.data())
 @settings(derandomize=True, max_examples=examples(60), deadline=None)
-def test_truncated_file_goes_on_where_it_was_cut_and_leaves_what_was_read(
+def test_truncated_file_continues_at_the_cut_and_keeps_earlier_views(
     appended: list[tuple[int, int]], choose: st.DataObject
 ) -> None:
     file, model = MemoryFile(), b""
@@ -57,7 +57,7 @@ def test_truncated_file_goes_on_where_it_was_cut_and_leaves_what_was_read(
     assert b"".join(before) == model
 
 
-def test_what_was_read_cannot_be_written_to() -> None:
+def test_read_views_are_read_only() -> None:
     file = MemoryFile()
     file.append(b"head", b"body")
 
@@ -99,7 +99,7 @@ def test_names_are_kept_by_folder() -> None:
     assert files.exists("b-0/3") and not files.exists("a-0/2")
 
 
-def test_deleted_folder_is_gone_with_its_files() -> None:
+def test_deleted_folder_does_not_exist_nor_its_files() -> None:
     files = MemoryFileSystem()
     files.open("a-0/1")
 

@@ -95,7 +95,7 @@ class TestFileSystem:
 
         assert (found.size, bytes(found.read(0, 6)), b"".join(before)) == (6, b"1234xy", b"12345678")
 
-    def test_room_does_not_count_and_is_gone_after_a_cut(self, files: FileSystem, settle: Settle) -> None:
+    def test_preallocated_room_is_not_counted_and_is_removed_by_a_cut(self, files: FileSystem, settle: Settle) -> None:
         file = files.open("1.index")
         file.preallocate(1000)
         file.append(b"entry", b"")
@@ -120,7 +120,7 @@ class TestFileSystem:
         assert (found.names_in("a-0"), found.exists("a-0/1.log")) == (["1.log.deleted"], False)
         assert found.open("a-0/1.log").size == 0
 
-    def test_rename_replaces_what_is_there(self, files: FileSystem, settle: Settle) -> None:
+    def test_rename_replaces_the_target(self, files: FileSystem, settle: Settle) -> None:
         for name in ("1.log", "1.log.swap", "2.log.swap"):
             files.open(f"a-0/{name}").append(name.encode(), b"")
         files.open("a-0/2.log")
@@ -189,7 +189,7 @@ class TestFileSystem:
 
         assert (found.names_in("a-0"), found.names_in("b-0")) == (["1"], ["2"])
 
-    def test_deleted_file_is_gone_and_its_pieces_stay(self, files: FileSystem, settle: Settle) -> None:
+    def test_deleted_file_does_not_exist_and_its_views_stay_valid(self, files: FileSystem, settle: Settle) -> None:
         files.open("a-0/1").append(b"123", b"")
         found = settle()
         file = found.open("a-0/1")
@@ -203,7 +203,7 @@ class TestFileSystem:
         assert (b"".join(views), found.exists("a-0/1"), found.names_in("a-0")) == (b"1234", False, [])
         assert (found.folders(), found.open("a-0/1").size) == (["a-0"], 0)
 
-    def test_deleted_folder_is_gone_with_its_files(self, files: FileSystem, settle: Settle) -> None:
+    def test_deleted_folder_does_not_exist_nor_its_files(self, files: FileSystem, settle: Settle) -> None:
         files.open("a-0/1").append(b"1", b"")
         files.open("a-0/2")
         files.open("b-0/1")
@@ -239,7 +239,7 @@ class TestFileSystem:
         assert (found.names_in(""), found.folders(), found.exists("renamed")) == (["renamed"], ["a-0"], True)
         assert not found.exists("a-0")
 
-    def test_syncs_can_be_asked_for_whatever_was_written(self, files: FileSystem, settle: Settle) -> None:
+    def test_syncs_succeed_after_any_writes(self, files: FileSystem, settle: Settle) -> None:
         files.open("a-0/1").append(b"1", b"")
         found = settle()
         file = found.open("a-0/1")
@@ -333,7 +333,7 @@ def contents(files: FileSystem) -> dict[str, bytes]:
 
 @given(st.lists(operations, max_size=30), st.lists(operations, max_size=30))
 @settings(derandomize=True, max_examples=examples(150), deadline=None)
-def test_file_systems_agree_whatever_is_done(before: Operations, after: Operations) -> None:
+def test_file_systems_agree_after_any_operations(before: Operations, after: Operations) -> None:
     held: list[File] = []
     with tempfile.TemporaryDirectory() as folder:
         memory = MemoryFileSystem()

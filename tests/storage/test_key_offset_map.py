@@ -45,7 +45,7 @@ def test_known_key_takes_no_more_room() -> None:
     assert offsets.find(b"k") == 99 and not offsets.is_full
 
 
-def test_map_for_few_keys_takes_few_bytes_of_many_allowed() -> None:
+def test_map_for_few_keys_takes_few_of_the_allowed_bytes() -> None:
     offsets = KeyOffsetMap(10**15, 3)
 
     offsets.put(b"k", 1)

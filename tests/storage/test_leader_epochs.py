@@ -34,7 +34,7 @@ def test_epoch_ends_where_the_next_known_one_begins_and_the_latest_at_the_log_en
     ]
 
 
-def test_log_without_epochs_knows_none() -> None:
+def test_log_without_epochs_has_none() -> None:
     assert epochs().end_offset_for(0, 0) == UNKNOWN
 
 

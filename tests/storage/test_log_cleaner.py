@@ -32,7 +32,7 @@ def test_of_each_key_the_last_record_is_kept_with_its_offset() -> None:
     assert log.log.log_end_offset == 10
 
 
-def test_reads_from_offsets_that_are_gone_begin_at_the_next_record_left() -> None:
+def test_reads_from_deleted_offsets_begin_at_the_next_record() -> None:
     log = CleanedLog()
     for number in range(9):
         log.put(("abc"[number // 3], str(number)))
@@ -106,7 +106,7 @@ def test_tombstone_goes_at_the_first_cleaning_after_its_delete_horizon() -> None
     assert clean_with_news(NOW_MS + DELETE_RETENTION_MS) == {}
 
 
-def test_newest_batch_of_a_producer_is_recognised_after_its_records_are_gone() -> None:
+def test_newest_batch_of_a_producer_is_recognised_after_its_records_are_deleted() -> None:
     log = CleanedLog()
     log.put(("a", "0"), options=idempotent(1, 0))
     log.put(("a", "1"), options=idempotent(1, 1))
@@ -188,7 +188,7 @@ def test_marker_of_an_emptied_transaction_goes_after_its_delete_horizon() -> Non
     assert clean_with_news(NOW_MS + DELETE_RETENTION_MS) == [3]
 
 
-def test_transaction_index_keeps_what_still_has_batches() -> None:
+def test_transaction_index_keeps_the_transactions_that_have_batches() -> None:
     log = stored_log(
         [transactional(1, 0, ("a", "0")), marker(1, is_commit=False)],
         [transactional(2, 0, ("b", "2")), marker(2, is_commit=False)],

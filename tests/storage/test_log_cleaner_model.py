@@ -113,7 +113,7 @@ def check_duplicates(log: CleanedLog, model: Model) -> None:
 
 @settings(max_examples=examples(150), deadline=None)
 @given(steps, st.sampled_from([24 * 4, 10**6]), st.sampled_from([200, 400, 10**6]))
-def test_cleaned_log_tells_readers_and_producers_what_the_whole_log_told(
+def test_cleaned_log_has_the_same_values_and_producers_as_the_whole_log(
     drawn: list[Step], dedupe_buffer_bytes: int, segment_bytes: int
 ) -> None:
     log, model, now_ms = CleanedLog(replace(COMPACTING, segment_bytes=segment_bytes)), Model(), NOW_MS

@@ -169,7 +169,7 @@ def test_gap_between_segments_stays_where_compaction_may_have_made_it() -> None:
     assert len(recovered.segments) == 2
 
 
-def test_what_a_failed_flush_may_have_lost_is_safe_once_a_flush_after_a_kill_succeeds() -> None:
+def test_bytes_of_a_failed_flush_are_durable_after_the_next_successful_flush() -> None:
     config = LogConfig(flush_messages=1)
     disk = new_disk()
     _, log = started(disk, config)
@@ -203,7 +203,7 @@ def test_time_index_that_was_not_safe_when_the_power_went_is_written_anew() -> N
         assert found.offset == 0
 
 
-def test_producers_of_deleted_records_are_forgotten_by_a_start_as_in_kafka() -> None:
+def test_producers_of_deleted_records_are_dropped_at_start_as_in_kafka() -> None:
     disk = new_disk()
     manager, log = started(disk)
     produce(log, 0, producer_id=7, value=bytes(250))

@@ -71,7 +71,7 @@ def test_folder_that_was_given_up_is_no_partitions(topic_name: str) -> None:
 
 
 @pytest.mark.parametrize("topic_length", [200, 211, 212, 213, 249])
-def test_deleted_folder_loses_of_its_topic_what_is_beyond_255_characters(topic_length: int) -> None:
+def test_name_of_a_deleted_folder_is_cut_at_255_characters(topic_length: int) -> None:
     ending = "-10.47e98eea0c16460aa15cf6956950a799-delete"
 
     folder = deleted_folder("x" * topic_length, 10, UNIQUE_ID)

@@ -82,7 +82,7 @@ def test_snapshot_written_by_a_flush_holds_the_producers_as_they_were_at_the_rol
     assert {entry.producer_id: entry.last_sequence for entry in loaded.producers.active_producers()} == last_sequences
 
 
-def test_flush_covers_what_was_there_when_it_began() -> None:
+def test_flush_covers_the_log_as_it_was_when_the_flush_began() -> None:
     log = new_log(SMALL)
     produce(log, 0)
     step = log.begin_flush()

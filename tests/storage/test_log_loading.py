@@ -211,7 +211,7 @@ def test_zeros_behind_the_last_batch_are_cut_off() -> None:
     assert (loaded.log_end_offset, loaded.truncated_bytes) == (12, 100)
 
 
-def test_what_lies_behind_a_damaged_batch_is_dropped() -> None:
+def test_batches_after_a_damaged_one_are_dropped() -> None:
     files, log = three_segments()
     before = read_all(log)
     names = [name for name in files.names_in("topic-0") if name.endswith(".log")]

@@ -90,7 +90,7 @@ def test_compacted_topic_loses_nothing_by_age() -> None:
     assert log.enforce_retention(NOW_MS + DAY_MS) == 0
 
 
-def test_deleted_records_are_gone_at_once_and_their_segments_with_the_next_retention() -> None:
+def test_deleted_records_disappear_at_once_and_their_segments_with_the_next_retention() -> None:
     log = log_of_three_segments(LogConfig(segment_bytes=1000, retention_ms=-1))
 
     assert log.delete_records_before(3) == 3

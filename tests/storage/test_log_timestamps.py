@@ -69,7 +69,7 @@ def test_records_without_timestamps_have_no_greatest_one() -> None:
     assert log.offset_of_max_timestamp() is None
 
 
-def test_log_append_time_is_what_is_looked_for() -> None:
+def test_lookup_by_timestamp_uses_the_log_append_time() -> None:
     log = new_log(LogConfig(message_timestamp_type=TimestampType.LOG_APPEND_TIME))
     sent = [Record(b"v", timestamp=timestamp) for timestamp in (10, 20)]
     append(log, build_batch(sent), now_ms=NOW_MS)

@@ -250,7 +250,7 @@ def test_timestamp_type_of_the_client_without_a_timestamp_is_refused() -> None:
     )
 
 
-def test_log_append_time_is_stored_and_answered_whatever_the_client_said() -> None:
+def test_log_append_time_is_stored_and_returned_for_any_client_timestamp() -> None:
     log = new_log(APPEND_TIME)
 
     results = [
@@ -350,7 +350,7 @@ def test_topic_stores_its_own_codec(source: Compression, target: Compression, va
     assert refusal(stored[:21] + b"\0" + stored[22:-1] + b"\xff").code is ErrorCode.CORRUPT_MESSAGE
 
 
-def test_producer_compression_stores_what_came() -> None:
+def test_producer_compression_stores_the_received_bytes() -> None:
     log = new_log()
     sent = build_batch(SENT, BatchOptions(compression=Compression.GZIP))
 

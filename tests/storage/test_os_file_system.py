@@ -66,7 +66,7 @@ def test_descriptors_are_given_back_with_the_file_system(tmp_path: Path) -> None
     assert open_descriptors() == before
 
 
-def test_limit_is_a_share_of_what_the_process_may_open() -> None:
+def test_limit_is_a_share_of_the_process_limit_of_open_files() -> None:
     program = "from fauxka.storage.file_systems.open_descriptors import OpenDescriptors as D; print(D()._open_max)"
 
     def limit_with(soft: int) -> int:
@@ -100,7 +100,7 @@ def test_files_make_room_when_the_process_has_no_descriptor_left(
 
 
 @pytest.mark.parametrize("what_happens", ["evicted", "renamed", "deleted", "folder deleted"])
-def test_sync_begun_is_done_whatever_becomes_of_the_file(
+def test_sync_in_progress_completes_after_the_file_is_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what_happens: str
 ) -> None:
     files = OsFileSystem(tmp_path, OpenDescriptors(1))
@@ -135,7 +135,7 @@ def test_sync_begun_is_done_whatever_becomes_of_the_file(
     assert len(open_descriptors()) == before
 
 
-def test_what_a_failed_sync_may_have_lost_is_written_again_before_the_next(
+def test_bytes_of_a_failed_sync_are_written_again_before_the_next_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = OsFileSystem(tmp_path).open("1.log")
@@ -161,7 +161,7 @@ def test_what_a_failed_sync_may_have_lost_is_written_again_before_the_next(
     assert (third, last) == ((2**21, content[2**21 :]), "synced")
 
 
-def test_sync_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_sync_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(number: int) -> None:
         raise OSError(EIO, "Input/output error")
 
@@ -279,7 +279,7 @@ def test_deleted_file_gives_its_room_back_and_is_missed(tmp_path: Path) -> None:
     assert not (tmp_path / "1.log").exists()
 
 
-def test_file_has_one_size_for_all_who_opened_it(tmp_path: Path) -> None:
+def test_file_has_one_size_for_all_open_handles(tmp_path: Path) -> None:
     files = OsFileSystem(tmp_path)
     file = files.open("1.index")
     file.preallocate(100)

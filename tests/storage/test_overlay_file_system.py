@@ -40,7 +40,7 @@ def test_nothing_is_above_until_something_is_written() -> None:
     assert (all_of(files, "a-0/2.log"), upper.folders()) == (b"bel", [])
 
 
-def test_only_what_is_appended_is_above() -> None:
+def test_only_appended_bytes_are_in_the_upper_file() -> None:
     upper = MemoryFileSystem()
     files = OverlayFileSystem(lower_with({"a-0/1.log": b"below"}), upper)
 

@@ -133,7 +133,7 @@ def sealed(version: int, count: int, entries: bytes) -> bytes:
         (bytes.fromhex("0001 48674bc8 00000000"), "CRC is 48674bc8, its bytes have 48674bc7"),
     ],
 )
-def test_refusal_says_what_is_wrong(data: bytes, words: str) -> None:
+def test_refusal_names_the_fault(data: bytes, words: str) -> None:
     with pytest.raises(CorruptFileError, match=words):
         decode_snapshot(data)
 

@@ -138,7 +138,7 @@ def test_batch_that_left_the_cache_is_before_it() -> None:
 
 
 @pytest.mark.parametrize("epoch", [1, 4, 32767])
-def test_higher_epoch_starts_at_zero_and_forgets_the_batches(epoch: int) -> None:
+def test_higher_epoch_starts_at_zero_and_drops_the_cached_batches(epoch: int) -> None:
     log = log_of_five()
 
     assert refusal(log, 10, producer_epoch=epoch).code is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
@@ -166,7 +166,7 @@ def test_epoch_below_minus_one_is_fenced_for_an_unknown_producer() -> None:
     assert refusal(new_log(), 0, producer_epoch=-2).code is ErrorCode.INVALID_PRODUCER_EPOCH
 
 
-def test_epoch_minus_one_never_checks_the_order_and_still_knows_duplicates() -> None:
+def test_epoch_minus_one_never_checks_the_order_and_still_recognises_duplicates() -> None:
     log = new_log()
 
     offsets = [produce(log, sequence, 2, producer_epoch=-1).base_offset for sequence in (0, 50, 2, 50)]
@@ -294,7 +294,7 @@ def evicted_log(*, version: str = "4.3") -> PartitionLog:
 
 
 @pytest.mark.parametrize("sequence", [0, 6, 8])
-def test_evicted_batch_is_not_recognised_and_lies_before_what_is_remembered(sequence: int) -> None:
+def test_evicted_batch_is_not_recognised_and_lies_before_the_cached_ones(sequence: int) -> None:
     log = evicted_log()
 
     refused = refusal(log, sequence, 2)
@@ -348,7 +348,7 @@ def test_eviction_at_the_greatest_sequence_expects_zero() -> None:
     assert (entry.next_sequence, entry.batches[0].base_sequence, entry.last_sequence) == (0, 0, MAX_SEQUENCE)
 
 
-def test_forgotten_producer_holds_no_reader_back() -> None:
+def test_forgotten_producer_does_not_hold_back_the_last_stable_offset() -> None:
     producers = ProducerStateManager(DAY_MS)
     producers.commit(ProducerStateEntry(7, 0, (), NOW_MS, current_txn_first_offset=3))
 

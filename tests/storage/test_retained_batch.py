@@ -97,7 +97,7 @@ def test_emptied_batch_keeps_its_sequences_and_offsets_in_61_bytes() -> None:
     assert (after.producer_id, after.producer_epoch, after.partition_leader_epoch) == (7, 1, 2)
 
 
-def test_emptied_batch_that_nobody_needs_is_gone() -> None:
+def test_unneeded_empty_batch_is_removed() -> None:
     assert kept_of(batch(records(3), count=3), set(), DELETE_EMPTY) is None
 
 

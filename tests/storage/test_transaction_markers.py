@@ -297,7 +297,7 @@ def test_unknown_producer_that_was_added_before_may_begin_with_any_sequence() ->
     assert write(log, 5).base_offset == 0
 
 
-def test_lower_sequence_and_then_a_greater_epoch_replace_what_was_seen() -> None:
+def test_lower_sequence_and_then_a_greater_epoch_replace_the_unverified_batch() -> None:
     log = new_log()
     see_first_batch(log, 5, joins=False)
     see_first_batch(log, 3, joins=False)
@@ -310,7 +310,7 @@ def test_lower_sequence_and_then_a_greater_epoch_replace_what_was_seen() -> None
     assert (before.lowest_sequence, after.lowest_sequence) == (3, 4)
 
 
-def test_marker_of_the_transaction_before_leaves_what_was_seen_of_the_next_one() -> None:
+def test_marker_of_the_previous_transaction_keeps_the_unverified_batch_of_the_next_one() -> None:
     log = new_log()
     see_first_batch(log, 0, joins=True, epoch=1)
 
@@ -319,7 +319,7 @@ def test_marker_of_the_transaction_before_leaves_what_was_seen_of_the_next_one()
     assert log.producers.unverified.find(7) is not None
 
 
-def test_marker_of_a_version_without_epochs_of_its_own_forgets_what_was_seen() -> None:
+def test_marker_without_an_epoch_bump_drops_the_unverified_batch() -> None:
     log = new_log()
     see_first_batch(log, 0, joins=False)
 
@@ -328,7 +328,7 @@ def test_marker_of_a_version_without_epochs_of_its_own_forgets_what_was_seen() -
     assert log.producers.unverified.find(7) is None
 
 
-def test_what_was_seen_is_forgotten_after_the_time_of_an_idle_producer() -> None:
+def test_unverified_batch_expires_with_an_idle_producer() -> None:
     log = new_log(LogConfig(producer_id_expiration_ms=1000))
     see_first_batch(log, 0, joins=True)
 

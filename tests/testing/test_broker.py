@@ -44,7 +44,7 @@ def test_a_lost_ack_without_idempotence_is_in_the_log_twice(broker: Broker) -> N
     assert (finding.kind, finding.offsets) == ("appended_twice", [0, 1])
 
 
-def test_events_that_were_sent_twice_are_told_by_their_key(broker: Broker) -> None:
+def test_events_that_were_sent_twice_are_identified_by_their_key(broker: Broker) -> None:
     for _ in range(2):
         send(broker.bootstrap_servers)
 
@@ -189,7 +189,7 @@ def test_a_producer_is_changed_behind_its_back(broker: Broker) -> None:
     assert broker.producers.list() == []
 
 
-def test_a_producer_that_nobody_knows_cannot_be_changed(broker: Broker) -> None:
+def test_an_unknown_producer_cannot_be_changed(broker: Broker) -> None:
     with pytest.raises(CallError):
         broker.producers.expire(7)
 
@@ -235,7 +235,7 @@ def test_a_crash_is_over_by_the_clock(broker: Broker) -> None:
     assert send(broker.bootstrap_servers) == 0
 
 
-def test_a_crash_without_snapshots_still_knows_the_producers_of_the_log(broker: Broker) -> None:
+def test_a_crash_without_snapshots_keeps_the_producers_of_the_log(broker: Broker) -> None:
     send(broker.bootstrap_servers)
     known = broker.producers.list()
 
@@ -245,12 +245,12 @@ def test_a_crash_without_snapshots_still_knows_the_producers_of_the_log(broker: 
     assert broker.producers.list() == known
 
 
-def test_what_a_call_raises_is_raised_in_the_test(broker: Broker) -> None:
+def test_exception_of_a_call_is_raised_in_the_test(broker: Broker) -> None:
     with pytest.raises(ZeroDivisionError):
         broker.call(lambda: 1 // 0)
 
 
-def test_a_port_that_is_taken_is_told(broker: Broker) -> None:
+def test_a_port_in_use_is_reported(broker: Broker) -> None:
     from fauxka.broker.network.listeners import ListenerConfig
 
     port = int(broker.bootstrap_servers.rpartition(":")[2])
@@ -320,7 +320,7 @@ def test_an_event_id_that_cannot_be_is_refused(broker: Broker) -> None:
         broker.verdict("orders", event_id="value")
 
 
-def test_a_snapshot_is_gone_back_to_as_often_as_wanted(broker: Broker) -> None:
+def test_a_snapshot_can_be_restored_repeatedly(broker: Broker) -> None:
     send(broker.bootstrap_servers)
     known = broker.producers.list()
     snapshot_id = broker.snapshot()

@@ -95,7 +95,7 @@ def test_other_partition(fauxka_bootstrap, faults):
 )
 
 
-def test_a_fault_that_never_fired_fails_the_test_and_tells_its_near_misses(run: pytest.Pytester) -> None:
+def test_a_fault_that_never_fired_fails_the_test_and_reports_its_near_misses(run: pytest.Pytester) -> None:
     run.makepyfile(UNFIRED)
 
     result = run_tests(run)
@@ -110,7 +110,7 @@ def test_a_fault_that_never_fired_fails_the_test_and_tells_its_near_misses(run: 
     )
 
 
-def test_a_fault_that_never_fired_is_not_told_of_a_test_that_failed_anyway(run: pytest.Pytester) -> None:
+def test_a_fault_that_never_fired_is_not_reported_for_a_test_that_failed_anyway(run: pytest.Pytester) -> None:
     run.makepyfile("""
 def test_wrong(faults):
     faults.lost_ack()
@@ -177,7 +177,7 @@ def test_no_write(fauxka, faults):
     result.stdout.fnmatch_lines(["*'full': 0 hits*"])
 
 
-def test_faults_of_a_test_are_gone_in_the_next_one(run: pytest.Pytester) -> None:
+def test_faults_of_a_test_are_removed_before_the_next_one(run: pytest.Pytester) -> None:
     run.makepyfile("""
 import pytest
 

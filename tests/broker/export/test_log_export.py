@@ -85,13 +85,13 @@ def test_partition_lies_in_the_folder_that_meta_properties_names(tmp_path: Path)
     assert partition.replicas == partition.isr == [identity.node_id] == [partition.leader]
 
 
-def test_what_was_set_for_a_topic_is_set_there_too(tmp_path: Path) -> None:
+def test_topic_configs_are_exported(tmp_path: Path) -> None:
     folder = exported(tmp_path / "out", topic_configs={"retention.ms": "-1"})
 
     assert records_of(folder, ConfigRecord) == [ConfigRecord(resource_name="t", name="retention.ms", value="-1")]
 
 
-def test_what_the_broker_was_set_to_is_in_server_properties(tmp_path: Path) -> None:
+def test_configs_of_the_broker_are_in_server_properties(tmp_path: Path) -> None:
     folder = exported(tmp_path / "out", config={"log.retention.hours": "5", "fauxka.busy.poll.us": "0"})
 
     settings = settings_in(folder)

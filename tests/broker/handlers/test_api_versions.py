@@ -49,7 +49,7 @@ def test_with_every_api_served_the_levels_in_force_are_those_of_a_real_broker_bu
     assert in_force == {name: level for name, level in captured.items() if name != "streams.version"}
 
 
-def test_what_is_not_served_has_no_level_in_force() -> None:
+def test_unserved_feature_has_no_level() -> None:
     names = finalized(asked(4))
 
     assert ("share.version" in names) == (ApiKey.SHARE_GROUP_HEARTBEAT in HANDLERS)
@@ -61,5 +61,5 @@ def test_the_level_of_transactions_is_as_configured(level: str, told: list[int] 
     assert finalized(asked(3, {"fauxka.transaction.version": level})).get("transaction.version") == told
 
 
-def test_older_clients_are_not_told_of_levels_that_they_cannot_read() -> None:
+def test_older_clients_receive_no_levels_that_they_cannot_read() -> None:
     assert supported(asked(3)) == {"metadata.version": [7, 30]}

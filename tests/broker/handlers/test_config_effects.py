@@ -83,7 +83,7 @@ def test_validate_only_changes_nothing() -> None:
     assert scene.partition_of(topic, 0).log.config.max_message_bytes == 1_048_588
 
 
-def test_refused_change_leaves_what_was_set() -> None:
+def test_refused_change_leaves_the_old_values() -> None:
     scene = AdminScene()
     topic = scene.topic("plain", retention_ms="5000")
 
@@ -103,13 +103,13 @@ def test_added_partition_has_the_topics_configs() -> None:
     assert scene.partition_of(topic, 1).log.config.max_message_bytes == 800
 
 
-def test_password_is_not_told() -> None:
+def test_password_is_not_returned() -> None:
     scene = AdminScene({"ssl.keystore.password": "secret"})
 
     assert scene.described(BROKER, THIS_BROKER, "ssl.keystore.password") is None
 
 
-def test_key_that_nobody_knows_is_kept_and_has_no_effect() -> None:
+def test_unknown_key_is_kept_and_has_no_effect() -> None:
     scene = AdminScene()
 
     error = scene.change(BROKER, THIS_BROKER, "no.such.key", "1")

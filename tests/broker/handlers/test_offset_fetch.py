@@ -22,7 +22,7 @@ OTHER_ID = bytes(range(16))
 
 @pytest.mark.parametrize("version", [BY_NAME, BY_ID])
 @pytest.mark.parametrize(("is_of_this_topic", "expected"), [(True, 7), (False, -1)])
-def test_only_offsets_of_the_topic_itself_are_told(*, is_of_this_topic: bool, expected: int, version: int) -> None:
+def test_only_offsets_of_the_topic_itself_are_returned(*, is_of_this_topic: bool, expected: int, version: int) -> None:
     with Broker() as broker:
         topic = broker.call(lambda: broker.cluster.controller.create_topic("events", 1))
         topic_id = topic.topic_id if is_of_this_topic else OTHER_ID

@@ -242,7 +242,7 @@ def test_a_lower_epoch_is_fenced_by_every_version(as_version: str) -> None:
     assert answer.error_code == ErrorCode.INVALID_PRODUCER_EPOCH
 
 
-def test_a_producer_idle_for_a_day_is_forgotten_when_the_day_is_over() -> None:
+def test_a_producer_idle_for_a_day_expires_at_the_end_of_the_day() -> None:
     scene = ProduceScene("2.4", config={"producer.id.expiration.ms": "86400000"})
     scene.send(batch(5, 0, 0))
 

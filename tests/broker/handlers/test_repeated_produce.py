@@ -47,7 +47,7 @@ def told(scene: ProduceScene, frame: bytes) -> bytes | str | None:
     st.lists(st.tuples(st.integers(-1000, 1000), st.integers(0, 255)), max_size=2),
     st.booleans(),
 )
-def test_what_is_learned_of_requests_never_changes_an_answer(
+def test_kept_state_of_requests_never_changes_a_response(
     version: int, value: bytes, key: bytes | None, changes: list[tuple[int, int]], is_crc_mended: bool
 ) -> None:
     learned, fresh = ProduceScene(), ProduceScene()

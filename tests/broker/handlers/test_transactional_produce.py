@@ -120,7 +120,7 @@ def test_version_before_12_is_verified_and_refused_where_the_partition_was_not_a
     assert scene.asked == ["verify"]
 
 
-def test_version_before_11_is_told_so_in_words(scene: Scene) -> None:
+def test_version_before_11_receives_the_error_as_a_message(scene: Scene) -> None:
     refused = scene.produce(0, version=10)
 
     assert refused == (ErrorCode.INVALID_TXN_STATE, -1, "Partition was not added to the transaction")

@@ -67,7 +67,7 @@ def test_waiting_fetch_is_woken_by_a_marker() -> None:
     assert woken == [1]
 
 
-def test_partition_that_is_not_there_is_told_beside_one_that_is() -> None:
+def test_missing_partition_is_reported_beside_an_existing_one() -> None:
     scene = AdminScene()
     scene.topic(TOPIC)
 
