@@ -12,6 +12,11 @@ from msgspec import inspect
 _INT64_MAX = 2**63 - 1
 # The longest string of Kafka's protocol.
 _TEXT_MAX = 2**15 - 1
+_SIMPLE_TYPES: dict[type, str] = {
+    inspect.BytesType: "base64 text",
+    inspect.BoolType: "true or false",
+    inspect.DictType: "an object",
+}
 # Types that a description names last.
 _LAST = (inspect.ListType, inspect.VarTupleType, inspect.NoneType)
 
@@ -69,18 +74,18 @@ def describe_type(field_type: FieldType) -> str:
         return _joined(list(field_type.kinds))
     plain = [each for each in field_type.types if not isinstance(each, _LAST)]
     tagged = [each for each in plain if isinstance(each, inspect.StructType) and each.tag_field]
-    words = [_words(each) for each in plain if each not in tagged]
+    texts = [_describe(each) for each in plain if each not in tagged]
     if tagged:
-        words.append(f"an object with {tagged[0].tag_field}: {_joined([str(each.tag) for each in tagged])}")
-    alone = _joined(words)
+        texts.append(f"an object with {tagged[0].tag_field}: {_joined([str(each.tag) for each in tagged])}")
+    items = _joined(texts)
     for each in field_type.types:
         if isinstance(each, (inspect.ListType, inspect.VarTupleType)):
             of = describe_type(_field_type(each.item_type))
             noun = "a list" if not each.min_length else "a list with at least one"
-            words.append(f"{noun} of {'these' if of == alone else of}")
+            texts.append(f"{noun} of {'these' if of == items else of}")
     if any(isinstance(each, inspect.NoneType) for each in field_type.types):
-        words.append("null")
-    return _joined(words) or "nothing"
+        texts.append("null")
+    return _joined(texts) or "nothing"
 
 
 @lru_cache(maxsize=128)
@@ -96,35 +101,26 @@ def _field_type(each: inspect.Type) -> FieldType:
     return FieldType((each,))
 
 
-def _words(each: inspect.Type) -> str:
+def _describe(each: inspect.Type) -> str:
     match each:
         case inspect.IntType():
-            return _number_words("integer", each.ge, each.le)
+            return _describe_number("integer", each.ge, each.le)
         case inspect.FloatType():
-            return _number_words("number", each.ge, each.le)
+            return _describe_number("number", each.ge, each.le)
         case inspect.StrType():
-            return (
-                "text"
-                if (each.max_length or _TEXT_MAX) >= _TEXT_MAX
-                else f"text of at most {each.max_length} characters"
-            )
-        case inspect.BytesType():
-            return "base64 text"
-        case inspect.BoolType():
-            return "true or false"
+            is_short = each.max_length is not None and each.max_length < _TEXT_MAX
+            return f"text of at most {each.max_length} characters" if is_short else "text"
         case inspect.LiteralType():
             return _joined([str(value) for value in each.values])
         case inspect.EnumType():
             return _joined([str(member.value) for member in each.cls])
         case inspect.StructType():
             return f"an object with {', '.join(field.encode_name for field in each.fields) or 'no field'}"
-        case inspect.DictType():
-            return "an object"
         case _:
-            return "any value"
+            return _SIMPLE_TYPES.get(type(each), "any value")
 
 
-def _number_words(noun: str, least: float | None, greatest: float | None) -> str:
+def _describe_number(noun: str, least: float | None, greatest: float | None) -> str:
     if greatest == _INT64_MAX:
         greatest = None
     if least is not None and least <= -_INT64_MAX:
@@ -140,5 +136,5 @@ def _number(value: float | None) -> str:
     return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _joined(words: list[str]) -> str:
-    return "".join(words) if len(words) < 2 else f"{', '.join(words[:-1])} or {words[-1]}"
+def _joined(texts: list[str]) -> str:
+    return "".join(texts) if len(texts) < 2 else f"{', '.join(texts[:-1])} or {texts[-1]}"

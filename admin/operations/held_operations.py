@@ -7,6 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from ...broker.dispatch.held_requests import HeldRequest
+from ...faults.journal.journal_entries import BatchInfo
 from ...faults.rule_error import RuleError
 from ...protocol.frames import FrameError
 from ..control import Control
@@ -28,18 +29,6 @@ class HeldPath(Struct, kw_only=True, forbid_unknown_fields=True):
     id: HeldId
 
 
-class HeldBatch(Struct, kw_only=True):
-    """A batch of a request. Missing numbers are -1."""
-
-    topic: str
-    partition: int
-    producer_id: int
-    producer_epoch: int
-    base_sequence: int
-    last_sequence: int
-    records: int
-
-
 class HeldRequestInfo(Struct, kw_only=True):
     """A held request.
 
@@ -59,7 +48,7 @@ class HeldRequestInfo(Struct, kw_only=True):
     correlation_id: int
     size: int
     topics: list[str]
-    batches: list[HeldBatch]
+    batches: list[BatchInfo]
 
 
 class HeldPage(Struct, kw_only=True):
@@ -131,7 +120,7 @@ def held_request_info(held: HeldRequest) -> HeldRequestInfo:
         size=request.size,
         topics=list(topics),
         batches=[
-            HeldBatch(
+            BatchInfo(
                 topic=batch.topic,
                 partition=batch.partition,
                 producer_id=batch.producer_id,

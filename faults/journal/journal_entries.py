@@ -31,12 +31,8 @@ _NONE = -1
 _NO_RECORDS = memoryview(b"")
 
 
-class JournalBatch(Struct, frozen=True, kw_only=True):
-    """A batch and its result. Missing numbers are -1.
-
-    decision: "appended", "duplicate", "refused" or "not_applied". error: Kafka's name, None without an error.
-    base_offset: of the original for a duplicate; -1 if the batch is not in the log. why: the reason as a sentence.
-    """
+class BatchInfo(Struct, frozen=True, kw_only=True):
+    """A batch of a request. Missing numbers are -1."""
 
     topic: str
     partition: int
@@ -45,6 +41,15 @@ class JournalBatch(Struct, frozen=True, kw_only=True):
     base_sequence: int
     last_sequence: int
     records: int
+
+
+class JournalBatch(BatchInfo, frozen=True, kw_only=True):
+    """A batch and its result.
+
+    decision: "appended", "duplicate", "refused" or "not_applied". error: Kafka's name, None without an error.
+    base_offset: of the original for a duplicate; -1 if the batch is not in the log. why: the reason as a sentence.
+    """
+
     decision: str
     error: str | None
     base_offset: int
@@ -221,8 +226,8 @@ def error_name_of(error_code: int) -> str | None:
 def _entry_of(journal: Journal, request_id: int, request: JournalRecord) -> JournalEntry:
     """Return the entry of a request."""
     outcomes = journal.outcomes
-    acts = outcomes.faults_on(request_id)
-    batches = [_journal_batch(*batch, acts) for batch in request.batches or ()]
+    faults = outcomes.faults_on(request_id)
+    batches = [_journal_batch(*batch, faults) for batch in request.batches or ()]
     answer = _response_state(journal, request_id, request)
     connection = request.connection
     facts = JournalRecordView(journal, request).facts
@@ -246,8 +251,8 @@ def _entry_of(journal: Journal, request_id: int, request: JournalRecord) -> Jour
         answered=answer == "written",
         answer=answer,
         error=_response_error(outcomes, request_id, request, batches),
-        rule=_rule_of(acts, request),
-        faults=[JournalFault(rule=act.rule_id, point=act.point, kind=act.kind) for act in acts],
+        rule=_rule_of(faults, request),
+        faults=[JournalFault(rule=fault.rule_id, point=fault.point, kind=fault.kind) for fault in faults],
     )
 
 
@@ -273,26 +278,26 @@ def _response_error(
     return next((batch.error for batch in batches if batch.error is not None), None)
 
 
-def _rule_of(acts: list[AppliedFault], request: JournalRecord) -> int | None:
-    if acts:
-        return acts[-1].rule_id
+def _rule_of(faults: list[AppliedFault], request: JournalRecord) -> int | None:
+    if faults:
+        return faults[-1].rule_id
     withheld = (batch[2] for batch in request.batches or () if isinstance(batch[2], NotApplied))
     return next((decision.rule_id for decision in withheld), None)
 
 
 def _journal_batch(
-    topic: str, partition: int, decision: AppendResult | KafkaError | NotApplied, acts: list[AppliedFault]
+    topic: str, partition: int, decision: AppendResult | KafkaError | NotApplied, faults: list[AppliedFault]
 ) -> JournalBatch:
     numbers = _numbers_of(decision)
-    word, error, base_offset, why = "refused", None, _NONE, ""
+    decided, error, base_offset, why = "refused", None, _NONE, ""
     if isinstance(decision, AppendResult):
-        word = "duplicate" if decision.is_duplicate else "appended"
+        decided = "duplicate" if decision.is_duplicate else "appended"
         base_offset = decision.base_offset
         why = describe_decision(decision)
     elif isinstance(decision, NotApplied):
-        word = "not_applied"
+        decided = "not_applied"
         error = error_name_of(decision.error_code) if decision.error_code else None
-        why = explain_not_applied(decision, acts)
+        why = explain_not_applied(decision, faults)
     else:
         error = decision.code.name
         why = describe_decision(decision) if isinstance(decision, AppendRefused) else decision.message
@@ -304,16 +309,16 @@ def _journal_batch(
         base_sequence=numbers.base_sequence,
         last_sequence=numbers.last_sequence,
         records=numbers.records_count,
-        decision=word,
+        decision=decided,
         error=error,
         base_offset=base_offset,
         why=why or (error or ""),
     )
 
 
-def explain_not_applied(decision: NotApplied, acts: list[AppliedFault]) -> str:
+def explain_not_applied(decision: NotApplied, faults: list[AppliedFault]) -> str:
     """Return which rule withheld a batch from its log."""
-    point = next((act.point for act in acts if act.rule_id == decision.rule_id), "received")
+    point = next((fault.point for fault in faults if fault.rule_id == decision.rule_id), "received")
     error = ""
     if decision.kind == "error":
         error = f" {error_name_of(decision.error_code) or 'NONE'}"

@@ -135,8 +135,8 @@ class DeliveryCounts:
     ) -> UnacknowledgedBatch:
         """Return an appended batch of the request as an unacknowledged one."""
         topic, partition, result = batch
-        came = (request.connection.connection_id, request.correlation_id)
-        search_offset = self.withheld.search_offset_of(came, topic, partition)
+        request_key = (request.connection.connection_id, request.correlation_id)
+        search_offset = self.withheld.search_offset_of(request_key, topic, partition)
         return UnacknowledgedBatch(
             request_id,
             topic,

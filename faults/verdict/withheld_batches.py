@@ -99,10 +99,10 @@ class WithheldBatches:
         if remaining:
             self.watched[key] = remaining
 
-    def search_offset_of(self, request: tuple[int, int], topic: str, partition: int) -> int | None:
-        """Return the search_offset of a batch that was withheld. request: connection id and correlation id."""
+    def search_offset_of(self, request_key: tuple[int, int], topic: str, partition: int) -> int | None:
+        """Return the search_offset of a batch that was withheld. request_key: connection id and correlation id."""
         for withheld in self._batches.values():
-            if (withheld.connection_id, withheld.correlation_id) == request and (
+            if (withheld.connection_id, withheld.correlation_id) == request_key and (
                 (withheld.topic, withheld.partition) == (topic, partition)
             ):
                 return withheld.search_offset
