@@ -185,8 +185,8 @@ def _requests_at(text: str, token: str | None) -> Iterator[JournalRequest]:
 def _page_of(url: str, token: str | None) -> _Page:
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     try:
-        with urlopen(Request(url, headers=headers), timeout=PAGE_SECONDS_MAX) as answer:
-            return msgspec.json.decode(answer.read(), type=_Page)
+        with urlopen(Request(url, headers=headers), timeout=PAGE_SECONDS_MAX) as response:
+            return msgspec.json.decode(response.read(), type=_Page)
     except HTTPError as error:
         raise BadOption(f"journal: {url} returned {error.code} {error.reason}") from error
     except (OSError, ValueError, http.client.HTTPException, msgspec.DecodeError) as error:

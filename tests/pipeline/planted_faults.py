@@ -131,7 +131,7 @@ def expired(log: PlantedLog) -> None:
 
 
 def failed_and_absent(log: PlantedLog) -> None:
-    """Events failed and are not stored, which is no fault."""
+    """Events failed and are not stored. This is not a fault."""
     log.fail(log.new_events(log.any_partition()), "MESSAGE_TOO_LARGE")
 
 
