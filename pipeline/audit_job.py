@@ -1,7 +1,8 @@
 """The audit of a log: reads both views, runs every audit that the request allows, and returns all findings.
 
 Rules. A finding is one row (findings.py); findings.md explains each kind.
-- Damaged: a batch whose CRC is wrong or whose records cannot be read. No other check uses its header.
+- Damaged: a batch whose CRC is wrong or whose records cannot be read. Its records count as absent. The sequence and
+  offset checks use its header only if the CRC is right.
 - Gap, repeat, regression: within one producer epoch each batch continues the sequences of the previous one
   (sequence_audit.py). Missing sequences are no gap as far as the log lacks offsets too: compaction removes both.
 - Duplicated: a second committed record with the same event id in the same topic (event_audit.py).
