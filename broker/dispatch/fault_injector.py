@@ -219,23 +219,25 @@ class FaultInjector:
         if fault is None:
             return self._answering(request, buffers)
         self._report_acted(request, fault, APPLIED)
+        if isinstance(fault.action, Close | Reset | Crash):
+            self._report_unanswered(request)
+            return self._end(fault.action)
+        if isinstance(fault.action, Drop):
+            self._report_unanswered(request)
+            return None
+        # Without a response (acks=0) there is nothing to delay or change.
+        return None if buffers is None else self._change_response(request, buffers, fault)
+
+    def _change_response(self, request: OwnedRequest, buffers: Buffers, fault: Fault) -> Outcome:
+        """Apply a fault for `applied` to the response."""
         match fault.action:
-            case Close() | Reset() | Crash() as action:
-                self._report_unanswered(request)
-                return self._end(action)
-            case Drop():
-                self._report_unanswered(request)
-                return None
-            case _ if buffers is None:
-                # There is no response (acks=0) that could be delayed or changed.
-                return None
             case Error():
                 return self._answering(request, self._set_errors(request, buffers, fault))
             case Throttle():
                 return self._answering(request, self._throttled(request, buffers, fault))
             case Delay() | Hold() | Hang() as action:
                 return self._hold(request, fault, action, APPLIED, lambda: self._answering(request, buffers))
-            case Observe() | Truncate() | Corrupt() | Drip() | DeliverTwice():
+            case Observe() | Drop() | Close() | Reset() | Crash() | Truncate() | Corrupt() | Drip() | DeliverTwice():
                 raise _misplaced(fault, APPLIED)
             case _:
                 assert_never(fault.action)
@@ -263,6 +265,10 @@ class FaultInjector:
         if fault is None:
             return buffers
         self._report_acted(request, fault, ANSWERING)
+        return self._change_bytes(request, buffers, fault)
+
+    def _change_bytes(self, request: OwnedRequest, buffers: Buffers, fault: Fault) -> Outcome:
+        """Apply a fault for `answering` to the bytes of the response."""
         match fault.action:
             case Truncate(bytes=byte_count):
                 return ResponsePlan([joined(buffers)[:byte_count]], Ending.CLOSE, is_whole=False)
