@@ -181,10 +181,11 @@ class Dispatcher:
             # The requests of a connection mostly differ in their correlation ids only: one comparison reads the header.
             api_and_version, correlation_id, rest = context.unpack_header(frame, start)
             route = self._routes.get(api_and_version)
-            if rest == context.header_rest and route is not None and route.is_flexible == context.is_flexible:
+            if rest == context.header_rest and route is not None and route.is_flexible == context.is_header_flexible:
                 context.correlation_id = correlation_id
                 context.api_key = route.api_key
                 context.api_version = route.api_version
+                context.is_flexible = route.is_flexible
                 return route, position
         return self._read_new_header(context, frame, start, end)
 
@@ -200,7 +201,7 @@ class Dispatcher:
         position = _read_client_id(context, frame, position, client_id_bytes, end)
         if route.is_flexible:
             position = _skip_tags(frame, position, end)
-        context.keep_header(bytes(frame[start + HEADER_START_BYTES : position]))
+        context.keep_header(bytes(frame[start + HEADER_START_BYTES : position]), is_flexible=route.is_flexible)
         return route, position
 
     def _load_route(self, api_and_version: int) -> Route:

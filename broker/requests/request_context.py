@@ -154,6 +154,7 @@ class RequestContext:
         "header_bytes",
         "header_rest",
         "is_flexible",
+        "is_header_flexible",
         "kept_body",
         "node",
         "now_ms",
@@ -174,9 +175,11 @@ class RequestContext:
         self.header_rest: bytes | None = None
         self.unpack_header = _HEADER_START.unpack_from
         self.header_bytes = HEADER_START_BYTES
+        self.is_header_flexible = False
         self.api_key = -1
         self.api_version = -1
         self.correlation_id = 0
+        # Whether the response header has tagged fields. The handler of ApiVersions changes it.
         self.is_flexible = False
         # The cluster's time in ms when the request was dispatched.
         self.now_ms = 0
@@ -202,7 +205,7 @@ class RequestContext:
         except UnicodeDecodeError as error:
             raise FrameError(f"client id {client_id!r} is not UTF-8") from error
 
-    def keep_header(self, rest: bytes) -> None:
+    def keep_header(self, rest: bytes, *, is_flexible: bool) -> None:
         """Keep the header of a request, for the comparison with the next one.
 
         rest: the header after its correlation id: the client id and, in a flexible version, the tagged fields.
@@ -210,6 +213,7 @@ class RequestContext:
         if len(rest) > _HEADER_BYTES_KEPT_MAX:
             rest = b""
         self.header_rest = rest or None
+        self.is_header_flexible = is_flexible
         self.unpack_header = Struct(f"{_HEADER_START_FORMAT}{len(rest)}s").unpack_from
         self.header_bytes = HEADER_START_BYTES + len(rest)
 
