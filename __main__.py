@@ -10,13 +10,9 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-# Imports create no garbage, and click is large.
-gc.disable()
-import click  # noqa: E402
+import click
 
-gc.enable()
-
-from . import __version__  # noqa: E402
+from . import __version__
 
 if TYPE_CHECKING:
     from .admin.scenarios import Scenarios

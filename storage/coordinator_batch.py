@@ -8,7 +8,7 @@ Source: ProducerAppendInfo.append with AppendOrigin.COORDINATOR, checkProducerEp
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TypeAlias
 
 from ..protocol.batches.control_records import EndTransactionMarker, build_marker_batch
 from ..protocol.batches.record_batch import NO_PRODUCER_EPOCH, BatchHeader, parse_header
@@ -22,33 +22,6 @@ from .producers.producer_state_entry import NO_COORDINATOR_EPOCH, ProducerStateE
 EPOCH_BUMP_SINCE = 2
 # The greatest epoch. Only markers have it; a transaction of this epoch ends in the same epoch.
 LAST_EPOCH = 32767
-
-
-class CoordinatorBatch(Protocol):
-    """A batch that a coordinator appends for the transaction of producer_id."""
-
-    @property
-    def producer_id(self) -> int:
-        """The producer of the transaction."""
-        ...
-
-    def as_batch(self, now_ms: int, /) -> bytes:
-        """Return the whole batch; the log sets its base offset and leader epoch."""
-        ...
-
-    def check(self, entry: ProducerStateEntry | None, /) -> None:
-        """Check the batch against the producer's entry; raises AppendRefused."""
-        ...
-
-    def aborts_from(self, entry: ProducerStateEntry | None, /) -> int | None:
-        """Return the first offset of the transaction that the batch aborts; None if it aborts none."""
-        ...
-
-    def entry_after(
-        self, entry: ProducerStateEntry | None, header: BatchHeader, batches_retained: int, /
-    ) -> ProducerStateEntry:
-        """Return the producer's entry after the append; header: as stored, without the leader epoch."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +111,9 @@ class TransactionalRecords:
         """Return the producer's entry after the records, with an open transaction."""
         batch = (NO_SEQUENCE, NO_SEQUENCE, header.base_offset, header.last_offset, header.max_timestamp)
         return entry_after(entry, header, cached_batch(batch), batches_retained)
+
+
+CoordinatorBatch: TypeAlias = TransactionMarker | TransactionalRecords
 
 
 def first_offset_of(entry: ProducerStateEntry | None) -> int | None:

@@ -22,17 +22,9 @@ from functools import partial
 from .file_systems.file_system import FileSystem
 from .log_config import LONG_MAX, LogConfig
 from .log_folder import leader_epoch_sync_steps
-from .producers.producer_snapshots import ProducerSnapshots
+from .producers.producer_snapshots import ProducerSnapshot, ProducerSnapshots
 from .producers.producer_state_entry import ProducerStateEntry
 from .segments.log_segments import LogSegments
-
-
-@dataclass(frozen=True, slots=True)
-class PendingSnapshot:
-    """A producer snapshot that is not written yet."""
-
-    offset: int
-    entries: list[ProducerStateEntry]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +38,7 @@ class Flush:
 
     end_offset: int
     name_changes: int
-    snapshot: PendingSnapshot | None
+    snapshot: ProducerSnapshot | None
     steps: list[Callable[[], None]]
 
     def run(self) -> None:
@@ -102,7 +94,7 @@ class FlushState:
         self._may_have_failed = may_have_failed
         self._name_changes = 0 if are_names_synced else 1
         self._synced_name_changes = 0
-        self._pending_snapshot: PendingSnapshot | None = None
+        self._pending_snapshot: ProducerSnapshot | None = None
         self.visible_offset: int | None = None
 
     def apply_config(self, config: LogConfig, end_offset: int) -> None:
@@ -123,7 +115,7 @@ class FlushState:
 
     def defer_snapshot(self, offset: int, entries: list[ProducerStateEntry]) -> None:
         """Have the next flush write a producer snapshot."""
-        self._pending_snapshot = PendingSnapshot(offset, entries)
+        self._pending_snapshot = ProducerSnapshot(offset, entries)
 
     def begin(self, end_offset: int, config: LogConfig) -> Flush:
         """Return a flush of everything before end_offset, the current log end."""

@@ -175,7 +175,7 @@ class RawClient:
             self._transaction.add(self._producer, attempt.delivery.partition)
         attempt.attempts += 1
         attempt.is_answered = False
-        attempt.is_behind = any(not other.is_answered for other in self._before(attempt))
+        attempt.is_behind = any(not other.is_answered for other in self._open[: self._open.index(attempt)])
         data = PartitionProduceData(index=attempt.delivery.partition, records=self._records_of(attempt))
         topic = TopicProduceData(name=self._options.topic, partition_data=[data])
         request = ProduceRequest(
@@ -187,9 +187,6 @@ class RawClient:
         # A closed connection is detected by the read of the responses.
         with suppress(ConnectionLost):
             attempt.correlation_id = self._connection.send(ApiKey.PRODUCE, PRODUCE_VERSION, request)
-
-    def _before(self, attempt: Attempt) -> list[Attempt]:
-        return self._open[: self._open.index(attempt)]
 
     def _records_of(self, attempt: Attempt) -> bytes:
         batch = attempt.batch

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -15,8 +14,6 @@ from ..clients.client import ClientUnavailable
 from ..clients.clients import NamedClient
 from ..engine import Report
 from ..report.batch_names import BatchNames
-from ..report.journal_requests import JournalRequest
-from ..report.notes import Note
 from ..report.stored_log import read_log
 from ..report.timeline import Moment, build_timeline
 from ..scenario import RAW, is_within
@@ -110,8 +107,12 @@ def _timeline(
     scenario: JobScenario, broker: InProcessBroker, runner: JobStepRunner, topic: str, version: EmulatedVersion
 ) -> list[Moment]:
     """Return the timeline of one topic; producers and offsets are unique only within a topic."""
-    requests = [request for request in broker.journal() if _is_about(request, topic)]
-    notes = _in_order([*runner.notes.get("", []), *runner.notes.get(topic, [])])
+    requests = [
+        request
+        for request in broker.journal()
+        if request.api == "Produce" and any(batch.topic == topic for batch in request.batches)
+    ]
+    notes = sorted([*runner.notes.get("", []), *runner.notes.get(topic, [])], key=lambda note: note.after)
     names = BatchNames()
     if topic in scenario.topics_of_application:
         # Only batches of the application have names; Spark builds its own batches.
@@ -120,11 +121,3 @@ def _timeline(
     if len(scenario.topics) == 1:
         return moments
     return [Moment(kind="note", who="test", text=f"the topic {topic}"), *moments] if requests else []
-
-
-def _is_about(request: JournalRequest, topic: str) -> bool:
-    return request.api == "Produce" and any(batch.topic == topic for batch in request.batches)
-
-
-def _in_order(notes: Sequence[Note]) -> list[Note]:
-    return sorted(notes, key=lambda note: note.after)

@@ -52,12 +52,10 @@ def _stored(topic: StoredTopic) -> str:
     words = f"{topic.topic}: {topic.rows} rows, {topic.events} different events"
     if topic.rows == topic.events:
         return words
-    copies = ", ".join(f"{events} events {count} {_times(count)}" for count, events in topic.copies.items())
+    copies = ", ".join(
+        f"{events} events {count} {'time' if count == 1 else 'times'}" for count, events in topic.copies.items()
+    )
     return f"{words}: {copies}"
-
-
-def _times(count: int) -> str:
-    return "time" if count == 1 else "times"
 
 
 def _audit(audit: AuditVerdict) -> str:

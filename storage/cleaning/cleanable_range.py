@@ -64,12 +64,13 @@ def cleanable_range(log: PartitionLog, checkpointed_offset: int | None, now_ms: 
     clean = [segment for segment in segments if segment.base_offset < first_dirty_offset]
     start = min(first_dirty_offset, first_uncleanable_offset)
     cleanable = segments_between(segments, start, first_uncleanable_offset)
+    clean_until_ms = now_ms - max(log.config.max_compaction_lag_ms, 0)
     return CleanableRange(
         first_dirty_offset,
         first_uncleanable_offset,
         sum(segment.size for segment in clean),
         sum(segment.size for segment in cleanable),
-        _is_overdue(log, dirty, now_ms),
+        any(0 < segment.first_batch_timestamp < clean_until_ms for segment in dirty),
     )
 
 
@@ -86,8 +87,3 @@ def _bases_within_lag(log: PartitionLog, dirty: list[LogSegment], now_ms: int) -
     if lag_ms <= 0:
         return []
     return [segment.base_offset for segment in dirty if segment.largest_timestamp > now_ms - lag_ms]
-
-
-def _is_overdue(log: PartitionLog, dirty: list[LogSegment], now_ms: int) -> bool:
-    clean_until_ms = now_ms - max(log.config.max_compaction_lag_ms, 0)
-    return any(0 < segment.first_batch_timestamp < clean_until_ms for segment in dirty)

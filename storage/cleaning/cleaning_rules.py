@@ -74,17 +74,15 @@ class CleaningRules:
         else:
             is_discardable = is_discarded = self._transactions.on_batch_read(header)
         # The last batch stays, so that the log keeps the offsets up to the end of the cleaned part.
-        if self._is_needed(header) or header.last_offset + 1 == self._end_offset:
+        producer = self._producers.get(header.producer_id) if header.producer_id >= 0 else None
+        if (producer is not None and producer.needs(header)) or header.last_offset + 1 == self._end_offset:
             retention = BatchRetention.RETAIN_EMPTY
         else:
             retention = BatchRetention.DELETE if is_discarded else BatchRetention.DELETE_EMPTY
         verdict = BatchRetentionResult(retention, is_discardable and header.is_control)
-        is_kept = _drop_all if is_discarded else _keep_all if header.is_control else self._filter_of(header)
+        all_or_none = is_discarded or header.is_control
+        is_kept = (lambda fields, key: not is_discarded) if all_or_none else self._filter_of(header)
         return retained_batch(header, batch, verdict, is_kept, self._new_delete_horizon_ms)
-
-    def _is_needed(self, header: BatchHeader) -> bool:
-        producer = self._producers.get(header.producer_id) if header.producer_id >= 0 else None
-        return producer is not None and producer.needs(header)
 
     def _filter_of(self, header: BatchHeader) -> RecordFilter:
         """Return the filter for the records of a batch."""
@@ -108,11 +106,3 @@ class CleaningRules:
         if aborts:
             self._transactions.retained = []
         return aborts
-
-
-def _keep_all(fields: RecordFields, key: bytes | None) -> bool:
-    return True
-
-
-def _drop_all(fields: RecordFields, key: bytes | None) -> bool:
-    return False

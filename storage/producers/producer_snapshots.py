@@ -25,7 +25,7 @@ NO_OFFSET = -1
 
 
 @dataclass(frozen=True, slots=True)
-class LoadedSnapshot:
+class ProducerSnapshot:
     """The producer entries at an offset."""
 
     offset: int
@@ -72,11 +72,11 @@ class ProducerSnapshots:
         """Add a written snapshot file to the list."""
         insort(self._offsets, offset)
 
-    def load_newest(self, offset_max: int) -> LoadedSnapshot | None:
+    def load_newest(self, offset_max: int) -> ProducerSnapshot | None:
         """Return the newest undamaged snapshot up to offset_max; deletes the damaged ones it meets."""
         for offset in [offset for offset in reversed(self._offsets) if offset <= offset_max]:
             try:
-                return LoadedSnapshot(offset, decode_snapshot(read_whole(self._file_system, self.path(offset))))
+                return ProducerSnapshot(offset, decode_snapshot(read_whole(self._file_system, self.path(offset))))
             except CorruptFileError:
                 self.delete(offset)
         return None

@@ -113,15 +113,14 @@ class TransactionIndex:
         neither overlap nor end the search, because their last stable offset is at most the one after their marker.
         """
         found: list[AbortedTransaction] = []
-        for transaction in self.entries(self._first_ending_from(min(fetch_offset, upper_offset) - 1)):
+        end = min(fetch_offset, upper_offset) - 1
+        first = bisect_left(range(self.count), end, key=lambda number: self._entry(number).last_offset)
+        for transaction in self.entries(first):
             if transaction.last_offset >= fetch_offset and transaction.first_offset < upper_offset:
                 found.append(transaction)
             if transaction.last_stable_offset >= upper_offset:
                 return CollectedTransactions(found, is_complete=True)
         return CollectedTransactions(found, is_complete=False)
-
-    def _first_ending_from(self, offset: int) -> int:
-        return bisect_left(range(self.count), offset, key=lambda number: self._entry(number).last_offset)
 
     def _entry(self, number: int) -> AbortedTransaction:
         return AbortedTransaction(*_ENTRY.unpack(self._read(number, 1))[1:])
