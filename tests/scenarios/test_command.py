@@ -86,9 +86,7 @@ def test_unmet_expectation_is_reported_and_fails(monkeypatch: pytest.MonkeyPatch
     ("client", "package"),
     [("confluent", "confluent-kafka"), ("aiokafka", "aiokafka"), ("kafka-python", "kafka-python")],
 )
-def test_a_client_whose_package_is_missing_is_one_line(
-    client: str, package: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_client_package_is_one_line(client: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = importlib.import_module
 
     def without_clients(name: str, package: str | None = None) -> object:

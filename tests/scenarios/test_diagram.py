@@ -25,11 +25,11 @@ client                                                                          
   |                                                                                              |"""
 
 
-def test_a_batch_that_is_appended_and_answered() -> None:
+def test_an_appended_and_acknowledged_batch() -> None:
     assert draw([REQUEST, APPENDED, ANSWER]) == GOOD
 
 
-def test_a_lost_answer_is_crossed_out_and_says_by_what() -> None:
+def test_a_lost_response_is_marked_with_its_cause() -> None:
     lines = draw([REQUEST, APPENDED, LOST_ANSWER]).splitlines()
 
     assert lines[5].strip(" |") == "lost: drop at applied: a rule X - - - offset 0 --"
@@ -80,7 +80,7 @@ def test_no_line_is_wider_than_the_diagram() -> None:
     assert max(map(len, draw(moments).splitlines())) <= WIDTH
 
 
-def test_a_long_run_of_batches_that_go_well_is_drawn_by_its_ends() -> None:
+def test_a_long_run_of_successful_batches_is_summarised() -> None:
     moments = [
         moment
         for number in range(1, 21)

@@ -42,13 +42,13 @@ def test_the_log_is_compared_in_order() -> None:
     assert only(Expectation(log={"1": []})).passed
 
 
-def test_a_batch_that_was_cut_counts_once() -> None:
+def test_a_split_batch_counts_once() -> None:
     cut = [StoredBatch("A", 0, 0, 7, 0, ["A-1"]), StoredBatch("A", 0, 1, 7, 0, ["A-2"])]
 
     assert only(Expectation(log={"0": ["A"]}), replace(SEEN, stored=cut)).passed
 
 
-def test_a_batch_of_which_an_event_is_missing_has_not_as_many_copies_of_each() -> None:
+def test_a_copy_without_one_event_has_unequal_copies() -> None:
     half = [StoredBatch("A", 0, 0, 7, 0, ["A-1", "A-2"]), StoredBatch("A", 0, 2, 7, 0, ["A-1"])]
 
     assert not only(Expectation(copies={"A": 2}), replace(SEEN, stored=half)).passed
@@ -74,7 +74,7 @@ def test_decisions_about_a_real_client_may_have_others_between_them_but_no_other
     assert not only(Expectation(decisions={"B": ["appended", "OUT_OF_ORDER_SEQUENCE_NUMBER"]}), real).passed
 
 
-def test_a_reason_holds_the_words() -> None:
+def test_a_reason_must_contain_the_text() -> None:
     assert only(Expectation(why={"B": "a gap"})).passed
     assert not only(Expectation(why={"B": "an old epoch"})).passed
     assert not only(Expectation(why={"A": "a gap"})).passed

@@ -78,14 +78,14 @@ def report(checks: list[Check]) -> JobReport:
     )
 
 
-def test_all_that_was_expected_and_came_passes() -> None:
+def test_every_met_expectation_passes() -> None:
     checks = check_jobs(MET, SEEN)
 
     assert len(checks) == 8
     assert [check for check in checks if not check.passed] == []
 
 
-def test_nothing_passes_that_did_not_come_so() -> None:
+def test_every_unmet_expectation_fails() -> None:
     checks = check_jobs(MISSED, SEEN)
 
     assert len(checks) == 8

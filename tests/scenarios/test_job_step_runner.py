@@ -65,5 +65,5 @@ def test_a_crash_loses_exactly_what_the_disk_lost(broker: InProcessBroker, tmp_p
     assert stored == ["A-1", "A-2", "A-3", "A-1", "A-2", "A-3"]
 
 
-def test_a_topic_that_is_made_again_is_empty(broker: InProcessBroker, tmp_path: Path) -> None:
+def test_a_recreated_topic_is_empty(broker: InProcessBroker, tmp_path: Path) -> None:
     assert perform(broker, tmp_path, [SEND_A, Recreate(topic=TOPIC)]) == []

@@ -17,7 +17,7 @@ OLDER_AND_NEWER = ["0.11", "1.0", "1.1", "2.4", "2.5", "4.4", "4.5"]
 BY_VERSION = ["idle-expiry", "unknown-producer", "whole-batch", "epoch-bump", "gap"]
 
 
-def test_every_row_has_its_file() -> None:
+def test_all_scenarios_are_found() -> None:
     assert set(scenario_names()) == ROWS
 
 
@@ -31,7 +31,7 @@ def test_expectations_hold(name: str) -> None:
 
 @pytest.mark.parametrize("version", OLDER_AND_NEWER)
 @pytest.mark.parametrize("name", BY_VERSION)
-def test_the_rules_of_another_version_are_seen(name: str, version: str) -> None:
+def test_the_expectations_of_another_version_are_met(name: str, version: str) -> None:
     report = run_scenario(name, "raw", version)
 
     assert report.passed, told(report)
@@ -45,7 +45,7 @@ def test_kafka_1_0_recognises_a_batch_older_than_the_cached_ones() -> None:
     assert report.verdict["records"]["duplicates"] == 0
 
 
-def test_the_retry_of_a_lost_ack_is_answered_with_the_offset_it_had() -> None:
+def test_the_retry_of_a_lost_ack_gets_the_original_offset() -> None:
     report = run_scenario("lost-ack", "raw")
 
     decided = [(moment.decision, moment.base_offset) for moment in report.timeline if moment.batch and moment.decision]

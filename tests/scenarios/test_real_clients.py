@@ -41,13 +41,13 @@ def test_kafka_python_shows_the_expected_behaviour(name: str) -> None:
 
 
 @pytest.mark.parametrize("version", ["0.11", "2.4", "4.5"])
-def test_confluent_kafka_meets_the_rules_of_another_version(version: str) -> None:
+def test_confluent_kafka_meets_the_expectations_of_another_version(version: str) -> None:
     report = run_scenario("idle-expiry", "confluent", version)
 
     assert report.passed, told(report)
 
 
-def test_where_a_client_cannot_do_a_row_the_raw_one_does_it_and_the_report_says_so() -> None:
+def test_the_raw_client_runs_a_scenario_that_the_requested_client_cannot_run() -> None:
     report = run_scenario("sequence-wrap", "confluent")
 
     assert report.passed, told(report)

@@ -26,7 +26,7 @@ ALL_CLIENTS = ["raw", "confluent", "aiokafka", "kafka-python", "java"]
 
 
 @pytest.mark.parametrize("name", scenario_names())
-def test_every_client_has_something_to_see_or_a_reason_why_not(name: str) -> None:
+def test_every_client_has_expectations_or_a_reason_why_it_cannot_run(name: str) -> None:
     scenario = load_scenario(name)
 
     without = [client for client in ALL_CLIENTS if not scenario.expected_of(client, "4.3")]
@@ -62,12 +62,12 @@ def test_invalid_scenario_is_refused_with_file_and_place(written: str, instead: 
     assert told in str(refused.value)
 
 
-def test_an_unknown_name_is_answered_with_those_that_there_are() -> None:
+def test_an_unknown_name_is_refused_with_the_known_names() -> None:
     with pytest.raises(UnknownScenario, match="lost-ack, lost-request"):
         load_scenario("lost-akc")
 
 
-def test_a_batch_may_pass_the_greatest_sequence() -> None:
+def test_a_batch_may_wrap_its_sequences() -> None:
     assert Batch("A", 2147483641, 2).count == 10
 
 

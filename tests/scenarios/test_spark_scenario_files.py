@@ -48,7 +48,7 @@ def test_no_name_is_used_twice() -> None:
 
 
 @pytest.mark.parametrize("name", job_scenario_names())
-def test_every_job_and_every_audit_has_something_to_see(name: str) -> None:
+def test_every_job_and_every_audit_has_expectations(name: str) -> None:
     scenario = load_any(name)
 
     assert isinstance(scenario, JobScenario)

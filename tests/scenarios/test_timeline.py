@@ -36,13 +36,13 @@ def test_a_request_is_followed_by_its_decision_and_its_response() -> None:
     assert moments[2].text == "offset 100"
 
 
-def test_the_answer_to_init_producer_id_is_the_producer_that_comes_next() -> None:
+def test_the_response_to_init_producer_id_is_the_next_new_producer() -> None:
     moments = timeline([init_producer_id(1), produce(2, batch(0, 4))])
 
     assert [moment.text for moment in moments[:2]] == ["InitProducerId", "producer 7 epoch 0"]
 
 
-def test_an_answer_that_a_rule_dropped_is_lost_by_that_rule() -> None:
+def test_a_dropped_response_is_lost_with_the_name_of_its_rule() -> None:
     lost = produce(
         1, batch(0, 4, base_offset=0), answered=False, fault=JournalFault(rule=1, point="applied", kind="drop")
     )
@@ -64,7 +64,7 @@ def test_a_request_that_a_rule_dropped_has_neither_decision_nor_response() -> No
     assert request.why_lost == "drop at received: B is lost"
 
 
-def test_a_request_that_is_held_is_decided_about_when_it_is_released() -> None:
+def test_a_held_request_has_its_decision_after_the_release() -> None:
     held = produce(1, batch(5, 9, base_offset=5), fault=JournalFault(rule=3, point="received", kind="hold"))
     overtaker = produce(2, batch(10, 14, "refused", error="OUT_OF_ORDER_SEQUENCE_NUMBER"))
 
@@ -74,7 +74,7 @@ def test_a_request_that_is_held_is_decided_about_when_it_is_released() -> None:
     assert moments[-1].request == 1
 
 
-def test_a_note_stands_behind_the_request_that_came_before_it() -> None:
+def test_a_note_follows_the_request_before_it() -> None:
     requests = [produce(1, batch(0, 4)), produce(2, batch(5, 9))]
 
     moments = timeline(requests, [Note(1, "test", "between")])
@@ -96,7 +96,7 @@ def test_the_connection_of_another_client_is_not() -> None:
     assert [moment.text for moment in moments if moment.kind == "note"] == ["somebody else writes"]
 
 
-def test_only_so_many_batches_are_remembered() -> None:
+def test_the_number_of_cached_batches_is_limited() -> None:
     requests = [produce(number + 1, batch(number, number)) for number in range(7)]
 
     cached = timeline(requests)[-2].cached
@@ -120,7 +120,7 @@ def test_reported_ring_bounds_are_used() -> None:
     assert cached == [CachedBatch("B", 5, 9), CachedBatch("C", 10, 14)]
 
 
-def test_a_refused_batch_has_the_name_that_it_has_when_it_is_stored() -> None:
+def test_a_refused_batch_has_the_name_of_its_stored_copy() -> None:
     names = BatchNames()
     refused = produce(1, batch(20, 24, "refused", error="OUT_OF_ORDER_SEQUENCE_NUMBER"))
     stored = produce(2, batch(20, 24, base_offset=50))

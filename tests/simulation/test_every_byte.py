@@ -212,7 +212,7 @@ def small_files(suffixes: tuple[str, ...]) -> Callable[[Stored], list[str]]:
         pytest.param(small_files(("checkpoint", CLEAN_MARK)), id="checkpoints"),
     ],
 )
-def test_other_file_cut_or_with_a_wrong_bit_anywhere_loses_no_batch(
+def test_truncated_or_flipped_other_file_loses_no_batch(
     paths: Callable[[Stored], list[str]], is_clean: bool, first: int
 ) -> None:
     intact = stored(is_clean=is_clean)
@@ -232,7 +232,7 @@ def check_other_damage(intact: Stored, path: str, damaged: bytes, where: str) ->
     check_takes_batches(log)
 
 
-def test_undamaged_log_is_loaded_whole_from_a_kill_and_from_a_clean_stop() -> None:
+def test_undamaged_log_is_loaded_completely_after_a_kill_and_after_a_clean_shutdown() -> None:
     for is_clean in (False, True):
         intact = stored(is_clean=is_clean)
 

@@ -25,7 +25,7 @@ def test_logs_recover_to_the_state_of_the_model_for_a_few_seeds() -> None:
         run(seed)
 
 
-def test_seed_draws_the_same_run_again() -> None:
+def test_a_seed_repeats_the_same_run() -> None:
     runs = [Simulation(7), Simulation(7)]
 
     for each in runs:

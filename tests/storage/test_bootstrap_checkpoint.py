@@ -57,26 +57,26 @@ def checkpoint_of(records: list[MetadataRecord]) -> bytes:
 
 
 @pytest.mark.parametrize(("record", "encoded"), RECORDS)
-def test_record_is_written_as_kafka_lays_it_out(record: MetadataRecord, encoded: str) -> None:
+def test_record_has_kafkas_bytes(record: MetadataRecord, encoded: str) -> None:
     assert encode_metadata_record(record) == bytes.fromhex(encoded)
 
 
 @pytest.mark.parametrize(("record", "encoded"), RECORDS)
-def test_record_is_read_as_it_was_written(record: MetadataRecord, encoded: str) -> None:
+def test_record_is_decoded_as_encoded(record: MetadataRecord, encoded: str) -> None:
     assert decode_metadata_record(bytes.fromhex(encoded)) == record
 
 
-def test_file_of_a_fresh_kafka_holds_the_features_that_we_write() -> None:
+def test_file_of_a_new_kafka_has_the_same_features() -> None:
     assert tuple(decode_bootstrap_checkpoint(GOLDEN.read_bytes()).records) == FEATURES_OF_4_3
 
 
-def test_file_of_a_fresh_kafka_is_written_again_byte_for_byte() -> None:
+def test_file_of_a_new_kafka_is_encoded_byte_for_byte() -> None:
     content = GOLDEN.read_bytes()
 
     assert encode_bootstrap_checkpoint(decode_bootstrap_checkpoint(content)) == content
 
 
-def test_file_with_topics_is_read_as_it_was_written() -> None:
+def test_file_with_topics_is_decoded_as_encoded() -> None:
     records = [*FEATURES_OF_4_3, *(record for record, _ in RECORDS)]
 
     assert decode_bootstrap_checkpoint(checkpoint_of(records)).records == records

@@ -45,33 +45,33 @@ ALL_FILES = pytest.mark.parametrize(("path", "decode"), DECODERS, ids=[path for 
 
 
 @pytest.mark.parametrize("path", OFFSET_CHECKPOINTS)
-def test_offset_checkpoint_of_a_real_kafka_is_written_again_byte_for_byte(path: str) -> None:
+def test_offset_checkpoint_of_a_real_kafka_is_encoded_byte_for_byte(path: str) -> None:
     data = kafka_bytes(path)
 
     assert encode_offsets(decode_offsets(data)) == data
 
 
 @pytest.mark.parametrize("path", LEADER_EPOCHS)
-def test_leader_epochs_of_a_real_kafka_are_written_again_byte_for_byte(path: str) -> None:
+def test_leader_epochs_of_a_real_kafka_are_encoded_byte_for_byte(path: str) -> None:
     data = kafka_bytes(path)
 
     assert encode_leader_epochs(decode_leader_epochs(data)) == data
 
 
 @pytest.mark.parametrize("path", PARTITION_METADATAS)
-def test_partition_metadata_of_a_real_kafka_is_written_again_byte_for_byte(path: str) -> None:
+def test_partition_metadata_of_a_real_kafka_is_encoded_byte_for_byte(path: str) -> None:
     data = kafka_bytes(path)
 
     assert encode_partition_metadata(decode_partition_metadata(data)) == data
 
 
-def test_clean_shutdown_mark_of_a_real_kafka_is_written_again_byte_for_byte() -> None:
+def test_clean_shutdown_mark_of_a_real_kafka_is_encoded_byte_for_byte() -> None:
     data = kafka_bytes(CLEAN_SHUTDOWN)
 
     assert encode_clean_shutdown(12) == data
 
 
-def test_meta_properties_of_a_real_kafka_are_written_again_line_for_line() -> None:
+def test_meta_properties_of_a_real_kafka_are_encoded_line_for_line() -> None:
     data = kafka_bytes(META_PROPERTIES)
 
     properties = decode_meta_properties(data)
@@ -81,7 +81,7 @@ def test_meta_properties_of_a_real_kafka_are_written_again_line_for_line() -> No
     assert encode_meta_properties(properties).splitlines() == entries
 
 
-def test_values_of_a_real_kafka_are_read() -> None:
+def test_files_of_a_real_kafka_are_decoded() -> None:
     assert decode_offsets(kafka_bytes("recovery-point-offset-checkpoint")) == {
         ("demo", 0): 15,
         ("compacted", 0): 6,
@@ -92,22 +92,22 @@ def test_values_of_a_real_kafka_are_read() -> None:
     assert decode_partition_metadata(kafka_bytes("demo-0/partition.metadata")) == DEMO_ID
 
 
-def test_file_without_bytes_has_no_entries() -> None:
+def test_empty_file_has_no_entries() -> None:
     assert decode_offsets(b"") == {}
     assert decode_leader_epochs(b"") == []
 
 
-def test_checkpoint_without_entries_says_so() -> None:
+def test_checkpoint_without_entries_has_version_and_count() -> None:
     assert encode_offsets({}) == encode_leader_epochs([]) == b"0\n0\n"
     assert decode_offsets(b"0\n0\n") == {}
 
 
-def test_greatest_numbers_are_read() -> None:
+def test_greatest_numbers_are_decoded() -> None:
     assert decode_offsets(b"0\n1\nt 2147483647 9223372036854775807\n") == {("t", 2**31 - 1): 2**63 - 1}
     assert decode_leader_epochs(b"0\n1\n2147483647 9223372036854775807\n") == [(2**31 - 1, 2**63 - 1)]
 
 
-def test_white_space_of_any_length_parts_an_entry() -> None:
+def test_any_white_space_separates_the_fields_of_an_entry() -> None:
     assert decode_offsets(b"0\n1\nt  0\t7\n") == {("t", 0): 7}
 
 
@@ -145,7 +145,7 @@ def test_offset_checkpoint_is_refused_with_the_line_and_the_fault(data: bytes, w
 @pytest.mark.parametrize(
     "line", [b"0", b"0 1 2", b"x 1", b"-1 0", b"0 -1", b"2147483648 0", b"0 9223372036854775808", b" 0 1"]
 )
-def test_leader_epoch_that_cannot_be_is_refused(line: bytes) -> None:
+def test_invalid_leader_epoch_is_refused(line: bytes) -> None:
     with pytest.raises(CorruptFileError, match="line 3: expected a leader epoch and an offset"):
         decode_leader_epochs(b"0\n1\n" + line + b"\n")
 
@@ -168,7 +168,7 @@ def test_partition_metadata_without_a_topic_is_refused(data: bytes) -> None:
         decode_partition_metadata(data)
 
 
-def test_partition_metadata_of_a_later_version_is_taken() -> None:
+def test_partition_metadata_of_a_later_version_is_accepted() -> None:
     assert decode_partition_metadata(b"version: 1\ntopic_id: Adv_BKTuQwKmdQOI3Je6lw\n") == DEMO_ID
 
 
@@ -198,7 +198,7 @@ def test_meta_properties_of_an_older_kafka_have_no_directory_id() -> None:
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20))
-def test_cluster_id_of_any_characters_comes_back(cluster_id: str) -> None:
+def test_cluster_id_of_any_characters_is_decoded_as_encoded(cluster_id: str) -> None:
     properties = MetaProperties(cluster_id, 1, DIRECTORY_ID)
 
     assert decode_meta_properties(encode_meta_properties(properties)) == properties
@@ -208,26 +208,26 @@ TOPIC_NAMES = st.text("abcXYZ019._-", min_size=1, max_size=20)
 
 
 @given(st.dictionaries(st.tuples(TOPIC_NAMES, st.integers(0, 2**31 - 1)), st.integers(0, 2**63 - 1)))
-def test_offsets_come_back_in_their_order(offsets: dict[tuple[str, int], int]) -> None:
+def test_offsets_are_decoded_in_order(offsets: dict[tuple[str, int], int]) -> None:
     assert list(decode_offsets(encode_offsets(offsets)).items()) == list(offsets.items())
 
 
 @given(st.lists(st.tuples(st.integers(0, 2**31 - 1), st.integers(0, 2**63 - 1))))
-def test_leader_epochs_come_back_in_their_order(epochs: list[tuple[int, int]]) -> None:
+def test_leader_epochs_are_decoded_in_order(epochs: list[tuple[int, int]]) -> None:
     assert decode_leader_epochs(encode_leader_epochs(epochs)) == epochs
 
 
 @pytest.mark.parametrize(
     ("path", "decode"), [each for each in DECODERS if each[0] != META_PROPERTIES and "metadata" not in each[0]]
 )
-def test_checkpoint_cut_anywhere_but_to_nothing_is_refused(path: str, decode: Callable[[bytes], object]) -> None:
+def test_truncated_checkpoint_is_refused_unless_it_is_empty(path: str, decode: Callable[[bytes], object]) -> None:
     data = kafka_bytes(path)
 
     assert [size for size in range(1, len(data)) if is_taken(decode, data[:size])] == []
 
 
 @ALL_FILES
-def test_cut_file_gives_a_value_or_is_refused(path: str, decode: Callable[[bytes], object]) -> None:
+def test_truncated_file_is_decoded_or_refused(path: str, decode: Callable[[bytes], object]) -> None:
     data = kafka_bytes(path)
 
     taken = [size for size in range(len(data) + 1) if is_taken(decode, data[:size])]
@@ -236,7 +236,7 @@ def test_cut_file_gives_a_value_or_is_refused(path: str, decode: Callable[[bytes
 
 
 @ALL_FILES
-def test_file_with_any_bit_wrong_gives_a_value_or_is_refused(path: str, decode: Callable[[bytes], object]) -> None:
+def test_file_with_a_flipped_bit_is_decoded_or_refused(path: str, decode: Callable[[bytes], object]) -> None:
     data = kafka_bytes(path)
 
     refused = [bit for bit in range(8 * len(data)) if not is_taken(decode, damaged_bit(data, bit))]
@@ -246,7 +246,7 @@ def test_file_with_any_bit_wrong_gives_a_value_or_is_refused(path: str, decode: 
 
 @ALL_FILES
 @given(data=st.binary(max_size=80))
-def test_any_bytes_give_a_value_or_are_refused(path: str, decode: Callable[[bytes], object], data: bytes) -> None:
+def test_any_bytes_are_decoded_or_refused(path: str, decode: Callable[[bytes], object], data: bytes) -> None:
     is_taken(decode, data)
 
 

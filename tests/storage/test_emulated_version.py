@@ -20,7 +20,7 @@ OUT_OF_ORDER = ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
         (["4.5"], 5, UnknownProducerRule.ANY_SEQUENCE_UNLESS_EMPTY, OUT_OF_ORDER),
     ],
 )
-def test_versions_in_a_row_have_the_same_rules(
+def test_consecutive_versions_share_rules(
     names: list[str], batches: int, rule: UnknownProducerRule, older: ErrorCode
 ) -> None:
     versions = [EmulatedVersion.parse(name) for name in names]
@@ -31,17 +31,17 @@ def test_versions_in_a_row_have_the_same_rules(
     }
 
 
-def test_latest_is_the_version_that_everything_else_follows() -> None:
+def test_default_version_is_4_3() -> None:
     assert EmulatedVersion.latest() == EmulatedVersion.parse("4.3")
 
 
 @pytest.mark.parametrize("text", ["", "4", "four", "4.x", "-4.3", "4..3", "4.3 "])
-def test_text_that_is_no_version_is_refused(text: str) -> None:
+def test_text_that_is_not_a_version_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="not a Kafka version"):
         EmulatedVersion.parse(text)
 
 
 @pytest.mark.parametrize("text", ["0.10", "4.6", "5.0"])
-def test_version_whose_rules_are_not_known_is_refused(text: str) -> None:
+def test_unsupported_version_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"supported are 0\.11 to 4\.5"):
         EmulatedVersion.parse(text)

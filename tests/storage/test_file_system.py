@@ -65,7 +65,7 @@ def test_read_views_are_read_only() -> None:
         file.views(0, 8)[0][0] = 1
 
 
-def test_pieces_stay_readable_when_the_file_grows_and_is_deleted() -> None:
+def test_views_stay_valid_when_the_file_grows_or_is_deleted() -> None:
     files = MemoryFileSystem()
     file = files.open("folder/name")
     file.append(b"", b"a" * 5000)
@@ -77,7 +77,7 @@ def test_pieces_stay_readable_when_the_file_grows_and_is_deleted() -> None:
     assert b"".join(views) == b"a" * 5000
 
 
-def test_idle_file_takes_no_block_and_a_large_one_few() -> None:
+def test_empty_file_has_no_block_and_a_large_one_few() -> None:
     file = MemoryFile()
     views_of_nothing = file.views(0, 0)
     file.append(b"", bytes(20 * 2**20))
@@ -86,7 +86,7 @@ def test_idle_file_takes_no_block_and_a_large_one_few() -> None:
     assert len(file.views(0, file.size)) <= 25
 
 
-def test_names_are_kept_by_folder() -> None:
+def test_names_belong_to_their_folder() -> None:
     files = MemoryFileSystem()
     files.open("a-0/2").append(b"two", b"")
     files.open("a-0/1")
@@ -112,7 +112,7 @@ def test_deleted_folder_does_not_exist_nor_its_files() -> None:
 
 @given(pieces, pieces, pieces, st.data())
 @settings(derandomize=True, max_examples=examples(60), deadline=None)
-def test_copy_and_original_go_their_own_ways(
+def test_copy_and_original_are_independent(
     shared: list[tuple[int, int]],
     to_original: list[tuple[int, int]],
     to_copy: list[tuple[int, int]],
@@ -138,7 +138,7 @@ def grown(file: MemoryFile, content: bytes, appended: list[tuple[int, int]]) -> 
     return content
 
 
-def test_copied_folders_have_their_own_files() -> None:
+def test_copied_folders_are_independent() -> None:
     files = MemoryFileSystem()
     files.open("folder/file").append(b"before", b"")
 

@@ -43,13 +43,13 @@ def settle(kind: str, files: FileSystem, tmp_path: Path) -> Settle:
 
 
 class TestFileSystem:
-    def test_file_is_there_once_opened(self, files: FileSystem) -> None:
+    def test_open_creates_the_file(self, files: FileSystem) -> None:
         file = files.open("a-0/1.log")
 
         assert (file.size, files.exists("a-0/1.log"), files.exists("a-0/2.log")) == (0, True, False)
         assert (files.folders(), files.names_in("a-0"), files.names_in("b-0")) == (["a-0"], ["1.log"], [])
 
-    def test_appended_bytes_are_read_by_whoever_opens_the_file(self, files: FileSystem, settle: Settle) -> None:
+    def test_appended_bytes_are_read_through_another_open(self, files: FileSystem, settle: Settle) -> None:
         file = files.open("a-0/1.log")
         positions = [file.append(b"head", memoryview(b"body")), file.append(b"", b"more")]
 
@@ -58,7 +58,7 @@ class TestFileSystem:
         assert (positions, found.size) == ([0, 8], 12)
         assert (bytes(found.read(4, 6)), b"".join(found.views(0, 12))) == (b"bodymo", b"headbodymore")
 
-    def test_file_found_is_appended_to(self, files: FileSystem, settle: Settle) -> None:
+    def test_existing_file_is_appended_to(self, files: FileSystem, settle: Settle) -> None:
         files.open("a-0/1.log").append(b"old", b"")
         found = settle().open("a-0/1.log")
 
@@ -74,7 +74,7 @@ class TestFileSystem:
         assert b"".join(found.views(7, LARGE - 6)) == content[7:] + b"e"
         assert bytes(found.read(LARGE - 9, 12)) == content[-9:] + b"end"
 
-    def test_nothing_is_read_beyond_the_end(self, files: FileSystem, settle: Settle) -> None:
+    def test_read_beyond_the_end_fails(self, files: FileSystem, settle: Settle) -> None:
         files.open("1.log").append(b"12", b"")
         found = settle().open("1.log")
         found.append(b"3", b"")
@@ -83,7 +83,7 @@ class TestFileSystem:
         with pytest.raises(AssertionError):
             found.views(1, 3)
 
-    def test_cut_file_goes_on_at_its_new_end(self, files: FileSystem, settle: Settle) -> None:
+    def test_truncated_file_is_appended_to_at_its_new_end(self, files: FileSystem, settle: Settle) -> None:
         files.open("1.log").append(b"123456", b"")
         found = settle().open("1.log")
         found.append(b"78", b"")
@@ -107,7 +107,7 @@ class TestFileSystem:
 
         assert (sizes, found.size, bytes(found.read(0, 6))) == ([5], 6, b"entry!")
 
-    def test_file_stays_usable_under_its_new_name(self, files: FileSystem, settle: Settle) -> None:
+    def test_file_stays_usable_after_a_rename(self, files: FileSystem, settle: Settle) -> None:
         files.open("a-0/1.log").append(b"1", b"")
         found = settle()
         file = found.open("a-0/1.log")
@@ -148,7 +148,9 @@ class TestFileSystem:
         assert bytes(found.open("b-0/2").read(0, 2)) == b"12"
 
     @pytest.mark.parametrize(("path", "new_path"), [("a-0/2", "a-0/3"), ("b-0/1", "a-0/3"), ("a-0/1", "b-0/1")])
-    def test_rename_misses_file_and_folder(self, files: FileSystem, settle: Settle, path: str, new_path: str) -> None:
+    def test_rename_without_file_or_folder_fails(
+        self, files: FileSystem, settle: Settle, path: str, new_path: str
+    ) -> None:
         files.open("a-0/1").append(b"1", b"")
         found = settle()
 
@@ -177,7 +179,7 @@ class TestFileSystem:
         assert bytes(found.open("a-0.x-delete/1.log").read(0, 3)) == bytes(file.read(0, 3)) == b"1+3"
         assert bytes(found.open("a-0.x-delete/2.log").read(0, 1)) == b"2"
 
-    def test_folder_takes_no_name_of_a_folder_with_files(self, files: FileSystem, settle: Settle) -> None:
+    def test_folder_cannot_be_renamed_to_one_with_files(self, files: FileSystem, settle: Settle) -> None:
         files.open("a-0/1")
         files.open("b-0/2")
         found = settle()
@@ -217,7 +219,7 @@ class TestFileSystem:
         assert found.open("a-0/1").size == 0
 
     @pytest.mark.parametrize("is_synced", [False, True])
-    def test_small_file_is_replaced_whole(self, files: FileSystem, settle: Settle, is_synced: bool) -> None:
+    def test_replace_replaces_the_whole_content(self, files: FileSystem, settle: Settle, is_synced: bool) -> None:
         files.replace("checkpoint", b"0\n0\n", is_synced=is_synced)
         found = settle()
         before = found.open("checkpoint")
@@ -230,7 +232,7 @@ class TestFileSystem:
         assert (after.size, bytes(after.read(0, 4))) == (4, b"0\n1\n")
         assert (found.names_in(""), found.names_in("a-0")) == (["checkpoint"], ["partition.metadata"])
 
-    def test_files_of_the_top_folder_are_none_of_its_folders(self, files: FileSystem, settle: Settle) -> None:
+    def test_files_of_the_top_folder_are_not_folders(self, files: FileSystem, settle: Settle) -> None:
         files.open("top")
         files.open("a-0/1")
         found = settle()
@@ -252,7 +254,7 @@ class TestFileSystem:
 
         assert bytes(file.read(0, 2)) == b"12"
 
-    def test_time_of_the_last_write_is_known_for_files_only(self, files: FileSystem, settle: Settle) -> None:
+    def test_modified_ms_of_a_missing_file_fails(self, files: FileSystem, settle: Settle) -> None:
         files.open("1").append(b"1", b"")
         found = settle()
 

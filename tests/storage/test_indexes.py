@@ -44,7 +44,7 @@ def test_time_index_has_the_bytes_of_a_real_kafka() -> None:
     assert content(files, "t-0/t") == bytes.fromhex("000001a1fcc47d8e00000004 000001a1fcc47ebe00000006")
 
 
-def test_offset_is_found_at_the_greatest_entry_that_is_not_above_it() -> None:
+def test_offset_lookup_returns_the_greatest_entry_up_to_it() -> None:
     index = offset_index(MemoryFileSystem())
     index.append(6, 171)
     index.append(8, 324)
@@ -54,7 +54,7 @@ def test_offset_is_found_at_the_greatest_entry_that_is_not_above_it() -> None:
     assert [index.find(offset) for offset in (8, 100)] == [(8, 324), (8, 324)]
 
 
-def test_sealed_index_is_looked_up_in_its_file() -> None:
+def test_lookup_in_a_sealed_index_reads_the_file() -> None:
     files = MemoryFileSystem()
     index = offset_index(files)
     for number in range(100):
@@ -67,7 +67,7 @@ def test_sealed_index_is_looked_up_in_its_file() -> None:
     ]  # fmt: skip
 
 
-def test_timestamp_is_found_at_the_greatest_entry_that_is_not_above_it() -> None:
+def test_timestamp_lookup_returns_the_greatest_entry_up_to_it() -> None:
     index = time_index(MemoryFileSystem())
     index.append(100, 6)
     index.append(200, 8)
@@ -75,7 +75,7 @@ def test_timestamp_is_found_at_the_greatest_entry_that_is_not_above_it() -> None
     assert [index.lookup(timestamp) for timestamp in (99, 100, 199, 200, 999)] == [2, 6, 6, 8, 8]
 
 
-def test_timestamp_that_was_reached_is_not_written_again() -> None:
+def test_timestamp_not_above_the_last_entry_is_not_written() -> None:
     files = MemoryFileSystem()
     index = time_index(files)
 
@@ -86,7 +86,7 @@ def test_timestamp_that_was_reached_is_not_written_again() -> None:
     assert len(content(files, "t-0/t")) == 12
 
 
-def test_indexes_are_read_back_from_their_files() -> None:
+def test_indexes_are_loaded_from_their_files() -> None:
     files = MemoryFileSystem()
     offset_index(files).append(6, 171)
     time_index(files).append(100, 6)
@@ -95,7 +95,7 @@ def test_indexes_are_read_back_from_their_files() -> None:
     assert time_index(files).lookup(150) == 6
 
 
-def test_file_is_made_with_the_first_entry() -> None:
+def test_first_entry_creates_the_file() -> None:
     files = MemoryFileSystem()
 
     offset_index(files)

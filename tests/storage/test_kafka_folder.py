@@ -75,7 +75,7 @@ def content_of(file: File) -> bytes:
     return bytes(file.read(0, file.size))
 
 
-def test_every_name_in_the_folder_is_known() -> None:
+def test_every_file_name_in_the_folder_is_recognised() -> None:
     folders = {path.name: partition_of(path.name) for path in KAFKA_FOLDER.iterdir() if path.is_dir()}
 
     assert folders == {
@@ -88,7 +88,7 @@ def test_every_name_in_the_folder_is_known() -> None:
 
 
 @pytest.mark.parametrize("path", kafka_files("*-*/*"))
-def test_every_file_of_a_partition_is_named_as_ours_are(path: str) -> None:
+def test_every_file_of_a_partition_has_the_same_name_as_in_fauxka(path: str) -> None:
     folder, _, name = path.partition("/")
     if name in (LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA):
         return
@@ -114,13 +114,13 @@ def written_again(batch: WholeBatch) -> bytes:
 
 
 @pytest.mark.parametrize("path", [*kafka_files("*.log"), "bootstrap.checkpoint"])
-def test_every_batch_is_written_again_byte_for_byte(path: str) -> None:
+def test_every_batch_is_encoded_byte_for_byte(path: str) -> None:
     data = kafka_bytes(path)
 
     assert b"".join(map(written_again, whole_batches(data))) == data
 
 
-def test_every_marker_is_built_again_byte_for_byte() -> None:
+def test_every_marker_is_encoded_byte_for_byte() -> None:
     control_batches = [
         batch for path in kafka_files("*.log") for batch in whole_batches(kafka_bytes(path)) if batch.header.is_control
     ]
@@ -143,7 +143,7 @@ def test_every_marker_is_built_again_byte_for_byte() -> None:
 
 
 @pytest.mark.parametrize("path", kafka_files("*.index"))
-def test_offset_index_is_written_again_byte_for_byte(path: str) -> None:
+def test_offset_index_is_encoded_byte_for_byte(path: str) -> None:
     files, base_offset = real_files(path)
     real = OffsetIndex(files, path, base_offset, INDEX_BYTES)
     index = OffsetIndex(files, "again-0/index", base_offset, INDEX_BYTES)
@@ -156,7 +156,7 @@ def test_offset_index_is_written_again_byte_for_byte(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", kafka_files("*.timeindex"))
-def test_time_index_is_written_again_byte_for_byte(path: str) -> None:
+def test_time_index_is_encoded_byte_for_byte(path: str) -> None:
     files, base_offset = real_files(path)
     real = TimeIndex(files, path, base_offset, INDEX_BYTES)
     index = TimeIndex(files, "again-0/index", base_offset, INDEX_BYTES)
@@ -169,7 +169,7 @@ def test_time_index_is_written_again_byte_for_byte(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", kafka_files("*.txnindex"))
-def test_transaction_index_is_written_again_byte_for_byte(path: str) -> None:
+def test_transaction_index_is_encoded_byte_for_byte(path: str) -> None:
     files, base_offset = real_files(path)
     real = TransactionIndex(files, path)
     real.check(base_offset)

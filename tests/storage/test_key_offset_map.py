@@ -13,7 +13,7 @@ def test_unknown_key_has_no_offset() -> None:
 
 
 @given(st.lists(st.tuples(keys, st.integers(0, 2**63 - 1)), max_size=200))
-def test_last_offset_put_is_found_for_every_key(puts: list[tuple[bytes, int]]) -> None:
+def test_last_offset_is_found_for_every_key(puts: list[tuple[bytes, int]]) -> None:
     offsets, model = KeyOffsetMap(10**6, len(puts)), dict[bytes, int]()
 
     for key, offset in puts:
@@ -24,7 +24,7 @@ def test_last_offset_put_is_found_for_every_key(puts: list[tuple[bytes, int]]) -
     assert not offsets.is_full
 
 
-def test_map_is_full_before_its_memory_is() -> None:
+def test_map_is_full_at_its_load_factor() -> None:
     offsets = KeyOffsetMap(24 * 100, 10**9)
 
     count = 0
@@ -36,7 +36,7 @@ def test_map_is_full_before_its_memory_is() -> None:
     assert [offsets.find(b"%d" % number) for number in range(count)] == list(range(count))
 
 
-def test_known_key_takes_no_more_room() -> None:
+def test_existing_key_needs_no_more_slots() -> None:
     offsets = KeyOffsetMap(24 * 3, 10)
 
     for offset in range(100):

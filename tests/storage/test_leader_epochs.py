@@ -17,7 +17,7 @@ def epochs(*entries: tuple[int, int]) -> LeaderEpochCache:
     return cache
 
 
-def test_epoch_ends_where_the_next_known_one_begins_and_the_latest_at_the_log_end() -> None:
+def test_epoch_ends_where_the_next_one_starts_and_the_latest_at_the_log_end() -> None:
     cache = epochs((2, 0), (4, 10), (7, 25))
 
     found = [cache.end_offset_for(epoch, 40) for epoch in (-1, 1, 2, 3, 4, 6, 7, 8)]
@@ -38,13 +38,13 @@ def test_log_without_epochs_has_none() -> None:
     assert epochs().end_offset_for(0, 0) == UNKNOWN
 
 
-def test_epoch_that_is_not_newer_changes_nothing() -> None:
+def test_older_epoch_changes_nothing() -> None:
     cache = epochs((2, 0), (2, 5), (1, 9))
 
     assert cache.entries() == [(2, 0)]
 
 
-def test_first_epoch_begins_at_the_log_start() -> None:
+def test_first_epoch_starts_at_the_log_start() -> None:
     cache = epochs((0, 0), (1, 10), (2, 20))
 
     cache.truncate_from_start(12)

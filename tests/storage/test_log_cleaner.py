@@ -20,7 +20,7 @@ def idempotent(producer_id: int, base_sequence: int) -> BatchOptions:
     return BatchOptions(producer_id=producer_id, producer_epoch=0, base_sequence=base_sequence)
 
 
-def test_of_each_key_the_last_record_is_kept_with_its_offset() -> None:
+def test_last_record_of_each_key_is_kept_with_its_offset() -> None:
     log = CleanedLog()
     for number in range(10):
         log.put(("ab"[number % 2], str(number)))
@@ -44,7 +44,7 @@ def test_reads_from_deleted_offsets_begin_at_the_next_record() -> None:
     assert first_offsets == [2, 2, 2, 5, 5, 5, 8, 8, 8]
 
 
-def test_active_segment_is_left_alone() -> None:
+def test_active_segment_is_not_cleaned() -> None:
     log = CleanedLog()
     log.put(("a", "0"))
     log.put(("a", "1"))
@@ -53,7 +53,7 @@ def test_active_segment_is_left_alone() -> None:
     assert len(log.values()) == 2
 
 
-def test_keys_of_the_active_segment_do_not_supersede_those_before() -> None:
+def test_keys_of_the_active_segment_do_not_supersede_earlier_records() -> None:
     log = CleanedLog()
     log.put(("a", "0"))
     log.roll()
@@ -64,7 +64,7 @@ def test_keys_of_the_active_segment_do_not_supersede_those_before() -> None:
     assert log.values() == {0: ("a", "0"), 1: ("a", "1")}
 
 
-def test_records_superseded_within_a_batch_go_from_it() -> None:
+def test_records_superseded_within_a_batch_are_removed() -> None:
     log = CleanedLog()
     log.put(("a", "0"), ("b", "1"), ("a", "2"))
     log.roll()
@@ -89,7 +89,7 @@ def test_compressed_batches_stay_compressed(codec: Compression) -> None:
     assert {parse_header(each).attributes for each in batches_in(read_all(log.log))} == {codec}
 
 
-def test_tombstone_goes_at_the_first_cleaning_after_its_delete_horizon() -> None:
+def test_tombstone_is_removed_by_the_first_cleaning_after_its_delete_horizon() -> None:
     log = CleanedLog()
 
     def clean_with_news(now_ms: int) -> dict[int, tuple[str, str | None]]:
@@ -125,7 +125,7 @@ def test_newest_batch_of_a_producer_is_recognised_after_its_records_are_deleted(
     assert result.is_duplicate and result.base_offset == 1
 
 
-def test_records_without_a_key_go() -> None:
+def test_records_without_a_key_are_removed() -> None:
     log = CleanedLog(LogConfig())
     append(log.log, batch(record(b"v", None)))
     log.log.config = COMPACTING
@@ -140,7 +140,7 @@ def test_records_without_a_key_go() -> None:
 # -- transactions
 
 
-def test_aborted_records_go_and_do_not_supersede_others() -> None:
+def test_aborted_records_are_removed_and_do_not_supersede_others() -> None:
     log = stored_log(
         [transactional(1, 0, ("a", "0")), marker(1, is_commit=True)],
         [transactional(1, 1, ("a", "2")), marker(1, is_commit=False), transactional(2, 0, ("z", "4"))],
@@ -169,7 +169,7 @@ def offsets_of_markers(log: CleanedLog) -> list[int]:
     return [header.base_offset for header in headers if header.is_control and header.records_count]
 
 
-def test_marker_of_an_emptied_transaction_goes_after_its_delete_horizon() -> None:
+def test_marker_of_an_emptied_transaction_is_removed_after_its_delete_horizon() -> None:
     log = stored_log(
         [transactional(1, 0, ("a", "0")), marker(1, is_commit=True)],
         [transactional(1, 1, ("a", "2")), marker(1, is_commit=True)],
@@ -204,7 +204,7 @@ def test_transaction_index_keeps_the_transactions_that_have_batches() -> None:
     assert [entry for segment in log.log.segments for entry in segment.transaction_index.entries()] != []
 
 
-def test_nothing_from_an_open_transaction_on_is_cleaned() -> None:
+def test_log_is_cleaned_only_before_the_first_open_transaction() -> None:
     log = stored_log(
         [transactional(9, 0, ("a", "0")), marker(9, is_commit=True), transactional(9, 1, ("a", "2"))],
         [marker(9, is_commit=True), transactional(1, 0, ("b", "4"))],

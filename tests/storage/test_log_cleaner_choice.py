@@ -19,7 +19,7 @@ from .logs import append
 HOUR_MS = 3_600_000
 
 
-def test_log_is_left_until_enough_of_it_is_dirty() -> None:
+def test_log_below_the_dirty_ratio_is_not_cleaned() -> None:
     log = CleanedLog(replace(COMPACTING, min_cleanable_dirty_ratio=0.5))
     log.put(("a", "0" * 1000))
     log.roll()
@@ -34,7 +34,7 @@ def test_log_is_left_until_enough_of_it_is_dirty() -> None:
     assert log.clean() == 1
 
 
-def test_overdue_log_is_cleaned_however_little_is_dirty() -> None:
+def test_overdue_log_is_cleaned_at_any_dirty_ratio() -> None:
     log = CleanedLog(replace(COMPACTING, min_cleanable_dirty_ratio=0.5, max_compaction_lag_ms=HOUR_MS))
     log.put(("a", "0" * 1000))
     log.roll()
@@ -46,7 +46,7 @@ def test_overdue_log_is_cleaned_however_little_is_dirty() -> None:
     assert log.clean(NOW_MS + HOUR_MS + 1) == 1
 
 
-def test_segments_within_the_compaction_lag_are_left_alone() -> None:
+def test_segments_within_the_compaction_lag_are_not_cleaned() -> None:
     log = CleanedLog(replace(COMPACTING, min_compaction_lag_ms=HOUR_MS))
     log.put(("a", "0"))
     log.put(("a", "1"))
@@ -72,7 +72,7 @@ def test_dirtiest_log_is_cleaned_first() -> None:
     assert first is not None and first.log.topic_partition == "whole-0"
 
 
-def test_segments_are_merged_as_far_as_one_segment_may_hold() -> None:
+def test_segments_are_merged_up_to_the_segment_size() -> None:
     log = CleanedLog()
     for number in range(6):
         log.put((str(number), "v" * 100))
@@ -86,7 +86,7 @@ def test_segments_are_merged_as_far_as_one_segment_may_hold() -> None:
     assert [segment.size for segment in log.log.segments] == [2 * size] * 3 + [0]
 
 
-def test_more_keys_than_the_map_holds_take_several_cleanings() -> None:
+def test_more_keys_than_the_map_can_hold_need_several_cleanings() -> None:
     log = CleanedLog()
     for number in range(40):
         log.put((str(number % 20), str(number)))
@@ -100,7 +100,7 @@ def test_more_keys_than_the_map_holds_take_several_cleanings() -> None:
     assert len(log.values()) == 20
 
 
-def test_checkpoint_names_the_first_dirty_offset_and_is_read_again() -> None:
+def test_checkpoint_stores_the_first_dirty_offset() -> None:
     log = CleanedLog()
     log.put(("a", "0"))
     log.put(("a", "1"))
@@ -112,7 +112,7 @@ def test_checkpoint_names_the_first_dirty_offset_and_is_read_again() -> None:
     assert LogCleaner(log.file_system, log.logs).begin(NOW_MS) is None
 
 
-def test_topic_of_the_same_name_made_anew_is_dirty_from_its_beginning() -> None:
+def test_recreated_topic_is_dirty_from_its_start() -> None:
     log = CleanedLog()
     log.put(("a", "0"))
     log.roll()
@@ -131,7 +131,7 @@ def test_topic_of_the_same_name_made_anew_is_dirty_from_its_beginning() -> None:
 # -- cleaning beside the log's own work
 
 
-def test_log_takes_and_gives_batches_while_it_is_cleaned() -> None:
+def test_log_is_appended_to_and_read_while_it_is_cleaned() -> None:
     log = CleanedLog()
     log.put(("a", "0"))
     log.put(("a", "1"))
@@ -150,7 +150,7 @@ def test_log_takes_and_gives_batches_while_it_is_cleaned() -> None:
     assert log.values() == {1: ("a", "1"), 2: ("a", "2")}
 
 
-def test_log_that_is_being_cleaned_loses_no_segments_to_retention() -> None:
+def test_retention_deletes_no_segments_during_a_cleaning() -> None:
     both = frozenset({CleanupPolicy.COMPACT, CleanupPolicy.DELETE})
     log = CleanedLog(replace(COMPACTING, cleanup_policies=both, retention_ms=HOUR_MS))
     log.put(("a", "0"))
@@ -167,7 +167,7 @@ def test_log_that_is_being_cleaned_loses_no_segments_to_retention() -> None:
     assert log.logs.enforce_retention(NOW_MS + 2 * HOUR_MS) == 2
 
 
-def test_cleaning_of_a_deleted_topic_ends_and_leaves_nothing() -> None:
+def test_cleaning_of_a_deleted_topic_ends_without_leftover_files() -> None:
     log = CleanedLog()
     log.put(("a", "0"))
     log.roll()
@@ -184,7 +184,7 @@ def test_cleaning_of_a_deleted_topic_ends_and_leaves_nothing() -> None:
     assert log.clean() == 0
 
 
-def test_cancelled_cleaning_leaves_the_log_as_it_was() -> None:
+def test_cancelled_cleaning_leaves_the_log_unchanged() -> None:
     log = CleanedLog()
     log.put(("a", "0"))
     log.put(("a", "1"))
@@ -204,7 +204,7 @@ def test_cancelled_cleaning_leaves_the_log_as_it_was() -> None:
     assert log.clean() == 1
 
 
-def test_damaged_log_is_left_alone_from_then_on(tmp_path: Path) -> None:
+def test_damaged_log_is_not_cleaned_again(tmp_path: Path) -> None:
     log = CleanedLog(file_system=OsFileSystem(tmp_path))
     log.put(("a", "0"))
     log.put(("a", "1"))

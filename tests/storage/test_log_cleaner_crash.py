@@ -112,7 +112,7 @@ def test_cleaning_changes_names_in_many_steps() -> None:
 
 
 @pytest.mark.parametrize("number", range(len(COPIES)))
-def test_crash_between_any_two_steps_leaves_a_whole_log(number: int) -> None:
+def test_crash_between_any_two_steps_leaves_a_complete_log(number: int) -> None:
     log = CleanedLog(file_system=copy_of(COPIES[number], InterruptedFileSystem()))
 
     names = log.file_system.names_in(FOLDER)
@@ -128,7 +128,7 @@ def test_crash_between_any_two_steps_leaves_a_whole_log(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", range(len(COPIES)))
-def test_crash_while_a_crash_is_recovered_from_leaves_a_whole_log(number: int) -> None:
+def test_crash_during_recovery_leaves_a_complete_log(number: int) -> None:
     files = InterruptedFileSystem()
     copy_of(COPIES[number], files)
     files.is_copying = True
@@ -140,7 +140,7 @@ def test_crash_while_a_crash_is_recovered_from_leaves_a_whole_log(number: int) -
 
 
 @pytest.mark.parametrize("number", range(len(COPIES) - 1))
-def test_step_that_a_file_refuses_is_taken_later(number: int) -> None:
+def test_step_that_failed_with_oserror_is_repeated_later(number: int) -> None:
     files = InterruptedFileSystem()
     log = log_to_clean(files)
     files.refused_change = files.changes + number
@@ -159,7 +159,7 @@ def test_step_that_a_file_refuses_is_taken_later(number: int) -> None:
     assert latest(CleanedLog(file_system=copy_of(files, InterruptedFileSystem())).log) == EXPECTED
 
 
-def test_log_whose_files_refuse_is_left_alone_for_a_while() -> None:
+def test_log_with_failing_files_is_cleaned_again_after_the_retry_time() -> None:
     files = InterruptedFileSystem()
     log = log_to_clean(files)
     cleaning = log.cleaner.begin(NOW_MS)

@@ -46,7 +46,7 @@ def fail(disk: FaultyFileSystem, kind: OperationKind, suffix: str = "", *, times
 
 
 @pytest.mark.parametrize("suffix", [".log", ".timeindex", ".snapshot"])
-def test_batch_that_goes_to_the_old_segment_after_a_failed_roll_survives_a_kill(suffix: str) -> None:
+def test_batch_in_the_old_segment_after_a_failed_roll_survives_a_kill(suffix: str) -> None:
     disk = new_disk()
     _, log = started(disk)
     append(log, sized_batch(300))
@@ -63,7 +63,7 @@ def test_batch_that_goes_to_the_old_segment_after_a_failed_roll_survives_a_kill(
     assert [len(each) for each in batches_in(read_all(left))] == [300, 80, 300]
 
 
-def test_tail_that_a_failed_write_left_in_a_rolled_segment_costs_none_of_those_behind() -> None:
+def test_torn_tail_in_a_rolled_segment_does_not_drop_later_segments() -> None:
     disk = new_disk()
     _, log = started(disk)
     append(log, sized_batch(300))
@@ -78,7 +78,7 @@ def test_tail_that_a_failed_write_left_in_a_rolled_segment_costs_none_of_those_b
     assert left.log_end_offset == 2
 
 
-def test_log_begins_where_its_files_do_although_one_could_not_be_deleted() -> None:
+def test_log_starts_at_its_first_file_after_a_failed_deletion() -> None:
     disk = new_disk()
     _, log = started(disk, LogConfig(segment_bytes=400, retention_bytes=0))
     for _ in range(4):
@@ -95,7 +95,7 @@ def test_log_begins_where_its_files_do_although_one_could_not_be_deleted() -> No
     assert left.log_start_offset == log.log_start_offset
 
 
-def test_clean_mark_that_a_start_took_away_never_comes_back() -> None:
+def test_deleted_clean_shutdown_mark_does_not_reappear() -> None:
     disk = new_disk()
     manager, _ = started(disk)
     manager.close()
@@ -106,7 +106,7 @@ def test_clean_mark_that_a_start_took_away_never_comes_back() -> None:
     assert True not in left
 
 
-def test_clean_mark_never_comes_back_although_the_first_start_was_killed() -> None:
+def test_clean_shutdown_mark_does_not_reappear_after_a_killed_start() -> None:
     disk = new_disk()
     manager, _ = started(disk)
     manager.close()
@@ -121,7 +121,7 @@ def test_clean_mark_never_comes_back_although_the_first_start_was_killed() -> No
     assert True not in left
 
 
-def test_segments_behind_damage_never_come_back() -> None:
+def test_segments_after_damage_do_not_reappear() -> None:
     disk = new_disk()
     _, log = started(disk)
     for _ in range(4):
@@ -139,7 +139,7 @@ def test_segments_behind_damage_never_come_back() -> None:
         assert f"{3:020d}.log" not in names
 
 
-def test_segment_behind_a_lost_end_is_dropped_with_it() -> None:
+def test_segment_after_a_lost_end_is_dropped() -> None:
     disk = new_disk()
     manager, log = started(disk)
     append(log, sized_batch(100))
@@ -155,7 +155,7 @@ def test_segment_behind_a_lost_end_is_dropped_with_it() -> None:
     assert len(recovered.segments) == 1
 
 
-def test_gap_between_segments_stays_where_compaction_may_have_made_it() -> None:
+def test_gap_between_segments_of_a_compacted_log_stays() -> None:
     disk = new_disk()
     _, log = started(disk)
     for _ in range(4):
@@ -188,7 +188,7 @@ def test_bytes_of_a_failed_flush_are_durable_after_the_next_successful_flush() -
         assert left.log_end_offset == 1
 
 
-def test_time_index_that_was_not_safe_when_the_power_went_is_written_anew() -> None:
+def test_time_index_lost_in_a_power_loss_is_rebuilt() -> None:
     disk = new_disk()
     manager, log = started(disk)
     append(log, sized_batch(300, timestamp=NOW_MS))
@@ -218,7 +218,7 @@ def test_producers_of_deleted_records_are_dropped_at_start_as_in_kafka() -> None
     assert list(left.producers.active_producers()) == []
 
 
-def test_leader_epoch_in_which_nothing_was_written_gives_way_to_the_next() -> None:
+def test_leader_epoch_without_records_is_replaced_by_the_next() -> None:
     _, log = started(new_disk())
 
     log.assign_leader_epoch(0)

@@ -28,7 +28,7 @@ SUFFIXES = [LOG_SUFFIX, INDEX_SUFFIX, TIME_INDEX_SUFFIX, TRANSACTION_INDEX_SUFFI
 
 @pytest.mark.parametrize("topic_name", ["demo", "a-b", "a.b-1", "a-0.b", "-", "-0", "__consumer_offsets", "x" * 249])
 @pytest.mark.parametrize("partition", [0, 9, 10, 2**31 - 1])
-def test_folder_of_a_partition_names_it(topic_name: str, partition: int) -> None:
+def test_folder_name_contains_topic_and_partition(topic_name: str, partition: int) -> None:
     assert partition_of(partition_folder(topic_name, partition)) == (topic_name, partition)
 
 
@@ -55,16 +55,16 @@ def test_folder_of_a_partition_names_it(topic_name: str, partition: int) -> None
         "lost+found",
     ],
 )
-def test_folder_that_kafka_does_not_name_so_is_no_partitions(folder: str) -> None:
+def test_folder_with_a_name_that_kafka_does_not_write_is_not_a_partition(folder: str) -> None:
     assert partition_of(folder) is None
 
 
-def test_stray_folder_is_named_as_a_real_kafka_named_it() -> None:
+def test_stray_folder_has_the_name_of_a_real_kafka() -> None:
     assert stray_folder("surv-x", 0, UNIQUE_ID) == "surv-x-0.47e98eea0c16460aa15cf6956950a799-stray"
 
 
 @pytest.mark.parametrize("topic_name", ["demo", "a.b-0", "x" * 249])
-def test_folder_that_was_given_up_is_no_partitions(topic_name: str) -> None:
+def test_deleted_or_stray_folder_is_not_a_partition(topic_name: str) -> None:
     deleted, stray = deleted_folder(topic_name, 3, UNIQUE_ID), stray_folder(topic_name, 3, UNIQUE_ID)
 
     assert (partition_of(deleted), partition_of(stray)) == (None, None)
@@ -88,7 +88,7 @@ def test_topic_named_like_a_deleted_folder_keeps_its_partition() -> None:
 
 @pytest.mark.parametrize("base_offset", [0, 13, 2**63 - 1])
 @pytest.mark.parametrize("suffix", [*SUFFIXES, LOG_SUFFIX + SWAP_SUFFIX, INDEX_SUFFIX + CLEANED_SUFFIX])
-def test_file_is_named_by_its_base_offset(base_offset: int, suffix: str) -> None:
+def test_file_name_contains_the_base_offset(base_offset: int, suffix: str) -> None:
     folder, _, name = segment_path("demo-0", base_offset, suffix).partition("/")
 
     assert folder == "demo-0"

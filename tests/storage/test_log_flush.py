@@ -61,7 +61,7 @@ def test_snapshot_of_many_producers_is_written_by_the_next_flush() -> None:
     assert snapshots(files) == [log.segments.active.base_offset]
 
 
-def test_many_producers_are_known_after_a_crash_before_their_snapshot_was_written() -> None:
+def test_many_producers_survive_a_crash_before_their_snapshot_was_written() -> None:
     files = MemoryFileSystem()
     log = rolled_log(files)
     last_sequences = {entry.producer_id: entry.last_sequence for entry in log.producers.active_producers()}
@@ -71,7 +71,7 @@ def test_many_producers_are_known_after_a_crash_before_their_snapshot_was_writte
     assert {entry.producer_id: entry.last_sequence for entry in loaded.producers.active_producers()} == last_sequences
 
 
-def test_snapshot_written_by_a_flush_holds_the_producers_as_they_were_at_the_roll() -> None:
+def test_snapshot_written_by_a_flush_has_the_producers_of_the_roll() -> None:
     files = MemoryFileSystem()
     log = rolled_log(files)
     flush(log)
@@ -94,7 +94,7 @@ def test_flush_covers_the_log_as_it_was_when_the_flush_began() -> None:
     assert (log.recovery_point, log.log_end_offset) == (1, 2)
 
 
-def test_failed_flush_has_batches_refused_until_one_succeeds() -> None:
+def test_batches_are_refused_after_a_failed_flush_until_one_succeeds() -> None:
     log = new_log(SMALL)
     produce(log, 0)
     log.fail_flush()

@@ -71,7 +71,7 @@ def three_segments() -> tuple[MemoryFileSystem, PartitionLog]:
 # -- a real Kafka's folder
 
 
-def test_kafkas_folder_is_loaded_after_its_clean_stop() -> None:
+def test_kafkas_folder_is_loaded_after_a_clean_shutdown() -> None:
     files = kafka_files("demo-0")
     before = contents(files, "demo-0")
 
@@ -101,7 +101,7 @@ def test_recovery_writes_the_files_that_kafka_had_written(topic: str) -> None:
     assert changed == set()
 
 
-def test_recovery_finds_the_producers_that_kafka_knew() -> None:
+def test_recovery_restores_the_producers_of_kafka() -> None:
     known = load_kafka(kafka_files("demo-0"), LoadState(is_clean=True, recovery_point=15, log_start_offset=2))
     files = kafka_files("demo-0")
     for name in files.names_in("demo-0"):
@@ -117,7 +117,7 @@ def test_recovery_finds_the_producers_that_kafka_knew() -> None:
 # -- clean stops
 
 
-def test_log_is_the_same_after_a_clean_stop() -> None:
+def test_log_is_the_same_after_a_clean_shutdown() -> None:
     files, log = three_segments()
     log.close()
 
@@ -128,7 +128,7 @@ def test_log_is_the_same_after_a_clean_stop() -> None:
     assert loaded.recovery_point == 12
 
 
-def test_only_the_newest_batch_is_a_duplicate_that_is_recognised_after_a_restart() -> None:
+def test_only_the_newest_batch_is_recognised_as_a_duplicate_after_a_restart() -> None:
     files, log = three_segments()
     log.close()
 
@@ -139,7 +139,7 @@ def test_only_the_newest_batch_is_a_duplicate_that_is_recognised_after_a_restart
         produce(loaded, 10)
 
 
-def test_sequences_go_on_where_they_stopped() -> None:
+def test_sequences_continue_after_a_restart() -> None:
     files, log = three_segments()
     log.close()
 
@@ -148,7 +148,7 @@ def test_sequences_go_on_where_they_stopped() -> None:
     assert produce(loaded, 12).base_offset == 12
 
 
-def test_without_any_snapshot_a_clean_stop_leaves_no_producer() -> None:
+def test_clean_shutdown_without_snapshots_leaves_no_producers() -> None:
     files, log = three_segments()
     log.close()
     for name in files.names_in("topic-0"):
@@ -161,7 +161,7 @@ def test_without_any_snapshot_a_clean_stop_leaves_no_producer() -> None:
     assert f"{12:020d}.snapshot" in files.names_in("topic-0")
 
 
-def test_producers_past_their_time_are_not_loaded() -> None:
+def test_expired_producers_are_not_loaded() -> None:
     files, log = three_segments()
     log.close()
 
@@ -188,7 +188,7 @@ def test_log_is_the_same_after_a_crash() -> None:
     }
 
 
-def test_torn_batch_is_cut_off_and_its_sequence_is_free_again() -> None:
+def test_torn_batch_is_truncated_and_its_sequence_is_accepted_again() -> None:
     files, _ = three_segments()
     last = max(name for name in files.names_in("topic-0") if name.endswith(".log"))
     file = files.open(f"topic-0/{last}")
@@ -201,7 +201,7 @@ def test_torn_batch_is_cut_off_and_its_sequence_is_free_again() -> None:
     assert produce(loaded, 11).base_offset == 11
 
 
-def test_zeros_behind_the_last_batch_are_cut_off() -> None:
+def test_zeros_after_the_last_batch_are_truncated() -> None:
     files, _ = three_segments()
     last = max(name for name in files.names_in("topic-0") if name.endswith(".log"))
     files.open(f"topic-0/{last}").append(bytes(100), b"")
@@ -239,7 +239,7 @@ def test_segments_before_the_recovery_point_are_not_read() -> None:
     assert (loaded.log_end_offset, loaded.truncated_bytes) == (12, 0)
 
 
-def test_torn_batch_behind_a_clean_stop_is_cut_off_too() -> None:
+def test_torn_batch_is_truncated_after_a_clean_shutdown_too() -> None:
     files, log = three_segments()
     log.close()
     last = max(name for name in files.names_in("topic-0") if name.endswith(".log"))
@@ -251,7 +251,7 @@ def test_torn_batch_behind_a_clean_stop_is_cut_off_too() -> None:
     assert loaded.log_end_offset == 11
 
 
-def test_missing_index_is_written_anew_after_a_clean_stop() -> None:
+def test_missing_index_is_rebuilt_after_a_clean_shutdown() -> None:
     files, log = three_segments()
     log.close()
     before = contents(files, "topic-0")
@@ -263,7 +263,7 @@ def test_missing_index_is_written_anew_after_a_clean_stop() -> None:
     assert contents(files, "topic-0")[index] == before[index]
 
 
-def test_corrupt_snapshot_is_deleted_and_the_one_before_is_taken() -> None:
+def test_corrupt_snapshot_is_deleted_and_the_previous_one_is_used() -> None:
     files, log = three_segments()
     log.close()
     path = f"topic-0/{12:020d}.snapshot"
@@ -275,7 +275,7 @@ def test_corrupt_snapshot_is_deleted_and_the_one_before_is_taken() -> None:
     assert contents(files, "topic-0")[f"{12:020d}.snapshot"] != b"broken"
 
 
-def test_log_that_ends_before_its_start_begins_anew_there() -> None:
+def test_log_that_ends_before_its_checkpointed_start_starts_empty_there() -> None:
     files, _ = three_segments()
 
     loaded = load(files, LoadState(log_start_offset=20))

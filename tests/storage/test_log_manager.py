@@ -39,13 +39,13 @@ def test_topic_created_again_starts_empty() -> None:
     assert (again.log_end_offset, read_all(again), list(again.producers.active_producers())) == (0, b"", [])
 
 
-def test_new_log_is_led_from_its_beginning() -> None:
+def test_new_log_has_a_leader_epoch_from_offset_0() -> None:
     log = LogManager(MemoryFileSystem()).create("topic", 0, LogConfig(), now_ms=NOW_MS, leader_epoch=2)
 
     assert log.end_offset_for_epoch(2) == EpochEndOffset(2, 0)
 
 
-def test_passes_reach_every_log() -> None:
+def test_retention_and_expiry_apply_to_every_log() -> None:
     logs = LogManager(MemoryFileSystem(), EmulatedVersion.parse("2.4"))
     for partition in range(3):
         produce(logs.create("topic", partition, LogConfig(retention_ms=DAY_MS), now_ms=NOW_MS), 0)

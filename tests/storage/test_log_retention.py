@@ -35,7 +35,7 @@ def test_segments_whose_newest_record_is_too_old_are_deleted() -> None:
     assert [each.offset for each in records_in(read_all(log))] == [2, 3, 4, 5]
 
 
-def test_active_segment_goes_too_and_a_new_one_begins_at_the_end() -> None:
+def test_active_segment_is_deleted_too_and_a_new_one_starts_at_the_end() -> None:
     files = MemoryFileSystem()
     log = log_of_three_segments(LogConfig(segment_bytes=1000, retention_ms=DAY_MS), files)
 
@@ -50,14 +50,14 @@ def test_active_segment_goes_too_and_a_new_one_begins_at_the_end() -> None:
     assert [each.offset for each in records_in(read_all(log))] == [6]
 
 
-def test_empty_log_is_left_alone() -> None:
+def test_retention_keeps_an_empty_log() -> None:
     log = new_log(LogConfig(retention_ms=1, retention_bytes=0))
 
     assert log.enforce_retention(NOW_MS + DAY_MS) == 0
     assert len(log.segments) == 1
 
 
-def test_records_without_timestamps_age_from_when_they_were_written() -> None:
+def test_records_without_timestamps_age_from_their_append() -> None:
     log = new_log(LogConfig(retention_ms=DAY_MS))
     append(log, batch(base_timestamp=-1), now_ms=NOW_MS + 10)
 
@@ -65,7 +65,7 @@ def test_records_without_timestamps_age_from_when_they_were_written() -> None:
     assert log.enforce_retention(NOW_MS + 11 + DAY_MS) == 1
 
 
-def test_younger_segment_keeps_an_older_one_behind_it() -> None:
+def test_older_segment_after_a_young_one_is_kept() -> None:
     log = new_log(LogConfig(segment_bytes=300, retention_ms=DAY_MS))
     append(log, sized_batch(200, timestamp=NOW_MS))
     append(log, sized_batch(200, timestamp=NOW_MS - DAY_MS))
@@ -74,14 +74,14 @@ def test_younger_segment_keeps_an_older_one_behind_it() -> None:
 
 
 @pytest.mark.parametrize(("retention_bytes", "deleted"), [(-1, 0), (2400, 0), (1601, 0), (1600, 1), (800, 2), (0, 3)])
-def test_oldest_segments_are_deleted_while_enough_bytes_are_left(retention_bytes: int, deleted: int) -> None:
+def test_oldest_segments_are_deleted_down_to_retention_bytes(retention_bytes: int, deleted: int) -> None:
     log = log_of_three_segments(LogConfig(segment_bytes=1000, retention_ms=-1, retention_bytes=retention_bytes))
 
     assert log.enforce_retention(NOW_MS) == deleted
     assert log.log_start_offset == 2 * deleted
 
 
-def test_compacted_topic_loses_nothing_by_age() -> None:
+def test_retention_ms_does_not_apply_to_a_compacted_topic() -> None:
     config = LogConfig(segment_bytes=1000, retention_ms=1, cleanup_policies=frozenset({CleanupPolicy.COMPACT}))
     log = new_log(config)
     for index in range(4):
@@ -118,7 +118,7 @@ def test_log_start_never_moves_back() -> None:
 
 
 @pytest.mark.parametrize("offset", [7, -2])
-def test_deleting_outside_of_the_log_is_refused(offset: int) -> None:
+def test_delete_records_outside_the_log_is_refused(offset: int) -> None:
     log = log_of_three_segments(LogConfig(segment_bytes=1000))
 
     with pytest.raises(KafkaError) as raised:
@@ -127,7 +127,7 @@ def test_deleting_outside_of_the_log_is_refused(offset: int) -> None:
     assert (raised.value.code, log.log_start_offset) == (ErrorCode.OFFSET_OUT_OF_RANGE, 0)
 
 
-def test_topic_that_is_only_compacted_is_not_deleted_from() -> None:
+def test_delete_records_on_a_compacted_topic_is_refused() -> None:
     log = new_log(LogConfig(cleanup_policies=frozenset({CleanupPolicy.COMPACT})))
 
     with pytest.raises(KafkaError) as raised:

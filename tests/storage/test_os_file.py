@@ -119,7 +119,7 @@ def test_file_holds_whole_appends_only_however_writes_fail(
         assert len(on_disk) <= max(len(model) + 4, room)
 
 
-def test_torn_tail_is_cut_at_once(tmp_path: Path) -> None:
+def test_torn_tail_is_truncated_at_once(tmp_path: Path) -> None:
     file = OsFileSystem(tmp_path).open("1.log")
     file.append(b"whole", b"")
 
@@ -130,7 +130,7 @@ def test_torn_tail_is_cut_at_once(tmp_path: Path) -> None:
     assert ((tmp_path / "1.log").read_bytes(), file.size) == (b"whole", 5)
 
 
-def test_torn_tail_that_stays_is_cut_before_the_next_write(tmp_path: Path) -> None:
+def test_remaining_torn_tail_is_truncated_before_the_next_write(tmp_path: Path) -> None:
     file = OsFileSystem(tmp_path).open("1.log")
     file.append(b"whole", b"")
     with full_disk() as disk:
@@ -149,7 +149,7 @@ def test_torn_tail_that_stays_is_cut_before_the_next_write(tmp_path: Path) -> No
     assert ((tmp_path / "1.log").read_bytes(), position) == (b"wholex", 5)
 
 
-def test_torn_tail_in_preallocated_room_becomes_zeros_again(tmp_path: Path) -> None:
+def test_torn_tail_in_preallocated_space_becomes_zeros(tmp_path: Path) -> None:
     file = OsFileSystem(tmp_path).open("1.index")
     file.preallocate(20)
     file.append(b"12", b"")
@@ -199,7 +199,7 @@ def test_short_reads_are_continued_and_missing_bytes_are_an_error(
         file.read(1, 8)
 
 
-def test_preallocated_room_takes_no_blocks(tmp_path: Path) -> None:
+def test_preallocated_space_uses_no_disk_blocks(tmp_path: Path) -> None:
     file = OsFileSystem(tmp_path).open("1.index")
 
     file.preallocate(10_485_760)
@@ -212,7 +212,7 @@ def test_preallocated_room_takes_no_blocks(tmp_path: Path) -> None:
     assert (tmp_path / "1.index").stat().st_size == 8
 
 
-def test_views_come_in_pieces_of_bounded_size(tmp_path: Path) -> None:
+def test_views_have_limited_size(tmp_path: Path) -> None:
     file = OsFileSystem(tmp_path).open("1.log")
     file.append(b"", bytes(2_500_000))
 

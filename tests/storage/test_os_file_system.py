@@ -36,7 +36,7 @@ def test_many_files_share_few_descriptors(tmp_path: Path) -> None:
     assert [(tmp_path / f"a-{number}/1.log").read_bytes() for number in range(50)] == contents
 
 
-def test_descriptor_used_last_stays_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_most_recently_used_descriptor_stays_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = OsFileSystem(tmp_path, OpenDescriptors(3))
     often = files.open("often")
     opened: list[str] = []
@@ -55,7 +55,7 @@ def test_descriptor_used_last_stays_open(tmp_path: Path, monkeypatch: pytest.Mon
     assert "often" not in opened
 
 
-def test_descriptors_are_given_back_with_the_file_system(tmp_path: Path) -> None:
+def test_descriptors_are_closed_with_the_file_system(tmp_path: Path) -> None:
     before = open_descriptors()
     files = OsFileSystem(tmp_path)
     for number in range(20):
@@ -77,7 +77,7 @@ def test_limit_is_a_share_of_the_process_limit_of_open_files() -> None:
     assert (limit_with(300), limit_with(4000), limit_with(12)) == (100, 1000, 8)
 
 
-def test_files_make_room_when_the_process_has_no_descriptor_left(
+def test_cached_descriptors_are_closed_when_the_process_has_none_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     descriptors = OpenDescriptors(100)
@@ -173,7 +173,7 @@ def test_failed_sync_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         step()
 
 
-def test_reads_in_another_thread_meet_no_other_file_while_descriptors_change_hands(tmp_path: Path) -> None:
+def test_reads_on_another_thread_never_read_another_file_while_descriptors_are_reused(tmp_path: Path) -> None:
     files = OsFileSystem(tmp_path, OpenDescriptors(2))
     opened = [files.open(str(number)) for number in range(8)]
     for number, file in enumerate(opened):
@@ -219,7 +219,7 @@ def test_files_are_opened_for_writing_by_the_first_write_only(tmp_path: Path, mo
     assert (file.size, bytes(file.read(0, 4))) == (4, b"0123")
 
 
-def test_missing_folder_is_empty_and_made_by_the_first_file(tmp_path: Path) -> None:
+def test_missing_folder_is_empty_and_created_with_the_first_file(tmp_path: Path) -> None:
     files = OsFileSystem(tmp_path / "x" / "logs")
 
     assert (files.folders(), files.names_in(""), files.exists("a")) == ([], [], False)
@@ -228,7 +228,7 @@ def test_missing_folder_is_empty_and_made_by_the_first_file(tmp_path: Path) -> N
     assert (tmp_path / "x/logs/a-0/1.log").read_bytes() == b""
 
 
-def test_folder_named_relatively_stays_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_relative_root_is_resolved_at_construction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     files = OsFileSystem("logs")
     (tmp_path / "elsewhere").mkdir()
@@ -240,7 +240,7 @@ def test_folder_named_relatively_stays_where_it_was(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("path", ["../x", "a/../../x", "/etc/x", "a/b/c", "a//b", "..", ".", "a/..", "a/"])
-def test_no_path_leads_out_of_the_folder(tmp_path: Path, path: str) -> None:
+def test_paths_outside_the_folder_fail(tmp_path: Path, path: str) -> None:
     files = OsFileSystem(tmp_path / "logs")
 
     with pytest.raises(AssertionError):
@@ -263,7 +263,7 @@ def test_folders_and_other_things_are_not_files(tmp_path: Path) -> None:
         files.delete_folder("a-0")
 
 
-def test_deleted_file_gives_its_room_back_and_is_missed(tmp_path: Path) -> None:
+def test_deleted_file_closes_its_descriptor_and_later_uses_fail(tmp_path: Path) -> None:
     files = OsFileSystem(tmp_path)
     before = open_descriptors()
     file = files.open("1.log")
@@ -326,7 +326,7 @@ def test_replacement_is_synced_before_it_has_the_name_and_the_name_after(
     assert synced == [("a-0/checkpoint.tmp", b"old"), ("a-0", b"new")]
 
 
-def test_time_of_the_last_write_is_that_of_the_disk(tmp_path: Path) -> None:
+def test_modified_ms_is_the_time_of_the_disk(tmp_path: Path) -> None:
     files = OsFileSystem(tmp_path)
     files.open("1.log")
     os.utime(tmp_path / "1.log", ns=(0, 1_700_000_000_123_456_789))

@@ -25,7 +25,7 @@ def all_of(files: FileSystem, path: str) -> bytes:
     return b"".join(file.views(0, file.size))
 
 
-def test_nothing_is_above_until_something_is_written() -> None:
+def test_upper_file_system_is_empty_before_the_first_write() -> None:
     upper = MemoryFileSystem()
     files = OverlayFileSystem(lower_with({"a-0/1.log": b"below"}), upper)
 
@@ -49,7 +49,7 @@ def test_only_appended_bytes_are_in_the_upper_file() -> None:
     assert (all_of(files, "a-0/1.log"), all_of(upper, "a-0/1.log")) == (b"below+above", b"+above")
 
 
-def test_lower_file_cut_to_nothing_is_written_anew() -> None:
+def test_lower_file_truncated_to_0_is_written_again() -> None:
     files = OverlayFileSystem(lower_with({"a-0/1.index": b"damaged"}), MemoryFileSystem())
     file = files.open("a-0/1.index")
 
@@ -59,7 +59,7 @@ def test_lower_file_cut_to_nothing_is_written_anew() -> None:
     assert (file.size, all_of(files, "a-0/1.index")) == (3, b"new")
 
 
-def test_lower_bytes_are_read_where_they_are(tmp_path: Path) -> None:
+def test_lower_bytes_are_not_copied(tmp_path: Path) -> None:
     OsFileSystem(tmp_path).open("1.log").append(b"below", b"")
     files = OverlayFileSystem(OsFileSystem(tmp_path), MemoryFileSystem())
     file = files.open("1.log")
@@ -78,7 +78,7 @@ def test_upper_file_hides_the_lower_one() -> None:
     assert (all_of(files, "a-0/1.log"), files.names_in("a-0")) == (b"upper", ["1.log", "2.log"])
 
 
-def test_time_of_the_last_write_is_of_the_file_written_last(tmp_path: Path) -> None:
+def test_modified_ms_is_that_of_the_last_written_part(tmp_path: Path) -> None:
     OsFileSystem(tmp_path / "lower").open("1.log").append(b"1", b"")
     os.utime(tmp_path / "lower/1.log", ns=(0, 5_000_000))
     files = OverlayFileSystem(OsFileSystem(tmp_path / "lower"), OsFileSystem(tmp_path / "upper"))
@@ -89,7 +89,7 @@ def test_time_of_the_last_write_is_of_the_file_written_last(tmp_path: Path) -> N
     assert (before, files.modified_ms("1.log") > 5) == (5, True)
 
 
-def test_file_taken_away_below_is_missed_and_not_made_again(tmp_path: Path) -> None:
+def test_deleted_lower_file_fails_and_is_not_created_again(tmp_path: Path) -> None:
     OsFileSystem(tmp_path).open("a-0/1.log")
     files = OverlayFileSystem(OsFileSystem(tmp_path), MemoryFileSystem())
     (tmp_path / "a-0/1.log").unlink()
@@ -99,7 +99,7 @@ def test_file_taken_away_below_is_missed_and_not_made_again(tmp_path: Path) -> N
     assert not (tmp_path / "a-0/1.log").exists()
 
 
-def test_folder_that_may_not_be_written_to_is_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_only_folder_is_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     below = OsFileSystem(tmp_path)
     below.open("a-0/1.log").append(b"1", b"")
     below.replace(".kafka_cleanshutdown", b"{}")
@@ -126,7 +126,7 @@ def test_folder_that_may_not_be_written_to_is_served(tmp_path: Path, monkeypatch
     assert sorted(os.listdir(tmp_path)) == [".kafka_cleanshutdown", "a-0"]
 
 
-def test_lower_file_renamed_over_one_that_was_appended_to_leaves_nothing_of_that() -> None:
+def test_lower_file_renamed_over_an_appended_one_replaces_all_of_it() -> None:
     files = OverlayFileSystem(lower_with({"a-0/1.log": b"old", "a-0/1.log.swap": b"new"}), MemoryFileSystem())
     files.open("a-0/1.log").append(b"appended", b"")
     files.open("a-0/2.log").append(b"above", b"")
@@ -138,7 +138,7 @@ def test_lower_file_renamed_over_one_that_was_appended_to_leaves_nothing_of_that
     assert (all_of(files, "a-0/2.log"), files.names_in("a-0")) == (b"new+", ["2.log"])
 
 
-def test_file_opened_before_its_folder_was_renamed_is_appended_to_in_the_new_one() -> None:
+def test_file_opened_before_a_folder_rename_is_appended_to_in_the_new_folder() -> None:
     upper = MemoryFileSystem()
     files = OverlayFileSystem(lower_with({"a-0/1.log": b"below"}), upper)
     file = files.open("a-0/1.log")

@@ -20,7 +20,7 @@ FOUR_PRODUCERS = "demo-0/00000000000000000015.snapshot"
 
 
 @pytest.mark.parametrize("path", SNAPSHOTS)
-def test_snapshot_of_a_real_kafka_is_written_again_byte_for_byte(path: str) -> None:
+def test_snapshot_of_a_real_kafka_is_encoded_byte_for_byte(path: str) -> None:
     data = kafka_bytes(path)
 
     assert encode_snapshot(decode_snapshot(data)) == data
@@ -30,7 +30,7 @@ def test_snapshot_without_producers_is_that_of_a_real_kafka() -> None:
     assert encode_snapshot([]) == bytes.fromhex("0001 48674bc7 00000000")
 
 
-def test_producers_of_a_real_kafka_are_read() -> None:
+def test_snapshot_of_a_real_kafka_is_decoded() -> None:
     assert decode_snapshot(kafka_bytes(FOUR_PRODUCERS)) == [
         ProducerStateEntry(0, 2, (), 0x1A1FCC47EBE, coordinator_epoch=0),
         ProducerStateEntry(1, 0, (CachedBatch(0, 0, 9, 9, 0x1A1FCC47B28),), 0x1A1FCC47B28, current_txn_first_offset=9),
@@ -47,7 +47,7 @@ def test_of_several_batches_only_the_newest_is_kept() -> None:
     assert entry == ProducerStateEntry(7, 3, (newest,), 2)
 
 
-def test_newest_batch_is_given_the_time_of_a_marker_behind_it() -> None:
+def test_newest_batch_gets_the_timestamp_of_a_later_marker() -> None:
     before = ProducerStateEntry(7, 3, (CachedBatch(5, 6, 20, 21, 100),), last_timestamp=200, coordinator_epoch=4)
 
     (entry,) = decode_snapshot(encode_snapshot([before]))
@@ -55,7 +55,7 @@ def test_newest_batch_is_given_the_time_of_a_marker_behind_it() -> None:
     assert (entry.last_timestamp, entry.batches) == (200, (CachedBatch(5, 6, 20, 21, 200),))
 
 
-def test_sequences_that_wrapped_within_a_batch_come_back() -> None:
+def test_sequences_that_wrapped_within_a_batch_are_decoded_as_encoded() -> None:
     wrapped = CachedBatch(2**31 - 2, 1, 100, 103, 5)
 
     (entry,) = decode_snapshot(encode_snapshot([ProducerStateEntry(7, 0, (wrapped,), 5)]))
@@ -83,12 +83,12 @@ def entries(draw: st.DrawFn) -> ProducerStateEntry:
 
 
 @given(st.lists(entries(), max_size=5))
-def test_producers_come_back_as_they_were(producers: list[ProducerStateEntry]) -> None:
+def test_producers_are_decoded_as_encoded(producers: list[ProducerStateEntry]) -> None:
     assert decode_snapshot(encode_snapshot(iter(producers))) == producers
 
 
 @pytest.mark.parametrize("path", SNAPSHOTS)
-def test_snapshot_with_any_bit_wrong_is_refused(path: str) -> None:
+def test_snapshot_with_a_flipped_bit_is_refused(path: str) -> None:
     data = kafka_bytes(path)
 
     taken = [bit for bit in range(8 * len(data)) if is_taken(damaged_bit(data, bit))]
@@ -97,13 +97,13 @@ def test_snapshot_with_any_bit_wrong_is_refused(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", SNAPSHOTS)
-def test_snapshot_cut_anywhere_is_refused(path: str) -> None:
+def test_truncated_snapshot_is_refused(path: str) -> None:
     data = kafka_bytes(path)
 
     assert [size for size in range(len(data)) if is_taken(data[:size])] == []
 
 
-def test_snapshot_with_bytes_behind_its_end_is_refused() -> None:
+def test_snapshot_with_trailing_bytes_is_refused() -> None:
     assert not is_taken(kafka_bytes(FOUR_PRODUCERS) + bytes(46))
 
 
@@ -139,7 +139,7 @@ def test_refusal_names_the_fault(data: bytes, words: str) -> None:
 
 
 @given(st.binary(max_size=120))
-def test_any_bytes_behind_a_right_checksum_give_producers_or_are_refused(content: bytes) -> None:
+def test_any_bytes_with_a_correct_checksum_are_decoded_or_refused(content: bytes) -> None:
     is_whole = len(content) % 46 == 0
 
     assert is_taken(sealed(1, len(content) // 46, content)) == is_whole

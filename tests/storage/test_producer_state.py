@@ -93,7 +93,7 @@ def test_duplicate_is_checked_like_any_batch_first() -> None:
     ],
     ids=["gap", "longer", "shorter", "second half", "two joined", "overlap"],
 )
-def test_anything_but_the_next_or_a_cached_batch_is_out_of_order(
+def test_batch_that_is_neither_next_nor_cached_is_out_of_order(
     base_sequence: int, count: int, rule: SequenceRule
 ) -> None:
     log = log_of_five()
@@ -107,7 +107,7 @@ def test_anything_but_the_next_or_a_cached_batch_is_out_of_order(
     assert produce(log, 10).base_offset == 10
 
 
-def test_refusal_carries_the_numbers() -> None:
+def test_refusal_has_batch_and_producer_state() -> None:
     log = new_log()
     produce(log, 0, 2)
     produce(log, 2, 3)
@@ -126,7 +126,7 @@ def test_refusal_carries_the_numbers() -> None:
     )
 
 
-def test_batch_that_left_the_cache_is_before_it() -> None:
+def test_batch_older_than_the_cache_is_refused_as_before_the_cache() -> None:
     log = log_of_five()
     produce(log, 10, 2)
 
@@ -174,7 +174,7 @@ def test_epoch_minus_one_never_checks_the_order_and_still_recognises_duplicates(
     assert offsets == [0, 2, 4, 2]
 
 
-def test_sequences_go_on_at_zero_after_the_greatest() -> None:
+def test_sequences_wrap_to_zero() -> None:
     log = new_log()
 
     offsets = [produce(log, sequence, 2).base_offset for sequence in (2147483645, 2147483647, 1, 2147483647)]
@@ -193,7 +193,7 @@ def test_producers_and_plain_batches_do_not_touch_one_another() -> None:
     assert sorted(entry.producer_id for entry in log.producers.active_producers()) == [1, 2]
 
 
-def test_plain_batch_in_an_open_transaction_is_refused_and_the_transaction_holds_back_the_stable_offset() -> None:
+def test_plain_batch_in_an_open_transaction_is_refused_and_the_last_stable_offset_stays() -> None:
     log = new_log()
     append(log, batch())
     append(log, batch(record(), attributes=0x10, producer_id=7, producer_epoch=0, base_sequence=0))
@@ -207,7 +207,7 @@ def test_plain_batch_in_an_open_transaction_is_refused_and_the_transaction_holds
     assert entry.current_txn_first_offset == 1
 
 
-def test_entry_without_batches_goes_on_at_zero() -> None:
+def test_entry_without_batches_expects_sequence_zero() -> None:
     log = new_log()
     log.producers.commit(ProducerStateEntry(7, 3, last_timestamp=NOW_MS, coordinator_epoch=0))
 
@@ -219,7 +219,7 @@ def test_entry_without_batches_goes_on_at_zero() -> None:
 
 
 @pytest.mark.parametrize(("version", "code"), [("2.0", 45), ("2.1", 59), ("2.4", 59), ("2.5", 45)])
-def test_sequence_after_a_lone_marker_is_refused_by_version(version: str, code: int) -> None:
+def test_sequence_after_a_lone_marker_is_refused_with_the_versions_error(version: str, code: int) -> None:
     log = new_log(version=version)
     log.producers.commit(ProducerStateEntry(7, 0, last_timestamp=NOW_MS, coordinator_epoch=0))
 
@@ -248,7 +248,7 @@ def test_duplicate_does_not_keep_its_producer_alive() -> None:
     assert log.producers.remove_expired(NOW_MS + DAY_MS) == 1
 
 
-def test_producer_without_timestamps_expires_at_the_next_look() -> None:
+def test_producer_without_timestamps_expires_at_the_next_check() -> None:
     log = new_log()
     produce(log, 0, timestamp=-1)
 
@@ -273,7 +273,7 @@ def test_producer_whose_transaction_ended_expires_like_any_other() -> None:
     assert producers.remove_expired(10 * DAY_MS) == 1
 
 
-def test_expiration_of_a_new_configuration_holds_at_once() -> None:
+def test_new_expiration_applies_at_once() -> None:
     log = new_log()
     produce(log, 0)
 
@@ -305,13 +305,13 @@ def test_evicted_batch_is_not_recognised_and_lies_before_the_cached_ones(sequenc
     assert (refused.refusal.expected_sequence, log.log_end_offset) == (10, 10)
 
 
-def test_evicted_batch_is_answered_as_the_version_answers_batches_that_are_too_old() -> None:
+def test_evicted_batch_gets_the_versions_error_for_old_batches() -> None:
     log = evicted_log(version="1.0")
 
     assert refusal(log, 8, 2).code is ErrorCode.DUPLICATE_SEQUENCE_NUMBER
 
 
-def test_the_next_batch_after_an_eviction_is_appended_and_all_five_places_are_free() -> None:
+def test_five_batches_are_cached_again_after_an_eviction() -> None:
     log = evicted_log()
 
     for sequence in range(10, 20, 2):

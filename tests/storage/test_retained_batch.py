@@ -59,7 +59,7 @@ def kept_of(stored: bytes, offsets: set[int], verdict: BatchRetentionResult = KE
 
 
 @pytest.mark.parametrize("number", range(len(CASES)))
-def test_batch_is_left_as_kafka_leaves_it(number: int) -> None:
+def test_cleaned_batch_equals_kafkas(number: int) -> None:
     expected = CASES[number].rpartition(" ")[2]
 
     result = retained(CASES[number])
@@ -77,7 +77,7 @@ def test_batch_is_left_as_kafka_leaves_it(number: int) -> None:
     assert is_crc_right(memoryview(result), header.crc)
 
 
-def test_batch_whose_records_all_stay_is_not_copied() -> None:
+def test_batch_with_all_records_kept_is_not_copied() -> None:
     stored = memoryview(batch(records(3, key=b"k"), count=3))
 
     assert retained_batch(parse_header(stored), stored, DELETE_EMPTY, keep_all, NOW_MS) is stored

@@ -53,14 +53,14 @@ def test_entry_has_the_bytes_of_a_real_kafka() -> None:
     assert content(files) == REAL
 
 
-def test_entry_of_a_real_kafka_is_read() -> None:
+def test_entry_of_a_real_kafka_is_decoded() -> None:
     index = index_holding(REAL)
     index.check(2)
 
     assert list(index.entries()) == [REAL_TRANSACTION]
 
 
-def test_file_is_there_only_while_there_is_an_entry() -> None:
+def test_file_exists_only_with_entries() -> None:
     files = MemoryFileSystem()
     index = index_of(files=files)
     before = files.exists(PATH)
@@ -72,7 +72,7 @@ def test_file_is_there_only_while_there_is_an_entry() -> None:
     assert list(index.entries()) == []
 
 
-def test_index_that_was_cleared_takes_entries_again() -> None:
+def test_cleared_index_accepts_entries() -> None:
     index = index_of(*OVERLAPPING)
     index.clear()
     index.append(REAL_TRANSACTION)
@@ -80,7 +80,7 @@ def test_index_that_was_cleared_takes_entries_again() -> None:
     assert list(index.entries()) == [REAL_TRANSACTION]
 
 
-def test_index_opened_again_goes_on_behind_its_entries() -> None:
+def test_reopened_index_appends_after_its_entries() -> None:
     files = MemoryFileSystem()
     index_of(*OVERLAPPING[:2], files=files).close()
 
@@ -89,7 +89,7 @@ def test_index_opened_again_goes_on_behind_its_entries() -> None:
     assert list(index.entries()) == OVERLAPPING
 
 
-def test_more_entries_than_are_read_at_a_time_come_in_order() -> None:
+def test_more_entries_than_one_read_are_returned_in_order() -> None:
     many = [AbortedTransaction(number, number, number, number + 1) for number in range(1000)]
     index = index_of(*many)
 
@@ -97,7 +97,7 @@ def test_more_entries_than_are_read_at_a_time_come_in_order() -> None:
     assert list(index.entries(700)) == many[700:]
 
 
-def test_marker_that_is_not_behind_the_last_is_our_own_error() -> None:
+def test_marker_before_the_last_entry_fails_the_assertion() -> None:
     index = index_of(REAL_TRANSACTION)
 
     with pytest.raises(AssertionError, match="does not follow"):
@@ -152,7 +152,7 @@ def sound_transactions(draw: st.DrawFn) -> list[AbortedTransaction]:
 
 
 @given(sound_transactions(), st.integers(0, 64), st.integers(0, 64))
-def test_entries_that_are_passed_over_change_nothing(
+def test_skipped_entries_do_not_change_the_result(
     transactions: list[AbortedTransaction], fetch_offset: int, upper_offset: int
 ) -> None:
     index = index_of(*transactions)
@@ -160,7 +160,7 @@ def test_entries_that_are_passed_over_change_nothing(
     assert index.collect(fetch_offset, upper_offset) == collected_by_kafka(transactions, fetch_offset, upper_offset)
 
 
-def test_sound_index_passes_the_check() -> None:
+def test_valid_index_passes_the_check() -> None:
     index_of(*OVERLAPPING).check(10)
 
 
@@ -176,14 +176,14 @@ def test_sound_index_passes_the_check() -> None:
     ],
     ids=["version", "same marker", "begins late", "begins before 0", "stable beyond", "stable before 0"],
 )
-def test_entry_that_cannot_be_is_found_by_the_check(entry: tuple[int, ...], words: str) -> None:
+def test_invalid_entry_fails_the_check(entry: tuple[int, ...], words: str) -> None:
     index = index_holding(REAL + struct.pack(">hqqqq", *entry))
 
     with pytest.raises(CorruptFileError, match=words):
         index.check(2)
 
 
-def test_marker_before_the_segment_is_found_by_the_check() -> None:
+def test_marker_before_the_segment_fails_the_check() -> None:
     index = index_holding(REAL)
 
     with pytest.raises(CorruptFileError, match="entry 0 after offset 8"):
@@ -191,7 +191,7 @@ def test_marker_before_the_segment_is_found_by_the_check() -> None:
 
 
 @pytest.mark.parametrize("size", [each for each in range(1, 2 * len(REAL)) if each != len(REAL)])
-def test_index_that_ends_within_an_entry_is_found_by_the_check(size: int) -> None:
+def test_truncated_entry_fails_the_check(size: int) -> None:
     index = index_holding((REAL + struct.pack(">hqqqq", 0, 0, 9, 9, 10))[:size])
 
     with pytest.raises(CorruptFileError, match=f"{size} bytes are not entries"):
@@ -199,7 +199,7 @@ def test_index_that_ends_within_an_entry_is_found_by_the_check(size: int) -> Non
 
 
 @pytest.mark.parametrize("bit", range(8 * len(REAL)))
-def test_damaged_entry_is_found_or_gives_numbers(bit: int) -> None:
+def test_damaged_entry_fails_the_check_or_is_decoded(bit: int) -> None:
     damaged = bytearray(REAL)
     damaged[bit // 8] ^= 1 << bit % 8
     index = index_holding(bytes(damaged))

@@ -78,7 +78,7 @@ def aborted(log: PartitionLog) -> list[AbortedTransaction]:
     return log.segments.aborted_transactions(0, log.log_end_offset)
 
 
-def test_marker_is_the_bytes_that_kafka_writes() -> None:
+def test_marker_has_kafkas_bytes() -> None:
     log = new_log()
 
     end(log, commit=True, producer_id=0, producer_epoch=1, now_ms=REAL_COMMIT_MS)
@@ -86,7 +86,7 @@ def test_marker_is_the_bytes_that_kafka_writes() -> None:
     assert read_all(log)[8:] == REAL_COMMIT_MARKER
 
 
-def test_marker_on_a_log_append_time_topic_says_so_and_can_be_read() -> None:
+def test_marker_on_a_log_append_time_topic_has_that_timestamp_type() -> None:
     log = new_log(LogConfig(message_timestamp_type=TimestampType.LOG_APPEND_TIME))
 
     end(log, commit=False, coordinator_epoch=3, now_ms=NOW_MS + 5)
@@ -137,7 +137,7 @@ def test_abort_of_a_producer_without_a_transaction_leaves_no_entry() -> None:
     assert (aborted(log), log.last_stable_offset) == ([], 2)
 
 
-def test_marker_of_an_unknown_producer_makes_an_entry_without_batches() -> None:
+def test_marker_of_an_unknown_producer_creates_an_entry_without_batches() -> None:
     log = new_log()
 
     end(log, commit=True, producer_epoch=4, coordinator_epoch=2)
@@ -147,7 +147,7 @@ def test_marker_of_an_unknown_producer_makes_an_entry_without_batches() -> None:
     assert (entry.producer_epoch, entry.batches, entry.coordinator_epoch) == (4, (), 2)
 
 
-def test_marker_of_a_greater_epoch_takes_the_remembered_batches() -> None:
+def test_marker_of_a_greater_epoch_drops_the_cached_batches() -> None:
     log = new_log()
     write(log, 0)
 
@@ -158,7 +158,7 @@ def test_marker_of_a_greater_epoch_takes_the_remembered_batches() -> None:
     assert raised.value.code == ErrorCode.INVALID_PRODUCER_EPOCH
 
 
-def test_marker_of_the_same_epoch_leaves_the_remembered_batches() -> None:
+def test_marker_of_the_same_epoch_keeps_the_cached_batches() -> None:
     log = new_log()
     write(log, 0)
 
@@ -181,7 +181,7 @@ def test_version_2_marker_must_raise_the_epoch_of_an_open_transaction() -> None:
     assert refusal_of_end(log, producer_epoch=5, version=2) == ErrorCode.INVALID_PRODUCER_EPOCH
 
 
-def test_version_2_marker_that_comes_again_is_written_again() -> None:
+def test_repeated_version_2_marker_is_written_again() -> None:
     log = new_log()
     write(log, 0)
     end(log, commit=True, producer_epoch=1, version=2)
@@ -208,7 +208,7 @@ def test_marker_of_an_older_coordinator_is_refused() -> None:
     assert refusal_of_end(log, coordinator_epoch=8) == ErrorCode.TRANSACTION_COORDINATOR_FENCED
 
 
-def test_marker_rolls_a_full_segment_and_stands_in_the_index_of_the_new_one() -> None:
+def test_marker_rolls_a_full_segment_and_is_in_the_index_of_the_new_one() -> None:
     log = new_log(LogConfig(segment_bytes=100))
     write(log, 0)
 
@@ -234,7 +234,7 @@ def test_refused_marker_leaves_the_transaction_open_and_can_be_sent_again(suffix
     assert aborted(log) == [AbortedTransaction(7, 0, 1, 2)]
 
 
-def test_marker_that_is_not_flushed_holds_readers_of_committed_records_back_where_every_message_is() -> None:
+def test_unflushed_marker_keeps_the_last_stable_offset_with_flush_messages_1() -> None:
     files = SteeredFileSystem(MemoryFileSystem())
     log = new_log(LogConfig(flush_messages=1), file_system=files)
     write(log, 0)
@@ -260,7 +260,7 @@ def see_first_batch(log: PartitionLog, sequence: int, *, joins: bool, epoch: int
     log.producers.unverified.add(7, seen)
 
 
-def test_batch_behind_one_that_was_seen_and_not_appended_is_out_of_order() -> None:
+def test_batch_after_an_unverified_one_is_out_of_order() -> None:
     log = new_log()
     write(log, 0)
     end(log, commit=True)
@@ -272,7 +272,7 @@ def test_batch_behind_one_that_was_seen_and_not_appended_is_out_of_order() -> No
     assert raised.value.code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
 
 
-def test_batch_that_was_seen_lets_those_behind_it_pass_once_it_is_appended() -> None:
+def test_batches_after_an_unverified_one_are_accepted_once_it_is_appended() -> None:
     log = new_log()
     see_first_batch(log, 0, joins=True)
     write(log, 0)
@@ -280,7 +280,7 @@ def test_batch_that_was_seen_lets_those_behind_it_pass_once_it_is_appended() -> 
     assert write(log, 1).base_offset == 1
 
 
-def test_unknown_producer_that_joins_by_itself_begins_with_sequence_0() -> None:
+def test_unknown_producer_with_epoch_bump_support_starts_at_sequence_0() -> None:
     log = new_log()
     see_first_batch(log, 5, joins=True)
 
@@ -290,7 +290,7 @@ def test_unknown_producer_that_joins_by_itself_begins_with_sequence_0() -> None:
     assert raised.value.code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
 
 
-def test_unknown_producer_that_was_added_before_may_begin_with_any_sequence() -> None:
+def test_unknown_producer_of_an_added_partition_starts_at_any_sequence() -> None:
     log = new_log()
     see_first_batch(log, 5, joins=False)
 

@@ -52,14 +52,14 @@ def test_events_that_were_sent_twice_are_identified_by_their_key(broker: Broker)
     assert broker.verdict("orders", event_id="key").records.duplicates == 1
 
 
-def test_a_rule_is_lifted_at_the_end_of_its_block(broker: Broker) -> None:
+def test_a_rule_is_removed_at_the_end_of_its_block(broker: Broker) -> None:
     with broker.faults.lost_ack():
         assert len(broker.faults.rules) == 1
 
     assert broker.faults.rules == []
 
 
-def test_a_rule_keeps_its_counts_when_it_is_lifted(broker: Broker) -> None:
+def test_a_removed_rule_keeps_its_counts(broker: Broker) -> None:
     with broker.faults.lost_ack(times=2) as lost:
         send(broker.bootstrap_servers)
 
@@ -74,7 +74,7 @@ def test_a_rule_keeps_its_counts_when_it_is_lifted(broker: Broker) -> None:
         {"name": "slow", "match": {"api": "Metadata"}, "point": "applied", "action": {"kind": "delay", "ms": 1}},
     ],
 )
-def test_a_rule_is_armed_as_data_or_as_json(broker: Broker, arguments: FaultRule | dict[str, object]) -> None:
+def test_a_rule_is_armed_from_an_object_or_json(broker: Broker, arguments: FaultRule | dict[str, object]) -> None:
     rule = broker.faults.add(arguments)
 
     send(broker.bootstrap_servers)
@@ -89,12 +89,12 @@ def test_a_rule_is_armed_by_its_fields(broker: Broker) -> None:
     assert rule.rule == FaultRule(match=Match(api="Metadata"), point="applied", action=Delay(ms=1))
 
 
-def test_a_rule_that_cannot_be_is_refused_by_the_name_of_the_field(broker: Broker) -> None:
+def test_an_invalid_rule_is_refused_with_the_field_name(broker: Broker) -> None:
     with pytest.raises(RuleError, match=r"action\.ms"):
         broker.faults.add(point="applied", action={"kind": "delay", "ms": "long"})
 
 
-def test_hits_are_waited_for(broker: Broker) -> None:
+def test_await_hits_returns_the_hits(broker: Broker) -> None:
     rule = broker.faults.observed(api="Produce", topic="orders")
     sending = threading.Thread(target=lambda: [send(broker.bootstrap_servers) for _ in range(2)])
     sending.start()
@@ -105,7 +105,7 @@ def test_hits_are_waited_for(broker: Broker) -> None:
     assert hits == 2
 
 
-def test_hits_that_do_not_come_are_an_error_with_the_near_misses(broker: Broker) -> None:
+def test_await_hits_times_out_with_the_near_misses(broker: Broker) -> None:
     rule = broker.faults.lost_ack(topic="orders", partition=1)
     send(broker.bootstrap_servers)
 
@@ -117,7 +117,7 @@ def test_hits_that_do_not_come_are_an_error_with_the_near_misses(broker: Broker)
     assert lines[2] == "    1 matched all but partition: 0, not 1"
 
 
-def test_held_requests_go_on_in_the_order_of_the_test(broker: Broker) -> None:
+def test_held_requests_continue_in_the_order_of_their_release(broker: Broker) -> None:
     holding = broker.faults.held(topic="orders", times=2)
     sending = [threading.Thread(target=send, args=(broker.bootstrap_servers, "orders", value)) for value in "ab"]
     sending[0].start()
@@ -140,7 +140,7 @@ def test_a_request_that_is_not_held_cannot_be_released(broker: Broker) -> None:
         broker.held.release(7)
 
 
-def test_the_journal_is_asked_by_the_fields_of_a_match(broker: Broker) -> None:
+def test_the_journal_is_filtered_by_the_fields_of_a_match(broker: Broker) -> None:
     send(broker.bootstrap_servers, "orders")
     since = broker.journal.last_id
     send(broker.bootstrap_servers, "payments")
@@ -153,7 +153,7 @@ def test_the_journal_is_asked_by_the_fields_of_a_match(broker: Broker) -> None:
     assert broker.journal.dropped == 0
 
 
-def test_a_moved_clock_expires_producers(broker: Broker) -> None:
+def test_an_advanced_clock_expires_producers(broker: Broker) -> None:
     send(broker.bootstrap_servers)
     [producer] = broker.producers.list("orders", 0)
 
@@ -166,7 +166,7 @@ def test_a_moved_clock_expires_producers(broker: Broker) -> None:
     assert broker.producers.list() == []
 
 
-def test_a_clock_that_is_set_to_real_goes_by_itself(broker: Broker) -> None:
+def test_a_clock_in_real_mode_runs(broker: Broker) -> None:
     broker.clock.set_mode("manual")
     stood_at_ms = broker.clock.now_ms
     broker.clock.set_mode("real")
@@ -176,7 +176,7 @@ def test_a_clock_that_is_set_to_real_goes_by_itself(broker: Broker) -> None:
         assert time.monotonic() < deadline
 
 
-def test_a_producer_is_changed_behind_its_back(broker: Broker) -> None:
+def test_the_state_of_a_producer_is_changed(broker: Broker) -> None:
     send(broker.bootstrap_servers)
     [known] = broker.producers.list(topic="orders")
 
@@ -194,7 +194,7 @@ def test_an_unknown_producer_cannot_be_changed(broker: Broker) -> None:
         broker.producers.expire(7)
 
 
-def test_a_full_disk_refuses_until_its_rule_is_lifted(broker: Broker) -> None:
+def test_a_full_disk_fails_writes_until_its_rule_is_removed(broker: Broker) -> None:
     send(broker.bootstrap_servers)
     with broker.files.add(action="disk_full", folder="orders-0") as full:
         refused = broker.faults.observed(api="Produce")
@@ -207,14 +207,14 @@ def test_a_full_disk_refuses_until_its_rule_is_lifted(broker: Broker) -> None:
     assert broker.verdict("orders").batches.appended_once == 2
 
 
-def test_file_rules_are_the_data_that_http_takes(broker: Broker) -> None:
+def test_file_rules_have_the_format_of_the_admin_api(broker: Broker) -> None:
     rule = broker.files.add({"action": "fail", "operation": "fsync"})
 
     assert rule.rule == FileRule(action="fail", operation="fsync")
     assert [each.id for each in broker.files.rules] == [rule.id]
 
 
-def test_a_crash_loses_no_answered_record_and_the_port_stays(broker: Broker) -> None:
+def test_a_crash_loses_no_acknowledged_record_and_keeps_the_port(broker: Broker) -> None:
     address = broker.bootstrap_servers
     send(address)
 
@@ -226,7 +226,7 @@ def test_a_crash_loses_no_answered_record_and_the_port_stays(broker: Broker) -> 
     assert send(address) == 1
 
 
-def test_a_crash_is_over_by_the_clock(broker: Broker) -> None:
+def test_a_crashed_broker_restarts_by_the_clock(broker: Broker) -> None:
     broker.clock.set_mode("manual")
     broker.crash(restart_after_ms=60_000)
 
@@ -302,7 +302,7 @@ def test_a_reset_starts_a_broker_that_is_down(broker: Broker) -> None:
     assert send(broker.bootstrap_servers) == 0
 
 
-def test_a_client_that_hangs_goes_on_after_a_reset_of_faults(broker: Broker) -> None:
+def test_a_hanging_client_continues_after_a_reset_of_faults(broker: Broker) -> None:
     hanging = broker.faults.hang()
     sending = threading.Thread(target=send, args=(broker.bootstrap_servers,))
     sending.start()
@@ -315,7 +315,7 @@ def test_a_client_that_hangs_goes_on_after_a_reset_of_faults(broker: Broker) -> 
     assert broker.verdict("orders").batches.duplicates_recognised == 1
 
 
-def test_an_event_id_that_cannot_be_is_refused(broker: Broker) -> None:
+def test_an_invalid_event_id_is_refused(broker: Broker) -> None:
     with pytest.raises(RuleError, match="event_id cannot be 'value'"):
         broker.verdict("orders", event_id="value")
 
@@ -335,16 +335,16 @@ def test_a_snapshot_can_be_restored_repeatedly(broker: Broker) -> None:
         assert broker.producers.list() == known
 
 
-def test_a_snapshot_that_was_never_taken_cannot_be_restored(broker: Broker) -> None:
+def test_an_unknown_snapshot_cannot_be_restored(broker: Broker) -> None:
     with pytest.raises(CallError, match="there is no snapshot 7"):
         broker.restore(7)
 
 
-def test_a_call_may_use_what_itself_calls(broker: Broker) -> None:
+def test_a_call_may_be_nested(broker: Broker) -> None:
     assert broker.call(lambda: broker.clock.mode) == "real"
 
 
-def test_a_broker_that_is_down_is_stopped() -> None:
+def test_a_crashed_broker_can_be_stopped() -> None:
     with Broker() as broker:
         broker.crash(restart_after_ms=60_000)
 

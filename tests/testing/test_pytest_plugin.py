@@ -40,7 +40,7 @@ def test_the_plugin_is_loaded_wherever_the_package_is_installed() -> None:
     assert entry.value == "fauxka.pytest_plugin"
 
 
-def test_a_test_gets_an_empty_broker_although_the_one_before_left_something(run: pytest.Pytester) -> None:
+def test_a_test_gets_an_empty_broker_after_a_test_that_left_data(run: pytest.Pytester) -> None:
     run.makepyfile(
         SEND
         + """
@@ -124,7 +124,7 @@ def test_wrong(faults):
 
 
 @pytest.mark.parametrize("arguments", ["", "('lost ack')"])
-def test_a_mark_allows_faults_that_never_fire(run: pytest.Pytester, arguments: str) -> None:
+def test_a_marker_allows_unfired_faults(run: pytest.Pytester, arguments: str) -> None:
     run.makepyfile(f"""
 import pytest
 
@@ -136,7 +136,7 @@ def test_no_request(faults):
     run_tests(run).assert_outcomes(passed=1)
 
 
-def test_a_mark_with_names_allows_no_others(run: pytest.Pytester) -> None:
+def test_a_marker_with_names_allows_only_these(run: pytest.Pytester) -> None:
     run.makepyfile("""
 import pytest
 
@@ -153,7 +153,7 @@ def test_no_request(faults):
     result.stdout.no_fnmatch_line("*'lost ack'*")
 
 
-def test_a_test_of_asyncio_fails_too(run: pytest.Pytester) -> None:
+def test_an_unfired_fault_fails_an_asyncio_test_too(run: pytest.Pytester) -> None:
     run.makepyfile("""
 import pytest
 
@@ -165,7 +165,7 @@ async def test_no_request(faults):
     run_tests(run).assert_outcomes(failed=1)
 
 
-def test_a_file_rule_that_never_fired_fails_the_test_too(run: pytest.Pytester) -> None:
+def test_an_unfired_file_rule_fails_the_test_too(run: pytest.Pytester) -> None:
     run.makepyfile("""
 def test_no_write(fauxka, faults):
     fauxka.files.add(action="disk_full", name="full")
@@ -192,7 +192,7 @@ def test_second(faults):
     run_tests(run).assert_outcomes(passed=2)
 
 
-def test_a_clock_that_was_moved_goes_as_before_in_the_next_test(run: pytest.Pytester) -> None:
+def test_the_clock_is_reset_before_the_next_test(run: pytest.Pytester) -> None:
     run.makepyfile("""
 import time
 
@@ -234,7 +234,7 @@ def test_config(fauxka):
     run_tests(run).assert_outcomes(passed=1)
 
 
-def test_the_version_of_the_command_line_goes_before_the_one_of_the_ini_file(run: pytest.Pytester) -> None:
+def test_the_version_on_the_command_line_overrides_the_ini_file(run: pytest.Pytester) -> None:
     run.makeini("[pytest]\nfauxka_as_version = 2.4\n")
     run.makepyfile("def test_version(fauxka): pass")
 
@@ -245,7 +245,7 @@ def test_the_version_of_the_command_line_goes_before_the_one_of_the_ini_file(run
     result.stdout.fnmatch_lines(["*the-newest*"])
 
 
-def test_nothing_of_the_broker_is_imported_without_a_fixture(run: pytest.Pytester) -> None:
+def test_the_broker_is_not_imported_without_a_fixture(run: pytest.Pytester) -> None:
     run.makepyfile("""
 import sys
 
@@ -256,7 +256,7 @@ def test_modules():
     run_tests(run).assert_outcomes(passed=1)
 
 
-def test_each_worker_of_xdist_has_a_broker_of_its_own(run: pytest.Pytester, tmp_path: Path) -> None:
+def test_each_worker_of_xdist_has_its_own_broker(run: pytest.Pytester, tmp_path: Path) -> None:
     run.makepyfile(
         SEND
         + f"""

@@ -66,7 +66,7 @@ def test_a_false_success_is_an_acknowledged_loss(running: Broker) -> None:
     assert (offset, batches.appended_once, batches.acknowledged_lost) == (NO_OFFSET, 1, 1)
 
 
-def test_a_size_that_no_answer_has_is_noticed(running: Broker) -> None:
+def test_a_client_rejects_a_corrupt_response_size(running: Broker) -> None:
     running.reset()
 
     with running.faults.corrupt_answers(0, 4, api="Produce"), pytest.raises(KafkaException, match="_BAD_MSG"):
