@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from ...broker.config.config_keys import ConfigError
+from ...broker.config.config_types import ConfigError
 from ...broker.lifecycle.crash_restart import SnapshotFault
 from ...broker.lifecycle.data_directory import DataDirectoryError
 from ...broker.runtime.clock import ADVANCE_MS_MAX

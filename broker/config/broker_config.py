@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Generic, TypeVar, overload
 
-from .config_keys import BROKER_KEYS, TOPIC_KEYS, ConfigError, ConfigValue, UnknownConfigKey, broker_key_of
-
-__all__ = ["TOPIC_KEYS_WITHOUT_EFFECT", "BrokerConfig", "ConfigError", "UnknownConfigKey", "keys_with_effect"]
-
+from .config_keys import BROKER_KEYS, TOPIC_KEYS, broker_key_of
+from .config_types import ConfigValue
 
 T = TypeVar("T")
 

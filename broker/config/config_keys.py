@@ -7,7 +7,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from . import config_table
-from .config_types import ConfigError, ConfigType, ConfigValue, UnknownConfigKey, parse_value
+from .config_types import ConfigType, ConfigValue, UnknownConfigKey, parse_value
 from .config_validators import check_value
 
 
@@ -125,19 +125,3 @@ def topic_key_of(name: str) -> ConfigKey:
     if key is None:
         raise UnknownConfigKey(f"Unknown topic config name: {name}")
     return key
-
-
-__all__ = [
-    "BROKER_KEYS",
-    "GROUP_KEYS",
-    "TOPIC_KEYS",
-    "ConfigError",
-    "ConfigKey",
-    "ConfigType",
-    "ConfigValue",
-    "Scope",
-    "Synonym",
-    "UnknownConfigKey",
-    "broker_key_of",
-    "topic_key_of",
-]

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from ...storage.checkpoints.properties_file import PROPERTIES_BYTES_MAX, PropertiesError, parse_properties
 from .broker_config import BrokerConfig, keys_with_effect
-from .config_keys import BROKER_KEYS, TOPIC_KEYS, ConfigError, UnknownConfigKey
+from .config_keys import BROKER_KEYS, TOPIC_KEYS
+from .config_types import ConfigError, UnknownConfigKey
 
 ENVIRONMENT_PREFIX = "KAFKA_"
 # Variables for the scripts and the JVM of the Kafka image. They are not broker configs.

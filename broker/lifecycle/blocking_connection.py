@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import TypeVar
 
 from ...protocol.api_keys import APIS, ApiKey
 from ...protocol.client_requests import RequestMessage, read_response, request_frame
@@ -71,13 +70,3 @@ class BlockingConnection:
     def close(self) -> None:
         """Close the connection."""
         self._socket.close()
-
-    def __enter__(self) -> Self:
-        """Return the connection."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close."""
-        self.close()

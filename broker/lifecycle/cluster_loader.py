@@ -25,7 +25,8 @@ from ...storage.log_manager import StoredPartition
 from ...storage.partition_log import PartitionLog
 from ...storage.producers.emulated_version import EmulatedVersion
 from ..cluster import Cluster
-from ..config.broker_config import BrokerConfig, ConfigError
+from ..config.broker_config import BrokerConfig
+from ..config.config_types import ConfigError
 from ..metadata.cluster_metadata import ClusterMetadata, ConfigsMetadata, TopicMetadata
 from ..metadata.metadata_image import TopicImage
 from ..metadata.producer_id_manager import ProducerIdManager

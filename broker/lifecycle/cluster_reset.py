@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..config.broker_config import ConfigError
+from ..config.config_types import ConfigError
 from ..metadata.controller import Controller
 from ..metadata.producer_id_manager import ProducerIdManager
 from ..metadata.topic_validation import find_topic_name_error

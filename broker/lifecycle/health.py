@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 
 from ...protocol.api_keys import ApiKey
 from ...protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
-from ..config.config_keys import ConfigError
 from ..config.config_sources import gather_config
+from ..config.config_types import ConfigError
 from ..network.listeners import DEFAULT_HOST, DEFAULT_PORT
 from .blocking_connection import BlockingConnection, ConnectionFailed
 from .listener_options import listeners_of_keys
@@ -25,8 +26,8 @@ class UnhealthyError(Exception):
 def check_health(host: str, port: int, timeout_seconds: float) -> None:
     """Raise UnhealthyError unless a broker at that address responds to ApiVersions in time."""
     try:
-        with BlockingConnection(
-            host, port, timeout_seconds=timeout_seconds, response_bytes_max=RESPONSE_BYTES_MAX
+        with closing(
+            BlockingConnection(host, port, timeout_seconds=timeout_seconds, response_bytes_max=RESPONSE_BYTES_MAX)
         ) as connection:
             response = connection.send_request(
                 ApiKey.API_VERSIONS, VERSION, ApiVersionsRequest(), ApiVersionsResponse.read

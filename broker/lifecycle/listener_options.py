@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from ..config.broker_config import BrokerConfig
-from ..config.config_keys import ConfigError
+from ..config.config_types import ConfigError
 from ..network.listeners import DEFAULT_PORT, WILDCARD_HOSTS, ListenerConfig
 
 PORT_MAX = 65_535

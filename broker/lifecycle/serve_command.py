@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import logging
 import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...storage.producers.emulated_version import EmulatedVersion
 from ..cluster import Cluster
-from ..config.broker_config import BrokerConfig, ConfigError
+from ..config.broker_config import BrokerConfig
 from ..config.config_sources import gather_config, read_properties_file
+from ..config.config_types import ConfigError
 from ..network.listeners import DEFAULT_HOST, ListenerConfig
 from ..runtime.event_loop import new_event_loop
 from .cluster_reset import SeedTopic, create_seed_topics, parse_seed_topic
 from .listener_options import check_listeners, select_listeners
-from .ready_file import ReadyFile
 from .server import Server
 
 if TYPE_CHECKING:
@@ -72,6 +74,44 @@ class PreparedBroker(NamedTuple):
     listeners: list[ListenerConfig]
     seed_topics: list[SeedTopic]
     notes: list[str]
+
+
+class ReadyFile:
+    """Writes the ready file when clients can connect, and removes it before shutdown."""
+
+    def __init__(self, path: str) -> None:
+        """path: the file. Nothing is written yet."""
+        self._path = path
+        self._is_written = False
+
+    def write(self, bootstrap: str, pid: int, *, admin: str | None = None) -> None:
+        """Write the file atomically. Raises OSError.
+
+        bootstrap: "host:port" of the first listener. admin: "host:port" of the admin API, or None.
+        """
+        content = json.dumps({"bootstrap": bootstrap, "admin": admin, "pid": pid}) + "\n"
+        # A rename is atomic only within a file system, so the partial file is in the same folder.
+        folder, name = os.path.split(self._path)
+        partial = os.path.join(folder, f".{name}.{pid}")
+        try:
+            with open(partial, "w", encoding="utf-8") as file:
+                file.write(content)
+            os.replace(partial, self._path)
+        except OSError:
+            _remove(partial)
+            raise
+        self._is_written = True
+
+    def remove(self) -> None:
+        """Remove the file if `write` created it; no effect if it does not exist any more."""
+        if self._is_written:
+            _remove(self._path)
+            self._is_written = False
+
+
+def _remove(path: str) -> None:
+    with suppress(FileNotFoundError):
+        os.remove(path)
 
 
 def serve(options: ServeOptions, hooks: ServeHooks) -> None:

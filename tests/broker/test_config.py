@@ -5,15 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.config.broker_config import (
-    TOPIC_KEYS_WITHOUT_EFFECT,
-    BrokerConfig,
-    ConfigError,
-    Setting,
-    UnknownConfigKey,
-    keys_with_effect,
-)
+from fauxka.broker.config.broker_config import TOPIC_KEYS_WITHOUT_EFFECT, BrokerConfig, Setting, keys_with_effect
 from fauxka.broker.config.config_keys import TOPIC_KEYS
+from fauxka.broker.config.config_types import ConfigError, UnknownConfigKey
 from fauxka.broker.metadata.topic_config import log_config_of, topic_value_of, validate_topic_configs
 from fauxka.protocol.batches.record_batch import Compression, TimestampType
 from fauxka.storage.log_config import CleanupPolicy, LogConfig, RecordValidation

@@ -8,17 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.config.config_keys import (
-    BROKER_KEYS,
-    GROUP_KEYS,
-    TOPIC_KEYS,
-    ConfigType,
-    Synonym,
-    UnknownConfigKey,
-    broker_key_of,
-    topic_key_of,
-)
-from fauxka.broker.config.config_types import ConfigError, java_text_of, text_of
+from fauxka.broker.config.config_keys import BROKER_KEYS, GROUP_KEYS, TOPIC_KEYS, Synonym, broker_key_of, topic_key_of
+from fauxka.broker.config.config_types import ConfigError, ConfigType, UnknownConfigKey, java_text_of, text_of
 
 CAPTURED = Path(__file__).parent / "config_values_4.3.0.jsonl"
 CASES: list[list[str]] = [json.loads(line) for line in CAPTURED.read_text().splitlines()]

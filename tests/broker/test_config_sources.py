@@ -2,8 +2,8 @@
 
 import pytest
 
-from fauxka.broker.config.config_keys import ConfigError, UnknownConfigKey
 from fauxka.broker.config.config_sources import gather_config, key_of_variable
+from fauxka.broker.config.config_types import ConfigError, UnknownConfigKey
 
 
 def test_the_command_line_goes_before_the_environment_and_that_before_the_file() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from fauxka.broker.config.broker_config import BrokerConfig
-from fauxka.broker.config.config_keys import ConfigError
+from fauxka.broker.config.config_types import ConfigError
 from fauxka.broker.lifecycle.listener_options import check_listeners, listeners_of_keys, parse_listener
 from fauxka.broker.network.listeners import ListenerConfig
 

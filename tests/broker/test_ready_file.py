@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.lifecycle.ready_file import ReadyFile
+from fauxka.broker.lifecycle.serve_command import ReadyFile
 
 
 def test_file_holds_one_json_object_and_nothing_is_left_beside_it(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ v1 subscribed_topic_regex; members create their ids.
 
 from __future__ import annotations
 
-from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.error_codes import KafkaError
 from ....protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from ...coordinators.consumer.heartbeats import Client
 from ...requests.group_protocols import CONSUMER_PROTOCOL, GroupProtocolApi
@@ -23,11 +23,7 @@ def handle(
         response = groups.consumer_groups.heartbeat(request, client, context.api_version)
     except KafkaError as error:
         return ConsumerGroupHeartbeatResponse(error_code=error.code, error_message=error.message)
-    return groups.when_durable(response, _refused)
-
-
-def _refused(error_code: ErrorCode) -> ConsumerGroupHeartbeatResponse:
-    return ConsumerGroupHeartbeatResponse(error_code=error_code)
+    return groups.when_durable(response, lambda code: ConsumerGroupHeartbeatResponse(error_code=code))
 
 
 HANDLER = GroupProtocolApi(CONSUMER_PROTOCOL, ApiHandler(ConsumerGroupHeartbeatRequest.read, handle))

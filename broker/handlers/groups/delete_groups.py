@@ -19,12 +19,12 @@ def handle(
     groups = context.node.coordinators.groups
     results = [_delete(groups, group_id) for group_id in dict.fromkeys(request.groups_names)]
 
-    def refused(error_code: ErrorCode) -> DeleteGroupsResponse:
+    def error_response(error_code: ErrorCode) -> DeleteGroupsResponse:
         for result in results:
             result.error_code = result.error_code or error_code
         return DeleteGroupsResponse(results=results)
 
-    return groups.when_durable(DeleteGroupsResponse(results=results), refused)
+    return groups.when_durable(DeleteGroupsResponse(results=results), error_response)
 
 
 def _delete(groups: GroupCoordinator, group_id: str) -> DeletableGroupResult:

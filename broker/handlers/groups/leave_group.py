@@ -22,16 +22,15 @@ def handle(context: RequestContext, request: LeaveGroupRequest) -> LeaveGroupRes
         if error.code != ErrorCode.UNKNOWN_MEMBER_ID:
             return LeaveGroupResponse(error_code=error.code)
         # The group does not exist, so that none of them is a member.
-        results = [_unknown(member) for member in members]
+        results = [
+            MemberResponse(
+                member_id=member.member_id,
+                group_instance_id=member.group_instance_id,
+                error_code=ErrorCode.UNKNOWN_MEMBER_ID,
+            )
+            for member in members
+        ]
     return LeaveGroupResponse(error_code=results[0].error_code) if is_single else LeaveGroupResponse(members=results)
-
-
-def _unknown(member: MemberIdentity) -> MemberResponse:
-    return MemberResponse(
-        member_id=member.member_id,
-        group_instance_id=member.group_instance_id,
-        error_code=ErrorCode.UNKNOWN_MEMBER_ID,
-    )
 
 
 HANDLER = ApiHandler(LeaveGroupRequest.read, handle)

@@ -40,7 +40,7 @@ class _Results:
     def response(self) -> OffsetCommitResponse:
         return OffsetCommitResponse(topics=list(self._topics.values()))
 
-    def refused(self, error_code: ErrorCode) -> OffsetCommitResponse:
+    def error_response(self, error_code: ErrorCode) -> OffsetCommitResponse:
         """Return the response with this error for every accepted offset, because the group's log was not flushed."""
         fail_accepted((topic.partitions for topic in self._topics.values()), error_code)
         return self.response()
@@ -64,30 +64,26 @@ def handle(
         return results.response()
     groups = context.node.coordinators.groups
     offsets = [offset_to_commit(found, partition) for found, _, partition in commits]
+    committer = OffsetCommitter(
+        group_id=request.group_id,
+        member_id=request.member_id,
+        group_instance_id=request.group_instance_id,
+        generation_id=request.generation_id_or_member_epoch,
+        api_version=context.api_version,
+    )
     try:
-        committer = _committer_of(request, context.api_version)
         error_codes = groups.offsets.commit(committer, offsets, retention_time_ms=request.retention_time_ms)
     except KafkaError as error:
         error_codes = [error.code] * len(commits)
     for (_, topic, partition), error_code in zip(commits, error_codes, strict=True):
         results.add(topic, partition.partition_index, error_code)
-    return groups.when_durable(results.response(), results.refused)
+    return groups.when_durable(results.response(), results.error_response)
 
 
 def _find_topic(context: RequestContext, topic: OffsetCommitRequestTopic) -> TopicImage | None:
     if context.api_version >= TOPIC_IDS_SINCE:
         return context.node.image.find_topic_by_id(topic.topic_id)
     return context.node.image.find_topic(topic.name)
-
-
-def _committer_of(request: OffsetCommitRequest, api_version: int) -> OffsetCommitter:
-    return OffsetCommitter(
-        group_id=request.group_id,
-        member_id=request.member_id,
-        group_instance_id=request.group_instance_id,
-        generation_id=request.generation_id_or_member_epoch,
-        api_version=api_version,
-    )
 
 
 HANDLER = ApiHandler(OffsetCommitRequest.read, handle)

@@ -32,13 +32,13 @@ def handle(
                     existing.append((topic.name, index))
         error_codes = groups.offsets.delete(group, existing)
     except KafkaError as error:
-        return _refused(error.code)
+        return _error_response(error.code)
     for (name, index), error_code in zip(existing, error_codes, strict=True):
         _add(results, name, index, error_code)
-    return groups.when_durable(OffsetDeleteResponse(topics=list(results.values())), _refused)
+    return groups.when_durable(OffsetDeleteResponse(topics=list(results.values())), _error_response)
 
 
-def _refused(error_code: ErrorCode) -> OffsetDeleteResponse:
+def _error_response(error_code: ErrorCode) -> OffsetDeleteResponse:
     return OffsetDeleteResponse(error_code=error_code)
 
 

@@ -25,21 +25,21 @@ NO_TRANSACTION = -1
 
 def handle(context: RequestContext, request: DescribeProducersRequest) -> DescribeProducersResponse:
     """Return the active producers of each partition."""
-    return DescribeProducersResponse(topics=[_topic(context.node, asked) for asked in request.topics])
+    return DescribeProducersResponse(topics=[_topic(context.node, requested) for requested in request.topics])
 
 
-def _topic(node: NodeServices, asked: TopicRequest) -> TopicResponse:
-    topic = node.image.find_topic(asked.name)
+def _topic(node: NodeServices, requested: TopicRequest) -> TopicResponse:
+    topic = node.image.find_topic(requested.name)
     if topic is not None:
         return TopicResponse(
-            name=asked.name, partitions=[_partition(node, topic, index) for index in asked.partition_indexes]
+            name=requested.name, partitions=[_partition(node, topic, index) for index in requested.partition_indexes]
         )
-    error = _unknown(asked.name)
+    error = _unknown(requested.name)
     refused = [
         PartitionResponse(partition_index=index, error_code=error.code, error_message=error.message)
-        for index in asked.partition_indexes
+        for index in requested.partition_indexes
     ]
-    return TopicResponse(name=asked.name, partitions=refused)
+    return TopicResponse(name=requested.name, partitions=refused)
 
 
 def _unknown(name: str) -> KafkaError:

@@ -43,15 +43,15 @@ def handle(context: RequestContext, request: ListOffsetsRequest) -> ListOffsetsR
     results: dict[str, ListOffsetsTopicResponse] = {}
     seen = set[tuple[str, int]]()
     for topic in request.topics:
-        for asked in topic.partitions:
-            key = topic.name, asked.partition_index
+        for requested in topic.partitions:
+            key = topic.name, requested.partition_index
             if key in seen and lookup.is_valid:
                 continue
             seen.add(key)
             if topic.name not in results:
                 results[topic.name] = ListOffsetsTopicResponse(name=topic.name)
                 response.topics.append(results[topic.name])
-            results[topic.name].partitions.append(lookup.find(topic.name, asked))
+            results[topic.name].partitions.append(lookup.find(topic.name, requested))
     return response
 
 
@@ -69,38 +69,38 @@ class OffsetLookup:
             (topic.name, partition.partition_index) for topic in request.topics for partition in topic.partitions
         )
 
-    def find(self, name: str, asked: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
+    def find(self, name: str, requested: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
         """Return the offset of a partition, or its error."""
         try:
             if not self.is_valid:
                 raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"no isolation level {self._request.isolation_level}")
-            return self._look_up(name, asked)
+            return self._look_up(name, requested)
         except KafkaError as error:
-            return ListOffsetsPartitionResponse(partition_index=asked.partition_index, error_code=error.code)
+            return ListOffsetsPartitionResponse(partition_index=requested.partition_index, error_code=error.code)
 
-    def _look_up(self, name: str, asked: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
-        if self._counts[name, asked.partition_index] > 1:
-            raise KafkaError(ErrorCode.INVALID_REQUEST, f"{name}-{asked.partition_index} appears more than once")
-        if asked.timestamp < 0 and self._version < SPECIAL_SINCE.get(asked.timestamp, self._version + 1):
-            raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, f"no timestamp {asked.timestamp} in v{self._version}")
-        partition = self._replicas.partition_of(name, asked.partition_index)
-        partition.check_leader_epoch(asked.current_leader_epoch)
+    def _look_up(self, name: str, requested: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
+        if self._counts[name, requested.partition_index] > 1:
+            raise KafkaError(ErrorCode.INVALID_REQUEST, f"{name}-{requested.partition_index} appears more than once")
+        if requested.timestamp < 0 and self._version < SPECIAL_SINCE.get(requested.timestamp, self._version + 1):
+            raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, f"no timestamp {requested.timestamp} in v{self._version}")
+        partition = self._replicas.partition_of(name, requested.partition_index)
+        partition.check_leader_epoch(requested.current_leader_epoch)
         try:
-            return self._offset_in(partition, asked)
+            return self._offset_in(partition, requested)
         except OSError as error:
             partition.storage_failed("read", error)
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
 
-    def _offset_in(self, partition: Partition, asked: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
-        match asked.timestamp:
-            case _ if asked.timestamp == LATEST:
+    def _offset_in(self, partition: Partition, requested: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
+        match requested.timestamp:
+            case _ if requested.timestamp == LATEST:
                 return _at(partition, self._last_fetchable_offset(partition))
-            case _ if asked.timestamp in (EARLIEST, EARLIEST_LOCAL):
+            case _ if requested.timestamp in (EARLIEST, EARLIEST_LOCAL):
                 return _at(partition, partition.log.log_start_offset)
-            case _ if asked.timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
+            case _ if requested.timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
                 return ListOffsetsPartitionResponse(partition_index=partition.index)
             case _:
-                return self._by_timestamp(partition, asked.timestamp)
+                return self._by_timestamp(partition, requested.timestamp)
 
     def _last_fetchable_offset(self, partition: Partition) -> int:
         if self._request.replica_id != CONSUMER:

@@ -24,21 +24,21 @@ def handle(context: RequestContext, request: OffsetForLeaderEpochRequest) -> Off
         topics=[
             OffsetForLeaderTopicResult(
                 topic=topic.topic,
-                partitions=[_end_offset(context.node, topic.topic, asked) for asked in topic.partitions],
+                partitions=[_end_offset(context.node, topic.topic, requested) for requested in topic.partitions],
             )
             for topic in request.topics
         ]
     )
 
 
-def _end_offset(node: NodeServices, name: str, asked: OffsetForLeaderPartition) -> EpochEndOffset:
+def _end_offset(node: NodeServices, name: str, requested: OffsetForLeaderPartition) -> EpochEndOffset:
     try:
-        partition = node.replicas.partition_of(name, asked.partition)
-        partition.check_leader_epoch(asked.current_leader_epoch)
+        partition = node.replicas.partition_of(name, requested.partition)
+        partition.check_leader_epoch(requested.current_leader_epoch)
     except KafkaError as error:
-        return EpochEndOffset(partition=asked.partition, error_code=error.code)
-    end = partition.log.end_offset_for_epoch(asked.leader_epoch)
-    return EpochEndOffset(partition=asked.partition, leader_epoch=end.leader_epoch, end_offset=end.end_offset)
+        return EpochEndOffset(partition=requested.partition, error_code=error.code)
+    end = partition.log.end_offset_for_epoch(requested.leader_epoch)
+    return EpochEndOffset(partition=requested.partition, leader_epoch=end.leader_epoch, end_offset=end.end_offset)
 
 
 HANDLER = ApiHandler(OffsetForLeaderEpochRequest.read, handle)

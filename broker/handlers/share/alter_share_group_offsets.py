@@ -27,35 +27,35 @@ def handle(
     try:
         groups.share_groups.check_empty(request.group_id)
     except KafkaError as error:
-        return _refused(error.code, error.message)
+        return _error_response(error.code, error.message)
     response = AlterShareGroupOffsetsResponse()
-    for asked in request.topics:
-        topic = context.node.image.find_topic(asked.topic_name)
-        results = [_alter(context, request.group_id, topic, each) for each in asked.partitions]
-        entry = TopicResult(topic_name=asked.topic_name, partitions=results)
+    for requested in request.topics:
+        topic = context.node.image.find_topic(requested.topic_name)
+        results = [_alter(context, request.group_id, topic, each) for each in requested.partitions]
+        entry = TopicResult(topic_name=requested.topic_name, partitions=results)
         if topic is not None:
             entry.topic_id = topic.topic_id
         response.responses.append(entry)
-    return groups.share_groups.when_durable(response, _refused)
+    return groups.share_groups.when_durable(response, _error_response)
 
 
 def _alter(
-    context: RequestContext, group_id: str, topic: TopicImage | None, asked: AlterShareGroupOffsetsRequestPartition
+    context: RequestContext, group_id: str, topic: TopicImage | None, requested: AlterShareGroupOffsetsRequestPartition
 ) -> PartitionResult:
-    result = PartitionResult(partition_index=asked.partition_index)
-    if topic is None or not topic.has_partition(asked.partition_index):
+    result = PartitionResult(partition_index=requested.partition_index)
+    if topic is None or not topic.has_partition(requested.partition_index):
         result.error_code, result.error_message = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_MESSAGE
         return result
     try:
         context.node.coordinators.groups.share_groups.alter_start_offset(
-            group_id, topic.topic_id, asked.partition_index, asked.start_offset
+            group_id, topic.topic_id, requested.partition_index, requested.start_offset
         )
     except KafkaError as error:
         result.error_code, result.error_message = error.code, error.message
     return result
 
 
-def _refused(error_code: ErrorCode, message: str | None = None) -> AlterShareGroupOffsetsResponse:
+def _error_response(error_code: ErrorCode, message: str | None = None) -> AlterShareGroupOffsetsResponse:
     return AlterShareGroupOffsetsResponse(error_code=error_code, error_message=message)
 
 

@@ -24,9 +24,9 @@ def handle(
     try:
         groups.share_groups.check_empty(request.group_id)
     except KafkaError as error:
-        return _refused(error.code, error.message)
+        return _error_response(error.code, error.message)
     results = [_delete(context, request.group_id, topic.topic_name) for topic in request.topics]
-    return groups.share_groups.when_durable(DeleteShareGroupOffsetsResponse(responses=results), _refused)
+    return groups.share_groups.when_durable(DeleteShareGroupOffsetsResponse(responses=results), _error_response)
 
 
 def _delete(context: RequestContext, group_id: str, topic_name: str) -> TopicResult:
@@ -43,7 +43,7 @@ def _delete(context: RequestContext, group_id: str, topic_name: str) -> TopicRes
     return result
 
 
-def _refused(error_code: ErrorCode, message: str | None = None) -> DeleteShareGroupOffsetsResponse:
+def _error_response(error_code: ErrorCode, message: str | None = None) -> DeleteShareGroupOffsetsResponse:
     return DeleteShareGroupOffsetsResponse(error_code=error_code, error_message=message)
 
 

@@ -21,15 +21,15 @@ def handle(
     """Apply a member's acknowledgements of acquired records."""
     group_id, member_id = request.group_id, request.member_id
     if group_id is None or not member_id:
-        return _refused(ErrorCode.INVALID_REQUEST)
+        return _error_response(ErrorCode.INVALID_REQUEST)
     if request.share_session_epoch == FIRST_EPOCH:
-        return _refused(ErrorCode.INVALID_SHARE_SESSION_EPOCH)
+        return _error_response(ErrorCode.INVALID_SHARE_SESSION_EPOCH)
     node = context.node
     groups = node.coordinators.groups.share_groups
     try:
         session = groups.sessions.advance(group_id, member_id, request.share_session_epoch)
     except KafkaError as error:
-        return _refused(error.code)
+        return _error_response(error.code)
     acknowledged = {
         (topic.topic_id, partition.partition_index): partition.acknowledgement_batches
         for topic in request.topics
@@ -41,7 +41,7 @@ def handle(
     response = ShareAcknowledgeResponse(
         acquisition_lock_timeout_ms=groups.settings.lock_ms(group_id), responses=_topic_results(errors)
     )
-    return groups.when_durable(response, _refused)
+    return groups.when_durable(response, _error_response)
 
 
 def _topic_results(errors: AcknowledgeErrors) -> list[TopicResult]:
@@ -55,7 +55,7 @@ def _topic_results(errors: AcknowledgeErrors) -> list[TopicResult]:
     return list(topics.values())
 
 
-def _refused(error_code: ErrorCode) -> ShareAcknowledgeResponse:
+def _error_response(error_code: ErrorCode) -> ShareAcknowledgeResponse:
     return ShareAcknowledgeResponse(error_code=error_code)
 
 

@@ -59,7 +59,7 @@ def handle(context: RequestContext, request: ShareFetchRequest) -> ShareFetchRes
         )
 
     if not keys or errors or request.max_wait_ms <= 0 or is_complete(fetched):
-        return groups.when_durable(respond(fetched), _refused)
+        return groups.when_durable(respond(fetched), _error_response)
     return DelayedShareFetch(fetcher, request.max_wait_ms).deferred.encoded_by(respond)
 
 
@@ -126,7 +126,7 @@ def _topic_results(errors: AcknowledgeErrors, fetched: Fetched) -> list[TopicRes
     return list(topics.values())
 
 
-def _refused(error_code: ErrorCode) -> ShareFetchResponse:
+def _error_response(error_code: ErrorCode) -> ShareFetchResponse:
     return ShareFetchResponse(error_code=error_code)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.error_codes import KafkaError
 from ....protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
 from ...coordinators.consumer.heartbeats import Client
 from ...requests.request_context import ApiHandler, RequestContext
@@ -19,11 +19,7 @@ def handle(
         response = groups.share_groups.heartbeat(request, client)
     except KafkaError as error:
         return ShareGroupHeartbeatResponse(error_code=error.code, error_message=error.message or None)
-    return groups.share_groups.when_durable(response, _refused)
-
-
-def _refused(error_code: ErrorCode) -> ShareGroupHeartbeatResponse:
-    return ShareGroupHeartbeatResponse(error_code=error_code)
+    return groups.share_groups.when_durable(response, lambda code: ShareGroupHeartbeatResponse(error_code=code))
 
 
 HANDLER = ApiHandler(ShareGroupHeartbeatRequest.read, handle)

@@ -33,10 +33,10 @@ def handle(
     counts = Counter(topic.name for topic in request.topics)
     duplicate = KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
     results = [_result(name, duplicate) for name, count in counts.items() if count > 1]
-    for asked in request.topics:
-        if counts[asked.name] == 1:
-            error = _add_partitions(context.node, asked, validate_only=request.validate_only)
-            results.append(_result(asked.name, error))
+    for requested in request.topics:
+        if counts[requested.name] == 1:
+            error = _add_partitions(context.node, requested, validate_only=request.validate_only)
+            results.append(_result(requested.name, error))
     return context.node.controller.when_saved(lambda error: _response(results, error))
 
 
@@ -47,39 +47,40 @@ def _response(results: list[CreatePartitionsTopicResult], error: KafkaError | No
     return CreatePartitionsResponse(results=results)
 
 
-def _add_partitions(node: NodeServices, asked: CreatePartitionsTopic, *, validate_only: bool) -> KafkaError | None:
+def _add_partitions(node: NodeServices, requested: CreatePartitionsTopic, *, validate_only: bool) -> KafkaError | None:
     try:
-        topic = _checked_topic(node, asked)
+        topic = _checked_topic(node, requested)
         if not validate_only:
-            node.controller.create_partitions(topic, asked.count)
+            node.controller.create_partitions(topic, requested.count)
     except KafkaError as error:
         return error
     return None
 
 
-def _checked_topic(node: NodeServices, asked: CreatePartitionsTopic) -> TopicImage:
-    topic = node.image.find_topic(asked.name)
+def _checked_topic(node: NodeServices, requested: CreatePartitionsTopic) -> TopicImage:
+    topic = node.image.find_topic(requested.name)
     if topic is None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     present = len(topic.partitions)
-    if asked.count == present:
+    if requested.count == present:
         raise KafkaError(ErrorCode.INVALID_PARTITIONS, f"Topic already has {present} partition(s).")
-    if asked.count < present:
+    if requested.count < present:
         raise KafkaError(
             ErrorCode.INVALID_PARTITIONS,
-            f"The topic {asked.name} currently has {present} partition(s); {asked.count} would not be an increase.",
+            f"The topic {requested.name} currently has {present} partition(s); "
+            f"{requested.count} would not be an increase.",
         )
-    additional = asked.count - present
-    if asked.assignments is not None:
-        _check_assignments(node, asked, additional)
+    additional = requested.count - present
+    if requested.assignments is not None:
+        _check_assignments(node, requested, additional)
     if additional > PARTITIONS_PER_REQUEST_MAX:
         # Kafka's controller fails, because the records exceed its limit for one batch.
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
     return topic
 
 
-def _check_assignments(node: NodeServices, asked: CreatePartitionsTopic, additional: int) -> None:
-    assignments = asked.assignments or []
+def _check_assignments(node: NodeServices, requested: CreatePartitionsTopic, additional: int) -> None:
+    assignments = requested.assignments or []
     if len(assignments) != additional:
         raise assignment_error(
             f"Attempted to add {additional} additional partition(s), but only {len(assignments)} assignment(s) "

@@ -47,8 +47,8 @@ def handle(
     wanted = [topic for topic in request.topics if counts[topic.name] == 1 and topic.name != CLUSTER_METADATA_TOPIC]
     request_error = _find_request_error(context.node, request, wanted)
     if request_error is not None:
-        return CreateTopicsResponse(topics=[_refused(topic.name, request_error) for topic in request.topics])
-    results = [_refused(name, error) for name, error in _refused_names(counts)]
+        return CreateTopicsResponse(topics=[_error_result(topic.name, request_error) for topic in request.topics])
+    results = [_error_result(name, error) for name, error in _name_errors(counts)]
     results += _create_all(context.node, wanted, validate_only=request.validate_only)
     return context.node.controller.when_saved(lambda error: _response(results, error))
 
@@ -56,7 +56,7 @@ def handle(
 def _response(results: list[CreatableTopicResult], error: KafkaError | None) -> CreateTopicsResponse:
     """Return the response. error: why the metadata could not be saved; it replaces every success."""
     if error is not None:
-        results = [each if each.error_code else _refused(each.name, error) for each in results]
+        results = [each if each.error_code else _error_result(each.name, error) for each in results]
     return CreateTopicsResponse(topics=results)
 
 
@@ -79,7 +79,7 @@ def _find_request_error(
     return None
 
 
-def _refused_names(counts: Counter[str]) -> Iterable[tuple[str, KafkaError]]:
+def _name_errors(counts: Counter[str]) -> Iterable[tuple[str, KafkaError]]:
     for name, count in counts.items():
         if count > 1:
             yield name, KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
@@ -102,7 +102,7 @@ def _create_all(
             else:
                 topic_id = node.controller.create_topic(topic.name, partition_count, configs=configs).topic_id
         except KafkaError as error:
-            yield _refused(topic.name, error)
+            yield _error_result(topic.name, error)
             continue
         yield CreatableTopicResult(
             name=topic.name,
@@ -110,7 +110,10 @@ def _create_all(
             error_message=None,
             num_partitions=partition_count,
             replication_factor=1,
-            configs=_effective_configs(node, configs),
+            configs=[
+                CreatableTopicConfigs(name=name, value=text, config_source=source)
+                for name, text, source in effective_topic_configs(node.image.configs, configs)
+            ],
         )
 
 
@@ -127,12 +130,12 @@ def _check_name(node: NodeServices, name: str, existing: dict[str, str]) -> None
 
 def _checked_configs(node: NodeServices, topic: CreatableTopic) -> dict[str, str]:
     """Return the validated configs of the topic; the last of several values of a key counts."""
-    asked = {config.name: config.value for config in topic.configs}
+    requested = {config.name: config.value for config in topic.configs}
     try:
-        validate_topic_configs(node.config, asked)
+        validate_topic_configs(node.config, requested)
     except ConfigError as error:
         raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from error
-    return {name: value for name, value in asked.items() if value is not None}
+    return {name: value for name, value in requested.items() if value is not None}
 
 
 def _checked_partition_count(node: NodeServices, topic: CreatableTopic) -> int:
@@ -178,14 +181,7 @@ def _checked_assignments(node: NodeServices, topic: CreatableTopic) -> int:
     return len(seen)
 
 
-def _effective_configs(node: NodeServices, configs: dict[str, str]) -> list[CreatableTopicConfigs]:
-    return [
-        CreatableTopicConfigs(name=name, value=text, config_source=source)
-        for name, text, source in effective_topic_configs(node.image.configs, configs)
-    ]
-
-
-def _refused(name: str, error: KafkaError) -> CreatableTopicResult:
+def _error_result(name: str, error: KafkaError) -> CreatableTopicResult:
     return CreatableTopicResult(name=name, error_code=error.code, error_message=error.message or None)
 
 

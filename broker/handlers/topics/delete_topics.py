@@ -35,11 +35,11 @@ def handle(
     if not context.node.config.delete_topic_enable:
         has_code = context.api_version >= DELETION_DISABLED_SINCE
         code = ErrorCode.TOPIC_DELETION_DISABLED if has_code else ErrorCode.INVALID_REQUEST
-        return DeleteTopicsResponse(responses=[_refused(state, KafkaError(code)) for state in states])
+        return DeleteTopicsResponse(responses=[_error_result(state, KafkaError(code)) for state in states])
     if request.timeout_ms <= 0 and states:
         # Kafka's controller checks the timeout before it starts.
         return DeleteTopicsResponse(
-            responses=[_refused(state, KafkaError(ErrorCode.REQUEST_TIMED_OUT)) for state in states]
+            responses=[_error_result(state, KafkaError(ErrorCode.REQUEST_TIMED_OUT)) for state in states]
         )
     results = Deletion(context.node, states).results()
     return context.node.controller.when_saved(lambda error: _response(results, error))
@@ -96,7 +96,7 @@ class Deletion:
                 self._accepted.remove(DeleteTopicState(topic_id=topic.topic_id))
 
     def _refuse(self, state: DeleteTopicState, message: str) -> None:
-        self._results.append(_refused(state, KafkaError(ErrorCode.INVALID_REQUEST, message)))
+        self._results.append(_error_result(state, KafkaError(ErrorCode.INVALID_REQUEST, message)))
 
     def _delete(self, state: DeleteTopicState) -> DeletableTopicResult:
         if state.name is None:
@@ -107,12 +107,12 @@ class Deletion:
             message = "This server does not host this topic-partition."
             unknown = KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
         if topic is None:
-            return _refused(state, unknown)
+            return _error_result(state, unknown)
         self._node.controller.delete_topics([topic])
         return DeletableTopicResult(name=topic.name, topic_id=topic.topic_id)
 
 
-def _refused(state: DeleteTopicState, error: KafkaError) -> DeletableTopicResult:
+def _error_result(state: DeleteTopicState, error: KafkaError) -> DeletableTopicResult:
     return DeletableTopicResult(
         name=state.name, topic_id=state.topic_id, error_code=error.code, error_message=error.message or None
     )

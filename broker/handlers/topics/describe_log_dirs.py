@@ -19,7 +19,6 @@ from ....protocol.messages.describe_log_dirs import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
-from ...replica.partition import Partition
 from ...requests.request_context import ApiHandler, NodeServices, RequestContext
 
 # Kafka's value for an unknown size.
@@ -49,14 +48,14 @@ def _topics(node: NodeServices, request: DescribeLogDirsRequest) -> list[Describ
     for name in node.image.topics if request.topics is None else wanted:
         topic = node.image.find_topic(name)
         partitions = [] if topic is None else node.replicas.partitions_of(topic)
-        described = [_partition(each) for each in partitions if request.topics is None or each.index in wanted[name]]
+        described = [
+            DescribeLogDirsPartition(partition_index=each.index, partition_size=each.log.size_bytes)
+            for each in partitions
+            if request.topics is None or each.index in wanted[name]
+        ]
         if described:
             results.append(DescribeLogDirsTopic(name=name, partitions=described))
     return results
-
-
-def _partition(partition: Partition) -> DescribeLogDirsPartition:
-    return DescribeLogDirsPartition(partition_index=partition.index, partition_size=partition.log.size_bytes)
 
 
 def _memory_bytes() -> tuple[int, int]:

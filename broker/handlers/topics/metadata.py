@@ -64,34 +64,35 @@ def handle(context: RequestContext, request: MetadataRequest) -> MetadataRespons
     return node.controller.when_saved(lambda _: response)
 
 
-def _request_error(version: int, asked: list[MetadataRequestTopic]) -> ErrorCode:
+def _request_error(version: int, requested: list[MetadataRequestTopic]) -> ErrorCode:
     """Return the error of the whole request, or NONE."""
-    uses_ids = any(topic.topic_id != ZERO_UUID for topic in asked)
-    has_no_name = any(topic.name is None for topic in asked)
+    uses_ids = any(topic.topic_id != ZERO_UUID for topic in requested)
+    has_no_name = any(topic.name is None for topic in requested)
     if version < TOPIC_IDS_SINCE:
         return ErrorCode.INVALID_REQUEST if uses_ids or has_no_name else ErrorCode.NONE
     return ErrorCode.UNKNOWN_SERVER_ERROR if has_no_name and not uses_ids else ErrorCode.NONE
 
 
-def _error_response(asked: list[MetadataRequestTopic], error: ErrorCode) -> MetadataResponse:
+def _error_response(requested: list[MetadataRequestTopic], error: ErrorCode) -> MetadataResponse:
     return MetadataResponse(
         error_code=error,
         topics=[
-            MetadataResponseTopic(error_code=error, name=topic.name or "", topic_id=topic.topic_id) for topic in asked
+            MetadataResponseTopic(error_code=error, name=topic.name or "", topic_id=topic.topic_id)
+            for topic in requested
         ],
     )
 
 
 def _topics(context: RequestContext, request: MetadataRequest) -> list[MetadataResponseTopic]:
-    asked = request.topics
-    if asked is None or (not asked and context.api_version < NULL_MEANS_ALL_SINCE):
+    requested = request.topics
+    if requested is None or (not requested and context.api_version < NULL_MEANS_ALL_SINCE):
         return [_describe(topic) for topic in context.node.image.topics.values()]
     # A topic that appears twice has one result. If any topic has an id, names are ignored.
-    topic_ids = dict.fromkeys(topic.topic_id for topic in asked if topic.topic_id != ZERO_UUID)
+    topic_ids = dict.fromkeys(topic.topic_id for topic in requested if topic.topic_id != ZERO_UUID)
     if topic_ids:
         return [_describe_id(context, topic_id) for topic_id in topic_ids]
     may_create = context.api_version < AUTO_CREATION_FLAG_SINCE or request.allow_auto_topic_creation
-    names = dict.fromkeys(topic.name or "" for topic in asked)
+    names = dict.fromkeys(topic.name or "" for topic in requested)
     results = [_describe_name(context, name) for name in names]
     if may_create and context.node.config.auto_create_topics_enable:
         # As in Kafka, this response does not have the new topics.

@@ -35,11 +35,11 @@ def handle(
             client_version=OLD_CLIENT,
         )
     except KafkaError as error:
-        return _refused(error_code_for_version(error.code, context.api_version, fenced_since=FENCED_SINCE))
-    return transactions.when_durable(AddOffsetsToTxnResponse(), _refused)
+        return _error_response(error_code_for_version(error.code, context.api_version, fenced_since=FENCED_SINCE))
+    return transactions.when_durable(AddOffsetsToTxnResponse(), _error_response)
 
 
-def _refused(code: ErrorCode) -> AddOffsetsToTxnResponse:
+def _error_response(code: ErrorCode) -> AddOffsetsToTxnResponse:
     return AddOffsetsToTxnResponse(error_code=code)
 
 

@@ -41,9 +41,9 @@ def handle(
     """Add the partitions to each transaction, or verify that they were added."""
     node, api_version = context.node, context.api_version
     if api_version >= SEVERAL_TRANSACTIONS_SINCE:
-        asked = request.transactions
+        requested = request.transactions
     else:
-        asked = [
+        requested = [
             AddPartitionsToTxnTransaction(
                 transactional_id=request.v3_and_below_transactional_id,
                 producer_id=request.v3_and_below_producer_id,
@@ -51,13 +51,13 @@ def handle(
                 topics=request.v3_and_below_topics,
             )
         ]
-    response = _response(api_version, [_result(node, each, api_version) for each in asked])
+    response = _response(api_version, [_result(node, each, api_version) for each in requested])
 
-    def refused(code: ErrorCode) -> AddPartitionsToTxnResponse:
-        results = [_with_error(each, lambda _topic, _index: code) for each in asked]
+    def error_response(code: ErrorCode) -> AddPartitionsToTxnResponse:
+        results = [_with_error(each, lambda _topic, _index: code) for each in requested]
         return _response(api_version, results)
 
-    return node.coordinators.transactions.when_durable(response, refused)
+    return node.coordinators.transactions.when_durable(response, error_response)
 
 
 def _response(api_version: int, results: list[AddPartitionsToTxnResult]) -> AddPartitionsToTxnResponse:
@@ -66,48 +66,54 @@ def _response(api_version: int, results: list[AddPartitionsToTxnResult]) -> AddP
     return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results[0].topic_results)
 
 
-def _result(node: NodeServices, asked: AddPartitionsToTxnTransaction, api_version: int) -> AddPartitionsToTxnResult:
-    if any(not node.image.has_partition(topic.name, index) for topic in asked.topics for index in topic.partitions):
+def _result(node: NodeServices, requested: AddPartitionsToTxnTransaction, api_version: int) -> AddPartitionsToTxnResult:
+    if any(not node.image.has_partition(topic.name, index) for topic in requested.topics for index in topic.partitions):
         return _with_error(
-            asked,
+            requested,
             lambda topic, index: (
                 ErrorCode.OPERATION_NOT_ATTEMPTED
                 if node.image.has_partition(topic, index)
                 else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             ),
         )
-    if asked.verify_only:
-        return _with_error(asked, lambda topic, index: _verify_partition(node, asked, topic, index))
-    code = _add_partitions(node, asked, NEW_CLIENT if api_version >= NEW_CLIENT_SINCE else OLD_CLIENT)
+    if requested.verify_only:
+        return _with_error(requested, lambda topic, index: _verify_partition(node, requested, topic, index))
+    code = _add_partitions(node, requested, NEW_CLIENT if api_version >= NEW_CLIENT_SINCE else OLD_CLIENT)
     code = error_code_for_version(code, api_version, fenced_since=FENCED_SINCE)
-    return _with_error(asked, lambda _topic, _index: code)
+    return _with_error(requested, lambda _topic, _index: code)
 
 
-def _add_partitions(node: NodeServices, asked: AddPartitionsToTxnTransaction, client_version: int) -> ErrorCode:
-    partitions = [(topic.name, index) for topic in asked.topics for index in topic.partitions]
+def _add_partitions(node: NodeServices, requested: AddPartitionsToTxnTransaction, client_version: int) -> ErrorCode:
+    partitions = [(topic.name, index) for topic in requested.topics for index in topic.partitions]
     try:
         node.coordinators.transactions.add(
-            asked.transactional_id, asked.producer_id, asked.producer_epoch, partitions, client_version=client_version
+            requested.transactional_id,
+            requested.producer_id,
+            requested.producer_epoch,
+            partitions,
+            client_version=client_version,
         )
     except KafkaError as error:
         return error.code
     return ErrorCode.NONE
 
 
-def _verify_partition(node: NodeServices, asked: AddPartitionsToTxnTransaction, topic: str, index: int) -> ErrorCode:
+def _verify_partition(
+    node: NodeServices, requested: AddPartitionsToTxnTransaction, topic: str, index: int
+) -> ErrorCode:
     try:
         node.coordinators.transactions.verify(
-            asked.transactional_id, asked.producer_id, asked.producer_epoch, [(topic, index)]
+            requested.transactional_id, requested.producer_id, requested.producer_epoch, [(topic, index)]
         )
     except KafkaError as error:
         return error.code
     return ErrorCode.NONE
 
 
-def _with_error(asked: AddPartitionsToTxnTransaction, error_of: ErrorOf) -> AddPartitionsToTxnResult:
+def _with_error(requested: AddPartitionsToTxnTransaction, error_of: ErrorOf) -> AddPartitionsToTxnResult:
     return AddPartitionsToTxnResult(
-        transactional_id=asked.transactional_id,
-        topic_results=[_topic_result(topic, error_of) for topic in asked.topics],
+        transactional_id=requested.transactional_id,
+        topic_results=[_topic_result(topic, error_of) for topic in requested.topics],
     )
 
 

@@ -29,12 +29,12 @@ def handle(context: RequestContext, request: EndTxnRequest) -> EndTxnResponse | 
     try:
         after = transactions.end(request.transactional_id, producer, client_version, is_commit=request.committed)
     except KafkaError as error:
-        return _refused(error_code_for_version(error.code, context.api_version, fenced_since=FENCED_SINCE))
+        return _error_response(error_code_for_version(error.code, context.api_version, fenced_since=FENCED_SINCE))
     response = EndTxnResponse(producer_id=after.producer_id, producer_epoch=after.producer_epoch)
-    return transactions.when_durable(response, _refused)
+    return transactions.when_durable(response, _error_response)
 
 
-def _refused(code: ErrorCode) -> EndTxnResponse:
+def _error_response(code: ErrorCode) -> EndTxnResponse:
     return EndTxnResponse(error_code=code)
 
 

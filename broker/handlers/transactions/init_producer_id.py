@@ -28,9 +28,9 @@ Response = InitProducerIdResponse | Deferred[InitProducerIdResponse]
 def handle(context: RequestContext, request: InitProducerIdRequest) -> Response:
     """Allocate a new producer id, or increment the epoch of a transactional id."""
     if (request.producer_id == NO_PRODUCER_ID) != (request.producer_epoch == NO_PRODUCER_EPOCH):
-        return _refused(ErrorCode.INVALID_REQUEST)
+        return _error_response(ErrorCode.INVALID_REQUEST)
     if request.transactional_id == "":
-        return _refused(ErrorCode.INVALID_REQUEST)
+        return _error_response(ErrorCode.INVALID_REQUEST)
     node, api_version = context.node, context.api_version
     if request.transactional_id is None:
         return _respond_with_ids(node, lambda: _allocate(node))
@@ -60,7 +60,7 @@ def _allocate(node: NodeServices) -> InitProducerIdResponse:
     """Respond to a producer without a transactional id."""
     producer_id = node.controller.producer_ids.generate()
     if producer_id is None:
-        return _refused(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+        return _error_response(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
     return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
 
 
@@ -73,13 +73,13 @@ def _init_transactional(node: NodeServices, request: InitProducerIdRequest, api_
     try:
         producer = transactions.init_producer(request.transactional_id or "", request.transaction_timeout_ms, expected)
     except KafkaError as error:
-        response = _refused(error_code_for_version(error.code, api_version, fenced_since=FENCED_SINCE))
+        response = _error_response(error_code_for_version(error.code, api_version, fenced_since=FENCED_SINCE))
     else:
         response = InitProducerIdResponse(producer_id=producer.producer_id, producer_epoch=producer.producer_epoch)
-    return transactions.when_durable(response, _refused)
+    return transactions.when_durable(response, _error_response)
 
 
-def _refused(error: ErrorCode) -> InitProducerIdResponse:
+def _error_response(error: ErrorCode) -> InitProducerIdResponse:
     return InitProducerIdResponse(error_code=error, producer_id=NO_PRODUCER_ID, producer_epoch=NO_PRODUCER_EPOCH)
 
 

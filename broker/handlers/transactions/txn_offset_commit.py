@@ -45,7 +45,7 @@ class _Results:
     def response(self) -> TxnOffsetCommitResponse:
         return TxnOffsetCommitResponse(topics=list(self._topics.values()))
 
-    def refused(self, error_code: ErrorCode) -> TxnOffsetCommitResponse:
+    def error_response(self, error_code: ErrorCode) -> TxnOffsetCommitResponse:
         """Return the response with this error for every accepted offset, because the group's log was not flushed."""
         fail_accepted((topic.partitions for topic in self._topics.values()), error_code)
         return self.response()
@@ -78,9 +78,9 @@ def handle(
         error_codes = [_code_for_version(context.api_version, ErrorCode(error.code))] * len(commits)
     for (topic, partition), error_code in zip(commits, error_codes, strict=True):
         results.add(topic.name, partition.partition_index, error_code)
-    response = node.coordinators.groups.when_durable(results.response(), results.refused)
+    response = node.coordinators.groups.when_durable(results.response(), results.error_response)
     return when_partitions_durable(
-        node.coordinators.transactions, response, lambda: results.refused(ErrorCode.NOT_COORDINATOR)
+        node.coordinators.transactions, response, lambda: results.error_response(ErrorCode.NOT_COORDINATOR)
     )
 
 

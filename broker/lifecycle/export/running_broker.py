@@ -98,7 +98,10 @@ class RunningBroker:
         topics: list[ExportedTopic] = []
         highest_producer_id = self._highest_of_transactional_ids()
         for topic in sorted(self._metadata.topics, key=lambda topic: topic.name or ""):
-            ranges = [self._offset_range(topic, partition) for partition in _partitions_of(topic)]
+            ranges = [
+                OffsetRange(self._offset(topic, partition, EARLIEST), self._offset(topic, partition, LATEST))
+                for partition in _partitions_of(topic)
+            ]
             if topic.is_internal and all(each.start == each.end for each in ranges):
                 # Kafka creates it at its first use.
                 continue
@@ -174,9 +177,6 @@ class RunningBroker:
         found = response.responses[0].partitions[0]
         _check(found.error_code, f"Fetch of {topic.name}-{partition.partition_index} at offset {offset}")
         return found
-
-    def _offset_range(self, topic: MetadataResponseTopic, partition: MetadataResponsePartition) -> OffsetRange:
-        return OffsetRange(self._offset(topic, partition, EARLIEST), self._offset(topic, partition, LATEST))
 
     def _offset(self, topic: MetadataResponseTopic, partition: MetadataResponsePartition, timestamp: int) -> int:
         partition_request = ListOffsetsPartition(partition_index=partition.partition_index, timestamp=timestamp)
