@@ -1,4 +1,4 @@
-"""A broker in a process of its own on a data folder, ended in several ways, and what it serves."""
+"""A broker process on a data folder, and helpers to stop or kill it."""
 
 import signal
 from contextlib import AbstractContextManager
@@ -8,7 +8,7 @@ from fauxka.protocol.batches.records import Record
 
 from ..serving_process import Serving, serving, stop
 from ..storage.logs import records_in
-from .asking_client import AskingClient
+from .blocking_client import BlockingClient
 
 
 def serving_from(tmp_path: Path, *arguments: str) -> AbstractContextManager[Serving]:
@@ -23,7 +23,7 @@ def end(broker: Serving, number: signal.Signals) -> str:
     return log
 
 
-def fetched(client: AskingClient, topic: str, offset: int, end_offset: int) -> list[Record]:
+def fetched(client: BlockingClient, topic: str, offset: int, end_offset: int) -> list[Record]:
     """All records of partition 0 from offset to end_offset."""
     records: list[Record] = []
     while offset < end_offset:

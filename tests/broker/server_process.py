@@ -1,4 +1,4 @@
-"""fauxka serve as a process, for what can only be seen from outside: its memory, its descriptors, its log."""
+"""A fauxka serve process, for tests of its memory, file descriptors and log."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Compacted topics of a broker that runs, on disk and in memory."""
+"""The cleaner thread of a running broker, on disk and in memory."""
 
 import threading
 import time
@@ -74,7 +74,7 @@ def test_several_logs_are_cleaned_one_after_the_other(broker: Broker, clock: Man
     assert [log.log_end_offset for log in logs] == [20, 20]
 
 
-def test_broker_without_compacted_topics_makes_no_thread(broker: Broker, clock: ManualClock) -> None:
+def test_broker_without_compacted_topics_starts_no_thread(broker: Broker, clock: ManualClock) -> None:
     broker.call(lambda: broker.cluster.controller.create_topic("plain", 1))
 
     broker.call(lambda: clock.advance(10 * BACKOFF_MS))
@@ -93,7 +93,7 @@ def test_cleaner_that_is_not_enabled_cleans_nothing(clock: ManualClock) -> None:
         assert log.size_bytes == before
 
 
-def test_stop_ends_the_cleaner(clock: ManualClock) -> None:
+def test_shutdown_stops_the_cleaner(clock: ManualClock) -> None:
     broker = Broker(clock=clock).start()
     log_of_same_key(broker)
 

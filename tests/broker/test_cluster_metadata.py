@@ -1,4 +1,4 @@
-"""The metadata file: what is written is read again, and what was not written so is refused by field and value."""
+"""The metadata file: round trips, and errors that name the field and its value."""
 
 import json
 from collections.abc import Sequence

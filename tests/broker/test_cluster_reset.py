@@ -1,4 +1,4 @@
-"""A running cluster goes back to where it started."""
+"""The reset of a running cluster."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from fauxka.protocol.primitives import Reader, Writer
 
-from .asking_client import BROKER, batch
-from .life_scene import Node, wait_until
+from .blocking_client import BROKER, batch
 from .raw_client import RawClient
+from .running_node import Node, wait_until
 from .wire_connection import WireConnection, framed, header
 
 SEEDS = [SeedTopic("events", 2), SeedTopic("seeded", 1)]
@@ -61,7 +61,7 @@ def test_configs_are_those_of_the_start(node: Node) -> None:
         assert node.cluster.node.config.value_of("log.retention.ms") != 1234567
 
 
-def test_producer_ids_begin_anew_in_memory_and_none_is_given_twice_in_a_folder(node: Node) -> None:
+def test_producer_ids_start_from_0_in_memory_and_none_is_allocated_twice_with_a_data_folder(node: Node) -> None:
     with node.client() as client:
         first = client.producer_id()
 
@@ -70,7 +70,7 @@ def test_producer_ids_begin_anew_in_memory_and_none_is_given_twice_in_a_folder(n
         assert client.producer_id() == (first + 1 if node.cluster.node.replicas.is_on_disk else 0)
 
 
-def test_fetch_that_waits_is_answered(node: Node) -> None:
+def test_reset_completes_a_pending_fetch(node: Node) -> None:
     reset(node)
     with RawClient(node.address) as client:
         client.send_fetch(max_wait_ms=60_000)
@@ -81,7 +81,7 @@ def test_fetch_that_waits_is_answered(node: Node) -> None:
         assert client.receive_fetched().error_code == ErrorCode.NONE
 
 
-def test_member_that_waits_for_its_group_is_sent_to_look_for_it_again_and_its_session_ends(node: Node) -> None:
+def test_reset_completes_a_pending_join_with_not_coordinator_and_ends_the_session(node: Node) -> None:
     with WireConnection(node.address) as connection:
         connection.send(join_request())
         wait_until(lambda: node.call(lambda: len(node.cluster.node.coordinators.groups.list_groups((), ())) == 1))
@@ -95,7 +95,7 @@ def test_member_that_waits_for_its_group_is_sent_to_look_for_it_again_and_its_se
         node.call(lambda: node.cluster.clock.advance(3_600_000))
 
 
-def test_clock_is_the_machines_again(node: Node) -> None:
+def test_reset_sets_the_clock_back_to_the_machines(node: Node) -> None:
     node.call(lambda: node.cluster.clock.advance(8 * 24 * 3_600_000))
     node.call(lambda: node.cluster.clock.set_mode(ClockMode.MANUAL))
 
@@ -105,7 +105,7 @@ def test_clock_is_the_machines_again(node: Node) -> None:
     assert abs(node.cluster.clock.now_ms() - time.time() * 1000) < 60_000
 
 
-def test_node_that_is_down_comes_back(node: Node) -> None:
+def test_a_crashed_node_is_restarted_before_the_reset(node: Node) -> None:
     with node.client() as client:
         client.create_topic("others", 3)
     node.crash()

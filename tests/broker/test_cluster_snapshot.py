@@ -1,4 +1,4 @@
-"""The whole state of a cluster is taken down, and goes back to what it was."""
+"""Snapshots of a cluster: take, restore."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from fauxka.broker.replica.producer_faults import ProducerChange, change_produce
 from fauxka.protocol.error_codes import ErrorCode
 
 from ..storage.logs import records_in
-from .asking_client import BROKER, TOPIC, AskingClient, batch
-from .life_scene import Node
+from .blocking_client import BROKER, TOPIC, BlockingClient, batch
+from .running_node import Node
 
 COMMITTED = OffsetToCommit(topic_name="events", partition=0, offset=3, leader_epoch=0, metadata="here")
 
@@ -31,13 +31,13 @@ def node() -> Iterator[Node]:
         yield node
 
 
-def write(client: AskingClient, sequences: range) -> None:
+def write(client: BlockingClient, sequences: range) -> None:
     for sequence in sequences:
         answer = client.produce("events", batch(b"%d" % sequence, producer_id=5, sequence=sequence))
         assert (answer.error_code, answer.base_offset) == (0, sequence)
 
 
-def values(client: AskingClient) -> list[bytes | None]:
+def values(client: BlockingClient) -> list[bytes | None]:
     return [record.value for record in records_in(bytes(client.fetch("events").records or b""))]
 
 
@@ -53,7 +53,7 @@ def test_each_restore_drops_the_later_records(node: Node) -> None:
             assert values(client) == [b"%d" % sequence for sequence in range(7)]
 
 
-def test_a_later_snapshot_is_not_changed_by_going_back_to_an_earlier_one(node: Node) -> None:
+def test_restoring_an_earlier_snapshot_does_not_change_a_later_one(node: Node) -> None:
     earlier = node.take_snapshot()
     with node.client() as client:
         write(client, range(7, 9))
@@ -68,7 +68,7 @@ def test_a_later_snapshot_is_not_changed_by_going_back_to_an_earlier_one(node: N
         assert values(client) == [b"%d" % sequence for sequence in range(9)]
 
 
-def test_all_five_remembered_batches_are_recognised_again(node: Node) -> None:
+def test_the_last_five_batches_are_detected_as_duplicates_after_a_restore(node: Node) -> None:
     snapshot = node.take_snapshot()
     with node.client() as client:
         write(client, range(7, 12))
@@ -82,7 +82,7 @@ def test_all_five_remembered_batches_are_recognised_again(node: Node) -> None:
         write(client, range(7, 8))
 
 
-def test_producers_that_were_changed_behind_their_backs_stay_so(node: Node) -> None:
+def test_injected_changes_of_producer_state_are_in_the_snapshot(node: Node) -> None:
     node.call(lambda: change_producer(node.cluster.node.replicas, ProducerChange.EVICT_CACHE, producer_id=5))
     evicted = node.take_snapshot()
     node.call(lambda: change_producer(node.cluster.node.replicas, ProducerChange.FORGET, producer_id=5))
@@ -135,7 +135,7 @@ def test_committed_offsets_are_unchanged_and_their_groups_are_empty(node: Node) 
     assert (committed.offset, committed.leader_epoch, committed.metadata) == (3, 0, "here")
 
 
-def test_deleted_records_are_deleted_still_and_those_deleted_since_are_back(node: Node) -> None:
+def test_restore_brings_back_the_log_start_offset(node: Node) -> None:
     log = node.cluster.node.replicas.partition_of("events", 0).log
     node.call(lambda: log.delete_records_before(2))
     snapshot = node.take_snapshot()
@@ -146,7 +146,7 @@ def test_deleted_records_are_deleted_still_and_those_deleted_since_are_back(node
     assert node.cluster.node.replicas.partition_of("events", 0).log.log_start_offset == 2
 
 
-def test_connections_are_closed_and_a_later_leader_epoch_begins(node: Node) -> None:
+def test_restore_closes_connections_and_begins_a_higher_leader_epoch(node: Node) -> None:
     snapshot = node.take_snapshot()
     epochs: list[int] = []
     for _ in range(3):
@@ -161,7 +161,7 @@ def test_connections_are_closed_and_a_later_leader_epoch_begins(node: Node) -> N
     assert epochs == sorted(set(epochs))
 
 
-def test_node_that_died_after_the_snapshot_is_started_again(node: Node) -> None:
+def test_a_node_that_crashed_after_the_snapshot_is_restarted(node: Node) -> None:
     snapshot = node.take_snapshot()
     node.crash()
 
@@ -171,6 +171,6 @@ def test_node_that_died_after_the_snapshot_is_started_again(node: Node) -> None:
         assert values(client) == [b"%d" % sequence for sequence in range(7)]
 
 
-def test_cluster_on_disk_cannot_be_taken_down(tmp_path: Path) -> None:
+def test_a_cluster_with_a_data_folder_has_no_snapshots(tmp_path: Path) -> None:
     with Node(tmp_path / "data") as node, pytest.raises(SnapshotError, match="in memory"):
         node.take_snapshot()

@@ -1,4 +1,4 @@
-"""The broker's configuration, and what a topic takes from it."""
+"""Broker configs, and the topic configs that inherit from them."""
 
 import re
 from pathlib import Path
@@ -98,7 +98,7 @@ def test_setting_of_the_topic_goes_before_the_broker() -> None:
     assert log_config.compression_type is Compression.GZIP
 
 
-def test_words_of_a_topic_become_its_log_configuration() -> None:
+def test_string_configs_of_a_topic_become_enums_of_its_log_config() -> None:
     overrides = {
         "cleanup.policy": "compact,delete",
         "compression.type": "uncompressed",
@@ -135,7 +135,7 @@ def test_topic_key_without_a_broker_key_has_its_own_default() -> None:
         ),
     ],
 )
-def test_topic_settings_are_refused_with_the_words_of_kafka(overrides: dict[str, str | None], message: str) -> None:
+def test_invalid_topic_configs_are_refused_with_kafkas_message(overrides: dict[str, str | None], message: str) -> None:
     with pytest.raises(ConfigError) as raised:
         validate_topic_configs(DEFAULTS, overrides)
 

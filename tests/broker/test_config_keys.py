@@ -16,7 +16,7 @@ CASES: list[list[str]] = [json.loads(line) for line in CAPTURED.read_text().spli
 
 
 @pytest.mark.parametrize(("scope", "name", "text", "verdict", "shown"), CASES)
-def test_value_is_taken_or_refused_with_the_words_of_kafka(
+def test_value_is_accepted_or_refused_with_kafkas_message(
     scope: str, name: str, text: str, verdict: str, shown: str
 ) -> None:
     key = (TOPIC_KEYS if scope == "topic" else BROKER_KEYS)[name]
@@ -30,7 +30,7 @@ def test_value_is_taken_or_refused_with_the_words_of_kafka(
 
 
 @pytest.mark.parametrize("key", [*BROKER_KEYS.values(), *TOPIC_KEYS.values(), *GROUP_KEYS.values()])
-def test_every_default_is_a_value_that_the_key_takes(key: object) -> None:
+def test_every_default_is_valid_for_its_key(key: object) -> None:
     known = {id(each): each for keys in (BROKER_KEYS, TOPIC_KEYS, GROUP_KEYS) for each in keys.values()}[id(key)]
 
     assert known.default is None or known.parse(known.default) == known.default_value
@@ -43,7 +43,7 @@ def test_every_synonym_is_a_broker_key(key: object) -> None:
     assert [synonym.name for synonym in known.synonyms if synonym.name not in BROKER_KEYS] == []
 
 
-def test_retention_is_asked_for_in_milliseconds_then_minutes_then_hours() -> None:
+def test_synonyms_of_retention_ms_are_in_the_order_milliseconds_minutes_hours() -> None:
     assert TOPIC_KEYS["retention.ms"].synonyms == (
         Synonym("log.retention.ms", 1),
         Synonym("log.retention.minutes", 60_000),
@@ -56,12 +56,12 @@ def test_only_passwords_are_sensitive() -> None:
     assert not BROKER_KEYS["ssl.keystore.location"].is_sensitive
 
 
-def test_topic_key_that_kafka_does_not_know_is_refused_with_its_words() -> None:
+def test_unknown_topic_key_is_refused_with_kafkas_message() -> None:
     with pytest.raises(UnknownConfigKey, match=r"^Unknown topic config name: nope$"):
         topic_key_of("nope")
 
 
-def test_broker_key_that_kafka_does_not_know_is_refused() -> None:
+def test_unknown_broker_key_is_refused() -> None:
     with pytest.raises(UnknownConfigKey, match="nope"):
         broker_key_of("nope")
 
@@ -83,9 +83,7 @@ def test_number_of_more_digits_than_any_type_has_is_refused_without_being_read()
         (-2.0, "-2.0"),
     ],
 )
-def test_value_is_shown_as_describe_configs_answers_it(
-    value: bool | float | list[str] | None, shown: str | None
-) -> None:
+def test_value_is_formatted_as_in_describe_configs(value: bool | float | list[str] | None, shown: str | None) -> None:
     assert text_of(value) == shown
 
 

@@ -1,4 +1,4 @@
-"""A file, the environment and the command line become one configuration; the later wins."""
+"""Configs from a file, the environment and the command line."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from fauxka.broker.config.config_sources import gather_config, key_of_variable
 from fauxka.broker.config.config_types import ConfigError, UnknownConfigKey
 
 
-def test_the_command_line_goes_before_the_environment_and_that_before_the_file() -> None:
+def test_command_line_takes_precedence_over_environment_and_environment_over_file() -> None:
     gathered = gather_config(
         {"num.partitions": "1", "message.max.bytes": "1", "group.max.size": "1"},
         {"KAFKA_NUM_PARTITIONS": "2", "KAFKA_MESSAGE_MAX_BYTES": "2"},
@@ -41,7 +41,7 @@ def test_unknown_key_of_file_and_command_line_is_refused_with_a_suggestion(sourc
         gather_config(entries, {}, assignments)
 
 
-def test_key_of_a_topic_is_refused_with_its_name_for_a_broker() -> None:
+def test_topic_key_is_refused_with_the_corresponding_broker_key() -> None:
     with pytest.raises(UnknownConfigKey, match=r"is log\.retention\.ms meant"):
         gather_config({}, {}, ["retention.ms=1"])
 
@@ -52,13 +52,13 @@ def test_unknown_key_of_the_environment_is_a_note() -> None:
     assert gathered.notes == ["ignored KAFKA_PORT_9092_TCP of the environment: Kafka has no key port.9092.tcp"]
 
 
-def test_variables_for_the_scripts_of_the_image_are_passed_over_in_silence() -> None:
+def test_variables_for_the_scripts_of_the_image_are_ignored_without_a_note() -> None:
     gathered = gather_config({}, {"KAFKA_OPTS": "-Dx=y", "KAFKA_HEAP_OPTS": "-Xmx1g"}, [])
 
     assert gathered.notes == []
 
 
-def test_keys_that_mean_nothing_here_are_taken_with_one_note() -> None:
+def test_keys_without_effect_are_accepted_with_one_note() -> None:
     environment = {
         "KAFKA_PROCESS_ROLES": "broker,controller",
         "KAFKA_CONTROLLER_QUORUM_VOTERS": "1@localhost:9093",
@@ -71,7 +71,7 @@ def test_keys_that_mean_nothing_here_are_taken_with_one_note() -> None:
     assert gathered.notes == [f"accepted, and without effect here: {expected}"]
 
 
-def test_key_of_one_listener_is_taken_with_a_note() -> None:
+def test_key_of_one_listener_is_accepted_with_a_note() -> None:
     gathered = gather_config({"listener.name.external.ssl.keystore.location": "x"}, {}, [])
 
     assert gathered.notes == ["accepted, and without effect here: listener.name.external.ssl.keystore.location"]

@@ -1,4 +1,4 @@
-"""A node that dies and is started again: what its clients see, what is gone, and what is there."""
+"""Crash and restart of a node: effects on clients, lost state and recovered state."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from fauxka.storage.partition_log import PartitionLog
 
 from ..manual_clock import ManualClock
 from ..storage.logs import records_in
-from .asking_client import TOPIC, AskingClient, batch
-from .life_scene import Node, wait_until
+from .blocking_client import TOPIC, BlockingClient, batch
 from .raw_client import RawClient
+from .running_node import Node, wait_until
 from .steered_file_system import HELD_SECONDS_MAX, SteeredFileSystem
 
 RESTART_MS = 5_000
@@ -37,7 +37,7 @@ def node(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Node]:
         yield node
 
 
-def values(client: AskingClient, partition: int = 0) -> list[bytes | None]:
+def values(client: BlockingClient, partition: int = 0) -> list[bytes | None]:
     """All there is, one segment after the other."""
     found: list[bytes | None] = []
     while part := records_in(bytes(client.fetch("events", len(found), partition).records or b"")):
@@ -45,12 +45,12 @@ def values(client: AskingClient, partition: int = 0) -> list[bytes | None]:
     return found
 
 
-def revived(node: Node, snapshots: SnapshotFault | None = None) -> None:
+def crash_and_restart(node: Node, snapshots: SnapshotFault | None = None) -> None:
     node.crash()
     node.restart(snapshots)
 
 
-def test_node_that_died_refuses_connections_and_then_takes_them_on_the_same_port(node: Node) -> None:
+def test_crashed_node_refuses_connections_and_accepts_them_on_the_same_port_after_the_restart(node: Node) -> None:
     address = node.address
 
     node.crash()
@@ -74,7 +74,7 @@ def test_acknowledged_batch_is_in_the_log_once_and_its_retry_is_recognised(node:
         for sequence in range(7):
             client.produce("events", batch(b"%d" % sequence, producer_id=5, sequence=sequence))
 
-    revived(node)
+    crash_and_restart(node)
 
     with node.client() as client:
         again = client.produce("events", batch(b"6", producer_id=5, sequence=6))
@@ -83,12 +83,12 @@ def test_acknowledged_batch_is_in_the_log_once_and_its_retry_is_recognised(node:
         assert values(client) == [b"%d" % sequence for sequence in range(8)]
 
 
-def test_topics_configs_and_ids_are_as_before_and_no_producer_id_is_given_twice(node: Node) -> None:
+def test_topics_and_configs_survive_a_crash_and_no_producer_id_is_allocated_twice(node: Node) -> None:
     with node.client() as client:
         client.set_config(TOPIC, "events", "retention.ms", "1234567")
         ids, producer_id = client.topic_ids(), client.producer_id()
 
-    revived(node)
+    crash_and_restart(node)
 
     with node.client() as client:
         assert (client.topic_ids(), client.partition_counts()) == (ids, {"events": 2})
@@ -101,17 +101,17 @@ def test_a_new_leader_epoch_begins_so_that_clients_check_for_truncation(node: No
         client.produce("events", batch(b"1"))
         before = client.metadata().topics[0].partitions[0].leader_epoch
 
-    revived(node)
+    crash_and_restart(node)
 
     with node.client() as client:
         assert client.metadata().topics[0].partitions[0].leader_epoch == before + 1
 
 
-def test_a_node_may_die_again_and_again(node: Node) -> None:
+def test_a_node_may_crash_repeatedly(node: Node) -> None:
     for life in range(4):
         with node.client() as client:
             assert client.produce("events", batch(b"%d" % life, producer_id=5, sequence=life)).base_offset == life
-        revived(node)
+        crash_and_restart(node)
 
     with node.client() as client:
         assert values(client) == [b"0", b"1", b"2", b"3"]
@@ -134,7 +134,7 @@ def test_groups_and_fetch_sessions_are_deleted(node: Node) -> None:
     node.call(lambda: node.cluster.node.coordinators.groups.offsets)
     groups = node.call(lambda: node.cluster.node.coordinators.groups)
 
-    revived(node)
+    crash_and_restart(node)
 
     assert node.call(lambda: node.cluster.node.coordinators.groups) is not groups
     assert len(node.cluster.node.fetch_sessions) == 0
@@ -146,7 +146,7 @@ def test_log_ends_before_and_after_are_reported_for_every_partition(node: Node) 
         client.produce("events", batch(b"2"), partition=1)
         client.produce("events", batch(b"3"), partition=1)
 
-    revived(node)
+    crash_and_restart(node)
 
     assert node.ends == [LogEndOffsets("events", 0, 1, 1), LogEndOffsets("events", 1, 2, 2)]
 
@@ -173,37 +173,37 @@ def test_deleted_records_do_not_come_back_in_memory() -> None:
                 client.produce("events", batch(b"%d" % each))
         node.call(lambda: node.cluster.node.replicas.partition_of("events", 0).log.delete_records_before(2))
 
-        revived(node)
+        crash_and_restart(node)
 
         assert node.cluster.node.replicas.partition_of("events", 0).log.log_start_offset == 2
 
 
-def test_timers_of_the_dead_node_never_fire() -> None:
+def test_timers_of_a_crashed_node_never_fire() -> None:
     clock = ManualClock()
     fired: list[str] = []
     with Node(clock=clock) as node:
         node.call(lambda: clock.call_later(10, lambda: fired.append("of the dead")))
 
-        revived(node)
+        crash_and_restart(node)
         node.call(lambda: clock.call_later(20, lambda: fired.append("of the living")))
         node.call(lambda: clock.advance(100))
 
         assert fired == ["of the living"]
 
 
-def test_retention_goes_on_after_a_restart() -> None:
+def test_retention_continues_after_a_restart() -> None:
     with Node(config={"log.retention.check.interval.ms": "1000"}) as node:
         with node.client() as client:
             client.create_topic("events", 1, {"retention.ms": "5000"})
             client.produce("events", batch(b"1"))
-        revived(node)
+        crash_and_restart(node)
 
         node.call(lambda: node.cluster.clock.advance(10_000))
 
         assert log_of(node).log_start_offset == 1
 
 
-def test_node_is_started_again_after_its_time_by_the_clock(node: Node) -> None:
+def test_node_is_restarted_after_restart_after_ms_of_the_clusters_clock(node: Node) -> None:
     node.call(lambda: node.server.crash(RESTART_MS))
     node.call(lambda: node.cluster.clock.advance(RESTART_MS - 1_000))
     is_refusing = node.is_refusing()
@@ -214,7 +214,7 @@ def test_node_is_started_again_after_its_time_by_the_clock(node: Node) -> None:
     assert (is_refusing, node.is_refusing()) == (True, False)
 
 
-def test_crash_and_restart_of_a_node_that_is_not_in_such_a_state_do_nothing(node: Node) -> None:
+def test_crash_of_a_crashed_node_and_restart_of_a_running_node_have_no_effect(node: Node) -> None:
     node.restart()
     node.crash()
     node.crash()
@@ -224,7 +224,7 @@ def test_crash_and_restart_of_a_node_that_is_not_in_such_a_state_do_nothing(node
     assert node.server.is_running
 
 
-def test_node_that_is_down_can_be_stopped_and_its_folder_is_recovered_by_the_next(tmp_path: Path) -> None:
+def test_crashed_node_can_be_stopped_and_the_next_start_up_recovers_its_folder(tmp_path: Path) -> None:
     with Node(tmp_path / "data") as node:
         with node.client() as client:
             client.create_topic("events", 1)
@@ -235,7 +235,7 @@ def test_node_that_is_down_can_be_stopped_and_its_folder_is_recovered_by_the_nex
         assert values(client) == [b"1"]
 
 
-def test_another_node_in_the_process_is_not_touched(node: Node) -> None:
+def test_another_node_of_the_process_is_not_affected(node: Node) -> None:
     with Node() as other, other.client() as client:
         client.create_topic("theirs", 1)
         node.crash()
@@ -244,7 +244,7 @@ def test_another_node_in_the_process_is_not_touched(node: Node) -> None:
         assert client.partition_counts() == {"theirs": 1}
 
 
-def test_requests_that_came_with_the_one_that_kills_are_neither_answered_nor_applied(node: Node) -> None:
+def test_requests_behind_the_one_that_crashes_the_node_are_neither_applied_nor_answered(node: Node) -> None:
     """Five produce requests in one write; the node dies while the third is handled, before anything is appended."""
     appended = count_appends(node, dies_at=3)
 
@@ -288,7 +288,7 @@ def test_imported_logs_are_served_with_the_records_written_later(tmp_path: Path)
         with node.client() as client:
             client.produce("events", batch(b"written"))
 
-        revived(node)
+        crash_and_restart(node)
 
         with node.client() as client:
             assert values(client) == [b"imported", b"written"]
@@ -300,7 +300,7 @@ def test_unused_partition_is_not_created_by_a_crash() -> None:
             client.create_topic("events", 3)
             client.produce("events", batch(b"1"), partition=1)
 
-        revived(node)
+        crash_and_restart(node)
 
         partitions = list(node.cluster.node.replicas.partitions())
         assert [partition.find_log() is not None for partition in partitions] == [False, True, False]
@@ -317,7 +317,7 @@ def test_producers_are_restored_with_any_damage_to_their_snapshots(node: Node, s
     with node.client() as client:
         client.produce("events", batch(b"3", producer_id=5, sequence=3))
 
-    revived(node, snapshots)
+    crash_and_restart(node, snapshots)
 
     with node.client() as client:
         assert client.produce("events", batch(b"3", producer_id=5, sequence=3)).base_offset == 3
@@ -327,7 +327,7 @@ def test_producers_are_restored_with_any_damage_to_their_snapshots(node: Node, s
     ("snapshots", "error"),
     [(SnapshotFault.KEEP, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER), (SnapshotFault.DROP, ErrorCode.NONE)],
 )
-def test_producer_whose_batches_are_deleted_is_known_by_its_snapshot_alone(
+def test_producer_state_without_batches_is_recovered_from_its_snapshot_only(
     node: Node, snapshots: SnapshotFault, error: ErrorCode
 ) -> None:
     with node.client() as client:
@@ -337,14 +337,14 @@ def test_producer_whose_batches_are_deleted_is_known_by_its_snapshot_alone(
         client.produce("events", batch(b"other", producer_id=6, sequence=1))
     node.call(lambda: delete_oldest(node))
 
-    revived(node, snapshots)
+    crash_and_restart(node, snapshots)
 
     with node.client() as client:
         assert client.produce("events", batch(b"far ahead", producer_id=5, sequence=9)).error_code == error
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_every_acknowledged_batch_is_there_once_and_the_newest_is_recognised(node: Node, seed: int) -> None:
+def test_every_acknowledged_batch_is_stored_once_and_the_newest_is_detected_as_duplicate(node: Node, seed: int) -> None:
     """Drawn rounds of producing, crashes, and retries of what was acknowledged last."""
     draw = Random(seed)
     acknowledged: dict[int, list[bytes]] = {0: [], 1: []}
@@ -359,7 +359,7 @@ def test_every_acknowledged_batch_is_there_once_and_the_newest_is_recognised(nod
                     sent.append(b"%d" % len(sent))
         if draw.random() < 0.5:
             node.call(lambda: roll(node))
-        revived(node, draw.choice(list(SnapshotFault)))
+        crash_and_restart(node, draw.choice(list(SnapshotFault)))
 
     with node.client() as client:
         assert {partition: values(client, partition) for partition in acknowledged} == acknowledged

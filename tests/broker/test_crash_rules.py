@@ -12,15 +12,15 @@ from fauxka.faults.rules.fault_plan import FaultPlan
 from fauxka.faults.rules.fault_rules import FaultRule, Point, When
 from fauxka.faults.rules.match import Match
 
-from . import life_scene
-from .life_scene import Node, wait_until
+from . import running_node
 from .raw_client import RawClient
+from .running_node import Node, wait_until
 from .wire_connection import WireConnection
 
 
 @pytest.fixture(params=[new_event_loop, asyncio.new_event_loop], ids=["uvloop", "asyncio"], autouse=True)
 def event_loop_of_the_node(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(life_scene, "new_event_loop", request.param)
+    monkeypatch.setattr(running_node, "new_event_loop", request.param)
 
 
 @pytest.mark.parametrize(("point", "appended"), [("received", 2), ("applied", 3)])

@@ -1,4 +1,4 @@
-"""A data folder as its users meet it: a process that serves from it is stopped, killed and started again."""
+"""A data folder over stops, kills and starts of a broker process."""
 
 import json
 import shutil
@@ -12,7 +12,7 @@ from fauxka.protocol.kafka_uuid import uuid_text
 
 from ..serving_process import run, serving
 from ..storage.logs import batches_in
-from .asking_client import BROKER, TOPIC, AskingClient, batch
+from .blocking_client import BROKER, TOPIC, BlockingClient, batch
 from .data_dir_scene import end, fetched, serving_from
 
 # How a broker ends: as a stop does, and as nobody wants it to.
@@ -20,8 +20,8 @@ ENDINGS = [signal.SIGTERM, signal.SIGKILL]
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_topics_and_ids_and_configs_are_as_they_were(tmp_path: Path, ending: signal.Signals) -> None:
-    with serving_from(tmp_path) as broker, AskingClient(broker.bootstrap) as client:
+def test_topics_ids_and_configs_are_restored(tmp_path: Path, ending: signal.Signals) -> None:
+    with serving_from(tmp_path) as broker, BlockingClient(broker.bootstrap) as client:
         created = client.create_topic("kept", 2, {"retention.ms": "123456789"})
         client.create_topic("deleted", 3)
         assert client.add_partitions("kept", 4) == ErrorCode.NONE
@@ -31,7 +31,7 @@ def test_topics_and_ids_and_configs_are_as_they_were(tmp_path: Path, ending: sig
         cluster_id = client.metadata().cluster_id
         end(broker, ending)
 
-    with serving_from(tmp_path) as broker, AskingClient(broker.bootstrap) as client:
+    with serving_from(tmp_path) as broker, BlockingClient(broker.bootstrap) as client:
         assert client.partition_counts() == {"kept": 4}
         assert client.metadata().cluster_id == cluster_id
         assert client.config(TOPIC, "kept", "retention.ms") == "123456789"
@@ -43,13 +43,13 @@ def test_topics_and_ids_and_configs_are_as_they_were(tmp_path: Path, ending: sig
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_records_are_served_again(tmp_path: Path, ending: signal.Signals) -> None:
-    with serving_from(tmp_path) as broker, AskingClient(broker.bootstrap) as client:
+    with serving_from(tmp_path) as broker, BlockingClient(broker.bootstrap) as client:
         client.create_topic("events")
         for number in range(3):
             client.produce("events", batch(b"%d" % number))
         end(broker, ending)
 
-    with serving_from(tmp_path) as broker, AskingClient(broker.bootstrap) as client:
+    with serving_from(tmp_path) as broker, BlockingClient(broker.bootstrap) as client:
         records = fetched(client, "events", 0, 3)
         produced = client.produce("events", batch(b"3"))
 
@@ -58,15 +58,13 @@ def test_records_are_served_again(tmp_path: Path, ending: signal.Signals) -> Non
 
 
 @pytest.mark.parametrize(("ending", "leader_epoch"), [(signal.SIGTERM, 0), (signal.SIGKILL, 1)])
-def test_leader_epoch_begins_anew_where_records_may_be_missing(
-    tmp_path: Path, ending: signal.Signals, leader_epoch: int
-) -> None:
-    with serving_from(tmp_path) as broker, AskingClient(broker.bootstrap) as client:
+def test_an_unclean_shutdown_begins_a_leader_epoch(tmp_path: Path, ending: signal.Signals, leader_epoch: int) -> None:
+    with serving_from(tmp_path) as broker, BlockingClient(broker.bootstrap) as client:
         client.create_topic("events")
         client.produce("events", batch(b"0"))
         end(broker, ending)
 
-    with serving_from(tmp_path) as broker, AskingClient(broker.bootstrap) as client:
+    with serving_from(tmp_path) as broker, BlockingClient(broker.bootstrap) as client:
         client.produce("events", batch(b"1"))
         told = client.metadata().topics[0].partitions[0].leader_epoch
         epochs = [int.from_bytes(each[12:16], "big") for each in batches_in(client.fetch("events").records or b"")]
@@ -80,7 +78,7 @@ def test_partition_without_a_leader_epoch_is_led_in_the_first(tmp_path: Path) ->
         end(broker, signal.SIGTERM)
     (tmp_path / "data" / "events-0" / "leader-epoch-checkpoint").unlink()
 
-    with serving_from(tmp_path) as broker, AskingClient(broker.bootstrap) as client:
+    with serving_from(tmp_path) as broker, BlockingClient(broker.bootstrap) as client:
         assert client.metadata().topics[0].partitions[0].leader_epoch == 0
 
 
@@ -88,14 +86,14 @@ def test_partition_without_a_leader_epoch_is_led_in_the_first(tmp_path: Path) ->
 def test_batch_that_is_retried_after_a_restart_is_a_duplicate_with_its_offset(
     tmp_path: Path, ending: signal.Signals
 ) -> None:
-    with serving_from(tmp_path) as broker, AskingClient(broker.bootstrap) as client:
+    with serving_from(tmp_path) as broker, BlockingClient(broker.bootstrap) as client:
         client.create_topic("events")
         producer_id = client.producer_id()
         for sequence in range(2):
             client.produce("events", batch(b"%d" % sequence, producer_id=producer_id, sequence=sequence))
         end(broker, ending)
 
-    with serving_from(tmp_path) as broker, AskingClient(broker.bootstrap) as client:
+    with serving_from(tmp_path) as broker, BlockingClient(broker.bootstrap) as client:
         repeated = client.produce("events", batch(b"1", producer_id=producer_id, sequence=1))
         next_one = client.produce("events", batch(b"2", producer_id=producer_id, sequence=2))
         gap = client.produce("events", batch(b"4", producer_id=producer_id, sequence=4))
@@ -106,10 +104,10 @@ def test_batch_that_is_retried_after_a_restart_is_a_duplicate_with_its_offset(
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_no_producer_id_is_given_twice(tmp_path: Path, ending: signal.Signals) -> None:
+def test_no_producer_id_is_allocated_twice(tmp_path: Path, ending: signal.Signals) -> None:
     given: list[int] = []
     for _ in range(3):
-        with serving_from(tmp_path) as broker, AskingClient(broker.bootstrap) as client:
+        with serving_from(tmp_path) as broker, BlockingClient(broker.bootstrap) as client:
             given += [client.producer_id() for _ in range(2)]
             end(broker, ending)
 
@@ -117,7 +115,7 @@ def test_no_producer_id_is_given_twice(tmp_path: Path, ending: signal.Signals) -
 
 
 def test_second_block_of_producer_ids_follows_the_first(tmp_path: Path) -> None:
-    with serving_from(tmp_path, "--fsync", "always") as broker, AskingClient(broker.bootstrap) as client:
+    with serving_from(tmp_path, "--fsync", "always") as broker, BlockingClient(broker.bootstrap) as client:
         given = [client.producer_id() for _ in range(1001)]
 
         assert given == list(range(1001))
@@ -125,7 +123,7 @@ def test_second_block_of_producer_ids_follows_the_first(tmp_path: Path) -> None:
 
 
 def test_second_process_on_the_folder_is_refused_in_one_line(tmp_path: Path) -> None:
-    with serving_from(tmp_path) as broker, AskingClient(broker.bootstrap) as client:
+    with serving_from(tmp_path) as broker, BlockingClient(broker.bootstrap) as client:
         refused = run("serve", "--port", "0", "--data-dir", str(tmp_path / "data"))
 
         assert refused.exit_code == 2
@@ -151,18 +149,18 @@ def test_folder_of_another_node_or_cluster_is_refused(tmp_path: Path, arguments:
     assert reason in refused.log
 
 
-def test_cluster_id_of_a_new_folder_is_the_one_that_was_asked_for(tmp_path: Path) -> None:
+def test_cluster_id_of_a_new_folder_is_that_of_the_option(tmp_path: Path) -> None:
     with serving_from(tmp_path, "--cluster-id", "the-cluster") as broker:
         end(broker, signal.SIGTERM)
 
-    with serving_from(tmp_path) as broker, AskingClient(broker.bootstrap) as client:
+    with serving_from(tmp_path) as broker, BlockingClient(broker.bootstrap) as client:
         assert client.metadata().cluster_id == "the-cluster"
 
 
 def test_data_folder_may_come_from_the_environment(tmp_path: Path) -> None:
     variables = {"FAUXKA_DATA_DIR": str(tmp_path / "data"), "KAFKA_LOG_DIRS": "/var/lib/kafka/data"}
 
-    with serving(tmp_path, variables=variables) as broker, AskingClient(broker.bootstrap) as client:
+    with serving(tmp_path, variables=variables) as broker, BlockingClient(broker.bootstrap) as client:
         directory = client.log_directory()
         log = end(broker, signal.SIGTERM)
 
@@ -203,22 +201,22 @@ def test_fsync_sets_the_key_unless_the_command_line_does(tmp_path: Path, argumen
 
     with (
         serving(tmp_path, "--data-dir", data, *arguments, variables=variables) as broker,
-        AskingClient(broker.bootstrap) as client,
+        BlockingClient(broker.bootstrap) as client,
     ):
         assert client.config(BROKER, "1", "log.flush.interval.messages") == messages
         client.create_topic("events")
         assert client.produce("events", batch(b"0")).error_code == ErrorCode.NONE
 
 
-def test_lost_metadata_file_is_made_again_from_the_folders(tmp_path: Path) -> None:
-    with serving_from(tmp_path) as broker, AskingClient(broker.bootstrap) as client:
+def test_lost_metadata_file_is_rebuilt_from_the_folders(tmp_path: Path) -> None:
+    with serving_from(tmp_path) as broker, BlockingClient(broker.bootstrap) as client:
         topic_id = client.create_topic("events", 2).topic_id
         producer_id = client.producer_id()
         client.produce("events", batch(b"0", producer_id=producer_id, sequence=0))
         end(broker, signal.SIGKILL)
     (tmp_path / "data" / "cluster-metadata.json").write_text('{"version": 1, "topics": [')
 
-    with serving_from(tmp_path) as broker, AskingClient(broker.bootstrap) as client:
+    with serving_from(tmp_path) as broker, BlockingClient(broker.bootstrap) as client:
         counts = client.partition_counts()
         records = fetched(client, "events", 0, 1)
         next_id = client.producer_id()
@@ -236,13 +234,13 @@ def test_lost_metadata_file_is_made_again_from_the_folders(tmp_path: Path) -> No
 
 def test_unknown_folder_is_set_aside_and_a_missing_one_is_created(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    with serving_from(tmp_path, "--seed-topic", "events:2") as broker, AskingClient(broker.bootstrap) as client:
+    with serving_from(tmp_path, "--seed-topic", "events:2") as broker, BlockingClient(broker.bootstrap) as client:
         client.produce("events", batch(b"0"))
         end(broker, signal.SIGTERM)
     shutil.copytree(data / "events-0", data / "unknown-0")
     shutil.rmtree(data / "events-1")
 
-    with serving_from(tmp_path) as broker, AskingClient(broker.bootstrap) as client:
+    with serving_from(tmp_path) as broker, BlockingClient(broker.bootstrap) as client:
         counts = client.partition_counts()
         produced = client.produce("events", batch(b"1"), partition=1)
         log = end(broker, signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""Eight idle days in one call: all that expires reads the one clock."""
+"""Expiry of sessions, producers, records and offsets by the cluster's clock."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from fauxka.protocol.messages.offset_commit import (
     OffsetCommitResponse,
 )
 
-from .asking_client import batch
-from .life_scene import Node, wait_until
+from .blocking_client import batch
+from .running_node import Node, wait_until
 
 DAY_MS = 24 * 3600 * 1000
 
@@ -59,7 +59,7 @@ def test_nothing_expires_within_seconds(node: Node) -> None:
     assert len(known_producers(node.cluster.node.replicas)) == 1
 
 
-def test_session_ends_after_its_time(node: Node) -> None:
+def test_session_expires_after_its_timeout(node: Node) -> None:
     advance(node, 20_000)
 
     assert groups(node)["members"] == "Empty"
@@ -83,7 +83,7 @@ def test_records_and_offsets_expire_within_eight_days(node: Node) -> None:
         assert client.fetch("events", 1).high_watermark == 1
 
 
-def test_files_of_deleted_segments_go_within_the_same_advance(tmp_path: Path) -> None:
+def test_files_of_deleted_segments_are_deleted_within_the_same_advance(tmp_path: Path) -> None:
     with Node(tmp_path / "data") as node:
         with node.client() as client:
             client.create_topic("events", 1)

@@ -1,4 +1,4 @@
-"""The folder of a real Kafka 4.3.0 is served as it is, from there or from a data folder that it was copied into."""
+"""Imported logs of a real Kafka 4.3.0: served in place, or copied into a data folder."""
 
 import hashlib
 import signal
@@ -13,7 +13,7 @@ from fauxka.testing import Broker
 from ..manual_clock import ManualClock
 from ..serving_process import run, serving
 from ..storage.logs import records_in
-from .asking_client import AskingClient
+from .blocking_client import BlockingClient
 from .data_dir_scene import end, fetched, serving_from
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "kafka-4.3.0-data-dir"
@@ -55,10 +55,10 @@ def highest_producer_id() -> int:
     return highest
 
 
-def test_its_topics_are_served_and_nothing_is_written_there(tmp_path: Path) -> None:
+def test_imported_topics_are_served_and_nothing_is_written_to_the_folder(tmp_path: Path) -> None:
     before = content_of(GOLDEN)
 
-    with serving(tmp_path, "--import-logs", str(GOLDEN)) as broker, AskingClient(broker.bootstrap) as client:
+    with serving(tmp_path, "--import-logs", str(GOLDEN)) as broker, BlockingClient(broker.bootstrap) as client:
         counts = client.partition_counts()
         records = fetched(client, "demo", DEMO_START, DEMO_END)
         below = client.fetch("demo", DEMO_START - 1)
@@ -73,10 +73,10 @@ def test_its_topics_are_served_and_nothing_is_written_there(tmp_path: Path) -> N
     assert content_of(GOLDEN) == before
 
 
-def test_its_producers_are_known() -> None:
+def test_producers_of_imported_logs_have_their_state() -> None:
     with (
         Broker(import_logs=GOLDEN, clock=ManualClock(WRITTEN_MS)) as broker,
-        AskingClient(broker.bootstrap_servers) as client,
+        BlockingClient(broker.bootstrap_servers) as client,
     ):
         repeated = client.produce("demo", two_records(KNOWN_SEQUENCE))
         gap = client.produce("demo", two_records(KNOWN_SEQUENCE + 3))
@@ -88,7 +88,7 @@ def test_its_producers_are_known() -> None:
 
 
 def test_its_aborted_transactions_are_returned_to_readers_of_committed_records() -> None:
-    with Broker(import_logs=GOLDEN) as broker, AskingClient(broker.bootstrap_servers) as client:
+    with Broker(import_logs=GOLDEN) as broker, BlockingClient(broker.bootstrap_servers) as client:
         committed = client.fetch("demo", DEMO_START, isolation_level=1)
         uncommitted = client.fetch("demo", DEMO_START)
         behind = client.fetch("demo", 9, isolation_level=1)
@@ -100,13 +100,13 @@ def test_its_aborted_transactions_are_returned_to_readers_of_committed_records()
     assert (behind.aborted_transactions, behind.records) == ([], b"")
 
 
-def test_copied_into_a_data_folder_it_is_there_after_a_kill(tmp_path: Path) -> None:
+def test_logs_copied_into_a_data_folder_survive_a_kill(tmp_path: Path) -> None:
     before = content_of(GOLDEN)
-    with serving_from(tmp_path, "--import-logs", str(GOLDEN)) as broker, AskingClient(broker.bootstrap) as client:
+    with serving_from(tmp_path, "--import-logs", str(GOLDEN)) as broker, BlockingClient(broker.bootstrap) as client:
         producer_id = client.producer_id()
         end(broker, signal.SIGKILL)
 
-    with serving_from(tmp_path) as broker, AskingClient(broker.bootstrap) as client:
+    with serving_from(tmp_path) as broker, BlockingClient(broker.bootstrap) as client:
         records = fetched(client, "demo", DEMO_START, DEMO_END)
         below = client.fetch("demo", DEMO_START - 1)
         next_id = client.producer_id()
@@ -118,7 +118,7 @@ def test_copied_into_a_data_folder_it_is_there_after_a_kill(tmp_path: Path) -> N
     assert content_of(GOLDEN) == before
 
 
-def test_topic_that_is_there_already_is_not_imported(tmp_path: Path) -> None:
+def test_a_topic_that_exists_already_is_not_imported(tmp_path: Path) -> None:
     with serving_from(tmp_path, "--seed-topic", "demo") as broker:
         end(broker, signal.SIGTERM)
 
@@ -129,14 +129,14 @@ def test_topic_that_is_there_already_is_not_imported(tmp_path: Path) -> None:
     assert not (tmp_path / "data" / "compacted-0").exists()
 
 
-def test_import_that_was_cut_short_is_done_again(tmp_path: Path) -> None:
+def test_an_interrupted_import_is_repeated(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with serving_from(tmp_path) as broker:
         end(broker, signal.SIGTERM)
     (data / "0.importing").mkdir()
     (data / "0.importing" / "00000000000000000000.log").write_bytes(b"half")
 
-    with serving_from(tmp_path, "--import-logs", str(GOLDEN)) as broker, AskingClient(broker.bootstrap) as client:
+    with serving_from(tmp_path, "--import-logs", str(GOLDEN)) as broker, BlockingClient(broker.bootstrap) as client:
         records = fetched(client, "demo", DEMO_START, DEMO_END)
 
     assert records == stored_records()
@@ -144,7 +144,7 @@ def test_import_that_was_cut_short_is_done_again(tmp_path: Path) -> None:
 
 
 def test_unsupported_metadata_of_a_topic_costs_no_records(tmp_path: Path) -> None:
-    with Broker(import_logs=GOLDEN) as broker, AskingClient(broker.bootstrap_servers) as client:
+    with Broker(import_logs=GOLDEN) as broker, BlockingClient(broker.bootstrap_servers) as client:
         broker.call(broker.cluster.node.replicas.enforce_retention)
 
         assert client.config(2, "demo", "retention.ms") == "-1"
@@ -153,7 +153,7 @@ def test_unsupported_metadata_of_a_topic_costs_no_records(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("arguments", [[], ["--data-dir", "data"]])
-def test_folder_in_which_a_broker_works_is_not_imported(tmp_path: Path, arguments: list[str]) -> None:
+def test_a_folder_that_a_broker_uses_is_not_imported(tmp_path: Path, arguments: list[str]) -> None:
     options = [str(tmp_path / "another") if text == "data" else text for text in arguments]
     with serving_from(tmp_path, "--seed-topic", "events"):
         refused = run("serve", "--port", "0", "--import-logs", str(tmp_path / "data"), *options)
@@ -162,7 +162,7 @@ def test_folder_in_which_a_broker_works_is_not_imported(tmp_path: Path, argument
     assert "a broker is using" in refused.log
 
 
-def test_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_missing_folder_is_refused(tmp_path: Path) -> None:
     refused = run("serve", "--port", "0", "--import-logs", str(tmp_path / "missing"))
 
     assert refused.exit_code == 2

@@ -1,4 +1,4 @@
-"""Where to listen, and what clients are told, from the command line and from Kafka's keys."""
+"""Listeners from the command line and from Kafka's keys."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def test_listener_is_name_bound_address_and_advertised_address(text: str, listen
         "P://h:1,x",
     ],
 )
-def test_listener_that_is_not_one_is_refused(text: str) -> None:
+def test_invalid_listener_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match=r"^listener "):
         parse_listener(text)
 
@@ -66,7 +66,7 @@ def test_advertised_addresses_alone_are_bound_by_their_ports() -> None:
     ]
 
 
-def test_without_the_keys_there_are_no_listeners_by_keys() -> None:
+def test_without_the_keys_no_listener_comes_from_keys() -> None:
     assert listeners_of_keys(DEFAULTS, "127.0.0.1") == []
 
 

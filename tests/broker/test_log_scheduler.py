@@ -1,4 +1,4 @@
-"""What recurs for logs on disk, by a clock that the test moves."""
+"""Periodic work on logs on disk, with a manual clock."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -84,9 +84,7 @@ def test_recovery_points_are_checkpointed_every_minute(
     assert content_of(files, LOG_STARTS) == b"0\n0\n"
 
 
-def test_log_is_flushed_when_it_has_waited_for_flush_ms(
-    broker: Broker, files: SteeredFileSystem, clock: ManualClock
-) -> None:
+def test_log_is_flushed_after_flush_ms(broker: Broker, files: SteeredFileSystem, clock: ManualClock) -> None:
     produce(broker, 0)
 
     broker.call(lambda: clock.advance(900))
@@ -130,7 +128,7 @@ def test_checkpoint_that_cannot_be_written_is_reported_once_and_retried(
     assert len([line for line in caplog.messages if HIGH_WATERMARKS in line]) == 1
 
 
-def test_in_memory_no_thread_is_made(clock: ManualClock) -> None:
+def test_in_memory_no_thread_is_started(clock: ManualClock) -> None:
     with Broker({"log.flush.interval.messages": "1"}, clock=clock) as broker:
         broker.call(lambda: broker.cluster.controller.create_topic(TOPIC, 1))
         produce(broker, 0)

@@ -1,4 +1,4 @@
-"""The metadata file follows the cluster, and who changed something is answered when the file has it."""
+"""The metadata store: changes are saved, and responses wait for the save."""
 
 import errno
 import logging
@@ -131,7 +131,7 @@ def test_nothing_is_written_without_a_change(tmp_path: Path) -> None:
     assert scene.answer() is ErrorCode.NONE
 
 
-def test_synced_file_is_written_in_another_thread_and_the_answer_waits(tmp_path: Path) -> None:
+def test_synced_file_is_written_in_a_disk_thread_and_the_response_waits(tmp_path: Path) -> None:
     scene = Scene(tmp_path, FLUSHED)
     scene.cluster.controller.create_topic("events", 1)
 
@@ -147,7 +147,7 @@ def test_synced_file_is_written_in_another_thread_and_the_answer_waits(tmp_path:
     assert scene.disk.syncs == 1
 
 
-def test_changes_that_come_while_the_file_is_written_go_into_the_next_one_together(tmp_path: Path) -> None:
+def test_changes_during_a_write_go_into_the_next_write_together(tmp_path: Path) -> None:
     scene = Scene(tmp_path, FLUSHED)
     answers: list[Deferred[ErrorCode] | ErrorCode] = []
     for name in ("first", "second", "third"):
@@ -166,7 +166,7 @@ def test_changes_that_come_while_the_file_is_written_go_into_the_next_one_togeth
     assert len(scene.steps) == 0
 
 
-def test_change_without_anybody_waiting_is_written_behind_the_one_on_its_way(tmp_path: Path) -> None:
+def test_change_without_a_waiting_request_is_written_after_the_write_in_flight(tmp_path: Path) -> None:
     scene = Scene(tmp_path, FLUSHED)
     scene.cluster.controller.create_topic("first", 1)
     scene.answer()
@@ -180,7 +180,7 @@ def test_change_without_anybody_waiting_is_written_behind_the_one_on_its_way(tmp
 
 
 @pytest.mark.parametrize("config", [{}, FLUSHED])
-def test_file_that_cannot_be_written_is_a_storage_error_and_is_written_when_there_is_room(
+def test_failed_write_returns_a_storage_error_and_is_retried(
     tmp_path: Path, config: dict[str, str], caplog: pytest.LogCaptureFixture
 ) -> None:
     scene = Scene(tmp_path, config)
@@ -217,7 +217,7 @@ def test_producer_id_waits_for_its_block(tmp_path: Path) -> None:
     assert scene.written().next_producer_id == 1000
 
 
-def test_block_that_cannot_be_saved_is_not_given_from(tmp_path: Path) -> None:
+def test_no_id_is_allocated_from_a_block_that_cannot_be_saved(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
     scene.disk.is_full = True
     scene.cluster.controller.claim_producer_ids()
@@ -228,7 +228,7 @@ def test_block_that_cannot_be_saved_is_not_given_from(tmp_path: Path) -> None:
     assert scene.cluster.controller.producer_ids.generate() is None
 
 
-def test_topic_whose_folders_cannot_be_made_is_not_there(tmp_path: Path) -> None:
+def test_topic_whose_folders_cannot_be_created_does_not_exist(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
     # A file where the folder of the second partition would have to be.
     (tmp_path / "events-1").write_bytes(b"")
@@ -253,7 +253,7 @@ def test_deleted_topic_is_removed_from_the_file_before_its_folders(tmp_path: Pat
     assert [path.name for path in tmp_path.glob("events-0*")] == [path.name for path in tmp_path.glob("*-delete")]
 
 
-def test_start_that_changes_nothing_writes_nothing(tmp_path: Path) -> None:
+def test_start_up_without_changes_writes_nothing(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
     scene.cluster.controller.create_topic("events", 1)
     scene.cluster.close()
@@ -276,7 +276,7 @@ def test_stop_writes_pending_changes(tmp_path: Path, caplog: pytest.LogCaptureFi
     assert not caplog.records
 
 
-def test_stop_with_a_log_that_cannot_be_closed_closes_the_others_and_is_not_a_clean_one(
+def test_shutdown_with_a_log_that_cannot_be_closed_closes_the_others_and_is_unclean(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.ERROR)

@@ -1,15 +1,15 @@
-"""Producer ids come from blocks, and none is given before its block is written down."""
+"""Producer ids are allocated from saved blocks."""
 
 from fauxka.broker.metadata.producer_id_manager import PRODUCER_ID_BLOCK_SIZE, ProducerIdManager
 
 
-def test_ids_in_memory_are_given_without_any_block() -> None:
+def test_ids_in_memory_are_allocated_without_blocks() -> None:
     ids = ProducerIdManager()
 
     assert [ids.generate() for _ in range(3)] == [0, 1, 2]
 
 
-def test_no_id_is_given_before_its_block_is_saved() -> None:
+def test_no_id_is_allocated_before_its_block_is_saved() -> None:
     ids = ProducerIdManager(5, is_persistent=True)
     before = ids.generate()
     is_claimed = ids.claim_block()
@@ -28,7 +28,7 @@ def test_block_is_claimed_once_until_it_is_saved() -> None:
     assert ids.next_block_start == PRODUCER_ID_BLOCK_SIZE
 
 
-def test_last_id_of_a_block_is_given_and_the_next_one_waits() -> None:
+def test_last_id_of_a_block_is_allocated_and_the_next_one_waits() -> None:
     ids = ProducerIdManager(is_persistent=True)
     ids.claim_block()
     ids.block_saved(ids.next_block_start)
@@ -40,7 +40,7 @@ def test_last_id_of_a_block_is_given_and_the_next_one_waits() -> None:
     assert ids.claim_block()
 
 
-def test_older_file_that_is_saved_late_takes_no_block_back() -> None:
+def test_late_save_of_an_older_file_does_not_take_a_block_back() -> None:
     ids = ProducerIdManager(is_persistent=True)
     ids.claim_block()
     ids.block_saved(PRODUCER_ID_BLOCK_SIZE)

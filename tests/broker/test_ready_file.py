@@ -1,4 +1,4 @@
-"""The file that says that clients can connect."""
+"""The ready file."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from fauxka.broker.lifecycle.serve_command import ReadyFile
 
 
-def test_file_holds_one_json_object_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+def test_file_has_one_json_object_and_no_partial_file_is_left(tmp_path: Path) -> None:
     path = tmp_path / "ready.json"
 
     ReadyFile(str(path)).write("127.0.0.1:9092", 7)
@@ -35,7 +35,7 @@ def test_file_is_removed(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_file_that_was_not_written_by_us_is_left_alone(tmp_path: Path) -> None:
+def test_file_of_another_process_is_not_removed(tmp_path: Path) -> None:
     path = tmp_path / "ready.json"
     path.write_text("somebody's")
 
@@ -44,12 +44,12 @@ def test_file_that_was_not_written_by_us_is_left_alone(tmp_path: Path) -> None:
     assert path.read_text() == "somebody's"
 
 
-def test_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+def test_missing_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No such file"):
         ReadyFile(str(tmp_path / "none" / "ready.json")).write("127.0.0.1:9092", 7)
 
 
-def test_path_that_is_a_folder_is_an_error_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+def test_path_that_is_a_folder_is_an_error_and_no_partial_file_is_left(tmp_path: Path) -> None:
     path = tmp_path / "ready.json"
     path.mkdir()
 

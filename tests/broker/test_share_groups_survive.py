@@ -1,4 +1,4 @@
-"""What a share group is done with outlives the node: a crash, over the wire, in memory and in a folder."""
+"""Share groups after a crash, over the wire, in memory and with a data folder."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from fauxka.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRe
 from ..golden.capture_batches import FIRST_TIMESTAMP, batch
 from ..golden.capture_connection import Connection
 from ..manual_clock import ManualClock
-from .life_scene import Node
+from .running_node import Node
 
 GROUP, MEMBER, TOPIC = "group", "AQEBAQEBAQEBAQEBAQEBAQ", "events"
 ACCEPT, RELEASE = 1, 2
@@ -114,7 +114,7 @@ def _produce_ten(node: Node) -> None:
     connection.close()
 
 
-def test_accepted_records_stay_done_with_and_others_come_again(node: Node) -> None:
+def test_accepted_records_are_not_delivered_again_after_a_crash_and_others_are(node: Node) -> None:
     before = ShareMemberClient(node)
     before.begin_at_the_earliest()
     before.beat(0)

@@ -1,4 +1,4 @@
-"""Transactional ids outlive the node that knew them: a clean stop, a crash, a reset and a snapshot, over the wire."""
+"""Transactions after a clean shutdown, a crash, a reset and a restored snapshot, over the wire."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ..manual_clock import ManualClock
-from .life_scene import Node
-from .transacting_client import TIMEOUT_MS, TransactingClient
+from .running_node import Node
+from .transactional_client import TIMEOUT_MS, TransactionalClient
 
 # Every append is flushed before it is answered.
 FSYNC = {"log.flush.interval.messages": "1", "transaction.state.log.num.partitions": "2"}
@@ -17,8 +17,8 @@ NOT_COORDINATOR = 16
 NOT_FOUND = 105
 
 
-def connected(node: Node) -> TransactingClient:
-    return TransactingClient(node.address)
+def connected(node: Node) -> TransactionalClient:
+    return TransactionalClient(node.address)
 
 
 @pytest.fixture(params=["memory", "folder"])
@@ -31,7 +31,7 @@ def node(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Node]:
         yield node
 
 
-def test_an_open_transaction_is_open_after_a_crash_and_ends_as_its_producer_wants(node: Node) -> None:
+def test_an_open_transaction_survives_a_crash_and_its_producer_can_end_it(node: Node) -> None:
     with connected(node) as client:
         producer = client.begin()
     node.crash()
@@ -46,7 +46,7 @@ def test_an_open_transaction_is_open_after_a_crash_and_ends_as_its_producer_want
     assert (after.transaction_state, after.producer_epoch, after.topics) == ("CompleteCommit", 1, [])
 
 
-def test_the_timeout_of_an_open_transaction_goes_on_after_a_crash(node: Node) -> None:
+def test_the_timeout_of_an_open_transaction_continues_after_a_crash(node: Node) -> None:
     with connected(node) as client:
         client.begin()
     node.crash()
@@ -58,7 +58,7 @@ def test_the_timeout_of_an_open_transaction_goes_on_after_a_crash(node: Node) ->
         assert (client.state().transaction_state, client.state().producer_epoch) == ("CompleteAbort", 1)
 
 
-def test_no_epoch_is_given_twice_over_a_crash(node: Node) -> None:
+def test_no_epoch_is_used_twice_after_a_crash(node: Node) -> None:
     with connected(node) as client:
         assert client.find_coordinator() == 0
         first = client.init()
@@ -71,7 +71,7 @@ def test_no_epoch_is_given_twice_over_a_crash(node: Node) -> None:
     assert (second.error_code, second.producer_id, second.producer_epoch) == (0, first.producer_id, 1)
 
 
-def test_a_clean_stop_keeps_transactions(tmp_path: Path) -> None:
+def test_transactions_survive_a_clean_shutdown(tmp_path: Path) -> None:
     with Node(tmp_path, config=FSYNC) as node, connected(node) as client:
         client.create_topic("events")
         producer = client.begin()
@@ -96,7 +96,7 @@ def test_a_reset_deletes_transactions_and_the_next_ids_are_the_first_ones() -> N
         assert client.init().producer_id == 0
 
 
-def test_a_snapshot_takes_a_transaction_back() -> None:
+def test_restoring_a_snapshot_reverts_a_transaction() -> None:
     with Node() as node:
         with connected(node) as client:
             client.create_topic("events")

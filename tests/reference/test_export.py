@@ -10,7 +10,7 @@ from fauxka.broker.config.config_resources import ResourceType
 from fauxka.storage.checkpoints.properties_file import parse_properties
 from fauxka.testing import Broker
 
-from ..broker.asking_client import AskingClient
+from ..broker.blocking_client import BlockingClient
 from ..serving_process import run
 from .dump_tool import Dumped, dumped
 from .kafka_process import kafka_process
@@ -59,7 +59,7 @@ def taken_over(tmp_path_factory: pytest.TempPathFactory) -> Generator[TakenOver,
     with (
         kafka_process(folder / "kafka.log", settings_in(exported), exported) as kafka,
         log_client(kafka.address) as client,
-        AskingClient(kafka.address) as admin,
+        BlockingClient(kafka.address) as admin,
     ):
         wait_until_led(client)
         yield TakenOver(

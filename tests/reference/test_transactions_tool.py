@@ -9,7 +9,7 @@ import pytest
 
 from fauxka.testing import Broker
 
-from ..broker.transacting_client import TransactingClient
+from ..broker.transactional_client import TransactionalClient
 from .kafka_process import SCRIPT
 
 pytestmark = pytest.mark.reference
@@ -34,7 +34,7 @@ def printed(broker: Broker, tool: str, *arguments: str) -> list[list[str]]:
 
 
 def test_a_transaction_is_listed_described_and_terminated(broker: Broker) -> None:
-    with TransactingClient(broker.bootstrap_servers) as client:
+    with TransactionalClient(broker.bootstrap_servers) as client:
         client.create_topic("events")
         client.begin()
 
@@ -50,7 +50,7 @@ def test_a_transaction_is_listed_described_and_terminated(broker: Broker) -> Non
 
 
 def test_a_marker_is_written_for_an_administrator(broker: Broker) -> None:
-    with TransactingClient(broker.bootstrap_servers) as client:
+    with TransactionalClient(broker.bootstrap_servers) as client:
         client.create_topic("hanging")
         producer = ["--producer-id", "77", "--producer-epoch", "3", "--coordinator-epoch", "0"]
 

@@ -1,4 +1,4 @@
-"""What stands in a folder that was written for a real Kafka, and what is refused. Kafkas start in tests/reference."""
+"""Exported folders for a real Kafka, and refused exports. tests/reference starts Kafka on them."""
 
 import signal
 import time
@@ -25,7 +25,7 @@ from ...golden.raw_batches import batch
 from ...reference.log_client import LogClient, log_client
 from ...serving_process import run, serving, stop
 from ...storage.metadata_files import decode_bootstrap_checkpoint
-from ..transacting_client import TransactingClient
+from ..transactional_client import TransactionalClient
 
 SEGMENT_BYTES = 1024 * 1024
 RECORD_BYTES = SEGMENT_BYTES * 2 // 5
@@ -100,14 +100,14 @@ def test_configs_of_the_broker_are_in_server_properties(tmp_path: Path) -> None:
     assert not any(name.startswith("fauxka.") for name in settings)
 
 
-def test_next_producer_id_is_in_a_block_behind_all_in_the_logs(tmp_path: Path) -> None:
+def test_next_producer_id_is_in_a_block_above_all_in_the_logs(tmp_path: Path) -> None:
     folder = exported(tmp_path / "out")
 
     assert records_of(folder, ProducerIdsRecord) == [ProducerIdsRecord(broker_id=1, next_producer_id=5000)]
 
 
-def test_next_producer_id_is_behind_that_of_a_transactional_id_without_any_batch(tmp_path: Path) -> None:
-    with Broker() as broker, TransactingClient(broker.bootstrap_servers) as client:
+def test_next_producer_id_is_above_that_of_a_transactional_id_without_batches(tmp_path: Path) -> None:
+    with Broker() as broker, TransactionalClient(broker.bootstrap_servers) as client:
         client.find_coordinator()
         client.init()
         export_from(broker, tmp_path / "out")
@@ -116,13 +116,13 @@ def test_next_producer_id_is_behind_that_of_a_transactional_id_without_any_batch
 
 
 @pytest.mark.parametrize(("config", "level"), [({}, 2), ({"fauxka.transaction.version": "1"}, 1)])
-def test_level_of_transactions_is_handed_on(tmp_path: Path, config: dict[str, str], level: int) -> None:
+def test_level_of_transaction_version_is_exported(tmp_path: Path, config: dict[str, str], level: int) -> None:
     folder = exported(tmp_path / "out", config=config)
 
     assert FeatureLevelRecord(name="transaction.version", feature_level=level) in records_in(folder)
 
 
-def test_segments_are_rolled_before_they_grow_beyond_segment_bytes(tmp_path: Path) -> None:
+def test_segments_are_rolled_at_segment_bytes(tmp_path: Path) -> None:
     with Broker() as broker, log_client(broker.bootstrap_servers) as client:
         client.create_topic("t", configs={"segment.bytes": str(SEGMENT_BYTES)})
         for _ in range(5):
@@ -144,7 +144,7 @@ def test_log_start_within_a_batch_is_in_its_checkpoint(tmp_path: Path) -> None:
     assert [int(file.stem) for file in (tmp_path / "out" / "t-0").glob("*.log")] == [2]
 
 
-def test_log_without_records_begins_where_it_ended(tmp_path: Path) -> None:
+def test_log_without_records_begins_at_its_end_offset(tmp_path: Path) -> None:
     with Broker() as broker, log_client(broker.bootstrap_servers) as client:
         client.create_topic("t")
         fill(client)
@@ -155,7 +155,7 @@ def test_log_without_records_begins_where_it_ended(tmp_path: Path) -> None:
     assert (int(segment.stem), segment.stat().st_size) == (6, 0)
 
 
-def test_each_topic_and_the_way_to_start_kafka_are_said(tmp_path: Path) -> None:
+def test_output_has_each_topic_and_the_command_to_start_kafka(tmp_path: Path) -> None:
     with Broker() as broker, log_client(broker.bootstrap_servers) as client:
         client.create_topic("t", 3)
         said = export_from(broker, tmp_path / "out")
@@ -164,7 +164,7 @@ def test_each_topic_and_the_way_to_start_kafka_are_said(tmp_path: Path) -> None:
     assert said[-1].endswith(f"kafka-server-start.sh {tmp_path / 'out' / 'server.properties'}")
 
 
-def test_folder_that_is_not_empty_is_refused_and_left_alone(tmp_path: Path) -> None:
+def test_folder_that_is_not_empty_is_refused_and_unchanged(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("kept")
 
     with Broker() as broker, pytest.raises(ExportError, match="not an empty folder"):
@@ -191,7 +191,7 @@ def test_folder_of_a_stopped_broker_is_exported_like_the_broker_itself(tmp_path:
     assert (read / segment).read_bytes() == (asked / segment).read_bytes()
 
 
-def test_folder_that_a_broker_works_in_is_refused(tmp_path: Path) -> None:
+def test_folder_that_a_broker_uses_is_refused(tmp_path: Path) -> None:
     with serving(tmp_path, "--data-dir", str(tmp_path / "data")):
         ended = run("export", str(tmp_path / "out"), "--data-dir", str(tmp_path / "data"))
 

@@ -1,4 +1,4 @@
-"""A cluster without sockets, and what an administrator asks of it: the handlers are called as they are."""
+"""A cluster without sockets, whose handlers of admin requests are called directly."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""A cluster without sockets, and a producer that sends it whole frames: what comes back is what a client would read."""
+"""A cluster without sockets, and a producer that sends frames and reads response frames."""
 
 from dataclasses import dataclass, field
 

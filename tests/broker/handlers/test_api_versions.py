@@ -1,4 +1,4 @@
-"""The features that ApiVersions tells are those of a real broker, but for what is not served or set otherwise."""
+"""The features in ApiVersions responses, compared with those of a real broker."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def finalized(response: ApiVersionsResponse) -> dict[str, list[int]]:
     return {each.name: [each.min_version_level, each.max_version_level] for each in response.finalized_features}
 
 
-def test_the_levels_that_are_known_are_those_of_a_real_broker() -> None:
+def test_supported_levels_are_those_of_a_real_broker() -> None:
     assert supported(asked(4)) == CAPTURE["supported_features"]
 
 
-def test_with_every_api_served_the_levels_in_force_are_those_of_a_real_broker_but_for_streams() -> None:
+def test_with_every_api_served_finalized_levels_are_those_of_a_real_broker_but_for_streams() -> None:
     in_force = {each.name: [each.level, each.level] for each in features_of(list(ApiKey), 2) if each.level}
 
     captured: dict[str, list[int]] = CAPTURE["finalized_features"]

@@ -1,4 +1,4 @@
-"""A changed config is not only told: what it configures works by it from the next request on."""
+"""Altered configs take effect from the next request on."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def test_topics_own_limit_refuses_the_next_larger_batch() -> None:
     assert refused.value.code == ErrorCode.MESSAGE_TOO_LARGE
 
 
-def test_limit_of_all_brokers_holds_for_a_topic_without_its_own() -> None:
+def test_default_limit_of_all_brokers_applies_to_a_topic_without_its_own() -> None:
     scene = AdminScene()
     topic = scene.topic("plain")
 
@@ -30,7 +30,7 @@ def test_limit_of_all_brokers_holds_for_a_topic_without_its_own() -> None:
         scene.append(topic, b"x" * 500)
 
 
-def test_topics_own_limit_goes_before_that_of_all_brokers() -> None:
+def test_topics_own_limit_takes_precedence_over_the_default_of_all_brokers() -> None:
     scene = AdminScene()
     topic = scene.topic("own", max_message_bytes="1000")
 
@@ -40,7 +40,7 @@ def test_topics_own_limit_goes_before_that_of_all_brokers() -> None:
     assert scene.partition_of(topic, 0).log.log_end_offset == 1
 
 
-def test_deleted_limit_of_this_broker_gives_way_to_that_of_all() -> None:
+def test_without_a_limit_of_this_broker_the_default_of_all_brokers_applies() -> None:
     scene = AdminScene()
     topic = scene.topic("plain")
     scene.change(BROKER, DEFAULT_BROKER, "message.max.bytes", "3000")
@@ -64,7 +64,7 @@ def test_shorter_retention_drops_old_segments() -> None:
     assert scene.partition_of(topic, 0).log.log_start_offset == 1
 
 
-def test_broker_keys_in_force_are_those_of_the_next_request() -> None:
+def test_broker_configs_apply_from_the_next_request_on() -> None:
     scene = AdminScene()
 
     scene.change(BROKER, DEFAULT_BROKER, "message.max.bytes", "4000")

@@ -1,4 +1,4 @@
-"""What real Kafka answered about groups of the consumer protocol, and kept of them: fauxka does the same."""
+"""Responses and stored records of consumer protocol groups, compared with those of a real Kafka."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def _names() -> list[str]:
     return [f"{line['case']} v{line.get('version', '')}" for line in GOLDEN_LINES]
 
 
-def test_the_program_asks_the_same_questions(lines: list[Line]) -> None:
+def test_the_program_sends_the_same_requests(lines: list[Line]) -> None:
     asked = [{**line, "answer": None, "records": None} for line in lines]
 
     assert asked == [{**line, "answer": None, "records": None} for line in GOLDEN_LINES]
 
 
 @pytest.mark.parametrize("number", range(len(GOLDEN_LINES)), ids=_names())
-def test_the_answer_is_kafkas(lines: list[Line], number: int) -> None:
+def test_the_response_is_kafkas(lines: list[Line], number: int) -> None:
     assert lines[number] == GOLDEN_LINES[number]

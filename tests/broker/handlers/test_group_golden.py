@@ -91,21 +91,21 @@ def _names() -> list[str]:
     return [f"{line['case']} v{line['version']}" for line in GOLDEN_LINES]
 
 
-def test_the_program_asks_the_same_questions(lines: list[Line]) -> None:
+def test_the_program_sends_the_same_requests(lines: list[Line]) -> None:
     asked = [{**line, "answer": None} for line in lines]
 
     assert asked == [{**line, "answer": None} for line in GOLDEN_LINES]
 
 
 @pytest.mark.parametrize("number", range(len(GOLDEN_LINES)), ids=_names())
-def test_the_answer_is_kafkas(lines: list[Line], number: int) -> None:
+def test_the_response_is_kafkas(lines: list[Line], number: int) -> None:
     expected = GOLDEN_LINES[number]
     is_different = str(expected["case"]) in DIFFERENCES
 
     assert (lines[number]["answer"] == expected["answer"]) is not is_different, lines[number]["answer"]
 
 
-def test_the_same_groups_are_kept(asked: Asked) -> None:
+def test_the_same_groups_are_stored(asked: Asked) -> None:
     assert asked.kept.keys() == KEPT_BY_KAFKA.keys()
 
 
@@ -121,7 +121,7 @@ def test_every_listed_difference_is_a_case() -> None:
     assert {str(line["case"]) for line in GOLDEN_LINES} >= DIFFERENCES.keys()
 
 
-def test_groups_that_a_real_kafka_kept_are_served_from_its_logs(tmp_path: Path) -> None:
+def test_groups_of_a_real_kafka_are_served_from_its_logs(tmp_path: Path) -> None:
     folder = tmp_path / SEGMENT.parent
     folder.mkdir()
     shutil.copy(GOLDEN_LOG, tmp_path / SEGMENT)

@@ -1,4 +1,4 @@
-"""Produce from frame to frame: what the hot path and the long way must both do, and what each version's rules say."""
+"""Produce from frame to frame, with and without a route, by the rules of each version."""
 
 import logging
 

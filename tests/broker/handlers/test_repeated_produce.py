@@ -1,4 +1,4 @@
-"""The next request of a connection is recognised by those before it, which never changes what it is answered."""
+"""Routes of repeated Produce requests never change a response."""
 
 from fastcrc.crc32 import iscsi as crc32c
 from hypothesis import given

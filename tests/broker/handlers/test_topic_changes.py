@@ -1,4 +1,4 @@
-"""What CreateTopics, CreatePartitions, DeleteTopics and DeleteRecords leave behind in the cluster."""
+"""Effects of CreateTopics, CreatePartitions, DeleteTopics and DeleteRecords on the cluster."""
 
 from fauxka.broker.handlers.records import delete_records
 from fauxka.broker.handlers.topics import create_partitions, delete_topics, describe_log_dirs
@@ -33,7 +33,7 @@ def test_assigned_partitions_are_created() -> None:
     assert [partition.index for partition in scene.cluster.image.topics["assigned"].partitions] == [0, 1]
 
 
-def test_refused_topic_leaves_the_others_of_its_request() -> None:
+def test_refused_topic_does_not_affect_the_others_of_its_request() -> None:
     scene = AdminScene()
     asked = [CreatableTopic(name=name, num_partitions=1, replication_factor=1) for name in ("good", "b a d", "fine")]
 
@@ -42,7 +42,7 @@ def test_refused_topic_leaves_the_others_of_its_request() -> None:
     assert set(scene.cluster.image.topics) == {"good", "fine"}
 
 
-def test_more_partitions_than_a_request_may_have_are_refused_without_making_one() -> None:
+def test_more_than_10_000_new_partitions_are_refused_and_none_is_created() -> None:
     scene = AdminScene()
     scene.topic("small")
     huge = CreatableTopic(name="huge", num_partitions=MORE_THAN_A_REQUEST_MAY, replication_factor=1)
@@ -64,7 +64,7 @@ def test_records_stay_when_partitions_are_added() -> None:
     assert [partition.log.log_end_offset for partition in scene.cluster.node.replicas.partitions_of(topic)] == [1, 0, 0]
 
 
-def test_topic_created_after_its_deletion_is_another_one() -> None:
+def test_topic_created_after_its_deletion_has_another_id() -> None:
     scene = AdminScene()
     before = scene.topic("again")
     scene.append(before)
@@ -77,7 +77,7 @@ def test_topic_created_after_its_deletion_is_another_one() -> None:
     assert scene.partition_of(after, 0).log.log_end_offset == 0
 
 
-def test_deleted_records_go_with_their_segments() -> None:
+def test_deleted_records_are_removed_with_their_segments() -> None:
     scene = AdminScene()
     topic = scene.topic("rolled", segment_ms="1000")
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""Produce with a transactional id: who asks the coordinator, and by which way a batch goes into the log."""
+"""Produce with a transactional id: verification with the coordinator."""
 
 from __future__ import annotations
 

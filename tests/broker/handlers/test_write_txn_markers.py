@@ -1,4 +1,4 @@
-"""WriteTxnMarkers as an administrator sends it: it ends what is open in a partition, pending offsets included."""
+"""WriteTxnMarkers of an administrator: ends an open transaction, with its pending offsets."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def send(scene: AdminScene, topic: str, partition: int, *, commit: bool) -> Writ
 
 
 @pytest.mark.parametrize(("commit", "offset"), [(True, 7), (False, None)])
-def test_pending_offsets_count_by_the_marker_in_their_partition(commit: bool, offset: int | None) -> None:
+def test_marker_commits_or_drops_the_pending_offsets_of_its_partition(commit: bool, offset: int | None) -> None:
     scene = AdminScene()
     scene.topic(TOPIC)
     offsets = scene.cluster.node.coordinators.groups.offsets
@@ -56,7 +56,7 @@ def test_pending_offsets_count_by_the_marker_in_their_partition(commit: bool, of
     assert (None if committed is None else committed.offset) == offset
 
 
-def test_waiting_fetch_is_woken_by_a_marker() -> None:
+def test_a_marker_completes_a_pending_fetch() -> None:
     scene = AdminScene()
     partition = scene.partition_of(scene.topic(TOPIC), 0)
     woken: list[int] = []

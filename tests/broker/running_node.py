@@ -1,4 +1,4 @@
-"""A node on an event loop in a thread of its own, for tests that have it die and start it again."""
+"""A node on an event loop in its own thread, for tests that crash and restart it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from fauxka.broker.runtime.clock import AdjustableClock
 from fauxka.broker.runtime.event_loop import new_event_loop
 from fauxka.storage.file_systems.file_system import FileSystem
 
-from .asking_client import AskingClient
+from .blocking_client import BlockingClient
 
 Result = TypeVar("Result")
 # Far longer than anything here takes.
@@ -75,8 +75,8 @@ class Node:
     def address(self) -> str:
         return self.server.bootstrap_servers
 
-    def client(self) -> AskingClient:
-        return AskingClient(self.address)
+    def client(self) -> BlockingClient:
+        return BlockingClient(self.address)
 
     def run(self, function: Callable[[], Awaitable[Result]]) -> Result:
         """What function returns, awaited on the node's thread."""

@@ -1,4 +1,4 @@
-"""A client with the transactional id "tx" that asks its coordinator one question at a time."""
+"""A blocking client with the transactional id "tx"."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from fauxka.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
 from fauxka.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from fauxka.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 
-from .asking_client import AskingClient
+from .blocking_client import BlockingClient
 
 TIMEOUT_MS = 60_000
 
 
-class TransactingClient(AskingClient):
+class TransactionalClient(BlockingClient):
     """A producer of "tx", one request at a time."""
 
     def find_coordinator(self) -> int:

@@ -1,4 +1,4 @@
-"""A client of a broker in another process that asks one question at a time, by the messages of the protocol."""
+"""A blocking client of a broker in another process: one request at a time."""
 
 import time
 from collections.abc import Mapping
@@ -56,7 +56,7 @@ PRODUCE_VERSION, FETCH_VERSION, METADATA_VERSION = 9, 12, 9
 BROKER, TOPIC = 4, 2
 
 
-class AskingClient:
+class BlockingClient:
     """One connection; every answer is returned as it came."""
 
     def __init__(self, bootstrap: str) -> None:
