@@ -11,13 +11,13 @@ is a hit: the window from after_ms to until_ms, then `skip`, `every` and `probab
 outside the window, or after the last hit, does not count for `skip` and `every`. The random generator belongs to the
 rule and starts at `seed`, so the same rules and requests give the same hits.
 
-Scope: an Error applies to the partitions that matched if the match names a batch or partition field, else to the
-topics that matched, else to the whole request. Other actions apply to the whole request.
+Scope: an Error without a scope applies to the partitions that matched if the match has a field of a partition or
+batch, else to the topics that matched, else to the whole request. Other actions apply to the whole request.
 
-Cost: without rules a request costs one attribute test (`is_armed`). With a rule for any point but `accepted`, every
-request is evaluated by the rules of each point, cheapest field first: fields of the header and connection, then the
-decoded body (`facts`), then records. A rule that fails on its `api` never decodes the body. Only `key` and `header`
-decode records.
+Cost: without rules a request costs one attribute test (`is_armed`). With a rule for any point but `accepted`, the
+broker copies every request and evaluates the rules of each point, cheapest field first: fields of the header and
+connection, then the decoded body (`facts`), then records. A rule that fails on its `api` does not decode the body, and
+only `key` and `header` decode records.
 """
 
 from __future__ import annotations
