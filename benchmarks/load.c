@@ -1,14 +1,14 @@
-// A raw Kafka load generator, so that the client is not the limit.
+// A raw Kafka load generator, fast enough not to limit the measurement.
 //
 //   load produce HOST PORT TOPIC BATCHES RECORDS_PER_BATCH VALUE_BYTES IN_FLIGHT PRODUCERS
 //       idempotent Produce v9 on one connection, IN_FLIGHT requests at a time; every request is prepared before the
-//       clock starts; PRODUCERS producers take turns, their ids in a row from the one that the broker gave
+//       clock starts; PRODUCERS producers alternate, with consecutive ids from the one that the broker assigned
 //   load together HOST PORT TOPIC BATCHES RECORDS_PER_BATCH VALUE_BYTES CONNECTIONS
-//       the same with a producer for each connection, which waits for each answer before it sends again
+//       the same with one producer per connection, which waits for each response before the next request
 //   load fetch HOST PORT TOPIC END_OFFSET SECONDS
-//       Fetch v11 of the whole topic over and over for about SECONDS; the figure is that of the median pass
+//       repeated Fetch v11 of the whole topic for about SECONDS; the figure is that of the median pass
 //
-// Either prints one JSON object and exits with 0, or says on standard error what went wrong and exits with 1.
+// Prints one JSON object and exits with 0, or prints an error on standard error and exits with 1.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -33,10 +33,10 @@ enum {
     CRC_START = 21,
     PRODUCER_ID_POSITION = 43,
     BASE_SEQUENCE_POSITION = 53,
-    // In a request: size, api key and version stand before the correlation id.
+    // In a request, size, api key and version precede the correlation id.
     CORRELATION_ID_POSITION = 8,
     FIRST_CORRELATION_ID = 100,
-    // Kafka's consumer asks for this much of a partition (max.partition.fetch.bytes) and of a request (fetch.max.bytes).
+    // Kafka's consumer fetches this much of a partition (max.partition.fetch.bytes) and of a request (fetch.max.bytes).
     FETCH_PARTITION_BYTES = 1048576,
     FETCH_BYTES = 52428800,
     ATTEMPTS = 100,
@@ -88,7 +88,7 @@ static uint32_t crc32c(const uint8_t *bytes, size_t size)
     return ~c;
 }
 
-// A buffer that grows, and big-endian integers at its end
+// A growing buffer of big-endian integers
 
 typedef struct {
     uint8_t *bytes;
@@ -161,7 +161,7 @@ static void set32(uint8_t *at, uint32_t value)
     memcpy(at, &value, 4);
 }
 
-// A cursor over an answer
+// A cursor over a response
 
 typedef struct {
     const uint8_t *at;
@@ -247,7 +247,7 @@ static void receive(size_t wanted)
     }
 }
 
-// The next answer without its size, valid until the next call.
+// The next response without its size, valid until the next call.
 static cursor answer(void)
 {
     receive(4);
@@ -283,7 +283,7 @@ static cursor ask(buffer *b)
     return answer();
 }
 
-// Before the load: a topic that is there, and a producer id
+// Before the load: create the topic and get a producer id
 
 static int has_leader(const char *topic)
 {
@@ -397,7 +397,7 @@ typedef struct {
     size_t request_bytes, batch_bytes;
 } requests;
 
-// One request after the other, each with its own correlation id, producer, sequence and checksum.
+// Consecutive requests, each with its own correlation id, producer, sequence and checksum.
 static requests prepare_requests(const workload *w, producer p)
 {
     buffer batch = {0}, one = {0};
@@ -476,8 +476,8 @@ static void produce(const workload *w)
     print_produced(w, r.batch_bytes, latency, now() - start);
 }
 
-// Connection k sends batches k, k + producers, and so on. One answer at a time is on its way to a connection, so that
-// nothing of it is left in the buffer when another one is read.
+// Connection k sends batches k, k + producers, and so on. Each connection has one response pending, so that
+// the buffer is empty when the next response is read.
 static void produce_together(const workload *w, const char *host, int port)
 {
     struct pollfd connections[CONNECTIONS_MAX];
@@ -568,7 +568,7 @@ static fetched fetch_once(const char *topic, int64_t offset)
     return f;
 }
 
-// Reads from the first offset that is still there up to end_offset; returns the MB per second.
+// Reads from the log start to end_offset; returns the MB per second.
 static double fetch_pass(const char *topic, int64_t end_offset)
 {
     int64_t offset = 0;

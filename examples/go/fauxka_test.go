@@ -18,13 +18,13 @@ const (
 	answerMax = 30 * time.Second
 )
 
-// fauxka is a broker in a process of its own, on free ports, and its admin API.
+// fauxka is a broker in its own process, on free ports, and its admin API.
 type fauxka struct {
 	Bootstrap string
 	Admin     string
 }
 
-// startFauxka starts a broker that is stopped with the test; `fauxka` has to be on the PATH.
+// startFauxka starts a broker that stops with the test; `fauxka` must be on the PATH.
 func startFauxka(t *testing.T) *fauxka {
 	t.Helper()
 	readyFile := filepath.Join(t.TempDir(), "ready.json")
@@ -48,7 +48,7 @@ func startFauxka(t *testing.T) *fauxka {
 			<-ended
 		}
 	})
-	// The ready file is there, whole, from the moment that clients can connect.
+	// The ready file is created, complete, when clients can connect.
 	for deadline := time.Now().Add(startMax); ; {
 		if content, err := os.ReadFile(readyFile); err == nil {
 			broker := &fauxka{}
@@ -68,7 +68,7 @@ func startFauxka(t *testing.T) *fauxka {
 	}
 }
 
-// ask calls the admin API; without a body it is a GET, with one a POST.
+// ask calls the admin API: with GET without a body, with POST otherwise.
 func (broker *fauxka) ask(t *testing.T, path string, body string, answer any) {
 	t.Helper()
 	method := http.MethodGet

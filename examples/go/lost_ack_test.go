@@ -1,4 +1,4 @@
-// An order whose acknowledgement is lost: what franz-go does about it, and what is then in the log.
+// An order whose acknowledgement is lost: how franz-go retries, with and without idempotence.
 package orders
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// The batch is appended; then the connection is closed in place of the answer, once.
+// The batch is appended; then the connection is closed instead of a response, once.
 const loseOneAck = `{
 	"name": "lose the ack of an order",
 	"match": {"api": "Produce", "topic": "orders"},
@@ -46,7 +46,7 @@ func TestIdempotentProducerStoresTheOrderOnce(t *testing.T) {
 	var truth verdict
 	broker.ask(t, "/v1/verdict?topic=orders&event_id=key", "", &truth)
 	if stored.Offset != 0 {
-		t.Errorf("the retry was told offset %d, and the first copy is at 0", stored.Offset)
+		t.Errorf("the retry returned offset %d, the first copy is at 0", stored.Offset)
 	}
 	if truth.Batches.AppendedOnce != 1 || truth.Batches.DuplicatesRecognised != 1 || truth.Records.Duplicates != 0 {
 		t.Errorf("%+v", truth)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# An order whose acknowledgement is lost: kcat sends it, curl says what goes wrong and asks what came of it.
+# An order whose acknowledgement is lost: kcat sends it, curl arms the fault rule and reads the verdict.
 # Needs fauxka, kcat, curl and jq on the PATH.
 set -euo pipefail
 
@@ -8,7 +8,7 @@ fauxka serve --port 0 --admin-port 0 --ready-file "$folder/ready.json" >"$folder
 broker=$!
 trap 'kill "$broker" 2>/dev/null || true; wait "$broker" 2>/dev/null || true; rm -r "$folder"' EXIT
 
-# The ready file is there, whole, from the moment that clients can connect.
+# The ready file is created, complete, when clients can connect.
 for _ in $(seq 1000); do
   [ -e "$folder/ready.json" ] && break
   kill -0 "$broker" || { cat "$folder/log" >&2; exit 1; }
@@ -19,7 +19,7 @@ admin=$(jq -r .admin "$folder/ready.json")
 
 ask() { curl --silent --show-error --fail-with-body --max-time 30 "$@"; }
 
-# The batch is appended; then the connection is closed in place of the answer, once.
+# The batch is appended; then the connection is closed instead of a response, once.
 lose_one_ack() {
   ask "$admin/v1/rules" --json '{
     "name": "lose the ack of an order",
@@ -28,10 +28,10 @@ lose_one_ack() {
     "action": {"kind": "close"}}' | jq .id
 }
 
-# -E: kcat would give up at once when a connection ends.
+# -E: without it kcat ends with its connection.
 send_order() { printf 'order-1:one coffee\n' | kcat -E -P -b "$bootstrap" -t orders -K : -X retry.backoff.ms=10 "$@"; }
 
-# expect WHAT PATH VALUE: what the verdict says there.
+# expect WHAT PATH VALUE: compare a value of the verdict.
 expect() {
   local got
   got=$(jq --compact-output "$2" <<<"$verdict")

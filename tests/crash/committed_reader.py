@@ -19,13 +19,13 @@ from fauxka.scenarios.clients.raw_connection import RawConnection
 
 READ_COMMITTED = 1
 FETCH_BYTES_MAX = 10_000_000
-# What a transaction is in whose end is not decided, or not told everywhere.
+# The states of a transaction that has not ended, or whose markers are not all written.
 UNFINISHED = ["Ongoing", "PrepareCommit", "PrepareAbort"]
 
 
 @dataclass(slots=True)
 class CommittedReader:
-    """One partition, read on from where it was read up to last; no transaction may be open then."""
+    """One partition, read incrementally; no transaction may be open during a read."""
 
     topic: str
     partition: int
@@ -86,7 +86,7 @@ class CommittedReader:
 
 
 def committed_offset(connection: RawConnection, group_id: str, topic: str) -> int:
-    """Return what the group has committed for partition 0, which no transaction may be about to change."""
+    """Return the group's committed offset of partition 0; no transaction with offsets may be pending."""
     group = OffsetFetchRequestGroup(
         group_id=group_id, topics=[OffsetFetchRequestTopics(name=topic, partition_indexes=[0])]
     )

@@ -18,24 +18,24 @@ from .reporting_producer import ReportingProducer
 from .sequenced_producers import SequencedProducers
 from .stored_logs import check_reported, check_sequenced, check_start, read_log
 
-# After so many kills the folder is checked and a new one begun: a failure is found near to what made it.
+# The folder is checked and replaced after this many kills, to find a failure close to its cause.
 ROUNDS_OF_A_FOLDER_MAX = 20
-# How long a broker lives, counted from when it is ready and has served both clients once.
+# The lifetime of a broker, from the first request of both clients.
 LIFE_SECONDS = (0.02, 0.2)
-# Some are killed while they start and recover, which takes about so long, and some are stopped cleanly.
+# Some brokers are killed during start-up and recovery, which take about this time; some are shut down.
 START_SECONDS = 0.3
 KILLED_IN_START, STOPPED_CLEANLY = 0.1, 0.05
-# librdkafka takes a second for its first record.
+# librdkafka needs a second before its first record.
 FIRST_REPORT_SECONDS_MAX = 20.0
 RETAINED_BYTES = 200_000
 TOPIC_CONFIGS = {
-    # A roll every few milliseconds: snapshots, and indexes that are cut and begun.
+    # Segments roll every few milliseconds, with snapshots and indexes.
     "internal.segment.bytes": "65536",
     "index.interval.bytes": "512",
     "segment.index.bytes": "4096",
 }
 SETTINGS = (
-    # Often enough to be under way when the process is killed.
+    # Frequent enough to run during a kill.
     "log.flush.offset.checkpoint.interval.ms=50",
     "log.flush.start.offset.checkpoint.interval.ms=50",
 )
@@ -43,9 +43,9 @@ SETTINGS = (
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """How the broker stores.
+    """The storage options of a broker.
 
-    options: of every start; deleting_options: of every start but the last, after which nothing must move.
+    options: of every start. deleting_options: of every start but the last, after which nothing may be deleted.
     """
 
     name: str
@@ -74,7 +74,7 @@ VARIANTS = {
 
 @dataclass(slots=True)
 class Tally:
-    """What the rounds came to."""
+    """The counts of the rounds."""
 
     kills: int = 0
     acknowledged_batches: int = 0
@@ -88,7 +88,7 @@ class Tally:
 
 
 def run_rounds(variant: Variant, rounds: int, seed: int) -> Tally:
-    """Run rounds in as many folders as that takes.
+    """Run rounds in several folders.
 
     Raises AssertionError with the seed of the folder that failed, which is kept.
     """
@@ -149,13 +149,13 @@ class Scene:
         try:
             yield
         except BaseException:
-            # Without a broker it would wait for its reports.
+            # Without a broker it would wait for its delivery reports.
             self._reporting.abandon()
             raise
         self._reporting.stop()
 
     def _round(self) -> None:
-        """Have the broker that serves produced to and killed, and start the next one."""
+        """Produce to the running broker, kill it, and start the next one."""
         self._live()
         self._broker.start()
         while self._random.random() < KILLED_IN_START:
@@ -183,7 +183,7 @@ class Scene:
         assert code == (0 if is_clean else -signal.SIGKILL), f"exit code {code}\n{self._broker.log_tail()}"
 
     def _begin_last_life(self) -> None:
-        """Start once more with nothing that deletes, so that the logs stay as they are looked at."""
+        """Start once more without deletion, so that the logs do not change during the check."""
         self._broker.send(signal.SIGKILL)
         self._broker.wait_until_gone()
         self._broker.options = self._last_options
@@ -214,5 +214,5 @@ class Scene:
 
 
 def seed_of_the_day() -> int:
-    """A seed that no run before had."""
+    """Return a seed that changes with each run."""
     return time.time_ns() // 1_000_000 % 1_000_000_000

@@ -15,7 +15,7 @@ LOG_TAIL_BYTES = 4000
 
 
 class KilledBroker:
-    """One process after the other. What they log is in `broker.log`, what they store in `data`."""
+    """Consecutive processes with the log file `broker.log` and the data folder `data`."""
 
     def __init__(self, folder: Path, options: Sequence[str]) -> None:
         self.folder = folder
@@ -33,7 +33,7 @@ class KilledBroker:
         return f"127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        """Start a process; it is not ready when this returns."""
+        """Start a process without waiting until it is ready."""
         assert self._process is None, "there is a process already"
         self.starts += 1
         words = ["--port", str(self.port), "--data-dir", str(self.folder / "data"), "--ready-file", self._ready_file]
@@ -49,11 +49,11 @@ class KilledBroker:
 
     @property
     def _ready_file(self) -> str:
-        # One for each process: a killed one leaves its own behind.
+        # A killed process leaves its ready file behind, so each start uses another name.
         return str(self.folder / f"ready-{self.starts}.json")
 
     def _environment(self) -> dict[str, str]:
-        """The environment with Python's bytecode kept in the folder, for starts as short as where it is installed."""
+        """Return the environment with a bytecode cache in the folder, for starts as fast as after an installation."""
         kept = {name: value for name, value in environment().items() if name != "PYTHONDONTWRITEBYTECODE"}
         return {**kept, "PYTHONPYCACHEPREFIX": str(self.folder / "bytecode")}
 
@@ -66,12 +66,12 @@ class KilledBroker:
         os.unlink(self._ready_file)
 
     def send(self, number: int) -> None:
-        """Send a signal; the process is not gone when this returns."""
+        """Send a signal without waiting for the end of the process."""
         assert self._process is not None
         self._process.send_signal(number)
 
     def wait_until_gone(self) -> int:
-        """Return the exit code of the process that was sent a signal."""
+        """Wait for the end of the process, and return its exit code."""
         assert self._process is not None
         code = self._process.wait(STOP_SECONDS_MAX)
         self._process = None
@@ -79,7 +79,7 @@ class KilledBroker:
         return code
 
     def kill_after(self, seconds: float) -> None:
-        """Kill the process in this many seconds and return when it is gone."""
+        """Kill the process after some seconds and wait for its end."""
         time.sleep(seconds)
         self.send(signal.SIGKILL)
         self.wait_until_gone()
@@ -90,7 +90,7 @@ class KilledBroker:
         assert code == 0, f"exit code {code} after SIGTERM\n{self.log_tail()}"
 
     def close(self) -> None:
-        """Leave no process behind."""
+        """Kill the process if it is running."""
         if self._process is not None:
             self._process.kill()
             self.wait_until_gone()

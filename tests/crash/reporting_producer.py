@@ -16,28 +16,27 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 TOPIC = "reported"
 PARTITION_COUNT = 4
-# Few enough to be worked off in a moment when the broker is back.
+# Few enough to be sent quickly when the broker is back.
 OUTSTANDING_MAX = 300
 VALUE_BYTES_MAX = 300
 POLL_SECONDS = 0.002
 FLUSH_SECONDS_MAX = 60.0
-# Far longer than a restart, so that no record is given up for its age.
+# Far longer than a restart, so that no record expires.
 DELIVERY_MS_MAX = 120_000
-# Quick enough to be there again while the broker lives, which may be for 20 ms.
+# Fast enough to reconnect during the life of a broker, which may be 20 ms.
 RECONNECT_MS, RECONNECT_MS_MAX = 5, 20
-# In a report: the broker had the record from an earlier attempt, and librdkafka was not told where.
+# In a report: the broker had the record from an earlier attempt and returned no offset.
 OFFSET_NOT_TOLD = -1
-# It would write a line for each refused connection and each fatal error, which are what this is about.
+# It would log each refused connection and each fatal error, which are expected here.
 QUIET = logging.Logger("librdkafka", level=logging.CRITICAL + 1)
 
 
 @dataclass(slots=True)
 class SentRecord:
-    """A record that was given to librdkafka.
+    """A record that was sent with librdkafka.
 
     life: of the producer that sent it; number: counts the records of a life in a partition.
-    offset: where it was reported to be, OFFSET_NOT_TOLD where the report had none; None where no report said that it
-    is stored.
+    offset: the reported offset, OFFSET_NOT_TOLD if the report had none; None without a successful report.
     """
 
     partition: int
@@ -48,13 +47,13 @@ class SentRecord:
 
 @dataclass(slots=True)
 class ReportingProducer:
-    """One producer after the other, fed by a thread of its own."""
+    """Consecutive producers that send from a thread."""
 
     address: str
     random: Random
     records: dict[bytes, SentRecord] = field(default_factory=dict[bytes, SentRecord])
     fatal_errors: list[str] = field(default_factory=list[str])
-    # Set while the producer of this life has had a report: a new one takes a second until it has its producer id.
+    # Set once the current producer has a report; a new one needs a second to get its producer id.
     is_reporting: threading.Event = field(default_factory=threading.Event)
     _outstanding: int = 0
     _is_fatal: bool = False
@@ -68,7 +67,7 @@ class ReportingProducer:
         self._thread.start()
 
     def stop(self) -> None:
-        """Return when everything that was sent is reported; the broker has to be there."""
+        """Wait until every sent record is reported; the broker must be running."""
         self._is_stopping = True
         if self._thread is not None:
             self._thread.join()
@@ -76,7 +75,7 @@ class ReportingProducer:
             raise self._failure
 
     def abandon(self) -> None:
-        """Stop after a failure of something else, without waiting for a broker that may be gone."""
+        """Stop after another failure, without waiting for the broker."""
         self._is_stopping = self._is_abandoned = True
         if self._thread is not None:
             self._thread.join()
@@ -99,7 +98,7 @@ class ReportingProducer:
                 self._send(producer, life, numbers)
             self._poll(producer, 0 if self._outstanding < OUTSTANDING_MAX else POLL_SECONDS)
         if self._is_fatal or self._is_abandoned:
-            # What it still has would never be sent, or nobody waits for it.
+            # Its remaining records would never be sent or are not needed.
             producer.purge()
         deadline = time.monotonic() + FLUSH_SECONDS_MAX
         while self._outstanding and not self._is_abandoned:
@@ -107,7 +106,7 @@ class ReportingProducer:
             self._poll(producer, POLL_SECONDS)
 
     def _poll(self, producer: Producer, seconds: float) -> None:
-        """Serve the reports that have come; a fatal error is raised here as well."""
+        """Process the delivery reports; raises a fatal error."""
         try:
             producer.poll(seconds)
         except KafkaException as error:
@@ -118,7 +117,7 @@ class ReportingProducer:
             {
                 "bootstrap.servers": self.address,
                 "enable.idempotence": True,
-                # One request at a time in half of the lives, where every retry is one the broker can know.
+                # One request at a time in half of the lives, so that the broker can recognise every retry.
                 "max.in.flight.requests.per.connection": self.random.choice([1, 5]),
                 "linger.ms": self.random.choice([0, 1, 5]),
                 "batch.num.messages": self.random.choice([1, 10, 100]),
@@ -154,7 +153,7 @@ class ReportingProducer:
         try:
             producer.produce(TOPIC, value, partition=partition, on_delivery=delivered)
         except KafkaException as error:
-            # Fatal since the last poll: this record was not taken.
+            # A fatal error since the last poll: this record was not accepted.
             del self.records[name]
             self._outstanding -= 1
             self._failed(cast(KafkaError, error.args[0]))

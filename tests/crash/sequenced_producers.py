@@ -19,20 +19,20 @@ from ..golden.raw_schema import Api, Struct, Value
 
 TOPIC = "sequenced"
 PARTITION_COUNT = 3
-# How many producers have a batch in flight; one leaves and a new one comes with every connection.
+# The number of producers with a batch in flight; every connection replaces one of them.
 ACTIVE_PRODUCERS = 6
 PRODUCE_VERSION, INIT_PRODUCER_ID_VERSION, DELETE_RECORDS_VERSION = 9, 3, 2
 NO_ERROR = 0
 RECORDS_MAX = 4
 VALUE_BYTES_MAX = 600
-# A batch among many is as large as this, so that a write is more than a page.
+# One of many batches has this size, so that its write is more than a page.
 LARGE_VALUE_BYTES = 12_000
 LARGE_EVERY = 25
 # One DeleteRecords after this many acknowledged batches, where records are deleted.
 DELETE_EVERY = 60
-# Behind the base offset, the length and the leader epoch, a batch is stored as it was sent.
+# After base offset, length and leader epoch, a batch is stored as it was sent.
 STAMPED_BYTES = 16
-# A broker answers within milliseconds; one that hangs fails the test.
+# A broker responds within milliseconds; a longer wait fails the test.
 RESPONSE_SECONDS_MAX = 20.0
 
 
@@ -51,7 +51,7 @@ class SequencedProducer:
         return self.batches[-1] if len(self.batches) > len(self.base_offsets) else None
 
     def next_batch(self, random: Random) -> bytes:
-        """Make the batch behind the last one."""
+        """Build the next batch."""
         assert self.in_flight is None
         size = LARGE_VALUE_BYTES if random.randrange(LARGE_EVERY) == 0 else random.randrange(VALUE_BYTES_MAX)
         now_ms = time.time_ns() // 1_000_000
@@ -69,14 +69,14 @@ class SequencedProducer:
 
 @dataclass(slots=True)
 class SequencedProducers:
-    """All producers that there were, of which the last few produce."""
+    """All producers so far, of which only the last ones produce."""
 
     address: str
     random: Random
     is_deleting: bool = False
     producers: list[SequencedProducer] = field(default_factory=list[SequencedProducer])
     retries: int = 0
-    # By partition: up to where DeleteRecords was sent.
+    # The offset of the last DeleteRecords, by partition.
     deleted_offsets: dict[int, int] = field(default_factory=dict[int, int])
     _acknowledged: int = 0
     _connection: RawConnection | None = None
@@ -85,7 +85,7 @@ class SequencedProducers:
     )
 
     def produce_until_closed(self) -> None:
-        """Connect, send again what is in flight, and go on until the broker is gone."""
+        """Connect, repeat the batches in flight, and produce until the connection is lost."""
         try:
             self._connect()
             self._renew_producers()
@@ -97,12 +97,12 @@ class SequencedProducers:
             self._disconnect()
 
     def finish(self) -> None:
-        """Connect, and return when nothing is in flight any more; nothing new is sent."""
+        """Connect, and wait until nothing is in flight, without sending new batches."""
         self._connect()
         self._disconnect()
 
     def _connect(self) -> None:
-        """Connect and have everything acknowledged that was in flight when the connection before broke."""
+        """Connect and repeat the batches in flight on the last connection until they are acknowledged."""
         host, _, port = self.address.rpartition(":")
         self._connection = RawConnection(host, int(port), client_id="crash", timeout=RESPONSE_SECONDS_MAX)
         waiting = [producer for producer in self.producers if producer.in_flight is not None]
@@ -120,7 +120,7 @@ class SequencedProducers:
             self._connection = None
 
     def _renew_producers(self) -> None:
-        """Add a producer, or as many as there have to be at first; the oldest one is left behind."""
+        """Add a producer, or the initial ones; the oldest one stops producing."""
         count = 1 if self.producers else ACTIVE_PRODUCERS
         for _ in range(count):
             self._send(INIT_PRODUCER_ID, INIT_PRODUCER_ID_VERSION, {"transactional_id": None}, self._initialized)
@@ -152,7 +152,7 @@ class SequencedProducers:
         self._send(raw_apis.PRODUCE, PRODUCE_VERSION, body, answered)
 
     def _send_delete_records(self, producer: SequencedProducer) -> None:
-        """Delete up to somewhere behind what was deleted before."""
+        """Delete records up to a drawn offset after the last deleted one."""
         partition = producer.partition
         before = self.deleted_offsets.get(partition, 0)
         offset = self.random.randint(before, max(before, producer.base_offsets[-1]))

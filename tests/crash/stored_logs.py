@@ -16,7 +16,7 @@ CRC_POSITION, CRC_START = 17, 21
 
 @dataclass(frozen=True, slots=True)
 class StoredLog:
-    """A partition as a consumer sees it."""
+    """A partition, read like a consumer."""
 
     name: str
     log_start_offset: int
@@ -29,13 +29,13 @@ class StoredLog:
 
 
 def read_log(client: LogClient, topic: str, partition: int) -> StoredLog:
-    """Fetch a partition; its batches must follow one another, each with the right CRC."""
+    """Fetch a partition; its batches must be consecutive, with correct CRCs."""
     stored = client.stored(topic, partition)
     name = f"{topic}-{partition}"
     expected_offset = stored.log_start_offset
     for batch in stored.batches:
         base_offset = base_offset_of(batch)
-        # The first batch may begin before the log start.
+        # The first batch may start before the log start.
         is_first = batch is stored.batches[0]
         follows = base_offset <= expected_offset if is_first else base_offset == expected_offset
         assert follows, f"{name}: a batch at {base_offset} where {expected_offset} comes next"
@@ -51,7 +51,7 @@ def base_offset_of(batch: bytes) -> int:
 
 
 def check_sequenced(log: StoredLog, producers: list[SequencedProducer]) -> None:
-    """Every batch of the producers of this partition is there once, where it was acknowledged, and nothing else is."""
+    """Check that every batch of the producers is stored once at its acknowledged offset, and no other batch."""
     found: dict[bytes, int] = {}
     for batch in log.batches:
         content = batch[STAMPED_BYTES:]
@@ -71,7 +71,7 @@ def check_sequenced(log: StoredLog, producers: list[SequencedProducer]) -> None:
 
 
 def check_reported(log: StoredLog, records: dict[bytes, SentRecord]) -> None:
-    """Every reported record is there once and in order; one that was not reported may be there once.
+    """Check that every reported record is stored once and in order; an unreported one may be stored once.
 
     records: those of this partition.
     """
@@ -92,7 +92,7 @@ def check_reported(log: StoredLog, records: dict[bytes, SentRecord]) -> None:
 
 def _is_where_reported(reported: int, stored_at: int | None, log: StoredLog) -> bool:
     if stored_at is None:
-        # An offset that was not told may be among those that were deleted.
+        # A record without a reported offset may have been deleted.
         return reported < log.log_start_offset
     return reported in (stored_at, OFFSET_NOT_TOLD)
 
@@ -105,7 +105,7 @@ def _names_in(log: StoredLog) -> Iterator[tuple[bytes, int]]:
 
 
 def check_start(log: StoredLog, deleted_offset: int, retained_bytes: int | None) -> None:
-    """The log begins no later than it was told to: by DeleteRecords, or by retention, which keeps so many bytes."""
+    """Check that the log starts no later than DeleteRecords or retention.bytes require."""
     is_deleted = log.log_start_offset <= deleted_offset
     is_retained = retained_bytes is not None and log.size_bytes >= retained_bytes
     assert is_deleted or is_retained, (

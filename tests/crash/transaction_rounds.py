@@ -24,14 +24,14 @@ from .transactional_application import (
     connected,
 )
 
-# How long a broker lives that has served each application once. Some are killed while they start, which is when what
-# was begun is ended.
+# The lifetime of a broker after it has served each application once. Some are killed during start-up, when pending
+# transactions are ended.
 LIFE_SECONDS = (0.01, 0.15)
 START_SECONDS = 0.3
-# A broker that has just started loads what it needs for the first transaction.
+# A new broker imports modules for its first transaction.
 FIRST_SECONDS_MAX = 20.0
 KILLED_IN_START = 0.15
-# Small segments, so that transactions begin in one and end in another.
+# Small segments, so that transactions span several of them.
 TOPIC_CONFIGS = {"internal.segment.bytes": "20000"}
 SETTINGS = (
     "transaction.state.log.num.partitions=3",
@@ -43,7 +43,7 @@ NO_OFFSET = -1
 
 @dataclass(slots=True)
 class TransactionTally:
-    """What the rounds came to; undecided: ends that nobody knew, and which of them were committed."""
+    """The counts of the rounds. undecided: ends without an acknowledgement, and how many of them were committed."""
 
     kills: int = 0
     committed: int = 0
@@ -53,7 +53,7 @@ class TransactionTally:
 
 
 def run_transaction_rounds(rounds: int, seed: int, options: Sequence[str] = ()) -> TransactionTally:
-    """Run the rounds on one new folder, which is kept where they fail; raises AssertionError with the seed."""
+    """Run the rounds on one new folder, which is kept after a failure; raises AssertionError with the seed."""
     folder = Path(tempfile.mkdtemp(prefix=f"fauxka-transactions-{seed}-"))
     try:
         tally = _Scene(folder, seed, options).play(rounds)
@@ -93,7 +93,7 @@ class _Scene:
         return self._tally
 
     def _live_and_die(self) -> None:
-        """Have all applications begin, and work until the broker is killed."""
+        """Run all applications until the broker is killed."""
         connections = [RawConnection(self._broker.address) for _ in self._applications]
         for application, connection in zip(self._applications, connections, strict=True):
             application.begin(connection)
@@ -140,7 +140,7 @@ class _Scene:
         return numbers
 
     def _check_application(self, application: TransactionalApplication, read: Sequence[list[int]]) -> None:
-        """Check what was read since the last round, partition by partition, and settle what nobody knew."""
+        """Check the records since the last round, by partition, and settle the undecided transactions."""
         first = read[0]
         assert all(numbers == first for numbers in read), f"transactions of {application.name} in part: {read}"
         assert len(set(first)) == len(first), f"transactions of {application.name} twice: {first}"

@@ -32,12 +32,12 @@ from fauxka.protocol.messages.txn_offset_commit import (
 from fauxka.scenarios.clients.raw_connection import ConnectionLost, NoResponse, RawConnection
 
 TOPIC, PARTITION_COUNT = "transfers", 3
-# What the offsets are committed for; nobody reads it.
+# The topic of the committed offsets; it is never read.
 SOURCE_TOPIC = "source"
 TRANSACTION_TIMEOUT_MS = 60_000
 ABORTED_SHARE = 0.2
 INIT_SECONDS_MAX = 20.0
-# What a producer that begins is to ask again for.
+# The errors of InitProducerId that are retried.
 RETRIED = (
     ErrorCode.CONCURRENT_TRANSACTIONS,
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
@@ -50,17 +50,17 @@ T = TypeVar("T")
 
 
 class TransactionalApplication:
-    """One transactional id. Its numbers grow; `committed` and `aborted` hold those whose end was acknowledged."""
+    """One transactional id. Its numbers grow; `committed` and `aborted` have those with an acknowledged end."""
 
     def __init__(self, name: str, random: Random, *, raises_epoch: bool) -> None:
-        """raises_epoch: it works as clients of transaction version 2, whose epoch grows with each transaction."""
+        """raises_epoch: whether to use transaction version 2, where the epoch grows with each transaction."""
         self.name = name
         self.committed: set[int] = set()
         self.aborted: set[int] = set()
-        # The number whose transaction was ended when the connection was lost: committed or aborted, nobody knows.
+        # The number whose transaction was being ended when the connection was lost: committed or aborted.
         self.unknown: int | None = None
         self.number = 0
-        # Set by the first transaction that ends in a life of the broker.
+        # Set by the first transaction that ends on the current broker process.
         self.is_working = threading.Event()
         self._random = random
         self._raises_epoch = raises_epoch
@@ -76,7 +76,7 @@ class TransactionalApplication:
         return f"group-{self.name}"
 
     def begin(self, connection: RawConnection) -> None:
-        """Ask for a producer, as a process does that starts; what was open is aborted by that."""
+        """Send InitProducerId, as at the start of a process; it aborts the open transaction."""
         for key_type, key in ((TRANSACTION, self.transactional_id), (GROUP, self.group_id)):
             find = FindCoordinatorRequest(key=key, key_type=key_type)
             connection.send_and_receive(ApiKey.FIND_COORDINATOR, 3, find, FindCoordinatorResponse.read)
@@ -97,7 +97,7 @@ class TransactionalApplication:
         self._sequence = 0
 
     def work_until_closed(self, connection: RawConnection) -> None:
-        """Run transactions until the broker is gone."""
+        """Run transactions until the connection is lost."""
         self.is_working.clear()
         try:
             while True:
@@ -205,7 +205,7 @@ def _now_ms() -> int:
 
 
 def connected(address: str, do: Callable[[RawConnection], T]) -> T:
-    """Return what is done with a connection of its own."""
+    """Return the result of work with a new connection."""
     connection = RawConnection(address)
     try:
         return do(connection)

@@ -13,7 +13,7 @@ from .stored_batches import StoredBatch, batches_in
 
 
 def check_loaded(log: PartitionLog, expected: Expected) -> None:
-    """Check that a log is what Kafka would have made of its files."""
+    """Check that a loaded log equals the expected load of its files."""
     assert log.log_end_offset == expected.log_end_offset, (log.log_end_offset, expected.log_end_offset)
     assert log.log_start_offset == expected.log_start_offset, (log.log_start_offset, expected.log_start_offset)
     epochs = log.leader_epochs.entries()
@@ -27,7 +27,7 @@ def check_loaded(log: PartitionLog, expected: Expected) -> None:
 
 
 def check_log(log: PartitionLog, model: PartitionModel, random: Random) -> None:
-    """Check offsets and producers, and every batch that can be read."""
+    """Check offsets, producers and every readable batch."""
     end, producers = state_of(log)
     assert end == model.log_end_offset, f"the log ends at {end}, not at {model.log_end_offset}"
     assert log.log_start_offset == model.log_start_offset
@@ -38,7 +38,7 @@ def check_log(log: PartitionLog, model: PartitionModel, random: Random) -> None:
     assert found == wanted, f"{len(found)} batches, not {len(wanted)}"
     check_look_up(log, wanted, random)
     model.deleted_offset = max(model.deleted_offset, start)
-    # A kill may bring back records that were deleted, but not their epochs, which were forgotten with them.
+    # A kill may restore deleted records, but not their leader epochs, which were dropped with them.
     known = [batch for batch in wanted if batch.base_offset >= model.deleted_offset]
     epochs = [(batch.base_offset, log.leader_epochs.epoch_of(batch.base_offset)) for batch in known]
     written = [(batch.base_offset, batch.leader_epoch) for batch in known]
@@ -46,9 +46,9 @@ def check_log(log: PartitionLog, model: PartitionModel, random: Random) -> None:
 
 
 def check_look_up(log: PartitionLog, batches: list[TakenBatch], random: Random) -> None:
-    """Check that the first record at or after some batch's time is found; all records of a batch have its time."""
+    """Check the lookup by the timestamps of batches; all records of a batch have the same timestamp."""
     bases = [segment.base_offset for segment in log.segments]
-    # As Kafka, only one segment is looked at, even one that lies before the log start and waits to be deleted.
+    # As in Kafka, only one segment is searched, even one before the log start that is not deleted yet.
     if not batches or any(base <= log.log_start_offset for base in bases[1:]):
         return
     timestamp = random.choice(batches).timestamp + random.choice((-1, 0, 0, 1))
@@ -59,7 +59,7 @@ def check_look_up(log: PartitionLog, batches: list[TakenBatch], random: Random) 
 
 
 def read_batches(log: PartitionLog, max_bytes: int) -> Iterator[StoredBatch]:
-    """Yield what fetches of max_bytes give from the log start to its end."""
+    """Yield the batches of fetches of max_bytes from the log start to its end."""
     offset = log.log_start_offset
     while offset < log.log_end_offset:
         fetched = log.read(offset, max_bytes, upper_offset=log.log_end_offset, min_one_batch=True)
@@ -75,7 +75,7 @@ def taken_batch(batch: StoredBatch) -> TakenBatch:
 
 
 def state_of(log: PartitionLog) -> tuple[int, dict[int, tuple[int, list[tuple[int, int, int]]]]]:
-    """Return the end of the log, and its producers as the model has them."""
+    """Return the log end offset, and the producers in the format of the model."""
     return log.log_end_offset, {
         entry.producer_id: (
             entry.producer_epoch,

@@ -21,7 +21,7 @@ ERRORS = (errno.EIO, errno.ENOSPC, errno.EROFS)
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A batch as a producer sends it, again and again perhaps."""
+    """A batch that a producer sends, perhaps repeatedly."""
 
     data: bytes
     first_sequence: int
@@ -31,7 +31,7 @@ class Sent:
 
 @dataclass(slots=True)
 class Producer:
-    """An idempotent producer: what it would send next, what it sent, and what it has no answer to."""
+    """An idempotent producer: its next sequence, its sent batches and its pending batch."""
 
     producer_id: int
     epoch: int = 0
@@ -41,7 +41,7 @@ class Producer:
 
 
 def draw_config(random: Random) -> LogConfig:
-    """Return a configuration with which few batches fill a segment, and few segments a log."""
+    """Return a configuration with small segments and small retention limits."""
     return LogConfig(
         segment_bytes=random.choice((900, 900, 1500, 4000)),
         index_interval_bytes=random.choice((0, 100, 300)),
@@ -55,7 +55,7 @@ def draw_config(random: Random) -> LogConfig:
 
 
 def draw_batch(random: Random, number: int, now_ms: int, *, producer_id: int, epoch: int, sequence: int) -> Sent:
-    """Return a batch whose records say its number, so that there is no other like it."""
+    """Return a batch whose records contain its number, so that no two batches are equal."""
     count = random.choice((1, 1, 1, 2, 3, 5))
     value = b"%d:" % number + bytes(random.choice((0, 10, 40, 120)))
     payload = b"".join(record(value, b"k%d" % index, offset_delta=index) for index in range(count))
@@ -73,7 +73,7 @@ def draw_batch(random: Random, number: int, now_ms: int, *, producer_id: int, ep
 
 
 def draw_from(random: Random, producer: Producer, number: int, now_ms: int) -> Sent:
-    """Return what the producer sends: mostly as clients do, at times what no client should."""
+    """Return the next batch of the producer: mostly a valid one, sometimes an invalid one."""
     kind = random.random()
     if producer.unanswered is not None and kind < 0.8:
         return producer.unanswered
@@ -88,7 +88,7 @@ def draw_from(random: Random, producer: Producer, number: int, now_ms: int) -> S
 
 
 def draw_stop(random: Random, operations_max: int) -> FileFaultRule:
-    """Return a rule that stops the machine in one of the next operations, before, after or within it."""
+    """Return a rule that stops the machine before, during or after one of the next operations."""
     kinds = CHANGES
     effect: Stop | Tear = Stop(is_done=random.random() < 0.5)
     skip = random.randrange(operations_max)
@@ -100,7 +100,7 @@ def draw_stop(random: Random, operations_max: int) -> FileFaultRule:
 
 
 def draw_fault(random: Random, *, may_lie: bool) -> FileFaultRule:
-    """Return a rule that has operations fail; a disk that lies about its syncs only where that is allowed."""
+    """Return a rule that makes operations fail, or syncs do nothing if that is allowed."""
     kind = random.random()
     if kind < 0.15:
         return random.choice((disk_full, read_only))()

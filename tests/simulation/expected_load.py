@@ -33,7 +33,7 @@ Known = dict[int, Producer]
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What is known before the folder is read; as LoadState, with the time by which producers expire."""
+    """The state before the folder is read: LoadState, and the time for the expiry of producers."""
 
     is_clean: bool
     recovery_point: int
@@ -76,7 +76,7 @@ class Segment:
 
 @dataclass(slots=True)
 class ProducerMap:
-    """Kafka's ProducerStateManager; snapshots are the files, shared with those that come after. None is corrupt."""
+    """Kafka's ProducerStateManager; snapshots: the files, shared with later instances. None is a corrupt file."""
 
     snapshots: dict[int, Known | None]
     start: Start
@@ -151,7 +151,7 @@ def newest_only(known: Known) -> Known:
 
 
 def expected_load(files: dict[str, bytes], start: Start) -> Expected:
-    """Return what a log is like once it is loaded from files, by their names."""
+    """Return the expected state of a log loaded from files, which are given by name."""
     segments = segments_of(files)
     snapshots = {offset: decoded_snapshot(data) for offset, data in numbered(files, ".snapshot").items()}
     epochs = decoded_epochs(files.get("leader-epoch-checkpoint", b""))
@@ -159,7 +159,7 @@ def expected_load(files: dict[str, bytes], start: Start) -> Expected:
     for index in range(recovered, len(segments)):
         segment = segments[index]
         if start.is_recovery_point_known and index > recovered and segment.base > segments[index - 1].end:
-            # Unlike Kafka, which goes on behind the gap.
+            # Unlike Kafka, which continues after the gap.
             del segments[index:]
             break
         producers = ProducerMap(snapshots, start)
@@ -203,10 +203,10 @@ def segments_of(files: dict[str, bytes]) -> list[Segment]:
 
 
 def first_recovered(segments: list[Segment], start: Start) -> int:
-    """Return from which segment on all are recovered.
+    """Return the first segment to recover.
 
-    Not as Kafka, after a clean stop the end of the last segment is looked at, all behind a segment without an index
-    are recovered with it, and one whose time index was not finished is recovered where it may have been left unsafe.
+    Unlike Kafka, the end of the last segment is checked after a clean shutdown, all segments after one without an index
+    are recovered with it, and a segment is recovered if its time index may not have been synced.
     """
     first = len(segments)
     if not start.is_clean:
@@ -252,7 +252,7 @@ def decoded_snapshot(data: bytes) -> Known | None:
 
 
 def decoded_epochs(data: bytes) -> list[tuple[int, int]]:
-    """Return the epochs of a checkpoint; none if it cannot be read."""
+    """Return the epochs of a checkpoint; none if it is damaged."""
     lines = data.decode("latin-1").split("\n")
     try:
         count = int(lines[1])
@@ -274,9 +274,9 @@ def assign(epochs: list[tuple[int, int]], epoch: int, offset: int) -> None:
 
 
 def epochs_between(epochs: list[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:
-    """Return the epochs that began up to end, those that ended before start left out.
+    """Return the epochs that start at or before end and do not end before start.
 
-    Kafka leaves out one that begins at end too; its broker always leads in a new one.
+    Kafka also drops one that starts at end, because its broker always starts a new epoch.
     """
     left = [entry for entry in epochs if entry[1] <= end]
     begun = [epoch for epoch, offset in left if offset <= start]

@@ -10,7 +10,7 @@ from .expected_load import Expected, Known
 
 @dataclass(frozen=True, slots=True)
 class TakenBatch:
-    """A batch of the log; checked is all of it that its CRC covers, which no two batches share."""
+    """A batch of the log. checked: the part that its CRC covers, which is unique."""
 
     base_offset: int
     last_offset: int
@@ -24,12 +24,12 @@ class TakenBatch:
 
 @dataclass(slots=True)
 class PartitionModel:
-    """A partition as it must be.
+    """The expected state of a partition.
 
-    in_doubt: the batch that was being written when the machine stopped: it may be there or not.
+    in_doubt: the batch that was being written when the machine stopped; it may be stored or not.
     is_start_in_doubt: whether a deletion of old segments was not finished.
-    safe_offset: what a power loss must leave.
-    deleted_offset: where the log has begun at most; a start may go back to an earlier log start.
+    safe_offset: the batches before it must survive a power loss.
+    deleted_offset: the greatest log start so far; loading may restore an earlier one.
     """
 
     taken: list[TakenBatch] = field(default_factory=list[TakenBatch])
@@ -54,7 +54,7 @@ class PartitionModel:
             del self.timestamps[producer_id], self.producers.producers[producer_id]
 
     def check_left(self, left: list[TakenBatch], end: int, *, is_power_lost: bool) -> None:
-        """Check that a crash has left what it must: all that was taken, or as much as was safe, and nothing else."""
+        """Check the log after a crash: all accepted batches, or at least the synced ones, and nothing else."""
         if not is_power_lost:
             doubtful = [self.in_doubt] if self.in_doubt is not None else []
             assert end in {self.log_end_offset, *(batch.last_offset + 1 for batch in doubtful)}, (
@@ -73,7 +73,7 @@ class PartitionModel:
             )
 
     def restart(self, left: Expected, *, is_power_lost: bool) -> None:
-        """Go on from what a crash left, once that was checked."""
+        """Set the model to the checked state after a crash."""
         if self.in_doubt is not None and left.log_end_offset > self.log_end_offset:
             self.taken.append(self.in_doubt)
         self.in_doubt = None
@@ -84,12 +84,12 @@ class PartitionModel:
         self.producers.producers = producers_of(left.producers)
         self.timestamps = {producer_id: producer.timestamp for producer_id, producer in left.producers.items()}
         if is_power_lost:
-            # What is on the disk now stays there.
+            # Everything loaded is on disk.
             self.safe_offset = left.log_end_offset
 
 
 def producers_of(known: Known) -> dict[int, tuple[int, list[tuple[int, int, int]]]]:
-    """Return the producers as the producer model has them: sequences and first offset of each batch."""
+    """Return the sequences and the first offset of each cached batch, by producer."""
     return {
         producer_id: (producer.epoch, [(first, last, base) for first, last, base, _ in producer.batches])
         for producer_id, producer in known.items()

@@ -28,22 +28,22 @@ from .model import PartitionModel, TakenBatch
 TOPIC = "simulated"
 STEPS_MAX = 60
 PRODUCERS = 4
-# Where the part of a batch begins that its CRC covers: all but what the broker stamps.
+# The start of the part of a batch that its CRC covers.
 CHECKED_FROM = 21
 CLEAN_MARK = ".kafka_cleanshutdown"
 
 
 class SimulationFailed(AssertionError):
-    """A run in which something was not as it must be; says the seed that runs it again."""
+    """A check of a run failed; the message has the seed that repeats the run."""
 
 
 class RunEnded(Exception):
-    """Nothing more can be said of the logs."""
+    """The state of the logs is no longer defined."""
 
 
 @dataclass(slots=True)
 class Partition:
-    """A partition under test: its log while one is loaded, its model, and those who write to it."""
+    """A partition under test: its loaded log, its model and its producers."""
 
     index: int
     config: LogConfig
@@ -58,7 +58,7 @@ class Partition:
 
 
 class Simulation:
-    """One run; everything in it comes from the seed."""
+    """One run; the seed determines everything in it."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
@@ -110,7 +110,7 @@ class Simulation:
             self.pass_over(partition)
 
     def pass_over(self, partition: Partition) -> None:
-        """Do what a broker does besides: flush, delete, checkpoint, forget; let time pass."""
+        """Run background work of a broker: flush, retention, checkpoints, expiry; advance the time."""
         kind = self.random.randrange(8)
         if kind == 0:
             self.flush(partition)
@@ -148,7 +148,7 @@ class Simulation:
             producer.unanswered = None
 
     def append(self, partition: Partition, producer: Producer | None, sent: Sent) -> bool:
-        """Append the batch, and return whether it was answered: taken, recognised or refused for good."""
+        """Append the batch, and return whether it has a final response: appended, duplicate or refused."""
         model, log = partition.model, partition.log
         before = state_of(log)
         base_offset = model.log_end_offset
@@ -206,7 +206,7 @@ class Simulation:
         rules = [rule for rule in self.disk.plan.rules if isinstance(rule.effect, LoseSync)]
         return sum(self.disk.plan.hit_count(rule) for rule in rules)
 
-    # -- what a broker does besides
+    # -- background work
 
     def delete_records(self, partition: Partition) -> None:
         log, model = partition.log, partition.model
@@ -235,10 +235,10 @@ class Simulation:
             return False
         return True
 
-    # -- stopping and starting
+    # -- shutdown and start
 
     def close(self) -> None:
-        """Stop cleanly, or as a broker does whose files refuse: without the mark."""
+        """Shut down cleanly, or without the clean-shutdown mark if a file fails."""
         lost_syncs = self.lost_sync_count()
         try:
             self.manager.close()
@@ -252,7 +252,7 @@ class Simulation:
         self.crash()
 
     def crash(self) -> None:
-        """Kill the process or take its power away, and start again, until a start succeeds."""
+        """Kill the process or lose the power, and start again until a start succeeds."""
         is_power_lost = self.draw_power_loss()
         self.disk = self.left_by_crash(is_power_lost=is_power_lost)
         if self.has_lied and is_power_lost:
@@ -279,10 +279,10 @@ class Simulation:
             each.leader_epoch += self.random.choice((0, 0, 1))
 
     def draw_power_loss(self) -> bool:
-        """Return whether the power is lost, and not just the process.
+        """Return whether to lose the power, and not only the process.
 
-        Who was killed after a sync had failed cannot tell those who come after. They write everything again where
-        flushes are asked for; of other logs nothing is promised then.
+        After a failed sync and a kill, the next process does not know of the failure. It writes everything again on
+        topics that configure flushes; other logs have no guarantee then.
         """
         is_drawn = self.random.random() < 0.4
         is_any_unflushed = any(each.config.flush_messages == LONG_MAX for each in self.partitions)
@@ -294,7 +294,7 @@ class Simulation:
         return self.disk.after_kill()
 
     def checked_expectation(self, *, is_power_lost: bool) -> list[Expected]:
-        """Return what Kafka would load from what is left, once that was checked to be what must be left."""
+        """Return the expected load of the remaining files, after checking them against the model."""
         expectations: list[Expected] = []
         for each in self.partitions:
             files = contents_of(self.disk, each.folder)
@@ -302,7 +302,7 @@ class Simulation:
             left = [taken_batch(batch) for batch in expected.batches]
             if is_power_lost and has_gap(left, expected.log_end_offset):
                 assert not self.start_of(each).is_recovery_point_known, f"{each.folder} has a gap"
-                # Kafka serves what is behind it, and so do we as long as it could have been made by compaction.
+                # Kafka serves the batches after a gap, and so does fauxka if compaction may have made the gap.
                 raise RunEnded
             each.model.check_left(left, expected.log_end_offset, is_power_lost=is_power_lost)
             each.model.restart(expected, is_power_lost=is_power_lost)
@@ -360,7 +360,7 @@ def contents_of(file_system: FileSystem, folder: str) -> dict[str, bytes]:
 
 
 def run(seed: int) -> None:
-    """Run the simulation of a seed; raises SimulationFailed, with the seed and what was found."""
+    """Run the simulation of a seed; raises SimulationFailed with the seed and the failed check."""
     logging.disable(logging.WARNING)
     try:
         Simulation(seed).run()

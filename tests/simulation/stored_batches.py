@@ -13,7 +13,7 @@ SEQUENCES = 2**31
 
 @dataclass(frozen=True, slots=True)
 class StoredBatch:
-    """A batch with its place in the file; checked is the part that the CRC covers."""
+    """A batch and its position in the file. checked: the part that the CRC covers."""
 
     position: int
     size: int
@@ -29,7 +29,7 @@ class StoredBatch:
 
 
 def batches_in(data: bytes) -> list[StoredBatch]:
-    """Return the batches up to the first that is cut, is none or has a wrong CRC."""
+    """Return the batches up to the first incomplete or invalid one, or one with a wrong CRC."""
     found: list[StoredBatch] = []
     position = 0
     while (batch := batch_at(data, position)) is not None:

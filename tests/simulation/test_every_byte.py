@@ -25,10 +25,10 @@ from .stored_batches import StoredBatch, batches_in
 TOPIC = "damaged"
 FOLDER = f"{TOPIC}-0"
 CONFIG = LogConfig(segment_bytes=4300, index_interval_bytes=300, segment_index_bytes=600)
-# At least so many segments before the last, which is about 4 KB.
+# The minimum number of segments before the last one, which has about 4 KB.
 SEGMENTS_BEFORE = 2
 
-# What a log is on disk: the files of the top folder and of its own, by path.
+# The files of the top folder and of the log's folder, by path.
 Files = dict[str, bytes]
 
 
@@ -60,7 +60,7 @@ def disk_with(files: Files) -> FaultyFileSystem:
 
 @cache
 def stored(*, is_clean: bool) -> Stored:
-    """Return a log of several segments, the last about full; stopped cleanly or killed."""
+    """Return a log of several segments, the last about full, after a clean shutdown or a kill."""
     random = Random(4)
     disk = FaultyFileSystem(MemoryFileSystem())
     manager = LogManager(disk)
@@ -111,7 +111,7 @@ def flipped(data: bytes, position: int) -> bytes:
 
 
 def served_batches(log: PartitionLog) -> list[StoredBatch]:
-    """Return every batch that the log serves; fails at one whose CRC is wrong."""
+    """Return every batch that the log serves; fails for a wrong CRC."""
     return list(read_batches(log, 10**6))
 
 
@@ -124,7 +124,7 @@ def from_start(batches: list[StoredBatch], log: PartitionLog) -> list[StoredBatc
 
 
 def check_log_damage(intact: Stored, damaged: bytes, position: int) -> None:
-    """Check what is left of a log whose last segment is damaged from position on: all before, and nothing wrong."""
+    """Check that a log with a last segment damaged at position keeps all batches before it and serves no wrong one."""
     log = loaded({**intact.files, intact.last_log: damaged})
     before = [
         each for each in intact.batches if each.base_offset < intact.last_base or each.position + each.size <= position
@@ -173,7 +173,7 @@ def test_last_segment_of_a_killed_log_with_a_wrong_bit_anywhere_keeps_the_batche
 
 @pytest.mark.parametrize("first", EIGHTHS)
 def test_last_segment_of_a_closed_log_with_a_wrong_bit_anywhere_keeps_the_batches_before_it(first: int) -> None:
-    """Only its end is looked at then: as in Kafka, what is wrong before the last index entry is served."""
+    """Only the end of the segment is checked: as in Kafka, damage before the last index entry is served."""
     intact = stored(is_clean=True)
     data = intact.files[intact.last_log]
     index = intact.files[intact.last_log.removesuffix(".log") + ".index"]
@@ -225,7 +225,7 @@ def test_truncated_or_flipped_other_file_loses_no_batch(
 
 def check_other_damage(intact: Stored, path: str, damaged: bytes, where: str) -> None:
     log = loaded({**intact.files, path: damaged})
-    # The text of a checkpoint has no checksum: another digit is another log start, but never one behind the log.
+    # A checkpoint has no checksum: another digit is another log start, but never one after the log end.
     assert log.log_start_offset <= 9, where
     assert log.log_end_offset == intact.batches[-1].last_offset + 1, where
     assert places(served_batches(log)) == places(from_start(intact.batches, log)), where

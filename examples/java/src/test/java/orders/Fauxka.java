@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** A broker in a process of its own, on free ports, and its admin API. `fauxka` has to be on the PATH. */
+/** A broker in its own process, on free ports, and its admin API. `fauxka` must be on the PATH. */
 final class Fauxka implements AutoCloseable {
     private static final Duration START_MAX = Duration.ofSeconds(30);
     private static final Duration ANSWER_MAX = Duration.ofSeconds(30);
@@ -34,7 +34,7 @@ final class Fauxka implements AutoCloseable {
         ready = waitUntilReady(readyFile);
     }
 
-    /** What a client's bootstrap.servers is set to. */
+    /** The value for a client's bootstrap.servers. */
     String bootstrapServers() {
         return ready.get("bootstrap").asText();
     }
@@ -64,7 +64,7 @@ final class Fauxka implements AutoCloseable {
         Files.delete(folder);
     }
 
-    /** The ready file is there, whole, from the moment that clients can connect. */
+    /** Waits for the ready file, which is created, complete, when clients can connect. */
     private JsonNode waitUntilReady(Path readyFile) throws IOException, InterruptedException {
         long deadline = System.nanoTime() + START_MAX.toNanos();
         while (!Files.exists(readyFile)) {

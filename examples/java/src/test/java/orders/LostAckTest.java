@@ -14,9 +14,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** An order whose acknowledgement is lost: what the producer does about it, and what is then in the log. */
+/** An order whose acknowledgement is lost: how the producer retries, with and without idempotence. */
 class LostAckTest {
-    /** The batch is appended; then the connection is closed in place of the answer, once. */
+    /** The batch is appended; then the connection is closed instead of a response, once. */
     private static final String LOSE_ONE_ACK = """
         {"name": "lose the ack of an order",
          "match": {"api": "Produce", "topic": "orders"},
@@ -49,7 +49,7 @@ class LostAckTest {
 
         fauxka.get("/v1/rules/" + rule.get("id") + "/await?hits=1&timeout_ms=5000");
         JsonNode verdict = fauxka.get("/v1/verdict?topic=orders&event_id=key");
-        assertEquals(0, stored.offset(), "the retry is told where the first copy is");
+        assertEquals(0, stored.offset(), "the retry returns the offset of the first copy");
         assertEquals(1, verdict.at("/batches/appended_once").asInt(), verdict.toPrettyString());
         assertEquals(1, verdict.at("/batches/duplicates_recognised").asInt(), verdict.toPrettyString());
         assertEquals(0, verdict.at("/records/duplicates").asInt(), verdict.toPrettyString());
