@@ -7,7 +7,8 @@
 * A segment with a missing or damaged index is recovered too, and so is everything after it.
 * Unlike Kafka, the end of the last segment is checked after a clean shutdown as well. Kafka appends after torn bytes
   there, and serves them.
-* Unlike Kafka, a gap between two recovered segments counts as damage on topics without compaction.
+* Unlike Kafka, a gap between two recovered segments counts as damage, if the recovery point was checkpointed and the
+  topic is not compacted.
 * Producers: the newest readable snapshot at or before the log end, then the batches after it. Without any snapshot
   after a clean shutdown there are no producers, as in Kafka.
 * The log end offset is at least the checkpointed log start: deleted offsets are never assigned again.

@@ -3,9 +3,10 @@
 Append: the batch is validated and its producer checked before a byte is written; the producer entry is committed after
 the write. A refused batch leaves the log unchanged, except that it may have started a new segment. Received bytes are
 never written to: base offset and leader epoch go to a copy of the first bytes of the header.
-Offsets: log start offset <= recovery point or high watermark <= log end offset. Records before the log start are not
-readable, even if their segment still exists. The high watermark is the log end, as there is one replica; with
-flush.messages=1 it is the recovery point. The last stable offset is the first offset of the earliest open transaction.
+Offsets: log start offset <= last stable offset <= high watermark <= log end offset. Records before the log start are
+not readable, even if their segment still exists. The high watermark is the log end, as there is one replica; with
+flush.messages=1 it is the recovery point. The last stable offset is the first offset of the earliest open transaction,
+or the high watermark without one.
 Flush: see log_flush. Recovery at start-up: see log_loader.
 """
 

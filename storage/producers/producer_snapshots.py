@@ -2,7 +2,8 @@
 
 * The snapshot at an offset has the producer state after all batches before that offset. Loading reads the newest
   snapshot and replays only the batches from its offset on.
-* Snapshots are written when a segment is rolled, at its base offset, and when the log is closed, at the log end.
+* Snapshots are written when a segment is rolled, at its base offset, and at the log end when the log is closed or
+  loaded.
 * A snapshot is never overwritten, and none is written before an existing one.
 * A damaged snapshot is deleted, and the one before it is used. One after the log end is deleted at loading.
 * The snapshot at the base offset of a deleted segment is deleted with it.

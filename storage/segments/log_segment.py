@@ -5,7 +5,7 @@
 * The file may be longer than `size`: a failed write can leave a torn tail. It is truncated before the segment is left.
 * A batch gets index entries when more than index.interval.bytes were appended since the last ones. If the entries
   cannot be written, the batch stays in the log and a later batch gets them.
-* A segment is finished once, when it is rolled or the log is closed: a last time index entry, indexes truncated.
+* Finishing a segment, at a roll, at recovery or at close, adds a last time index entry and truncates the indexes.
 Source: LogSegment, Kafka 4.3.0.
 """
 
