@@ -61,8 +61,8 @@ def test_requests_are_released_in_the_given_order(admin: AdminClient, broker: Se
         second.receive_produced()
 
     assert released == {"ids": ids[::-1]}
-    told = [entry["batches"][0]["base_sequence"] for entry in admin.get("/v1/journal", api="Produce")["items"]]
-    assert sorted(told) == [10, 11]
+    sequences = [entry["batches"][0]["base_sequence"] for entry in admin.get("/v1/journal", api="Produce")["items"]]
+    assert sorted(sequences) == [10, 11]
 
 
 def test_unknown_request_is_404_and_none_is_released(admin: AdminClient, broker: Serving, rule: Any) -> None:

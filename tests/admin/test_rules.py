@@ -32,11 +32,11 @@ def test_rule_is_answered_with_its_id_and_all_defaults(admin: AdminClient) -> No
 
 
 def test_rule_response_can_be_posted_as_a_rule(admin: AdminClient) -> None:
-    told = admin.post("/v1/rules", LOST_ACK)
+    response = admin.post("/v1/rules", LOST_ACK)
 
-    again = admin.post("/v1/rules", told)
+    again = admin.post("/v1/rules", response)
 
-    assert {**again, "id": 0} == {**told, "id": 0}
+    assert {**again, "id": 0} == {**response, "id": 0}
 
 
 def test_invalid_combination_is_400_with_the_reason(admin: AdminClient) -> None:

@@ -76,7 +76,7 @@ def test_consumer_group_is_listed_with_its_assignments(admin: AdminClient, broke
 
 
 def test_share_group_is_listed_with_its_members_and_progress(admin: AdminClient, broker: Serving) -> None:
-    def told() -> dict[str, Any]:
+    def group_info() -> dict[str, Any]:
         groups: list[dict[str, Any]] = admin.get("/v1/groups")["items"]
         (group,) = [each for each in groups if each["group_id"] == "sharers"]
         return group
@@ -91,10 +91,10 @@ def test_share_group_is_listed_with_its_members_and_progress(admin: AdminClient,
         connection.call(AlterShareGroupOffsetsRequest(group_id="others", topics=topics), 0)
         request.member_epoch = -1
 
-        group = told()
+        group = group_info()
         connection.call(request, 1)
         connection.call(AlterShareGroupOffsetsRequest(group_id="sharers", topics=topics), 0)
-        empty = told()
+        empty = group_info()
 
     assert (group["group_id"], group["type"], group["state"], group["protocol"]) == (
         "sharers",

@@ -62,20 +62,20 @@ def test_transactional_id_is_listed_with_its_open_transaction(admin: AdminClient
     producer = init_producer(connection, "tx-1")
     produce(connection, "tx-1", producer, 0)
 
-    (told,) = admin.get("/v1/transactions")["items"]
+    (info,) = admin.get("/v1/transactions")["items"]
 
-    assert (told["transactional_id"], told["producer_id"], told["producer_epoch"]) == ("tx-1", producer.producer_id, 0)
-    assert (told["state"], told["timeout_ms"]) == ("Ongoing", TIMEOUT_MS)
-    assert told["partitions"] == [{"topic": TOPIC, "partition": 0}]
-    assert 0 < told["started_ms"] <= told["updated_ms"]
+    assert (info["transactional_id"], info["producer_id"], info["producer_epoch"]) == ("tx-1", producer.producer_id, 0)
+    assert (info["state"], info["timeout_ms"]) == ("Ongoing", TIMEOUT_MS)
+    assert info["partitions"] == [{"topic": TOPIC, "partition": 0}]
+    assert 0 < info["started_ms"] <= info["updated_ms"]
 
 
 def test_transactional_id_without_a_transaction_has_no_start(admin: AdminClient, connection: RawConnection) -> None:
     init_producer(connection, "idle")
 
-    told = admin.get("/v1/transactions/idle")
+    info = admin.get("/v1/transactions/idle")
 
-    assert (told["state"], told["started_ms"], told["partitions"]) == ("Empty", None, [])
+    assert (info["state"], info["started_ms"], info["partitions"]) == ("Empty", None, [])
 
 
 def test_transactional_ids_are_listed_in_pages(admin: AdminClient, connection: RawConnection) -> None:

@@ -127,7 +127,7 @@ class JournalScene:
 
     # -- what clients do
 
-    def asked(self, *batches: Batch, connection: int = 1) -> FakeRequest:
+    def new_request(self, *batches: Batch, connection: int = 1) -> FakeRequest:
         """Return a new request with the batches."""
         self.correlation_id += 1
         facts = RequestFacts(
@@ -151,7 +151,7 @@ class JournalScene:
 
     def send(self, *batches: Batch, connection: int = 1, state: int = RESPONDED) -> int:
         """Send a request that is handled; return its id."""
-        request = self.apply(self.asked(*batches, connection=connection))
+        request = self.apply(self.new_request(*batches, connection=connection))
         return self.journal.handled(request, request.size, state)
 
     def lose_answer(self, *batches: Batch, connection: int = 1) -> int:
@@ -161,7 +161,7 @@ class JournalScene:
         self.journal.unanswered(request_id)
         return request_id
 
-    def keep_back(self, request: FakeRequest, kind: str = "drop", error: ErrorCode = ErrorCode.NONE) -> int:
+    def withhold(self, request: FakeRequest, kind: str = "drop", error: ErrorCode = ErrorCode.NONE) -> int:
         """Send a request that a fault withholds from its handler."""
         actions: dict[str, Action] = {
             "drop": Drop(),

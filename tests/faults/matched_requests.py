@@ -20,19 +20,19 @@ class Connection:
 
 @dataclass
 class Request:
-    """told: the content of the body. times_read: how often the body was decoded."""
+    """facts_in_body: the content of the body. times_read: how often the body was decoded."""
 
     connection: Connection = field(default_factory=Connection)
     client_id: str | None = "client"
     api_name: str = "Produce"
     api_version: int = 9
-    told: RequestFacts = field(default_factory=RequestFacts)
+    facts_in_body: RequestFacts = field(default_factory=RequestFacts)
     times_read: int = 0
 
     @property
     def facts(self) -> RequestFacts:
         self.times_read += 1
-        return self.told
+        return self.facts_in_body
 
 
 def batch_facts(
@@ -70,9 +70,9 @@ def produce(*batches: BatchFacts, transactional_id: str | None = None, client_id
         transactional_id,
         batches=list(batches),
     )
-    return Request(told=facts, client_id=client_id)
+    return Request(facts_in_body=facts, client_id=client_id)
 
 
 def naming(api_name: str, facts: RequestFacts) -> Request:
     """Return a request of another API with these fields."""
-    return Request(api_name=api_name, told=facts)
+    return Request(api_name=api_name, facts_in_body=facts)

@@ -123,14 +123,14 @@ def test_rule_has_counts_and_last_hit() -> None:
 def test_hit_callback_of_a_file_rule_is_called() -> None:
     files = FaultInjectingFiles()
     armed = files.add(FileRule(action="slow", ms=1, when=When(times=2)))
-    told: list[int] = []
-    armed.when_hits(2, lambda: told.append(armed.hits))
+    hits_seen: list[int] = []
+    armed.when_hits(2, lambda: hits_seen.append(armed.hits))
 
     files.append()
-    assert told == []
+    assert hits_seen == []
     files.append()
 
-    assert told == [2]
+    assert hits_seen == [2]
 
 
 def test_near_misses_have_the_first_mismatch() -> None:

@@ -85,7 +85,7 @@ def test_top_level_error_has_its_name() -> None:
 def test_dropped_request_is_not_applied_and_not_answered() -> None:
     scene = JournalScene()
 
-    scene.keep_back(scene.asked(numbered(5, 9)), "drop")
+    scene.withhold(scene.new_request(numbered(5, 9)), "drop")
 
     entry = only(scene.journal)
     (batch,) = entry.batches
@@ -98,7 +98,7 @@ def test_dropped_request_is_not_applied_and_not_answered() -> None:
 def test_error_at_received_counts_as_answered() -> None:
     scene = JournalScene()
 
-    scene.keep_back(scene.asked(numbered(5, 9)), "error", ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    scene.withhold(scene.new_request(numbered(5, 9)), "error", ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
     entry = only(scene.journal)
     assert (entry.answered, entry.error) == (True, "NOT_LEADER_OR_FOLLOWER")
@@ -108,11 +108,11 @@ def test_error_at_received_counts_as_answered() -> None:
 
 def test_error_for_one_partition_leaves_one_request_with_both_batches() -> None:
     scene = JournalScene()
-    request = scene.asked(numbered(0, 4), numbered(0, 4, partition=1))
+    request = scene.new_request(numbered(0, 4), numbered(0, 4, partition=1))
     fault = Fault(rule_id=2, action=Error(error=6), scope="partition", partitions=frozenset({(TOPIC, 1)}))
     request_id = scene.journal.not_applied(request, fault)
 
-    rest = scene.apply(scene.asked(numbered(0, 4)))
+    rest = scene.apply(scene.new_request(numbered(0, 4)))
     assert scene.journal.applied_later(request_id, rest, 200, RESPONDED) == request_id
 
     entry = only(scene.journal)
@@ -123,8 +123,8 @@ def test_error_for_one_partition_leaves_one_request_with_both_batches() -> None:
 
 def test_held_request_is_one_request_before_and_after_its_release() -> None:
     scene = JournalScene()
-    request = scene.asked(numbered(0, 4))
-    request_id = scene.keep_back(request, "hold")
+    request = scene.new_request(numbered(0, 4))
+    request_id = scene.withhold(request, "hold")
     assert only(scene.journal).batches[0].decision == "not_applied"
 
     scene.journal.applied_later(request_id, scene.apply(request), 200, PENDING)
@@ -225,7 +225,7 @@ def test_requests_are_selected_by_the_match_of_rules(match: Match, ids: list[int
     scene.send(numbered(0, 4))
     scene.send(numbered(0, 2, partition=1), connection=2)
     scene.journal.handled(FakeRequest(api_key=int(ApiKey.FETCH)), 80, RESPONDED)
-    scene.keep_back(scene.asked(numbered(5, 9)))
+    scene.withhold(scene.new_request(numbered(5, 9)))
 
     assert [entry.id for entry in read_entries(scene.journal, match)] == ids
     assert count_entries(scene.journal, match) == len(ids)
@@ -268,8 +268,8 @@ def test_journal_does_not_refer_to_the_receive_buffer() -> None:
     scene.send(numbered(0, 4))
     scene.lose_answer(numbered(5, 9))
     scene.send(numbered(20, 24))
-    waiting = scene.asked(numbered(10, 14))
-    scene.journal.applied_later(scene.keep_back(waiting, "hold"), scene.apply(waiting), 200, PENDING)
+    waiting = scene.new_request(numbered(10, 14))
+    scene.journal.applied_later(scene.withhold(waiting, "hold"), scene.apply(waiting), 200, PENDING)
 
     assert views_reached_from(waiting)
     assert not views_reached_from(scene.journal)

@@ -124,15 +124,15 @@ def test_request_with_a_producer_id_matches_it() -> None:
 
 
 def test_first_mismatch_is_returned() -> None:
-    told = mismatch(Match(api="Produce", topic="orders", partition=1), ONE)
-    assert (told.field, told.got) == ("partition", 3)
+    found = mismatch(Match(api="Produce", topic="orders", partition=1), ONE)
+    assert (found.field, found.got) == ("partition", 3)
     assert mismatch(Match(topic="orders"), GROUP).got is None
 
 
 def test_latest_mismatch_of_several_parts_is_returned() -> None:
     request = produce(batch_facts("bills", 0), batch_facts("orders", 1), batch_facts("carts", 0))
-    told = mismatch(Match(topic="orders", partition=0), request)
-    assert (told.field, told.got) == ("partition", 1)
+    found = mismatch(Match(topic="orders", partition=0), request)
+    assert (found.field, found.got) == ("partition", 1)
 
 
 @pytest.mark.parametrize("codec", list(Compression))
@@ -168,8 +168,8 @@ def test_mismatch_reports_the_keys_and_header_values() -> None:
     records = [Record(key=key, headers=(("id", b"v" + key),)) for key in (b"a", b"b", b"c", b"d")]
     request = produce(batch_facts(records=records))
     assert mismatch(Match(key=b"x"), request).got == ("YQ==", "Yg==", "Yw==", "and 1 more")
-    told = mismatch(Match(key=b"a", header=HeaderMatch(name="id", value=b"x")), request)
-    assert (told.field, told.got) == ("header", ("dmE=",))
+    found = mismatch(Match(key=b"a", header=HeaderMatch(name="id", value=b"x")), request)
+    assert (found.field, found.got) == ("header", ("dmE=",))
     assert mismatch(Match(header=HeaderMatch(name="id")), GROUP).got is None
 
 
@@ -181,7 +181,7 @@ def test_a_batch_that_does_not_decode_does_not_match(codec: Compression) -> None
     for size in range(0, len(data), 7):
         whole.records = memoryview(data[:size])
         assert mismatch(Match(key=b"k"), produce(whole)).got == "a batch that does not decode"
-    # The header whole, and nothing but noise behind it: no codec reads it, and none at all is no record.
+    # A complete header and random bytes: no codec decodes them, and they are no records.
     whole.records = memoryview(data[:HEADER_SIZE] + b"\xff" * (len(data) - HEADER_SIZE))
     assert mismatch(Match(key=b"k"), produce(whole)).got == "a batch that does not decode"
 
@@ -197,6 +197,6 @@ def test_invalid_batch_does_not_match(position: int, value: int) -> None:
 
 def test_connection_matches_its_node_and_listener() -> None:
     assert isinstance(RequestMatcher(Match(node=1, listener="PLAINTEXT")).match_connection(Connection()), Matched)
-    told = RequestMatcher(Match(listener="SSL")).match_connection(Connection())
-    assert isinstance(told, Mismatch)
-    assert (told.field, told.got) == ("listener", "PLAINTEXT")
+    found = RequestMatcher(Match(listener="SSL")).match_connection(Connection())
+    assert isinstance(found, Mismatch)
+    assert (found.field, found.got) == ("listener", "PLAINTEXT")

@@ -121,7 +121,7 @@ def test_lost_request() -> None:
     scene = JournalScene()
     scene.send(A)
     scene.send(B)
-    scene.keep_back(scene.asked(C))
+    scene.withhold(scene.new_request(C))
     scene.send(D)
     scene.send(E)
 
@@ -136,7 +136,7 @@ def test_lost_request() -> None:
 def test_lost_request_of_a_producer_without_id_is_reordered() -> None:
     scene = JournalScene()
     scene.send(without_producer(0, 4))
-    scene.keep_back(scene.asked(without_producer(5, 9)))
+    scene.withhold(scene.new_request(without_producer(5, 9)))
     scene.send(without_producer(10, 14))
 
     scene.send(without_producer(5, 9))
@@ -152,7 +152,7 @@ def test_lost_request_of_a_producer_without_id_is_reordered() -> None:
 
 def test_lost_request_of_another_connection_is_not_reordered() -> None:
     scene = JournalScene()
-    scene.keep_back(scene.asked(without_producer(5, 9), connection=2))
+    scene.withhold(scene.new_request(without_producer(5, 9), connection=2))
     scene.send(without_producer(10, 14))
 
     scene.send(without_producer(5, 9), connection=3)
@@ -163,8 +163,8 @@ def test_lost_request_of_another_connection_is_not_reordered() -> None:
 def test_overtaken() -> None:
     scene = JournalScene()
     scene.send(A)
-    overtaken = scene.asked(B)
-    held = scene.keep_back(overtaken, "hold")
+    overtaken = scene.new_request(B)
+    held = scene.withhold(overtaken, "hold")
     scene.send(C)
 
     scene.journal.applied_later(held, scene.apply(overtaken), 200, PENDING)
@@ -178,8 +178,8 @@ def test_overtaken() -> None:
 
 def test_overtaken_without_a_producer_id_is_reordered() -> None:
     scene = JournalScene()
-    overtaken = scene.asked(without_producer(0, 4))
-    held = scene.keep_back(overtaken, "hold")
+    overtaken = scene.new_request(without_producer(0, 4))
+    held = scene.withhold(overtaken, "hold")
     scene.send(without_producer(5, 9))
 
     scene.journal.applied_later(held, scene.apply(overtaken), 200, PENDING)
@@ -192,8 +192,8 @@ def test_overtaken_without_a_producer_id_is_reordered() -> None:
 
 def test_held_request_after_its_retry_is_appended_twice() -> None:
     scene = JournalScene()
-    delayed = scene.asked(without_producer(0, 4))
-    held = scene.keep_back(delayed, "delay")
+    delayed = scene.new_request(without_producer(0, 4))
+    held = scene.withhold(delayed, "delay")
     scene.journal.unanswered(held)
     scene.send(without_producer(0, 4), connection=2)
 
@@ -417,7 +417,7 @@ def test_false_error_for_a_pending_duplicate_does_not_acknowledge() -> None:
 
 def test_false_success_is_a_loss() -> None:
     scene = JournalScene()
-    scene.keep_back(scene.asked(A), "error", ErrorCode.NONE)
+    scene.withhold(scene.new_request(A), "error", ErrorCode.NONE)
 
     verdict = scene.verdict()
 
@@ -428,7 +428,7 @@ def test_false_success_is_a_loss() -> None:
 
 def test_retried_error_at_received_has_no_finding() -> None:
     scene = JournalScene()
-    scene.keep_back(scene.asked(A), "error", ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    scene.withhold(scene.new_request(A), "error", ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
     scene.send(A)
 
@@ -532,7 +532,7 @@ def test_verdict_does_not_depend_on_the_ring() -> None:
 def test_recreated_topic_starts_with_empty_counts() -> None:
     scene = JournalScene()
     scene.lose_answer(A)
-    scene.keep_back(scene.asked(B))
+    scene.withhold(scene.new_request(B))
     scene.send(A)
     scene.send(A)
 

@@ -161,11 +161,11 @@ async def test_fault_applies_to_a_waiting_fetch_when_it_has_a_response() -> None
     async with interception_scene() as scene:
         rule = scene.arm("applied", Close(), match=Match(api="Fetch", topic=TOPIC))
         consumer, producer = await scene.client(), await scene.client()
-        asked = FetchTopic(
+        topic = FetchTopic(
             topic=TOPIC, partitions=[FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1000)]
         )
 
-        await consumer.send(APIS[ApiKey.FETCH], 11, FetchRequest(max_wait_ms=60_000, min_bytes=1, topics=[asked]))
+        await consumer.send(APIS[ApiKey.FETCH], 11, FetchRequest(max_wait_ms=60_000, min_bytes=1, topics=[topic]))
         await scene.settle()
         before = rule.hits
         await producer.produce(0)

@@ -22,7 +22,7 @@ async def test_journal_has_the_error_of_its_own_request() -> None:
         for sequence in range(2):
             await client.produce(sequence)
             await client.frame()
-        # Of a group that there is not.
+        # An unknown group.
         await client.send(APIS[ApiKey.HEARTBEAT], 4, HeartbeatRequest(group_id="nobody", member_id="m"))
         await client.frame()
         await client.produce(2)

@@ -344,23 +344,23 @@ async def test_error_for_one_partition_of_a_fetch_reads_the_other() -> None:
         client = await scene.client()
         await client.send(PRODUCE, PRODUCE_VERSION, produce_request((0, batch(0)), (1, batch(0))))
         await client.produce_answer()
-        asked = [FetchPartition(partition=index, fetch_offset=0, partition_max_bytes=1000) for index in (0, 1)]
+        partitions = [FetchPartition(partition=index, fetch_offset=0, partition_max_bytes=1000) for index in (0, 1)]
 
         request = FetchRequest(
-            max_wait_ms=0, max_bytes=1000, topics=[FetchTopic(topic_id=scene.topic.topic_id, partitions=asked)]
+            max_wait_ms=0, max_bytes=1000, topics=[FetchTopic(topic_id=scene.topic.topic_id, partitions=partitions)]
         )
         await client.send(FETCH, 13, request)
         (topic,) = read_response(FETCH, 13, 2, await client.frame(), FetchResponse.read).responses
 
-        told = {each.partition_index: (each.error_code, bool(each.records)) for each in topic.partitions}
-        assert told == {0: (ErrorCode.NOT_LEADER_OR_FOLLOWER, False), 1: (ErrorCode.NONE, True)}
+        results = {each.partition_index: (each.error_code, bool(each.records)) for each in topic.partitions}
+        assert results == {0: (ErrorCode.NOT_LEADER_OR_FOLLOWER, False), 1: (ErrorCode.NONE, True)}
 
 
 async def test_topic_rule_matches_a_fetch_that_has_the_topic_only_in_its_session() -> None:
     async with interception_scene() as scene:
         client = await scene.client()
-        asked = [FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1000)]
-        topics = [FetchTopic(topic_id=scene.topic.topic_id, partitions=asked)]
+        partitions = [FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1000)]
+        topics = [FetchTopic(topic_id=scene.topic.topic_id, partitions=partitions)]
 
         await client.send(FETCH, 13, FetchRequest(max_wait_ms=0, session_id=0, session_epoch=0, topics=topics))
         session_id = read_response(FETCH, 13, 1, await client.frame(), FetchResponse.read).session_id

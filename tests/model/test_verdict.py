@@ -109,7 +109,7 @@ class Run:
         if step.kind == "new":
             self.send(self.new_batch(step), step)
         elif step.kind in ("drop", "refuse", "hold"):
-            self.keep_back(self.new_batch(step), step)
+            self.withhold(self.new_batch(step), step)
         elif step.kind == "gap" and step.producer != NO_PRODUCER:
             self.next_sequences[step.producer] += 1
         elif step.kind in ("retry", "bump"):
@@ -135,7 +135,7 @@ class Run:
     def send(self, name: int, step: Step) -> None:
         self.give_up_waiting(name)
         connection = self.connection(step)
-        request = self.scene.apply(self.scene.asked(self.batches[name], connection=connection))
+        request = self.scene.apply(self.scene.new_request(self.batches[name], connection=connection))
         state = RESPONDED if step.answer in ("told", "lost") else PENDING
         request_id = self.scene.journal.handled(request, 200, state)
         self.decided(name, request, request_id, step)
@@ -184,9 +184,9 @@ class Run:
             self.scene.journal.unanswered(waiting.request_id)
             self.waiting.remove(waiting)
 
-    def keep_back(self, name: int, step: Step) -> None:
+    def withhold(self, name: int, step: Step) -> None:
         connection = self.connection(step)
-        request = self.scene.asked(self.batches[name], connection=connection)
+        request = self.scene.new_request(self.batches[name], connection=connection)
         actions: dict[str, Action] = {"drop": Drop(), "refuse": Error(error=6), "hold": Hold()}
         request_id = self.scene.journal.not_applied(request, Fault(rule_id=1, action=actions[step.kind]))
         arrival = Arrival(name, connection, self.batches[name].producer_id, self.scene.logs[0].log_end_offset)
