@@ -91,24 +91,24 @@ class StepRunner:
         for step in self._steps:
             if step.says:
                 self._notes.add("test", step.says)
-            self._do(step)
+            self._run_step(step)
 
-    def _do(self, step: AnyStep) -> None:
+    def _run_step(self, step: AnyStep) -> None:
         match step:
             case Send() | Stream() | Settle() | GiveUp() | RestartProducer() | RaiseEpoch() | Adopt():
-                self._do_with_client(step)
+                self._run_client_step(step)
             case StartProducer() | BeginTransaction() | EndTransaction():
-                self._do_with_transactions(step)
+                self._run_transaction_step(step)
             case Arm() | AwaitHits() | Lift() | Release():
-                self._do_with_rules(step)
+                self._run_rule_step(step)
             case Advance() | Evict() | Forget() | Intrude() | Kill():
-                self._do_to_broker(step)
+                self._run_broker_step(step)
             case _:
                 assert_never(step)
 
     # -- the client
 
-    def _do_with_client(self, step: Send | Stream | Settle | GiveUp | RestartProducer | RaiseEpoch | Adopt) -> None:
+    def _run_client_step(self, step: Send | Stream | Settle | GiveUp | RestartProducer | RaiseEpoch | Adopt) -> None:
         match step:
             case Send():
                 self._send(step)
@@ -128,7 +128,7 @@ class StepRunner:
             case _:
                 assert_never(step)
 
-    def _do_with_transactions(self, step: StartProducer | BeginTransaction | EndTransaction) -> None:
+    def _run_transaction_step(self, step: StartProducer | BeginTransaction | EndTransaction) -> None:
         match step:
             case StartProducer(by=by, transactional_id=transactional_id):
                 self._notes.add("client", f"another process starts with transactional id {transactional_id}: {by}")
@@ -197,7 +197,7 @@ class StepRunner:
 
     # -- rules
 
-    def _do_with_rules(self, step: Arm | AwaitHits | Lift | Release) -> None:
+    def _run_rule_step(self, step: Arm | AwaitHits | Lift | Release) -> None:
         match step:
             case Arm():
                 self._arm(step)
@@ -230,7 +230,7 @@ class StepRunner:
 
     # -- the broker
 
-    def _do_to_broker(self, step: Advance | Evict | Forget | Intrude | Kill) -> None:
+    def _run_broker_step(self, step: Advance | Evict | Forget | Intrude | Kill) -> None:
         match step:
             case Advance(ms=ms):
                 self._broker.advance(ms)

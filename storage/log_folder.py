@@ -39,9 +39,9 @@ def finish_interrupted_changes(file_system: FileSystem, folder: str) -> None:
         if name.endswith((DELETED_SUFFIX, TEMPORARY_SUFFIX)):
             file_system.delete(f"{folder}/{name}")
     swaps = _drop_unfinished_swaps(file_system, folder, names)
-    bases = _bases_of(swaps, LOG_SUFFIX + SWAP_SUFFIX)
+    bases = _base_offsets_of(swaps, LOG_SUFFIX + SWAP_SUFFIX)
     if bases:
-        end = max(_end_of_swap(file_system, folder, base) for base in bases)
+        end = max(_end_offset_of_swap(file_system, folder, base) for base in bases)
         for suffix in (*_SEGMENT_SUFFIXES, SNAPSHOT_SUFFIX):
             _delete_between(file_system, folder, suffix, min(bases), end)
     for name in swaps:
@@ -55,10 +55,10 @@ def _drop_unfinished_swaps(file_system: FileSystem, folder: str, names: Sequence
     been deleted yet, and all of them are dropped.
     Source: LogLoader.removeTempFilesAndCollectSwapFiles, Kafka 4.3.0.
     """
-    cleaned = [base for suffix in _SEGMENT_SUFFIXES for base in _bases_of(names, suffix + CLEANED_SUFFIX)]
+    cleaned = [base for suffix in _SEGMENT_SUFFIXES for base in _base_offsets_of(names, suffix + CLEANED_SUFFIX)]
     swaps: list[str] = []
     for suffix in _SEGMENT_SUFFIXES:
-        for base_offset in _bases_of(names, suffix + SWAP_SUFFIX):
+        for base_offset in _base_offsets_of(names, suffix + SWAP_SUFFIX):
             path = segment_path(folder, base_offset, suffix + SWAP_SUFFIX)
             if base_offset >= min(cleaned, default=base_offset + 1):
                 file_system.delete(path)
@@ -70,7 +70,7 @@ def _drop_unfinished_swaps(file_system: FileSystem, folder: str, names: Sequence
     return swaps
 
 
-def _end_of_swap(file_system: FileSystem, folder: str, base_offset: int) -> int:
+def _end_offset_of_swap(file_system: FileSystem, folder: str, base_offset: int) -> int:
     file = file_system.open(segment_path(folder, base_offset, LOG_SUFFIX + SWAP_SUFFIX))
     end = base_offset
     for header, _, _ in scan_batches(file, 0, file.size, is_crc_checked=False):
@@ -81,7 +81,7 @@ def _end_of_swap(file_system: FileSystem, folder: str, base_offset: int) -> int:
 
 def _delete_between(file_system: FileSystem, folder: str, suffix: str, start: int, end: int) -> None:
     """Delete the files of one kind with start <= offset < end."""
-    for base_offset in _bases_of(file_system.names_in(folder), suffix):
+    for base_offset in _base_offsets_of(file_system.names_in(folder), suffix):
         if start <= base_offset < end:
             file_system.delete(segment_path(folder, base_offset, suffix))
 
@@ -89,15 +89,15 @@ def _delete_between(file_system: FileSystem, folder: str, suffix: str, start: in
 def segment_base_offsets(file_system: FileSystem, folder: str) -> list[int]:
     """Return the sorted base offsets of the segments in the folder; deletes index files without a log file."""
     names = file_system.names_in(folder)
-    base_offsets = sorted(_bases_of(names, LOG_SUFFIX))
+    base_offsets = sorted(_base_offsets_of(names, LOG_SUFFIX))
     for suffix in _INDEX_SUFFIXES:
-        for base_offset in _bases_of(names, suffix):
+        for base_offset in _base_offsets_of(names, suffix):
             if base_offset not in base_offsets:
                 file_system.delete(segment_path(folder, base_offset, suffix))
     return base_offsets
 
 
-def _bases_of(names: Sequence[str], suffix: str) -> list[int]:
+def _base_offsets_of(names: Sequence[str], suffix: str) -> list[int]:
     return [base for name in names if (base := base_offset_of(name, suffix)) is not None]
 
 

@@ -3,7 +3,7 @@
 * Clean-up: interrupted deletions and segment swaps are finished first (log_folder).
 * Recovery, after an unclean shutdown: every segment from the recovery point on is read with its CRCs, truncated at its
   first damaged batch, and its indexes are rebuilt. Later segments are deleted, newest first, before the damage is
-  truncated. A second crash then finds the damage again, so no old segment can return behind new batches.
+  truncated. A second crash then finds the damage again, so no old segment can reappear after new batches.
 * A segment with a missing or damaged index is recovered too, and so is everything after it.
 * Unlike Kafka, the end of the last segment is checked after a clean shutdown as well. Kafka appends after torn bytes
   there, and serves them.

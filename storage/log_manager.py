@@ -58,7 +58,7 @@ class StoredPartition:
     topic_id: bytes | None
 
 
-def _run_in_turn(steps: Iterable[Callable[[], None]]) -> None:
+def _run_sequentially(steps: Iterable[Callable[[], None]]) -> None:
     for step in steps:
         step()
 
@@ -262,7 +262,7 @@ class LogManager:
         for name, content in (self.checkpoints() if checkpoints is None else checkpoints).items():
             self._file_system.replace(name, content, is_synced=is_synced)
 
-    def close(self, run_all: Callable[[Iterable[Callable[[], None]]], None] = _run_in_turn) -> None:
+    def close(self, run_all: Callable[[Iterable[Callable[[], None]]], None] = _run_sequentially) -> None:
         """Shut down cleanly: close all logs, write the checkpoints, then the clean-shutdown mark.
 
         run_all: runs one step per log, perhaps in several threads, and raises the exception of a failed step.

@@ -34,12 +34,12 @@ def requested_log_start(offset: int, high_watermark: int, config: LogConfig, top
     return requested
 
 
-def count_before(segments: LogSegments, log_start_offset: int) -> int:
+def count_before_log_start(segments: LogSegments, log_start_offset: int) -> int:
     """Return how many of the oldest segments end at or before the log start."""
     return sum(segment.base_offset <= log_start_offset for segment in list(segments)[1:])
 
 
-def count_too_many_bytes(segments: LogSegments, config: LogConfig) -> int:
+def count_over_size(segments: LogSegments, config: LogConfig) -> int:
     """Return how many of the oldest segments can be deleted with at least retention.bytes left."""
     if config.retention_bytes < 0:
         return 0
@@ -53,7 +53,7 @@ def count_too_many_bytes(segments: LogSegments, config: LogConfig) -> int:
     return _count_while(segments, is_surplus)
 
 
-def count_too_old(segments: LogSegments, config: LogConfig, now_ms: int) -> int:
+def count_expired(segments: LogSegments, config: LogConfig, now_ms: int) -> int:
     """Return how many of the oldest segments have no record younger than retention.ms."""
     if config.retention_ms < 0:
         return 0

@@ -101,7 +101,7 @@ class LogValidator:
         if base_offset:
             raise _refusal_of_base_offset(base_offset, log_start_offset)
         if size > self._max_message_bytes:
-            raise self._too_large(size)
+            raise self._refusal_of_size(size)
         if not is_crc_right(batch, crc) or length + LOG_OVERHEAD != size:
             raise AppendRefused(ErrorCode.CORRUPT_MESSAGE, f"CRC {crc:#010x} does not match the {size} bytes")
         codec = attributes & COMPRESSION_MASK
@@ -115,7 +115,7 @@ class LogValidator:
             raise _refusal_of_header(header, log_start_offset)
         target = self._target
         if target is not None and target != codec:
-            return self._recompressed(header, batch, target, now_ms, log_start_offset)
+            return self._recompress(header, batch, target, now_ms, log_start_offset)
         max_timestamp: int | None = None
         if self._is_batch_trusted:
             is_in_bounds = now_ms - self._before_max_ms <= sent_timestamp <= now_ms + self._after_max_ms
@@ -131,7 +131,7 @@ class LogValidator:
         is_rewritten = max_timestamp != sent_timestamp or attributes & TIMESTAMP_TYPE_BIT != 0
         return header, batch, max_timestamp, is_rewritten
 
-    def _too_large(self, size: int) -> AppendRefused:
+    def _refusal_of_size(self, size: int) -> AppendRefused:
         limit = self._max_message_bytes
         return AppendRefused(ErrorCode.MESSAGE_TOO_LARGE, f"a batch of {size} bytes, max.message.bytes is {limit}")
 
@@ -146,7 +146,7 @@ class LogValidator:
     ) -> tuple[bytes, int, int]:
         """Return bytes with the uncompressed records, their position there, and their greatest timestamp.
 
-        is_rebuilt: whether the caller compresses the records anew.
+        is_rebuilt: whether the caller recompresses the records.
         """
         codec = header.attributes & COMPRESSION_MASK
         data, position = _plain_records(batch, codec, log_start_offset)
@@ -197,7 +197,7 @@ class LogValidator:
         self._single_bytes = size
         return delta
 
-    def _recompressed(
+    def _recompress(
         self, header: BatchHeader, batch: memoryview, target: Compression, now_ms: int, log_start_offset: int
     ) -> ValidatedBatch:
         """Return the batch with checked records, compressed with the topic's codec."""
@@ -206,7 +206,7 @@ class LogValidator:
         payload = compression.compress(target, plain.data, self._compression_level(target))
         rebuilt = records.rebuilt_batch(header, target, plain.base_timestamp, max_timestamp, payload)
         if len(rebuilt) > self._max_message_bytes:
-            raise self._too_large(len(rebuilt))
+            raise self._refusal_of_size(len(rebuilt))
         stored_timestamp = max_timestamp if self._is_create_time else now_ms
         return parse_header(rebuilt), memoryview(rebuilt), stored_timestamp, True
 

@@ -33,7 +33,7 @@ from .log_files import partition_folder
 from .log_flush import Flush, FlushState
 from .log_folder import store_leader_epochs
 from .log_loader import NEW_LOG, LoadState, LogLoader, LogLocation
-from .log_retention import count_before, count_too_many_bytes, count_too_old, requested_log_start
+from .log_retention import count_before_log_start, count_expired, count_over_size, requested_log_start
 from .log_validator import LogValidator, ValidatedBatch
 from .producers.producer_append_info import check_producer, duplicate_result, entry_after, is_next_in_order
 from .producers.producer_replay import aborted_transaction
@@ -316,10 +316,10 @@ class PartitionLog:
         """
         if self.is_being_cleaned:
             return 0
-        deleted = self._delete_oldest(count_before(self.segments, self.log_start_offset), now_ms)
+        deleted = self._delete_oldest(count_before_log_start(self.segments, self.log_start_offset), now_ms)
         if self._config.is_deleting:
-            deleted += self._delete_oldest(count_too_many_bytes(self.segments, self._config), now_ms)
-            deleted += self._delete_oldest(count_too_old(self.segments, self._config, now_ms), now_ms)
+            deleted += self._delete_oldest(count_over_size(self.segments, self._config), now_ms)
+            deleted += self._delete_oldest(count_expired(self.segments, self._config, now_ms), now_ms)
         return deleted
 
     def _delete_oldest(self, count: int, now_ms: int) -> int:

@@ -20,7 +20,7 @@ from .rule import Rule
 # Modules that every start needs, imported here so that the first broker of a process starts without delay.
 with suppress(ImportError):
     import uvloop as uvloop
-PRELOADED = (encodings.idna, event_loop_bridge)
+_PRELOADED = (encodings.idna, event_loop_bridge)
 
 if TYPE_CHECKING:
     from ..admin.operations.crash_operations import SnapshotsOption

@@ -33,7 +33,7 @@ def draw(moments: Sequence[Moment]) -> str:
 
 
 def _runs(moments: Sequence[Moment]) -> Iterator[list[list[Moment]]]:
-    """Yield runs of consecutive plain exchanges; any other exchange is a run of its own."""
+    """Yield runs of consecutive plain exchanges; any other exchange is a separate run."""
     run: list[list[Moment]] = []
     for exchange in _exchanges(moments):
         if not _is_plain(exchange):

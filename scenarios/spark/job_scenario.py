@@ -9,9 +9,6 @@ from msgspec import Struct
 
 from ..scenario import ALL_VERSIONS, Arm, Batch, Lift
 
-SUCCEEDED = "succeeded"
-FAILED = "failed"
-
 
 class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="do", tag=True):
     """A step."""

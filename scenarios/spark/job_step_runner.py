@@ -73,7 +73,7 @@ class JobStepRunner:
     def run(self) -> None:
         """Run all steps. Raises ClientUnavailable without Spark, ClientStuck and BrokerFailed."""
         for step in self._context.scenario.steps:
-            self._do(step)
+            self._run_step(step)
 
     def close(self) -> None:
         """Close the producers of the application."""
@@ -81,7 +81,7 @@ class JobStepRunner:
             client.close()
         self._clients.clear()
 
-    def _do(self, step: AnyJobStep) -> None:
+    def _run_step(self, step: AnyJobStep) -> None:
         match step:
             case Send():
                 self._send(step)

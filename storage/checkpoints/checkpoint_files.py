@@ -72,7 +72,7 @@ def decode_offsets(data: bytes | memoryview) -> dict[PartitionName, int]:
     for line, content in _checkpoint_entries(data):
         match = _OFFSET_ENTRY.fullmatch(content)
         if match is None or int(match[2]) > _INT32_MAX or int(match[3]) > _INT64_MAX:
-            raise _malformed(line, "a topic, a partition and an offset", content)
+            raise _malformed_line(line, "a topic, a partition and an offset", content)
         offsets[PartitionName(match[1].decode(), int(match[2]))] = int(match[3])
     return offsets
 
@@ -102,7 +102,7 @@ def decode_leader_epochs(data: bytes | memoryview) -> list[tuple[int, int]]:
     for line, content in _checkpoint_entries(data):
         match = _EPOCH_ENTRY.fullmatch(content)
         if match is None or int(match[1]) > _INT32_MAX or int(match[2]) > _INT64_MAX:
-            raise _malformed(line, "a leader epoch and an offset", content)
+            raise _malformed_line(line, "a leader epoch and an offset", content)
         epochs.append((int(match[1]), int(match[2])))
     return epochs
 
@@ -120,16 +120,16 @@ def _checkpoint_entries(data: bytes | memoryview) -> Iterator[tuple[int, bytes]]
     if lines.pop():
         raise CorruptFileError(f"line {len(lines) + 1}: the file ends inside the line")
     if _COUNT.fullmatch(lines[0]) is None or int(lines[0]) != _CHECKPOINT_VERSION:
-        raise _malformed(1, f"version {_CHECKPOINT_VERSION}", lines[0])
+        raise _malformed_line(1, f"version {_CHECKPOINT_VERSION}", lines[0])
     if len(lines) < 2 or _COUNT.fullmatch(lines[1]) is None:
-        raise _malformed(2, "the number of entries", lines[1] if len(lines) > 1 else b"")
+        raise _malformed_line(2, "the number of entries", lines[1] if len(lines) > 1 else b"")
     count, found = int(lines[1]), len(lines) - 2
     if count != found:
         raise CorruptFileError(f"line 2: expected {count} entries, found {found}")
     yield from enumerate(lines[2:], start=3)
 
 
-def _malformed(line: int, expected: str, content: bytes) -> CorruptFileError:
+def _malformed_line(line: int, expected: str, content: bytes) -> CorruptFileError:
     return CorruptFileError(f"line {line}: expected {expected}, found {content[:100]!r}")
 
 
@@ -158,11 +158,11 @@ def encode_meta_properties(properties: MetaProperties) -> bytes:
     lines = [f"node.id={properties.node_id}"]
     if properties.directory_id is not None:
         lines.append(f"directory.id={uuid_text(properties.directory_id)}")
-    lines += (f"version={_META_PROPERTIES_VERSION}", f"cluster.id={_escaped(properties.cluster_id)}")
+    lines += (f"version={_META_PROPERTIES_VERSION}", f"cluster.id={_escape(properties.cluster_id)}")
     return "".join(f"{line}\n" for line in lines).encode("ascii")
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Return text as a properties value: ASCII letters, digits, -, _ and . unchanged, the rest as \\uXXXX."""
     units = memoryview(text.encode("utf-16-be", "surrogatepass"))
     characters = (int.from_bytes(units[position : position + 2], "big") for position in range(0, len(units), 2))

@@ -206,7 +206,7 @@ class MemoryFileSystem:
         """Rename a file, replacing a file at new_path."""
         folder, _, name = path.rpartition("/")
         new_folder, _, new_name = new_path.rpartition("/")
-        self._check_is_there(path)
+        self._require_exists(path)
         if new_folder not in self._folders:
             raise FileNotFoundError(ENOENT, "no such folder", new_folder)
         self._folders[new_folder][new_name] = self._folders[folder].pop(name)
@@ -238,12 +238,12 @@ class MemoryFileSystem:
 
     def modified_ms(self, path: str) -> int:
         """Return 0: memory files have no modification time."""
-        self._check_is_there(path)
+        self._require_exists(path)
         return 0
 
     def sync_folder(self, folder: str) -> None:
         """Do nothing."""
 
-    def _check_is_there(self, path: str) -> None:
+    def _require_exists(self, path: str) -> None:
         if not self.exists(path):
             raise FileNotFoundError(ENOENT, "no such file", path)

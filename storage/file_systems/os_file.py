@@ -62,7 +62,7 @@ class OsFile:
         except BaseException:
             self._is_torn = True
             with suppress(OSError):
-                self._cut_torn_tail(descriptor)
+                self._truncate_torn_tail(descriptor)
             raise
         self._size = end
         if end > self._physical_size:
@@ -75,10 +75,10 @@ class OsFile:
         if descriptor is None or not descriptor.is_writable:
             descriptor = self._descriptors.open(self._key, self._require_path(), os.O_RDWR)
         if self._is_torn:
-            self._cut_torn_tail(descriptor)
+            self._truncate_torn_tail(descriptor)
         return descriptor
 
-    def _cut_torn_tail(self, descriptor: Descriptor) -> None:
+    def _truncate_torn_tail(self, descriptor: Descriptor) -> None:
         """Remove the bytes of a failed write, and restore preallocated space as zeros."""
         preallocated_size = self._physical_size
         os.ftruncate(descriptor.number, self._size)
@@ -93,7 +93,7 @@ class OsFile:
         assert position >= 0 and position + size <= self._size, f"{size} bytes at {position} of {self._size}"
         descriptor = self._descriptors.find(self._key) or self._open_for_reading()
         data = os.pread(descriptor.number, size, position)
-        return memoryview(data if len(data) == size else _read_on(descriptor, data, position, size))
+        return memoryview(data if len(data) == size else _read_rest(descriptor, data, position, size))
 
     def views(self, position: int, size: int) -> list[memoryview]:
         """Return size bytes from position as views of at most 1 MiB."""
@@ -149,7 +149,7 @@ def _sync(descriptor: Descriptor) -> None:
 def _write_again_and_sync(descriptor: Descriptor, size: int) -> None:
     for position in range(0, size, _READ_BYTES_MAX):
         piece = min(size - position, _READ_BYTES_MAX)
-        data = _read_on(descriptor, os.pread(descriptor.number, piece, position), position, piece)
+        data = _read_rest(descriptor, os.pread(descriptor.number, piece, position), position, piece)
         _write_all(descriptor, memoryview(data), position)
     _sync(descriptor)
 
@@ -164,7 +164,7 @@ def _write_all(descriptor: Descriptor, data: memoryview, position: int) -> None:
         position += size
 
 
-def _read_on(descriptor: Descriptor, data: bytes, position: int, size: int) -> bytes:
+def _read_rest(descriptor: Descriptor, data: bytes, position: int, size: int) -> bytes:
     """Return size bytes from position, of which data are the first; one call returns at most 2 GB."""
     pieces = [data]
     missing = size - len(data)

@@ -39,20 +39,20 @@ class OsFileSystem:
         files = self._files.setdefault(folder, {})
         file = files[name]() if name in files else None
         if file is None:
-            file = self._opened(self._full(path))
+            file = self._open_file(self._full_path(path))
             files[name] = ref(file)
         return file
 
-    def _opened(self, full_path: str) -> OsFile:
+    def _open_file(self, full_path: str) -> OsFile:
         try:
             status = os.stat(full_path)
         except FileNotFoundError:
-            return self._created(full_path)
+            return self._create_file(full_path)
         if not S_ISREG(status.st_mode):
             raise IsADirectoryError(EISDIR, "not a regular file", full_path)
         return OsFile(full_path, status.st_size, self._descriptors)
 
-    def _created(self, full_path: str) -> OsFile:
+    def _create_file(self, full_path: str) -> OsFile:
         try:
             return OsFile.create(full_path, self._descriptors)
         except FileNotFoundError:
@@ -60,20 +60,20 @@ class OsFileSystem:
             return OsFile.create(full_path, self._descriptors)
 
     def discard_open_files(self) -> None:
-        """Drop all OsFiles, so that each path is opened anew; existing ones must not be used."""
+        """Drop all OsFiles, so that each path is opened again; existing ones must not be used."""
         self._files.clear()
 
     def exists(self, path: str) -> bool:
         """Whether a file exists at path."""
         try:
-            return S_ISREG(os.stat(self._full(path)).st_mode)
+            return S_ISREG(os.stat(self._full_path(path)).st_mode)
         except FileNotFoundError:
             return False
 
     def names_in(self, folder: str) -> list[str]:
         """Return the sorted names of the files, and links to files, in folder."""
         try:
-            with os.scandir(self._full(folder)) as entries:
+            with os.scandir(self._full_path(folder)) as entries:
                 return sorted(entry.name for entry in entries if entry.is_file())
         except FileNotFoundError:
             return []
@@ -88,12 +88,12 @@ class OsFileSystem:
 
     def rename(self, path: str, new_path: str) -> None:
         """Rename a file, replacing a file at new_path."""
-        new_full_path = self._full(new_path)
-        os.rename(self._full(path), new_full_path)
+        new_full_path = self._full_path(new_path)
+        os.rename(self._full_path(path), new_full_path)
         if path == new_path:
             return
         self._detach(new_path)
-        file = self._take(path)
+        file = self._pop_file(path)
         if file is not None:
             file.set_path(new_full_path)
             new_folder, _, new_name = new_path.rpartition("/")
@@ -102,8 +102,8 @@ class OsFileSystem:
     def rename_folder(self, folder: str, new_folder: str) -> None:
         """Rename a folder."""
         assert folder and new_folder, "the top folder cannot be renamed"
-        new_full_path = self._full(new_folder)
-        os.rename(self._full(folder), new_full_path)
+        new_full_path = self._full_path(new_folder)
+        os.rename(self._full_path(folder), new_full_path)
         files = self._files.pop(folder, {})
         self._files[new_folder] = files
         for name, reference in files.items():
@@ -114,13 +114,13 @@ class OsFileSystem:
     def delete(self, path: str) -> None:
         """Delete the file at path, if it exists."""
         with suppress(FileNotFoundError):
-            os.unlink(self._full(path))
+            os.unlink(self._full_path(path))
         self._detach(path)
 
     def delete_folder(self, folder: str) -> None:
         """Delete a folder with its files, if it exists; raises OSError if it has subfolders."""
         assert folder, "the top folder cannot be deleted"
-        full_path = self._full(folder)
+        full_path = self._full_path(folder)
         try:
             with os.scandir(full_path) as entries:
                 names = [entry.name for entry in entries if not entry.is_dir(follow_symlinks=False)]
@@ -134,7 +134,7 @@ class OsFileSystem:
 
     def replace(self, path: str, content: bytes, *, is_synced: bool = False) -> None:
         """Replace the content of the file at path atomically."""
-        full_path = self._full(path)
+        full_path = self._full_path(path)
         temporary_path = full_path + TEMPORARY_SUFFIX
         os.makedirs(os.path.dirname(full_path), exist_ok=True)
         try:
@@ -154,17 +154,17 @@ class OsFileSystem:
 
     def modified_ms(self, path: str) -> int:
         """Return the time of the last write, in milliseconds since the epoch."""
-        return os.stat(self._full(path)).st_mtime_ns // _NS_PER_MS
+        return os.stat(self._full_path(path)).st_mtime_ns // _NS_PER_MS
 
     def sync_folder(self, folder: str) -> None:
         """Sync the file names of the folder to disk."""
-        descriptor = os.open(self._full(folder), os.O_RDONLY | os.O_DIRECTORY)
+        descriptor = os.open(self._full_path(folder), os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
 
-    def _full(self, path: str) -> str:
+    def _full_path(self, path: str) -> str:
         """Return the absolute path; path must stay inside the root."""
         if not path:
             return self._root
@@ -172,13 +172,13 @@ class OsFileSystem:
         assert len(names) <= 2 and not {"", ".", ".."}.intersection(names), f"{path!r} is not folder/name or name"
         return f"{self._root}/{path}"
 
-    def _take(self, path: str) -> OsFile | None:
+    def _pop_file(self, path: str) -> OsFile | None:
         """Remove the path from the open files, and return its file, if it is held."""
         folder, _, name = path.rpartition("/")
         reference = self._files.get(folder, {}).pop(name, None)
         return None if reference is None else reference()
 
     def _detach(self, path: str) -> None:
-        file = self._take(path)
+        file = self._pop_file(path)
         if file is not None:
             file.detach()

@@ -28,14 +28,14 @@ class OverlayFile:
 
     def append(self, head: bytes, body: memoryview | bytes) -> int:
         """Write head and body to the end, and return the position of head."""
-        return self._lower_size + self._opened_tail().append(head, body)
+        return self._lower_size + self._require_tail().append(head, body)
 
     def read(self, position: int, size: int) -> memoryview:
         """Return size bytes from position as one view."""
         if position + size <= self._lower_size:
             return self._lower.read(position, size)
         if position >= self._lower_size:
-            return self._opened_tail().read(position - self._lower_size, size)
+            return self._require_tail().read(position - self._lower_size, size)
         return memoryview(b"".join(self.views(position, size)))
 
     def views(self, position: int, size: int) -> list[memoryview]:
@@ -44,13 +44,13 @@ class OverlayFile:
         lower_size = min(max(self._lower_size - position, 0), size)
         pieces = self._lower.views(position, lower_size) if lower_size else []
         if lower_size < size:
-            pieces += self._opened_tail().views(position + lower_size - self._lower_size, size - lower_size)
+            pieces += self._require_tail().views(position + lower_size - self._lower_size, size - lower_size)
         return pieces
 
     def preallocate(self, size: int) -> None:
         """Extend the file on disk to at least size bytes."""
         if size > self._lower_size:
-            self._opened_tail().preallocate(size - self._lower_size)
+            self._require_tail().preallocate(size - self._lower_size)
 
     def truncate(self, size: int) -> None:
         """Truncate the file to size bytes."""
@@ -73,7 +73,7 @@ class OverlayFile:
         """Set the path of the upper file, which need not exist yet."""
         self._path = path
 
-    def _opened_tail(self) -> File:
+    def _require_tail(self) -> File:
         if self._tail is None:
             self._tail = self._upper.open(self._path)
         return self._tail

@@ -24,13 +24,13 @@ class OverlayFileSystem:
         self._lower = lower
         self._upper = upper
         # The paths of the visible lower files, by current folder and current name.
-        self._lower_paths = {folder: self._listed(folder) for folder in ["", *lower.folders()]}
+        self._lower_paths = {folder: self._list_lower_paths(folder) for folder in ["", *lower.folders()]}
         # By lower path.
         self._opened: dict[str, OverlayFile] = {}
 
-    def _listed(self, folder: str) -> dict[str, str]:
+    def _list_lower_paths(self, folder: str) -> dict[str, str]:
         hidden = set(self._upper.names_in(folder))
-        return {name: _joined(folder, name) for name in self._lower.names_in(folder) if name not in hidden}
+        return {name: _join(folder, name) for name in self._lower.names_in(folder) if name not in hidden}
 
     @property
     def is_persistent(self) -> bool:
@@ -93,7 +93,7 @@ class OverlayFileSystem:
             self._lower_paths[new_folder] = names
             for name, lower_path in names.items():
                 if lower_path in self._opened:
-                    self._opened[lower_path].set_path(_joined(new_folder, name))
+                    self._opened[lower_path].set_path(_join(new_folder, name))
 
     def delete(self, path: str) -> None:
         """Delete the file at path, if it exists."""
@@ -143,5 +143,5 @@ class OverlayFileSystem:
                 self._opened[lower_path].set_path(new_path)
 
 
-def _joined(folder: str, name: str) -> str:
+def _join(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder else name

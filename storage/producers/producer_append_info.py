@@ -68,7 +68,7 @@ def _check_unverified(
 ) -> None:
     if unverified is not None and unverified.refuses(entry, header):
         lowest = 0 if entry is None and unverified.supports_epoch_bump else unverified.lowest_sequence
-        raise _refused(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, SequenceRule.OVERTAKES, header, entry, lowest)
+        raise _refusal(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, SequenceRule.OVERTAKES, header, entry, lowest)
 
 
 def find_duplicate(entry: ProducerStateEntry, header: BatchHeader, last_sequence: int) -> CachedBatch | None:
@@ -89,14 +89,14 @@ def check_unknown_producer(header: BatchHeader, rules: EmulatedVersion, *, is_lo
     Raises AppendRefused: INVALID_PRODUCER_EPOCH; by version OUT_OF_ORDER_SEQUENCE_NUMBER or UNKNOWN_PRODUCER_ID.
     """
     if header.producer_epoch < NO_PRODUCER_EPOCH:
-        raise _refused(ErrorCode.INVALID_PRODUCER_EPOCH, SequenceRule.OLD_EPOCH, header, None, None)
+        raise _refusal(ErrorCode.INVALID_PRODUCER_EPOCH, SequenceRule.OLD_EPOCH, header, None, None)
     rule = rules.unknown_producer
     if header.base_sequence == 0 or rule is UnknownProducerRule.ANY_SEQUENCE:
         return
     if rule is UnknownProducerRule.UNKNOWN_UNLESS_ZERO:
-        raise _refused(ErrorCode.UNKNOWN_PRODUCER_ID, SequenceRule.UNKNOWN_PRODUCER, header, None, 0)
+        raise _refusal(ErrorCode.UNKNOWN_PRODUCER_ID, SequenceRule.UNKNOWN_PRODUCER, header, None, 0)
     if rule is UnknownProducerRule.OUT_OF_ORDER_UNLESS_ZERO or is_log_empty:
-        raise _refused(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, SequenceRule.UNKNOWN_STARTS_AT_ZERO, header, None, 0)
+        raise _refusal(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, SequenceRule.UNKNOWN_STARTS_AT_ZERO, header, None, 0)
 
 
 def check_known_producer(entry: ProducerStateEntry, header: BatchHeader, rules: EmulatedVersion) -> None:
@@ -115,14 +115,14 @@ def check_known_producer(entry: ProducerStateEntry, header: BatchHeader, rules: 
         if header.base_sequence != expected:
             _refuse_sequence(entry, header, expected, rules)
     if entry.current_txn_first_offset is not None and not header.attributes & TRANSACTIONAL_BIT:
-        raise _refused(ErrorCode.INVALID_TXN_STATE, SequenceRule.OPEN_TRANSACTION, header, entry, None)
+        raise _refusal(ErrorCode.INVALID_TXN_STATE, SequenceRule.OPEN_TRANSACTION, header, entry, None)
 
 
 def _check_other_epoch(entry: ProducerStateEntry, header: BatchHeader) -> None:
     if header.producer_epoch < entry.producer_epoch:
-        raise _refused(ErrorCode.INVALID_PRODUCER_EPOCH, SequenceRule.OLD_EPOCH, header, entry, None)
+        raise _refusal(ErrorCode.INVALID_PRODUCER_EPOCH, SequenceRule.OLD_EPOCH, header, entry, None)
     if header.base_sequence != 0 and entry.producer_epoch != NO_PRODUCER_EPOCH:
-        raise _refused(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, SequenceRule.NEW_EPOCH_STARTS_AT_ZERO, header, entry, 0)
+        raise _refusal(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, SequenceRule.NEW_EPOCH_STARTS_AT_ZERO, header, entry, 0)
 
 
 def _refuse_sequence(entry: ProducerStateEntry, header: BatchHeader, expected: int, rules: EmulatedVersion) -> None:
@@ -130,7 +130,7 @@ def _refuse_sequence(entry: ProducerStateEntry, header: BatchHeader, expected: i
     if not entry.batches:
         code = rules.sequence_after_marker
         rule = SequenceRule.UNKNOWN_PRODUCER if code is ErrorCode.UNKNOWN_PRODUCER_ID else SequenceRule.GAP
-        raise _refused(code, rule, header, entry, expected)
+        raise _refusal(code, rule, header, entry, expected)
     last_sequence = increment_sequence(header.base_sequence, header.last_offset_delta)
     oldest = entry.batches[0].base_sequence
     # Kafka 1.0, which has its own error for old batches, compares without wrapping and treats 0 as wrapped.
@@ -143,7 +143,7 @@ def _refuse_sequence(entry: ProducerStateEntry, header: BatchHeader, expected: i
         rule = SequenceRule.GAP
     else:
         rule = SequenceRule.NOT_A_CACHED_BATCH
-    raise _refused(code, rule, header, entry, expected)
+    raise _refusal(code, rule, header, entry, expected)
 
 
 def _is_before(sequence: int, other: int) -> bool:
@@ -151,7 +151,7 @@ def _is_before(sequence: int, other: int) -> bool:
     return 0 < (other - sequence) & MAX_SEQUENCE <= MAX_SEQUENCE // 2
 
 
-def _refused(
+def _refusal(
     code: ErrorCode,
     rule: SequenceRule,
     header: BatchHeader,

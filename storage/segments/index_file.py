@@ -71,7 +71,7 @@ class IndexFile:
 
     def append(self, first: int, second: int) -> None:
         """Add an entry; first must be at least that of the previous entry."""
-        file = self._file or self._opened()
+        file = self._file or self._require_file()
         if not self._is_preallocated:
             file.preallocate(self.count_max * self._entry.size)
             self._is_preallocated = True
@@ -81,7 +81,7 @@ class IndexFile:
             self._firsts.append(first)
             self._seconds.append(second)
 
-    def _opened(self) -> File:
+    def _require_file(self) -> File:
         if self._file is None:
             self._file = self._file_system.open(self._path)
         return self._file
@@ -93,7 +93,7 @@ class IndexFile:
 
     def seal(self) -> None:
         """Truncate the file to its entries and free their memory; creates the file if it does not exist."""
-        self._opened().truncate(self.size)
+        self._require_file().truncate(self.size)
         self._is_preallocated = False
         self._firsts = array("q")
         self._seconds = array("q")
