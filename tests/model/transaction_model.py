@@ -1,7 +1,7 @@
-"""What a transactional id goes through, in plain words: the tables of Kafka 4.3's coordinator, one id at a time.
+"""Model of the transaction coordinator: the tables of Kafka 4.3's coordinator, for one transactional id at a time.
 
-States are those of DescribeTransactions; Prepare* are never seen, as a transaction ends within one request.
-Written from the tables of what a real Kafka answered (tests/golden), not from the coordinator's code.
+States are those of DescribeTransactions. PrepareCommit and PrepareAbort never occur, because a transaction ends within
+one request. The model was written from the responses of a real Kafka (tests/golden), not from the coordinator's code.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ INVALID_STATE = "INVALID_TXN_STATE"
 INVALID_TIMEOUT = "INVALID_TRANSACTION_TIMEOUT"
 ABORTABLE = "TRANSACTION_ABORTABLE"
 UNSUPPORTED = "UNSUPPORTED_VERSION"
-# Where Kafka's own arithmetic fails.
+# The error of an epoch overflow in Kafka.
 FAILED = "UNKNOWN_SERVER_ERROR"
 
 EMPTY, ONGOING, COMMITTED, ABORTED = "Empty", "Ongoing", "CompleteCommit", "CompleteAbort"
-# The last epoch that is given.
+# The last epoch of a producer.
 LAST = 32766
 TIMEOUT_MS_MAX = 900_000
 
@@ -29,7 +29,7 @@ Place = tuple[str, int]
 
 @dataclass
 class Marker:
-    """What ends a transaction in a partition."""
+    """The marker of a transaction in a partition."""
 
     place: Place
     producer_id: int
@@ -39,7 +39,7 @@ class Marker:
 
 @dataclass
 class IdModel:
-    """One transactional id; last is -1 where nothing is to be repeated."""
+    """One transactional id. last: the previous epoch, or -1 if no request can be repeated."""
 
     pid: int
     epoch: int = -1
@@ -54,7 +54,7 @@ class IdModel:
 
 @dataclass
 class CoordinatorModel:
-    """All ids; level is the broker's transaction version."""
+    """All transactional ids. level: the broker's transaction version."""
 
     level: int
     next_pid: int = 0
@@ -70,7 +70,7 @@ class CoordinatorModel:
             return INVALID_TIMEOUT
         known = self.ids.get(name)
         if known is None:
-            # With a new id, whatever is expected is fine.
+            # A new id accepts any expected producer.
             pid = self.new_pid()
             known = self.ids[name] = IdModel(pid, epoch=0, previous_pid=pid)
         elif expected is not None and not self._may_be(known, expected):
@@ -132,7 +132,7 @@ class CoordinatorModel:
         return OK if place in known.places else ABORTABLE
 
     def end_old(self, name: str, pid: int, epoch: int, *, is_commit: bool, now_ms: int) -> str:
-        """EndTxn before version 5: the epoch stays."""
+        """EndTxn before version 5, which keeps the epoch."""
         known = self.ids.get(name)
         if known is None or known.pid != pid:
             return UNKNOWN
@@ -144,7 +144,7 @@ class CoordinatorModel:
         return OK if known.state == (COMMITTED if is_commit else ABORTED) else INVALID_STATE
 
     def end_new(self, name: str, pid: int, epoch: int, *, is_commit: bool, now_ms: int) -> str:
-        """EndTxn version 5: each end raises the epoch, and comes again with the one before."""
+        """EndTxn version 5, which raises the epoch. A retry has the previous epoch."""
         known = self.ids.get(name)
         if known is None:
             return UNKNOWN
