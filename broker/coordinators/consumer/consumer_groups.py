@@ -118,7 +118,7 @@ class ConsumerGroups:
             attempt.reject(error.code)
             return
         group.timers.delay_response(lambda: attempt.deferred.complete(response), attempt.reject)
-        group.finish_step()
+        group.timers.finish_step()
 
     def sync(self, request: SyncGroupRequest) -> SyncGroupResponse:
         """Handle the SyncGroup request of a classic member. Raises the errors of ClassicMembers.sync."""

@@ -112,7 +112,7 @@ class Downgrade:
             self._rebalance.extend_session(classic, member)
         if reason:
             self._rebalance.prepare(classic, reason)
-        classic.finish_step()
+        classic.timers.finish_step()
 
     def _converted(
         self, group: ConsumerGroup, members: Sequence[ConsumerMember], former_ids: Mapping[str, str]

@@ -235,10 +235,6 @@ class ConsumerGroup:
     def fail_pending_requests(self) -> None:
         """Do nothing: every response is sent within its step."""
 
-    def finish_step(self) -> None:
-        """Send the responses that were delayed until the step was done."""
-        self.timers.finish_step()
-
     # -- records
 
     def apply(self, record: ConsumerGroupRecord) -> None:

@@ -105,7 +105,7 @@ class Upgrade:
             classic.respond_to_join(member, join_error(ErrorCode.REBALANCE_IN_PROGRESS, member.member_id))
             classic.respond_to_sync(member, sync_error(ErrorCode.REBALANCE_IN_PROGRESS))
             self._sessions.extend_session(group, member.member_id)
-        classic.finish_step()
+        classic.timers.finish_step()
         logger.info("group %s: upgraded from the classic to the consumer protocol", group.group_id)
 
 

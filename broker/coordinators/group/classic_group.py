@@ -57,6 +57,7 @@ PREVIOUS_STATES: dict[GroupState, frozenset[GroupState]] = {
 class ClassicGroup:
     """A group whose leader assigns the partitions (JoinGroup, SyncGroup)."""
 
+    group_type = GroupType.CLASSIC
     __slots__ = (
         "generation_id",
         "group_id",
@@ -99,11 +100,6 @@ class ClassicGroup:
         self.new_member_added = False
 
     # -- state
-
-    @property
-    def group_type(self) -> GroupType:
-        """The type of the group."""
-        return GroupType.CLASSIC
 
     @property
     def state_name(self) -> str:
@@ -246,14 +242,10 @@ class ClassicGroup:
         self.timers.cancel_all()
 
     def fail_pending_requests(self) -> None:
-        """Respond NOT_COORDINATOR to the pending requests, once finish_step is called."""
+        """Respond NOT_COORDINATOR to the pending requests, when the step is done."""
         for member in self.members.values():
             self.respond_to_join(member, join_error(ErrorCode.NOT_COORDINATOR, member.member_id))
             self.respond_to_sync(member, sync_error(ErrorCode.NOT_COORDINATOR))
-
-    def finish_step(self) -> None:
-        """Send the responses that were delayed until the step was done."""
-        self.timers.finish_step()
 
     # -- changes
 

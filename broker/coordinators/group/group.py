@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from ..coordinator_log import CoordinatorRecord
+    from .group_timers import GroupTimers
     from .offset_store import CommittedOffset
 
 
@@ -51,6 +52,7 @@ class Group(Protocol):
     """A group of any type."""
 
     group_id: str
+    timers: GroupTimers
 
     @property
     def group_type(self) -> GroupType:
@@ -105,9 +107,5 @@ class Group(Protocol):
         ...
 
     def fail_pending_requests(self) -> None:
-        """Respond NOT_COORDINATOR to the pending requests of members, once finish_step is called."""
-        ...
-
-    def finish_step(self) -> None:
-        """Send the responses that were delayed until the step was done."""
+        """Respond NOT_COORDINATOR to the pending requests of members, when the step is done."""
         ...

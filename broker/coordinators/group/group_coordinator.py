@@ -113,7 +113,7 @@ class GroupCoordinator:
         for group in self._registry.all():
             if isinstance(group, ClassicGroup):
                 self._rebalance.begin_sessions(group)
-                group.finish_step()
+                group.timers.finish_step()
             elif group.group_type is GroupType.CONSUMER:
                 self.consumer_groups.begin_sessions(group.group_id)
             elif group.group_type is GroupType.SHARE:
@@ -165,7 +165,7 @@ class GroupCoordinator:
             return
         if isinstance(group, ClassicGroup):
             self._join.join(group, attempt)
-            group.finish_step()
+            group.timers.finish_step()
         elif group.group_type is GroupType.CONSUMER:
             self.consumer_groups.join(attempt)
         else:
@@ -203,7 +203,7 @@ class GroupCoordinator:
         group = self._group_of_member(request.group_id)
         if isinstance(group, ClassicGroup):
             self._membership.sync(group, request, deferred)
-            group.finish_step()
+            group.timers.finish_step()
         else:
             deferred.complete(self.consumer_groups.sync(request))
 
@@ -221,7 +221,7 @@ class GroupCoordinator:
         if not isinstance(group, ClassicGroup):
             return self.consumer_groups.leave(group_id, members)
         responses = self._membership.leave(group, members)
-        group.finish_step()
+        group.timers.finish_step()
         return responses
 
     def _group_of_member(self, group_id: str) -> Group:
@@ -276,7 +276,7 @@ class GroupCoordinator:
             group.fail_pending_requests()
             self._registry.delete(group)
         for group in groups:
-            group.finish_step()
+            group.timers.finish_step()
 
     # -- expiry
 

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-ApplyGroupRecord = Callable[[int, "ReplayedRecord", bytes], None]
+_OFFSET_TYPES = (GroupRecordType.LEGACY_OFFSET_COMMIT, GroupRecordType.OFFSET_COMMIT)
+_CONSUMER_TYPES = frozenset(ConsumerRecordType)
+_SHARE_TYPES = frozenset(ShareRecordType)
 
 
 class GroupReplay:
@@ -51,13 +53,6 @@ class GroupReplay:
         self._apply_consumer_record = apply_consumer_record
         self._apply_share_record = apply_share_record
         self._unknown_types: set[int] = set()
-        self._appliers: dict[int, ApplyGroupRecord] = {
-            GroupRecordType.LEGACY_OFFSET_COMMIT: self._apply_offset,
-            GroupRecordType.OFFSET_COMMIT: self._apply_offset,
-            GroupRecordType.GROUP_METADATA: self._apply_group,
-            **dict.fromkeys(ConsumerRecordType, self._apply_consumer_group),
-            **dict.fromkeys(ShareRecordType, self._apply_share_group),
-        }
 
     def apply(self, log_partition: int, record: ReplayedRecord) -> None:
         """Apply a record of the partition log_partition of __consumer_offsets."""
@@ -71,14 +66,19 @@ class GroupReplay:
 
     def _apply(self, log_partition: int, record: ReplayedRecord, key: bytes) -> None:
         record_type = record_type_of(key)
-        apply = self._appliers.get(record_type)
-        if apply is not None:
-            apply(log_partition, record, key)
+        if record_type in _OFFSET_TYPES:
+            self._apply_offset(log_partition, record, key)
+        elif record_type == GroupRecordType.GROUP_METADATA:
+            self._apply_group(record, key)
+        elif record_type in _CONSUMER_TYPES:
+            self._apply_consumer_record(ConsumerGroupRecord.read(key, record.value))
+        elif record_type in _SHARE_TYPES:
+            self._apply_share_record(ShareGroupRecord.read(key, record.value))
         elif record_type not in self._unknown_types:
             self._unknown_types.add(record_type)
             logger.warning("__consumer_offsets-%d: records of type %d are skipped", log_partition, record_type)
 
-    def _apply_group(self, log_partition: int, record: ReplayedRecord, key: bytes) -> None:
+    def _apply_group(self, record: ReplayedRecord, key: bytes) -> None:
         group_id = GroupMetadataKey.read(key).group
         if record.value is not None:
             value = GroupMetadataValue.read(record.value)
@@ -87,12 +87,6 @@ class GroupReplay:
         group = self._registry.find(group_id)
         if group is not None:
             self._registry.delete(group)
-
-    def _apply_consumer_group(self, log_partition: int, record: ReplayedRecord, key: bytes) -> None:
-        self._apply_consumer_record(ConsumerGroupRecord.read(key, record.value))
-
-    def _apply_share_group(self, log_partition: int, record: ReplayedRecord, key: bytes) -> None:
-        self._apply_share_record(ShareGroupRecord.read(key, record.value))
 
     def _apply_offset(self, log_partition: int, record: ReplayedRecord, key: bytes) -> None:
         read = OffsetCommitKey.read(key)

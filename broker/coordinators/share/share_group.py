@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from ..group.group_timers import GroupTimers
     from ..group.offset_store import CommittedOffset
 
-PROTOCOL_TYPE = "share"
 # The epoch of a new group. The first change raises it to 2.
 FIRST_EPOCH = 1
 NEVER_ASSIGNED = 0
@@ -53,6 +52,8 @@ class ShareMember:
 class ShareGroup:
     """A group whose members share partitions."""
 
+    group_type = GroupType.SHARE
+    listed_protocol_type = "share"
     __slots__ = (
         "assignment_epoch",
         "assignment_timestamp_ms",
@@ -78,19 +79,9 @@ class ShareGroup:
         self.state_partitions = StatePartitionMetadata()
 
     @property
-    def group_type(self) -> GroupType:
-        """The type of the group."""
-        return GroupType.SHARE
-
-    @property
     def state_name(self) -> str:
         """The state by the name that ListGroups returns."""
         return STABLE if self.members else EMPTY
-
-    @property
-    def listed_protocol_type(self) -> str:
-        """The protocol type that ListGroups returns."""
-        return PROTOCOL_TYPE
 
     @property
     def is_empty(self) -> bool:
@@ -156,10 +147,6 @@ class ShareGroup:
 
     def fail_pending_requests(self) -> None:
         """Do nothing, because no request of a member is ever pending."""
-
-    def finish_step(self) -> None:
-        """Send the responses that were delayed until the step was done."""
-        self.timers.finish_step()
 
     # -- records
 
