@@ -151,18 +151,13 @@ def recover_cluster(cluster: Cluster, metadata: ClusterMetadata, directory: Data
     Raises OSError, CorruptFileError, ConfigError, DataDirectoryError.
     """
     if directory is None:
-        restore_logs(cluster, metadata.topics)
+        TopicLoader(cluster).load(metadata.topics)
         cluster.controller.producer_ids = ProducerIdManager(cluster.controller.producer_ids.first_id_after_crash)
     else:
         directory.reload()
         cluster.image.configs.reset()
         _load_directory(cluster, directory, None)
     cluster.node.load_coordinators()
-
-
-def restore_logs(cluster: Cluster, topics: Iterable[TopicMetadata]) -> None:
-    """Load and recover the logs of a cluster that has no topics yet. Raises as TopicLoader.load."""
-    TopicLoader(cluster).load(topics)
 
 
 class TopicLoader:

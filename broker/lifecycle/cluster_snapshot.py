@@ -71,7 +71,7 @@ def restore_snapshot(cluster: Cluster, snapshot: ClusterSnapshot) -> None:
     Raises SnapshotError with a data folder or imported logs.
     """
     # The packages for logs are loaded with the first restore, not with the admin API.
-    from .cluster_loader import restore_configs, restore_logs
+    from .cluster_loader import TopicLoader, restore_configs
 
     _memory_of(cluster)
     epochs = {
@@ -91,7 +91,7 @@ def restore_snapshot(cluster: Cluster, snapshot: ClusterSnapshot) -> None:
     metadata = deepcopy(snapshot.metadata)
     restore_configs(cluster, metadata.configs)
     cluster.image.configs.current = snapshot.config
-    restore_logs(cluster, metadata.topics)
+    TopicLoader(cluster).load(metadata.topics)
     for topic in cluster.image.topics.values():
         for registration in topic.partitions:
             latest_epoch = epochs.get((topic.topic_id, registration.index), -1)

@@ -48,11 +48,6 @@ class MetadataFileStore:
         self._is_due = False
         self._waiting: list[tuple[int, StepDone]] = []
 
-    @property
-    def folder(self) -> str:
-        """The data folder, as an absolute path."""
-        return self.directory.folder
-
     def changed(self) -> None:
         """Note a change, and write the file after the current request."""
         self._change += 1
@@ -105,7 +100,7 @@ class MetadataFileStore:
                 self.write_now()
             self._replicas.logs.close(_run_parallel)
         except OSError as error:
-            logger.error("cannot close %s cleanly: %s", self.folder, error)
+            logger.error("cannot close %s cleanly: %s", self.directory.folder, error)
 
     def _replace(self, content: bytes, *, is_synced: bool) -> None:
         self.directory.file_system.replace(METADATA_FILE, content, is_synced=is_synced)

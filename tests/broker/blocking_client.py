@@ -51,13 +51,13 @@ ANSWER_BYTES_MAX = 16 * 1024 * 1024
 TIMEOUT_SECONDS = 20.0
 TIMEOUT_MS = 20_000
 
-# The last versions that name topics, and any for the rest.
+# The last versions with topic names.
 PRODUCE_VERSION, FETCH_VERSION, METADATA_VERSION = 9, 12, 9
 BROKER, TOPIC = 4, 2
 
 
 class BlockingClient:
-    """One connection; every answer is returned as it came."""
+    """One connection. Every method returns the response, or a part of it, unchecked."""
 
     def __init__(self, bootstrap: str) -> None:
         host, _, port = bootstrap.rpartition(":")
@@ -152,9 +152,9 @@ class BlockingClient:
 
 
 def batch(value: bytes, *, producer_id: int = -1, sequence: int = -1) -> bytes:
-    """Return a batch of one record of now, of a producer in epoch 0 if there is one."""
+    """Return a batch of one record with the current time. A producer has epoch 0."""
     epoch = -1 if producer_id < 0 else 0
-    # By the time of its newest record a producer expires, when it is loaded again.
+    # At start-up a producer expires by the timestamp of its newest record.
     now_ms = time.time_ns() // 1_000_000
     return build_batch(
         [Record(value, timestamp=now_ms)],

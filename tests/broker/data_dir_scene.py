@@ -12,19 +12,19 @@ from .blocking_client import BlockingClient
 
 
 def serving_from(tmp_path: Path, *arguments: str) -> AbstractContextManager[Serving]:
-    """Run a broker on the folder "data" in tmp_path for the length of the block."""
+    """Run a broker on the folder "data" in tmp_path inside the with block."""
     return serving(tmp_path, "--data-dir", str(tmp_path / "data"), *arguments)
 
 
 def end(broker: Serving, number: signal.Signals) -> str:
-    """End the process, take away its ready file, which a kill leaves behind, and return its log."""
+    """Send the signal, remove the ready file, which a kill leaves behind, and return the log."""
     log = stop(broker, number).log
     broker.ready_file.unlink(missing_ok=True)
     return log
 
 
 def fetched(client: BlockingClient, topic: str, offset: int, end_offset: int) -> list[Record]:
-    """All records of partition 0 from offset to end_offset."""
+    """Return the records of partition 0 from offset to end_offset."""
     records: list[Record] = []
     while offset < end_offset:
         part = records_in(bytes(client.fetch(topic, offset).records or b""))

@@ -1,4 +1,4 @@
-"""Some requests over a socket, as messages: what a client sends is the test's to say, to the sequence.
+"""A client that sends requests over a socket, with sequences that the test chooses.
 
 Every batch is of one record of producer 1, epoch 0, so that its sequence is all there is to say of it.
 """
@@ -36,12 +36,12 @@ from fauxka.protocol.primitives import Reader, Writer
 from .wire_connection import CREATE_TOPICS, FETCH, PRODUCE, WireConnection, framed, header
 
 LIST_OFFSETS, DELETE_RECORDS = 2, 21
-# The last flexible versions that name topics, and one of ListOffsets that knows timestamps.
+# The last flexible versions with topic names, and a version of ListOffsets with timestamps.
 PRODUCE_VERSION, FETCH_VERSION, LIST_OFFSETS_VERSION = 9, 12, 7
 CREATE_TOPICS_VERSION, DELETE_RECORDS_VERSION = 7, 2
 TOPIC = "events"
 RECORD_BYTES_MAX = 1 << 20
-# Of every record; before that of any clock.
+# The timestamp of every record, before that of any clock.
 TIMESTAMP_MS = 1000
 
 
@@ -55,7 +55,7 @@ def batch(sequence: int) -> bytes:
 
 
 class RawClient:
-    """One connection, on which requests may be sent without waiting for the answers before them."""
+    """One connection, which can send requests before the previous responses."""
 
     def __init__(self, address: str) -> None:
         self._connection = WireConnection(address)
@@ -68,7 +68,7 @@ class RawClient:
         self._connection.__exit__()
 
     def send_produce(self, *sequences: int, partitions: int = 1, acks: int = -1) -> None:
-        """Send each batch, to all partitions from 0 on, in a request of its own, all requests at once."""
+        """Send one request per sequence, each with a batch for all partitions from 0 on, in one write."""
         stream = b""
         for sequence in sequences:
             data = [PartitionProduceData(index=index, records=batch(sequence)) for index in range(partitions)]
@@ -78,20 +78,20 @@ class RawClient:
         self._connection.send(stream)
 
     def receive_produced(self) -> list[PartitionProduceResponse]:
-        """The next answer to a produce, by partition."""
+        """Return the partitions of the next Produce response."""
         response = ProduceResponse.read(self._receive(), PRODUCE_VERSION)
         return response.responses[0].partition_responses
 
     def is_answered(self) -> bool:
-        """Whether bytes have come that were not looked at."""
+        """Whether there are unread bytes."""
         return bool(select.select([self._connection.socket], [], [], 0)[0])
 
     def is_closed(self) -> bool:
-        """Whether the broker has closed the connection without another byte; waits for it."""
+        """Wait for the next byte or the end. Return whether the broker closed the connection."""
         return self._connection.receive_until_closed() == b""
 
     def produce(self, sequence: int) -> PartitionProduceResponse:
-        """Send one batch to partition 0 and wait for its answer."""
+        """Send one batch to partition 0 and return its response."""
         self.send_produce(sequence)
         return self.receive_produced()[0]
 
@@ -134,7 +134,7 @@ class RawClient:
         self._connection.send(self._framed(CREATE_TOPICS, CREATE_TOPICS_VERSION, request))
 
     def receive_created(self) -> int:
-        """The error code of the topic that was asked for."""
+        """Return the error code of the created topic."""
         return CreateTopicsResponse.read(self._receive(), CREATE_TOPICS_VERSION).topics[0].error_code
 
     def _framed(self, api_key: int, version: int, request: WritableRequest) -> bytes:
@@ -144,7 +144,7 @@ class RawClient:
         return framed(header(api_key, version, self._correlation_id, is_flexible=True) + bytes(writer.buffer))
 
     def _receive(self) -> Reader:
-        """The next answer from behind its header; answers are looked at in the order of their requests."""
+        """Return a reader of the next response, after its header. Responses are read in the order of their requests."""
         reader = Reader(self._connection.receive_frame())
         self.answered = reader.int32()
         reader.skip_tagged_fields()

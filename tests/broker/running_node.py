@@ -27,12 +27,12 @@ from fauxka.storage.file_systems.file_system import FileSystem
 from .blocking_client import BlockingClient
 
 Result = TypeVar("Result")
-# Far longer than anything here takes.
+# Much longer than any step takes.
 SECONDS_MAX = 20.0
 
 
 class Node:
-    """`with Node() as node:` runs a node; in memory, or in a folder."""
+    """`with Node() as node:` runs a node in memory; with a folder, on disk."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Node:
         return BlockingClient(self.address)
 
     def run(self, function: Callable[[], Awaitable[Result]]) -> Result:
-        """What function returns, awaited on the node's thread."""
+        """Await function on the node's thread and return its result."""
 
         async def awaited() -> Result:
             return await function()
@@ -88,7 +88,7 @@ class Node:
         return running.result(SECONDS_MAX)
 
     def call(self, function: Callable[[], Result]) -> Result:
-        """What function returns, called on the node's thread."""
+        """Call function on the node's thread and return its result."""
 
         async def called() -> Result:
             return function()
@@ -119,7 +119,7 @@ class Node:
         self.call(restore)
 
     def is_refusing(self) -> bool:
-        """Whether nobody can connect."""
+        """Whether the node refuses connections."""
         host, _, port = self.address.rpartition(":")
         try:
             socket.create_connection((host, int(port)), SECONDS_MAX).close()

@@ -37,7 +37,7 @@ class ServerProcess:
 
 @contextmanager
 def running_server(folder: Path, *settings: str) -> Generator[ServerProcess]:
-    """Serve for the length of the block; settings are key=value."""
+    """Run a broker inside the with block. settings: "key=value"."""
     ready_file, log_file = folder / "ready.json", folder / "log"
     words = [word for setting in settings for word in ("-c", setting)]
     options = ["--port", "0", "--admin-port", "off", "--ready-file", str(ready_file), *words]

@@ -36,7 +36,7 @@ def broker(file_system: MemoryFileSystem | SteeredFileSystem, clock: ManualClock
 
 
 def log_of_same_key(broker: Broker, topic: str = "table") -> PartitionLog:
-    """The log of a new topic with twenty records of one key, two to a segment."""
+    """Create a topic with twenty records of one key, two per segment. Return its log."""
 
     def made() -> PartitionLog:
         broker.cluster.controller.create_topic(topic, 1, configs=COMPACTED)

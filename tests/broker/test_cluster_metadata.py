@@ -44,7 +44,7 @@ TOPICS = st.builds(
 
 
 def changed(path: Sequence[str | int], value: object) -> bytes:
-    """The file with another value at a path of names and indexes; REMOVED takes the entry away."""
+    """Return the file with another value at a path of names and indexes; REMOVED deletes the field."""
     content = json.loads(encode_metadata(METADATA))
     place = content
     for step in path[:-1]:
@@ -84,7 +84,7 @@ def test_any_cluster_is_read_again(
 
 
 def test_file_that_is_cut_anywhere_is_refused() -> None:
-    # The last byte is the end of the line.
+    # The last byte is the final line break.
     content = encode_metadata(METADATA).rstrip()
     for size in range(len(content)):
         with pytest.raises(CorruptFileError):

@@ -38,7 +38,7 @@ def node(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Node]:
 
 
 def values(client: BlockingClient, partition: int = 0) -> list[bytes | None]:
-    """All there is, one segment after the other."""
+    """Return the values of all records of a partition."""
     found: list[bytes | None] = []
     while part := records_in(bytes(client.fetch("events", len(found), partition).records or b"")):
         found += [record.value for record in part]
@@ -245,7 +245,7 @@ def test_another_node_of_the_process_is_not_affected(node: Node) -> None:
 
 
 def test_requests_behind_the_one_that_crashes_the_node_are_neither_applied_nor_answered(node: Node) -> None:
-    """Five produce requests in one write; the node dies while the third is handled, before anything is appended."""
+    """Five Produce requests in one write; the node crashes during the third, before its append."""
     appended = count_appends(node, dies_at=3)
 
     with RawClient(node.address) as client:
@@ -259,7 +259,7 @@ def test_requests_behind_the_one_that_crashes_the_node_are_neither_applied_nor_a
 
 
 def test_crash_drops_the_response_of_a_flush_and_keeps_the_written_batch() -> None:
-    """The flush is at the disk when the node dies, and ends while it is down."""
+    """The flush runs during the crash, and ends while the node is down."""
     files = SteeredFileSystem(MemoryFileSystem())
     with Node(file_system=files, config={"log.flush.interval.messages": "1"}) as node:
         with node.client() as client:
@@ -309,7 +309,7 @@ def test_unused_partition_is_not_created_by_a_crash() -> None:
 
 @pytest.mark.parametrize("snapshots", SnapshotFault)
 def test_producers_are_restored_with_any_damage_to_their_snapshots(node: Node, snapshots: SnapshotFault) -> None:
-    """What is in the log is enough to know them."""
+    """The batches in the log are enough to rebuild the state."""
     with node.client() as client:
         for sequence in range(3):
             client.produce("events", batch(b"%d" % sequence, producer_id=5, sequence=sequence))
@@ -345,7 +345,7 @@ def test_producer_state_without_batches_is_recovered_from_its_snapshot_only(
 
 @pytest.mark.parametrize("seed", range(6))
 def test_every_acknowledged_batch_is_stored_once_and_the_newest_is_detected_as_duplicate(node: Node, seed: int) -> None:
-    """Drawn rounds of producing, crashes, and retries of what was acknowledged last."""
+    """Random rounds of produce, crash, and retry of the last acknowledged batch."""
     draw = Random(seed)
     acknowledged: dict[int, list[bytes]] = {0: [], 1: []}
     for _ in range(4):
@@ -376,7 +376,7 @@ def log_of(node: Node) -> PartitionLog:
 def roll(node: Node) -> None:
     """Begin a new segment of events-0 with its next batch."""
     log = log_of(node)
-    # The least that is allowed: any batch that is there fills it.
+    # The minimum: any batch fills a segment.
     log.config = LogConfig(segment_bytes=14)
     log._roll(node.cluster.clock.now_ms())  # pyright: ignore[reportPrivateUsage]
     log.config = LogConfig()
@@ -396,7 +396,7 @@ def cut_last_byte(node: Node, folder: str) -> None:
 
 
 def count_appends(node: Node, *, dies_at: int) -> list[int]:
-    """Have the node die within the append of that number; return the list of appends, which grows."""
+    """Crash the node within the append of that number. Return the growing list of appends."""
     partition = node.cluster.node.replicas.partition_of("events", 0)
     log, append = partition.log, partition.log.append
     appended: list[int] = []

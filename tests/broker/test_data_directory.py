@@ -15,7 +15,7 @@ from ..storage.logs import batches_in
 from .blocking_client import BROKER, TOPIC, BlockingClient, batch
 from .data_dir_scene import end, fetched, serving_from
 
-# How a broker ends: as a stop does, and as nobody wants it to.
+# A clean shutdown and a crash.
 ENDINGS = [signal.SIGTERM, signal.SIGKILL]
 
 

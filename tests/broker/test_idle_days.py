@@ -27,7 +27,7 @@ DAY_MS = 24 * 3600 * 1000
 
 @pytest.fixture(params=["in memory", "on disk"])
 def node(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Node]:
-    """A hundred partitions; a record, a producer, a member of a group, and the committed offset of another group."""
+    """A hundred partitions, a record, a producer, a group with a member, and a committed offset of another group."""
     data_dir = None if request.param == "in memory" else tmp_path / "data"
     with Node(data_dir, config={"group.initial.rebalance.delay.ms": "0"}) as node:
         with node.client() as client:

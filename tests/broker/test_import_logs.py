@@ -17,10 +17,10 @@ from .blocking_client import BlockingClient
 from .data_dir_scene import end, fetched, serving_from
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "kafka-4.3.0-data-dir"
-# In it: where the log of demo begins and ends, and a producer whose newest batch is of the sequences 3 and 4.
+# The start and end of the log of demo, and a producer whose newest batch has the sequences 3 and 4.
 DEMO_START, DEMO_END = 2, 15
 KNOWN_PRODUCER, KNOWN_SEQUENCE, KNOWN_OFFSET = 1000, 3, 10
-# The minute in which it was written, in which no producer has expired.
+# The minute in which the logs were written; no producer has expired then.
 WRITTEN_MS = 1_795_242_099_000
 
 
@@ -30,7 +30,7 @@ def two_records(sequence: int) -> bytes:
 
 
 def content_of(folder: Path) -> dict[str, tuple[str, int]]:
-    """Every file with its hash and time."""
+    """Return the hash and modification time of every file."""
     return {
         str(path.relative_to(folder)): (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_mtime_ns)
         for path in folder.rglob("*")
@@ -39,13 +39,13 @@ def content_of(folder: Path) -> dict[str, tuple[str, int]]:
 
 
 def stored_records() -> list[Record]:
-    """The records in the files of demo from the start of its log on."""
+    """Return the records in the files of demo from the log start offset on."""
     data = b"".join(path.read_bytes() for path in sorted((GOLDEN / "demo-0").glob("*.log")))
     return [record for record in records_in(data) if record.offset >= DEMO_START]
 
 
 def highest_producer_id() -> int:
-    """The highest producer id in the header of any batch of demo."""
+    """Return the highest producer id in the batch headers of demo."""
     highest = -1
     for path in (GOLDEN / "demo-0").glob("*.log"):
         data = path.read_bytes()
@@ -93,7 +93,7 @@ def test_its_aborted_transactions_are_returned_to_readers_of_committed_records()
         uncommitted = client.fetch("demo", DEMO_START)
         behind = client.fetch("demo", 9, isolation_level=1)
 
-    # The one entry of its transaction index; the transaction from offset 9 on is open.
+    # The only entry of the transaction index. The transaction from offset 9 on is open.
     assert [(each.producer_id, each.first_offset) for each in committed.aborted_transactions or []] == [(0, 7)]
     assert committed.last_stable_offset == 9
     assert uncommitted.aborted_transactions is None

@@ -23,7 +23,7 @@ FLUSHED = {"log.flush.interval.messages": "1"}
 
 
 class StepsOnDemand:
-    """Keeps steps until the test has the next one run."""
+    """A disk executor that runs a step only when the test calls run_next."""
 
     def __init__(self) -> None:
         self._steps: list[tuple[Step, StepDone]] = []
@@ -48,7 +48,7 @@ class StepsOnDemand:
 
 
 class FullDisk(OsFileSystem):
-    """Takes whole files only while it is not full."""
+    """A disk whose `replace` fails while it is full."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
@@ -65,7 +65,7 @@ class FullDisk(OsFileSystem):
 
 
 class Scene:
-    """A cluster on a data folder, whose clock, disk and other threads are the test's."""
+    """A cluster on a data folder with a manual clock, a disk that can be full, and steps on demand."""
 
     def __init__(self, folder: Path, config: dict[str, str] | None = None) -> None:
         self.folder = folder
@@ -230,7 +230,7 @@ def test_no_id_is_allocated_from_a_block_that_cannot_be_saved(tmp_path: Path) ->
 
 def test_topic_whose_folders_cannot_be_created_does_not_exist(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
-    # A file where the folder of the second partition would have to be.
+    # A file has the name of the folder of the second partition.
     (tmp_path / "events-1").write_bytes(b"")
     with pytest.raises(KafkaError) as raised:
         scene.cluster.controller.create_topic("events", 2)

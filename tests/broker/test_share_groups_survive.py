@@ -36,7 +36,7 @@ FSYNC = {"log.flush.interval.messages": "1"}
 
 
 class ShareMemberClient:
-    """One member, over a connection of its own."""
+    """One member with its own connection."""
 
     def __init__(self, node: Node) -> None:
         self._connection = Connection(node.address)
@@ -127,7 +127,7 @@ def test_accepted_records_are_not_delivered_again_after_a_crash_and_others_are(n
     node.restart()
 
     after = ShareMemberClient(node)
-    # What was acquired when the node died was written nowhere, and counts as never delivered.
+    # Acquired records are not persisted, so that they count as never delivered.
     assert after.fetch(0) == [(4, 5, 1), (6, 6, 2), (7, 7, 1), (9, 9, 1)]
     after.close()
 

@@ -11,7 +11,7 @@ from ..manual_clock import ManualClock
 from .running_node import Node
 from .transactional_client import TIMEOUT_MS, TransactionalClient
 
-# Every append is flushed before it is answered.
+# Every append is flushed before its response.
 FSYNC = {"log.flush.interval.messages": "1", "transaction.state.log.num.partitions": "2"}
 NOT_COORDINATOR = 16
 NOT_FOUND = 105

@@ -23,7 +23,7 @@ TIMEOUT_MS = 60_000
 
 
 class TransactionalClient(BlockingClient):
-    """A producer of "tx", one request at a time."""
+    """A producer with the transactional id "tx"."""
 
     def find_coordinator(self) -> int:
         request = FindCoordinatorRequest(key_type=1, key="tx")
@@ -61,7 +61,7 @@ class TransactionalClient(BlockingClient):
         return answer.transaction_states[0]
 
     def begin(self) -> tuple[int, int]:
-        """Open a transaction, and return its producer."""
+        """Begin a transaction. Return the producer id and epoch."""
         assert self.find_coordinator() == 0
         begun = self.init()
         producer = (begun.producer_id, begun.producer_epoch)

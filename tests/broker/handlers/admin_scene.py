@@ -34,7 +34,7 @@ SET, DELETE = 0, 1
 
 @dataclass
 class AdminScene:
-    """One cluster with a clock moved by hand."""
+    """A cluster with a manual clock."""
 
     config: dict[str, str] = field(default_factory=dict[str, str])
     clock: ManualClock = field(default_factory=ManualClock)

@@ -29,7 +29,7 @@ CORRELATION_ID = 7
 
 
 def frame_of(request: ProduceRequest, version: int) -> bytes:
-    """A request with its header, without its size."""
+    """Return a request frame with its header, without the size."""
     writer = Writer()
     writer.int16(PRODUCE)
     writer.int16(version)
@@ -42,14 +42,14 @@ def frame_of(request: ProduceRequest, version: int) -> bytes:
 
 
 def batch(producer_id: int = -1, producer_epoch: int = -1, base_sequence: int = -1, records: int = 1) -> bytes:
-    """A batch of small records, without timestamps so that no clock matters."""
+    """Return a batch of small records with timestamp 0, so that no clock matters."""
     options = BatchOptions(producer_id=producer_id, producer_epoch=producer_epoch, base_sequence=base_sequence)
     return build_batch([Record(b"value")] * records, options)
 
 
 @dataclass
 class ProduceScene:
-    """One cluster of one topic, `events`, judged by the rules of one version of Kafka."""
+    """A cluster with the topic `events`, with the producer rules of one version of Kafka."""
 
     as_version: str = "4.3"
     partition_count: int = 1
@@ -78,7 +78,7 @@ class ProduceScene:
         return answer
 
     def exchange(self, request: ProduceRequest, version: int) -> ProduceResponse | None:
-        """Send the request as a frame; None where no answer is owed."""
+        """Send the request as a frame. Return the response, or None with acks=0."""
         answer = self.answer(frame_of(request, version))
         if answer is None:
             return None
@@ -90,8 +90,8 @@ class ProduceScene:
         return ProduceResponse.read(reader, version)
 
     def answer(self, frame: bytes) -> bytes | None:
-        """Send a frame, which is without its size, and return the bytes of the answer; None where none is owed."""
-        # As a connection has it: in the midst of other bytes.
+        """Send a frame without its size. Return the bytes of the response, or None with acks=0."""
+        # In a connection's buffer the frame is between other bytes.
         buffer = memoryview(b"\0\0\0\0" + frame + bytes(8))
         pieces = self._dispatcher.handle(self._context, buffer, 4, 4 + len(frame))
         if pieces is None:

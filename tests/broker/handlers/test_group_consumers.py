@@ -1,4 +1,4 @@
-"""Two real consumers in one group: they share the partitions, one leaves, the other takes over where it stopped."""
+"""Two real consumers in one group: they share the partitions; after one leaves, the other continues at its offsets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ConsumerRecord(Protocol):
 
 
 class Consumer(Protocol):
-    """What is used of aiokafka.AIOKafkaConsumer, which ships no types."""
+    """The used methods of aiokafka.AIOKafkaConsumer, which has no types."""
 
     async def start(self) -> None: ...
 
@@ -40,7 +40,7 @@ class Consumer(Protocol):
 
 
 class Producer(Protocol):
-    """What is used of aiokafka.AIOKafkaProducer."""
+    """The used methods of aiokafka.AIOKafkaProducer."""
 
     async def start(self) -> None: ...
 
@@ -60,7 +60,7 @@ def broker() -> Iterator[Broker]:
 
 
 class Reader:
-    """A consumer of the group, and what it has read."""
+    """A consumer of the group, and the records that it has read."""
 
     def __init__(self, bootstrap_servers: str) -> None:
         self.positions: list[tuple[int, int]] = []

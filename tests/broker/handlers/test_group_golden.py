@@ -23,7 +23,7 @@ from ...golden.offsets_log import lines_by_group
 
 Line = dict[str, object]
 MANY_BYTES = 10_000_000
-# The newest version that asks by name.
+# The last version with topic names.
 FETCH_VERSION = 12
 
 GOLDEN_LINES: list[Line] = [json.loads(line) for line in GOLDEN.read_text().splitlines()]
@@ -39,13 +39,13 @@ DIFFERENCES = {
 
 
 KEPT_BY_KAFKA = lines_by_group(GOLDEN_LOG.read_bytes())
-# Its timers ran while the last questions were asked: what came of them may be there or not.
+# Its timers ran during the last requests, so that their effects may be visible or not.
 STILL_RUNNING = {"lost-leader"}
 
 
 @dataclass(frozen=True)
 class Asked:
-    """The lines of the same program, run against fauxka, and what was in __consumer_offsets before its crash."""
+    """The lines of the same program, run against fauxka, and the records of __consumer_offsets before its crash."""
 
     lines: list[Line]
     kept: dict[str, list[str]]
@@ -53,7 +53,7 @@ class Asked:
 
 @pytest.fixture(scope="module")
 def asked() -> Iterator[Asked]:
-    """All of it, asked once."""
+    """Run the program once for all tests."""
     output = io.StringIO()
     with Broker(GROUP_CONFIG) as broker:
         captured = capture(broker.bootstrap_servers, output)
@@ -71,7 +71,7 @@ def lines(asked: Asked) -> list[Line]:
 
 
 def _consumed(bootstrap: str) -> bytes:
-    """Return all of __consumer_offsets-0, as any consumer gets it."""
+    """Return the records of __consumer_offsets-0, as a consumer fetches them."""
     partition = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=MANY_BYTES)
     request = FetchRequest(
         replica_id=-1,

@@ -29,7 +29,7 @@ TIMEOUT_MS = 60_000
 
 @dataclass
 class Scene:
-    """One cluster with a transactional producer, and what the coordinator was asked."""
+    """A cluster with a transactional producer, and the calls of the coordinator."""
 
     monkeypatch: pytest.MonkeyPatch
     asked: list[str] = field(default_factory=list[str])
@@ -76,7 +76,7 @@ class Scene:
         request.write(writer, version)
         answer = produce.HANDLER.handle(self._context(version), memoryview(writer.buffer), 0, len(writer.buffer))
         assert answer is not None and not isinstance(answer, Deferred)
-        # Behind the size, the correlation id and the header's tagged fields.
+        # After the size, the correlation id and the tagged fields of the header.
         response = ProduceResponse.read(Reader(b"".join(answer)[9:]), version)
         partition = response.responses[0].partition_responses[0]
         return ErrorCode(partition.error_code), partition.base_offset, partition.error_message
