@@ -42,7 +42,7 @@ def frame_of(request: ProduceRequest, version: int) -> bytes:
 
 
 def batch(producer_id: int = -1, producer_epoch: int = -1, base_sequence: int = -1, records: int = 1) -> bytes:
-    """Return a batch of small records with timestamp 0, so that no clock matters."""
+    """Return a batch of small records without timestamps, so that no clock matters."""
     options = BatchOptions(producer_id=producer_id, producer_epoch=producer_epoch, base_sequence=base_sequence)
     return build_batch([Record(b"value")] * records, options)
 
