@@ -17,7 +17,7 @@ from .clients.client import ClientOptions, ClientUnavailable, ScenarioClient
 from .clients.clients import NamedClient, client_of
 from .expectations import Check, RunResult, check
 from .report.notes import Notes
-from .report.stored_log import read_committed, read_log
+from .report.stored_log import READ_COMMITTED, read_log
 from .report.timeline import Moment, build_timeline
 from .scenario import RAW, Scenario, is_within
 from .step_runner import TOPIC, RunContext, StepRunner
@@ -116,7 +116,7 @@ def _report(context: RunContext, runner: StepRunner, version: EmulatedVersion) -
         cached=_cached(timeline, broker),
         verdict=broker.verdict(TOPIC),
         streamed=runner.streamed,
-        committed=read_committed(broker.bootstrap_servers, TOPIC, scenario.partitions),
+        committed=read_log(broker.bootstrap_servers, TOPIC, scenario.partitions, isolation_level=READ_COMMITTED),
         ends=runner.ends,
     )
     expected = scenario.expected_of(context.client_name, version.name)

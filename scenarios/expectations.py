@@ -59,7 +59,7 @@ def _checks(expected: Expectation, seen: RunResult) -> Iterator[Check]:
     if expected.ends is not None:
         yield compared("ends of transactions", expected.ends, list(seen.ends))
     for name, answer in expected.answers.items():
-        yield compared(f"answer to {name}", answer, delivery_result(seen, name, answer))
+        yield compared(f"response to {name}", answer, delivery_result(seen, name, answer))
     for name, decisions in expected.decisions.items():
         yield _decisions(name, decisions, seen)
     for name, words in expected.why.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 
 from ...protocol.api_keys import ApiKey
@@ -30,51 +31,34 @@ class StoredBatch:
     events: list[str]
 
 
-def read_log(address: str, topic: str, partitions: int) -> list[StoredBatch]:
-    """Return the batches of all partitions, by partition."""
-    connection = RawConnection(address)
-    try:
-        return [batch for index in range(partitions) for batch in _read_partition(connection, topic, index)]
-    finally:
-        connection.close()
+def read_log(
+    address: str, topic: str, partitions: int, *, isolation_level: int = READ_UNCOMMITTED
+) -> list[StoredBatch]:
+    """Return the batches of all partitions that a consumer with this isolation level reads, by partition."""
+    with closing(RawConnection(address)) as connection:
+        return [
+            batch
+            for partition in range(partitions)
+            for batch in _read_partition(connection, topic, partition, isolation_level)
+        ]
 
 
-def read_committed(address: str, topic: str, partitions: int) -> list[StoredBatch]:
-    """Return the batches of all partitions that a consumer with isolation.level=read_committed reads."""
-    connection = RawConnection(address)
-    try:
-        return [batch for index in range(partitions) for batch in _read_committed(connection, topic, index)]
-    finally:
-        connection.close()
-
-
-def _read_committed(connection: RawConnection, topic: str, partition: int) -> list[StoredBatch]:
-    """Return the batches without those of aborted transactions, filtered as clients do."""
-    stored: list[StoredBatch] = []
+def _read_partition(
+    connection: RawConnection, topic: str, partition: int, isolation_level: int
+) -> Iterator[StoredBatch]:
+    """Yield the batches; with READ_COMMITTED without markers and aborted transactions, filtered as clients do."""
     aborting: set[int] = set()
     offset = 0
-    while (fetched := _fetch(connection, topic, partition, offset, READ_COMMITTED)).records:
+    while (fetched := _fetch(connection, topic, partition, offset, isolation_level)).records:
         aborted = sorted((each.first_offset, each.producer_id) for each in fetched.aborted_transactions or [])
         for header, batch in _batches_of(bytes(fetched.records or b"")):
             offset = header.last_offset + 1
             while aborted and aborted[0][0] <= header.last_offset:
                 aborting.add(aborted.pop(0)[1])
-            marker = decode_marker(header, batch)
-            if marker is not None:
+            if isolation_level == READ_COMMITTED and decode_marker(header, batch) is not None:
                 aborting.discard(header.producer_id)
             elif not (header.is_transactional and header.producer_id in aborting):
-                stored.append(_stored(partition, header, batch))
-    return stored
-
-
-def _read_partition(connection: RawConnection, topic: str, partition: int) -> list[StoredBatch]:
-    stored: list[StoredBatch] = []
-    offset = 0
-    while records := _fetch(connection, topic, partition, offset, READ_UNCOMMITTED).records:
-        for header, batch in _batches_of(bytes(records)):
-            offset = header.last_offset + 1
-            stored.append(_stored(partition, header, batch))
-    return stored
+                yield _stored(partition, header, batch)
 
 
 def _batches_of(records: bytes) -> Iterator[tuple[BatchHeader, memoryview]]:

@@ -234,7 +234,7 @@ def response_text(request: JournalRequest) -> str:
     """Return a response as text."""
     if request.error is not None:
         return request.error
-    return ", ".join(_batch_response(batch) for batch in request.batches) if request.batches else "answer"
+    return ", ".join(_batch_response(batch) for batch in request.batches) if request.batches else "response"
 
 
 def _batch_response(batch: JournalBatch) -> str:
