@@ -17,7 +17,7 @@ from ..clients.java_program import JavaProgram
 
 
 class JavaProducer:
-    """Drives KafkaProducer."""
+    """Drives Kafka's Java KafkaProducer."""
 
     is_pipelining = True
     batch_events_max: int | None = None
@@ -26,7 +26,7 @@ class JavaProducer:
         self.deliveries: list[Delivery] = []
         self._program = program
         self._options = options
-        # Those of the producer that runs now, in the order of its answers.
+        # The deliveries of the current producer, in the order of its responses.
         self._sent: list[Delivery] = []
         self._call(
             "open",
@@ -64,7 +64,7 @@ class JavaProducer:
         self._call("close")
 
     def _collect(self, timeout_ms: int) -> bool:
-        """Fill in what the answers say; return whether some have none."""
+        """Set the results of the deliveries; return whether some are pending."""
         answers = self._call("settle", timeout_ms=timeout_ms)
         for delivery, answer in zip(self._sent, answers, strict=True):
             if "silent" in answer:

@@ -7,12 +7,12 @@ from fauxka.scenarios.scenario_files import load_scenario
 
 
 def run_scenario(name: str, client: NamedClient | str, as_version: str | None = None) -> Report:
-    """The report of one run."""
+    """Run a scenario and return its report."""
     return run(load_scenario(name), client_of(client) if isinstance(client, str) else client, as_version)
 
 
-def told(report: Report) -> str:
-    """What was expected and not seen, and what happened."""
+def describe_failure(report: Report) -> str:
+    """Return the failed checks and the diagram."""
     missed = [
         f"{check.what}: expected {check.expected}, seen {check.seen}" for check in report.checks if not check.passed
     ]

@@ -10,7 +10,7 @@ OUT_OF_ORDER = "OUT_OF_ORDER_SEQUENCE_NUMBER"
 FENCED = "INVALID_PRODUCER_EPOCH"
 UNKNOWN = "UNKNOWN_PRODUCER_ID"
 
-# A is appended; B is refused once; what comes of B and C.
+# A is appended, and B is refused once; the result of B and C is compared.
 FILE = """
 title = "a refusal"
 story = "B is refused once, then C is sent."
@@ -44,7 +44,7 @@ do = "settle"
 
 
 def reaction(client: NamedClient, error: str) -> list[str]:
-    """What came to the broker behind A: of each batch producer id, epoch and base sequence, and what became of it."""
+    """Return producer id, epoch, base sequence and decision of each batch after A."""
     report = run(parse_scenario("reaction", FILE.format(error=error)), client)
     decided = [moment for moment in report.timeline if moment.kind == "decision"]
     return [

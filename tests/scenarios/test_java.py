@@ -5,7 +5,7 @@ import pytest
 from fauxka.scenarios.clients.clients import NamedClient
 from fauxka.scenarios.scenario_files import load_scenario, scenario_names
 
-from .runs import run_scenario, told
+from .runs import describe_failure, run_scenario
 
 pytestmark = pytest.mark.java
 
@@ -17,4 +17,4 @@ def test_the_java_producer_shows_the_expected_behaviour(java: NamedClient, name:
     report = run_scenario(name, java)
 
     assert report.client == "java"
-    assert report.passed, told(report)
+    assert report.passed, describe_failure(report)

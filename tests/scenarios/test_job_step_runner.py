@@ -33,7 +33,7 @@ def broker() -> Iterator[InProcessBroker]:
 
 
 def perform(broker: InProcessBroker, folder: Path, steps: Sequence[AnyJobStep]) -> list[str]:
-    """Do the steps, and return the events that are in the log then."""
+    """Run the steps, and return the events in the log."""
     scenario = JobScenario(
         name="test",
         title="",

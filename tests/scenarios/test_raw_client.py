@@ -5,7 +5,7 @@ import pytest
 from fauxka.scenarios.report.timeline import Moment
 from fauxka.scenarios.scenario_files import scenario_names
 
-from .runs import run_scenario, told
+from .runs import describe_failure, run_scenario
 
 ROWS = {
     "success", "lost-ack", "hang", "lost-request", "overtaken", "cache-missed", "producer-restart", "other-partition",
@@ -13,7 +13,7 @@ ROWS = {
     "zombie", "aborted-transaction",
 }  # fmt: skip
 OLDER_AND_NEWER = ["0.11", "1.0", "1.1", "2.4", "2.5", "4.4", "4.5"]
-# What these show is what changes with the version of the rules.
+# The scenarios whose result depends on the Kafka version.
 BY_VERSION = ["idle-expiry", "unknown-producer", "whole-batch", "epoch-bump", "gap"]
 
 
@@ -25,7 +25,7 @@ def test_all_scenarios_are_found() -> None:
 def test_expectations_hold(name: str) -> None:
     report = run_scenario(name, "raw")
 
-    assert report.passed, told(report)
+    assert report.passed, describe_failure(report)
     assert report.checks
 
 
@@ -34,14 +34,14 @@ def test_expectations_hold(name: str) -> None:
 def test_the_expectations_of_another_version_are_met(name: str, version: str) -> None:
     report = run_scenario(name, "raw", version)
 
-    assert report.passed, told(report)
+    assert report.passed, describe_failure(report)
     assert report.as_version == version
 
 
 def test_kafka_1_0_recognises_a_batch_older_than_the_cached_ones() -> None:
     report = run_scenario("cache-missed", "raw", "1.0")
 
-    assert report.passed, told(report)
+    assert report.passed, describe_failure(report)
     assert report.verdict["records"]["duplicates"] == 0
 
 

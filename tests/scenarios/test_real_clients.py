@@ -4,11 +4,11 @@ import pytest
 
 from fauxka.scenarios.scenario_files import load_scenario, scenario_names
 
-from .runs import run_scenario, told
+from .runs import describe_failure, run_scenario
 
 pytestmark = pytest.mark.clients
 
-# With one real client these need seconds; the others see the same of them.
+# Scenarios that take seconds and have the same result with each real client; they run with one.
 ONCE = {"hang", "crash", "other-partition"}
 
 
@@ -21,7 +21,7 @@ def test_confluent_kafka_shows_the_expected_behaviour(name: str) -> None:
     report = run_scenario(name, "confluent")
 
     assert report.client == "confluent"
-    assert report.passed, told(report)
+    assert report.passed, describe_failure(report)
 
 
 @pytest.mark.parametrize("name", sorted(set(rows_of("aiokafka")) - ONCE))
@@ -29,7 +29,7 @@ def test_aiokafka_shows_the_expected_behaviour(name: str) -> None:
     report = run_scenario(name, "aiokafka")
 
     assert report.client == "aiokafka"
-    assert report.passed, told(report)
+    assert report.passed, describe_failure(report)
 
 
 @pytest.mark.parametrize("name", sorted(set(rows_of("kafka-python")) - ONCE))
@@ -37,19 +37,19 @@ def test_kafka_python_shows_the_expected_behaviour(name: str) -> None:
     report = run_scenario(name, "kafka-python")
 
     assert report.client == "kafka-python"
-    assert report.passed, told(report)
+    assert report.passed, describe_failure(report)
 
 
 @pytest.mark.parametrize("version", ["0.11", "2.4", "4.5"])
 def test_confluent_kafka_meets_the_expectations_of_another_version(version: str) -> None:
     report = run_scenario("idle-expiry", "confluent", version)
 
-    assert report.passed, told(report)
+    assert report.passed, describe_failure(report)
 
 
 def test_the_raw_client_runs_a_scenario_that_the_requested_client_cannot_run() -> None:
     report = run_scenario("sequence-wrap", "confluent")
 
-    assert report.passed, told(report)
+    assert report.passed, describe_failure(report)
     assert report.client == "raw"
     assert report.instead_of.startswith("confluent: it starts at sequence 0")

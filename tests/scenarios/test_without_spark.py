@@ -8,7 +8,7 @@ from fauxka.scenarios.spark.job_scenario_files import job_scenario_names
 
 from ..serving_process import run
 
-# What Python runs at its start: it hides pyspark from whoever asks whether it is installed.
+# Python runs this file at its start; it hides pyspark.
 HIDE_PYSPARK = """
 import importlib.metadata as metadata
 

@@ -35,7 +35,7 @@ def test_a_consumer_reads_the_records_on_both_sides_of_the_wrap_in_order() -> No
 
 
 def values_of(bootstrap: str, count: int) -> list[str]:
-    """The values of the first records of partition 0."""
+    """Return the values of the first records of partition 0."""
     values: list[str] = []
     with closing(Consumer({"bootstrap.servers": bootstrap, "group.id": "unused"})) as consumer:
         consumer.assign([TopicPartition(TOPIC, 0, 0)])

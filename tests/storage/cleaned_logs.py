@@ -22,7 +22,7 @@ from .logs import append, read_all, records_in
 TOPIC = "topic"
 FOLDER = "topic-0"
 DELETE_RETENTION_MS = 10_000
-# More than any test needs: a log that is due again and again is a fault.
+# More than any test needs; a log that stays due is an error.
 CLEANINGS_MAX = 100
 
 # A batch without a producer.
@@ -41,10 +41,10 @@ COMPACTING = LogConfig(
 
 
 class CleanedLog:
-    """A log and the cleaner that cleans it."""
+    """A log and its cleaner."""
 
     def __init__(self, config: LogConfig | None = None, file_system: FileSystem | None = None) -> None:
-        """Load what is in the file system's folder of the topic."""
+        """Load the log from the file system."""
         self.file_system = file_system or MemoryFileSystem()
         self.logs = LogManager(self.file_system)
         self.logs.prepare_loading()
@@ -55,11 +55,11 @@ class CleanedLog:
         return append(self.log, batch_of(*pairs, options=options))
 
     def roll(self) -> None:
-        """Begin a new segment, so that all batches before it can be cleaned."""
+        """Start a new segment, so that all earlier batches can be cleaned."""
         roll(self.log)
 
     def clean(self, now_ms: int = NOW_MS) -> int:
-        """Clean until nothing is due, and return how many cleanings that were."""
+        """Clean until no log is due, and return the number of cleanings."""
         count = 0
         while (cleaning := self.cleaner.begin(now_ms)) is not None:
             count += 1
@@ -99,7 +99,7 @@ def marker(producer_id: int, *, is_commit: bool) -> bytes:
 
 
 def stored_log(*segments: Sequence[bytes], config: LogConfig | None = None) -> CleanedLog:
-    """Return a log of these batches in these segments, and an empty active one."""
+    """Return a log with these batches in these segments, and an empty active segment."""
     file_system = MemoryFileSystem()
     offset = 0
     for segment in segments:

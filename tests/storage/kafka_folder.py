@@ -8,7 +8,7 @@ KAFKA_FOLDER = Path(__file__).parent.parent / "golden" / "kafka-4.3.0-data-dir"
 
 
 def kafka_files(pattern: str) -> list[str]:
-    """Return the paths in the folder that match pattern, and that there are some."""
+    """Return the paths in the folder that match pattern; fails if there are none."""
     found = sorted(str(path.relative_to(KAFKA_FOLDER)) for path in KAFKA_FOLDER.rglob(pattern))
     assert found, f"no file of the folder matches {pattern}"
     return found

@@ -58,7 +58,7 @@ def sized_batch(size: int, *, timestamp: int = NOW_MS) -> bytes:
 
 
 def read_bytes(log: PartitionLog, offset: int = 0, max_bytes: int = 10**9) -> bytes:
-    """Return what a fetch of the whole log gives from offset on."""
+    """Return the bytes of a fetch from offset on."""
     fetched = log.read(offset, max_bytes, upper_offset=log.high_watermark, min_one_batch=True)
     data = b"".join(fetched.views)
     assert len(data) == fetched.size
@@ -76,7 +76,7 @@ def read_all(log: PartitionLog) -> bytes:
 
 
 def batches_in(data: bytes) -> list[bytes]:
-    """Return the whole batches that data is."""
+    """Split data into batches."""
     found: list[bytes] = []
     while data:
         size = 12 + int.from_bytes(data[8:12], "big")
@@ -86,5 +86,5 @@ def batches_in(data: bytes) -> list[bytes]:
 
 
 def records_in(data: bytes) -> list[Record]:
-    """Return the records of the whole batches that data is."""
+    """Return the records of all batches in data."""
     return [each for one in batches_in(data) for each in decode_batch(one)]

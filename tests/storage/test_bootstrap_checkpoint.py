@@ -25,7 +25,7 @@ GOLDEN = Path(__file__).parent.parent / "golden" / "kafka-4.3.0-data-dir" / "boo
 TOPIC_ID = bytes(range(1, 17))
 DIRECTORY_ID = bytes(range(17, 33))
 
-# Each record beside its bytes: frame version, type, version, fields, no tagged fields.
+# Each record and its bytes: frame version, type, version, fields, no tagged fields.
 RECORDS: list[tuple[MetadataRecord, str]] = [
     (TopicRecord(name="demo", topic_id=TOPIC_ID), "010200 0564656d6f" + TOPIC_ID.hex() + "00"),
     (

@@ -251,7 +251,7 @@ def test_any_bytes_are_decoded_or_refused(path: str, decode: Callable[[bytes], o
 
 
 def is_taken(decode: Callable[[bytes], object], data: bytes) -> bool:
-    """Return whether data gives a value; whatever is raised but CorruptFileError fails the test."""
+    """Return whether data is decoded; any exception except CorruptFileError fails the test."""
     try:
         decode(data)
     except CorruptFileError:

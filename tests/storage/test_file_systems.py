@@ -18,7 +18,7 @@ from fauxka.storage.file_systems.overlay_file_system import OverlayFileSystem
 
 from ..run_counts import examples
 
-# More than one piece of a view, and more than the first blocks in memory.
+# More than one view, and more than the first memory blocks.
 LARGE = 3 * 1024 * 1024
 
 Settle = Callable[[], FileSystem]
@@ -36,7 +36,7 @@ def files(kind: str, tmp_path: Path) -> FileSystem:
 
 @pytest.fixture
 def settle(kind: str, files: FileSystem, tmp_path: Path) -> Settle:
-    """Return the same files as another process, or a broker that may only read them, finds them."""
+    """Return a file system with the same files, as after a restart or as a read-only overlay."""
     if kind == "os":
         return lambda: OsFileSystem(tmp_path / "logs")
     return lambda: files if kind == "memory" else OverlayFileSystem(files, MemoryFileSystem())
@@ -280,9 +280,9 @@ Operations = list[tuple[str, str, int | str]]
 
 
 def carry_out(files: FileSystem, held: list[File], operation: str, path: str, argument: int | str) -> str:
-    """Do it, and return what kind of error it was answered with, if any.
+    """Run the operation, and return the type of its exception, if any.
 
-    held: keeps the files, as their users do: who lets go of a file without a cut finds its room as zero bytes.
+    held: keeps references to the files, because a reopened file has its preallocated space as zero bytes.
     """
     try:
         match operation, argument:
@@ -339,7 +339,7 @@ def test_file_systems_agree_after_any_operations(before: Operations, after: Oper
     held: list[File] = []
     with tempfile.TemporaryDirectory() as folder:
         memory = MemoryFileSystem()
-        # Two descriptors for five files: they are opened and closed all the time.
+        # Two descriptors for five files: they are constantly opened and closed.
         disk = OsFileSystem(folder, OpenDescriptors(2))
         for operation in before:
             assert carry_out(disk, held, *operation) == carry_out(memory, held, *operation), operation

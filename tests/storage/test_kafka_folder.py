@@ -46,7 +46,7 @@ from fauxka.storage.segments.transaction_index import TransactionIndex
 
 from .kafka_folder import KAFKA_FOLDER, kafka_bytes, kafka_files
 
-# segment.index.bytes, the default.
+# The default of segment.index.bytes.
 INDEX_BYTES = 10 * 1024 * 1024
 
 SUFFIXES = (LOG_SUFFIX, INDEX_SUFFIX, TIME_INDEX_SUFFIX, TRANSACTION_INDEX_SUFFIX, SNAPSHOT_SUFFIX)
@@ -62,7 +62,7 @@ FILES_OF_LOGS = {
 
 
 def real_files(path: str) -> tuple[MemoryFileSystem, int]:
-    """Return files that hold the real one at path, and the base offset in its name."""
+    """Return a file system with the real file at path, and the base offset in its name."""
     files = MemoryFileSystem()
     files.open(path).append(kafka_bytes(path), b"")
     name = path.rpartition("/")[2]
@@ -108,7 +108,7 @@ def written_again(batch: WholeBatch) -> bytes:
     )
     real_records, position = records_data(header, data)
     assert records == real_records[position:]
-    # What a codec makes of the records is its own affair: one batch is gzip's.
+    # The output of a codec is not compared: one batch uses gzip.
     payload = data[HEADER_SIZE:] if header.attributes & COMPRESSION_MASK else records
     return sealed_header(header._replace(length=0, crc=0), payload) + payload
 

@@ -181,7 +181,7 @@ def test_marker_of_an_emptied_transaction_is_removed_after_its_delete_horizon() 
         log.clean(now_ms)
         return offsets_of_markers(log)
 
-    # The first cleaning still meets the batch that it removes, the second one finds none and sets the horizon.
+    # The first cleaning removes the batch; the second one finds no batch and sets the delete horizon.
     assert clean_with_news(NOW_MS) == [1, 3]
     assert clean_with_news(NOW_MS) == [1, 3]
     assert clean_with_news(NOW_MS + DELETE_RETENTION_MS - 1) == [1, 3]

@@ -95,7 +95,7 @@ def test_more_keys_than_the_map_can_hold_need_several_cleanings() -> None:
 
     assert log.clean() > 1
 
-    # The first of two records goes only if both of them came in the same cleaning, or the second in a later one.
+    # The first of two records is removed only if both are cleaned together or the second one later.
     assert {pair[0]: pair[1] for pair in log.values().values()} == {str(key): str(key + 20) for key in range(20)}
     assert len(log.values()) == 20
 
@@ -128,7 +128,7 @@ def test_recreated_topic_is_dirty_from_its_start() -> None:
     assert log.values() == {2: ("a", "3")}
 
 
-# -- cleaning beside the log's own work
+# -- cleaning while the log is used
 
 
 def test_log_is_appended_to_and_read_while_it_is_cleaned() -> None:

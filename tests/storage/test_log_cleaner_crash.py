@@ -14,12 +14,12 @@ from ..protocol.batch_bytes import NOW_MS
 from .cleaned_logs import FOLDER, CleanedLog, Pair, batch_of, marker, stored_log, transactional
 from .logs import append, read_all, records_in
 
-# When a log whose files have refused is tried again at the latest.
+# The maximum wait before a failed cleaning is repeated.
 RETRY_MS = 15_000
 
 
 class InterruptedFileSystem(MemoryFileSystem):
-    """Renames what is deleted, as on disk, and tells of every change of a name before it is made."""
+    """Renames deleted files, as on disk, and calls a function before every change of a name."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ def copy_of(files: FileSystem, into: MemoryFileSystem) -> MemoryFileSystem:
 
 
 def log_to_clean(files: MemoryFileSystem) -> CleanedLog:
-    """Return a log of several segments with an aborted transaction and two producers, nothing of it cleaned."""
+    """Return an uncleaned log of several segments with an aborted transaction and two producers."""
     source = stored_log(
         [transactional(1, 0, ("a", "0")), marker(1, is_commit=True)],
         [transactional(1, 1, ("b", "2")), marker(1, is_commit=False), transactional(2, 0, ("b", "4"))],
@@ -77,7 +77,7 @@ def log_to_clean(files: MemoryFileSystem) -> CleanedLog:
 
 
 def latest(log: PartitionLog) -> dict[str, str | None]:
-    """Return what a reader of committed records ends up with."""
+    """Return the last value of each key for a reader of committed records."""
     aborted = {
         offset
         for segment in log.segments

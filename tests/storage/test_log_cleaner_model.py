@@ -51,14 +51,14 @@ steps = st.lists(
 
 @dataclass
 class Model:
-    """All records by offset, and the newest batch of each producer, as it was sent and where it went."""
+    """All records by offset, and the newest batch of each producer with its offset."""
 
     written: list[Pair] = field(default_factory=list[Pair])
     newest: dict[int, tuple[bytes, int]] = field(default_factory=dict[int, tuple[bytes, int]])
     next_sequences: dict[int, int] = field(default_factory=dict[int, int])
 
     def latest(self) -> dict[str, str]:
-        """Return what a reader of everything ever written ends up with."""
+        """Return the last value of each key for a reader of all records."""
         return replayed(dict(enumerate(self.written)))
 
     def offset_of_latest(self, key: str) -> int:
@@ -92,7 +92,7 @@ def put(log: CleanedLog, model: Model, step: Put) -> None:
 
 
 def check(log: CleanedLog, model: Model) -> None:
-    """Check that readers see what they have to, from each offset on."""
+    """Check the records that a reader sees from each offset on."""
     kept = log.values()
     assert all(model.written[offset] == pair for offset, pair in kept.items())
     assert replayed(kept) == model.latest()
@@ -101,7 +101,7 @@ def check(log: CleanedLog, model: Model) -> None:
         found = records_in(read_bytes(log.log, offset))
         first = next((record.offset for record in found if record.offset >= offset), None)
         following = min((kept_offset for kept_offset in kept if kept_offset >= offset), default=None)
-        # A read may come upon batches without records; then it goes on behind them.
+        # A read may return batches without records; then it continues after them.
         assert first == following or first is None
 
 

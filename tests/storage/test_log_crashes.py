@@ -21,7 +21,7 @@ from .logs import append, batches_in, produce, read_all, sized_batch
 
 FOLDER = "topic-0"
 CONFIG = LogConfig(segment_bytes=400, index_interval_bytes=0, segment_index_bytes=480)
-# What a power loss leaves is drawn; so many times, that each of a handful of possibilities comes up.
+# The result of a power loss is random; enough repetitions reach each of the few possibilities.
 TRIES = 50
 
 

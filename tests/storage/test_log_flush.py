@@ -25,7 +25,7 @@ def two_producers_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def rolled_log(files: MemoryFileSystem) -> PartitionLog:
-    """Return a log whose first roll found more producers than are written at once."""
+    """Return a log whose first roll had too many producers for a snapshot at once."""
     log = new_log(SMALL, file_system=files)
     sequence = 0
     while len(log.segments) == 1:

@@ -17,10 +17,10 @@ from ..protocol.batch_bytes import NOW_MS
 from .logs import new_log, produce, read_all
 
 KAFKA_FOLDER = Path(__file__).parent.parent / "golden" / "kafka-4.3.0-data-dir"
-# Shortly after the folder was written, so that no producer is past its time.
+# Shortly after the folder was written, so that no producer is expired.
 KAFKA_NOW_MS = 1_795_242_100_000
 KAFKA_CONFIGS = {"demo": LogConfig(index_interval_bytes=100)}
-# Kafka, too, deletes it when it loads the log: a snapshot at the log start says nothing that is still needed.
+# Kafka deletes it at loading too: a snapshot at the log start is not needed.
 SNAPSHOT_AT_LOG_START = f"{2:020d}.snapshot"
 SMALL = LogConfig(segment_bytes=400, index_interval_bytes=100)
 
@@ -38,7 +38,7 @@ def contents(files: MemoryFileSystem, folder: str) -> dict[str, bytes]:
 
 
 def comparable(name: str, files: dict[str, bytes]) -> object:
-    """Return what is the same in two files that say the same: the order of a snapshot's producers means nothing."""
+    """Return the comparable content of a file: the order of a snapshot's producers does not matter."""
     if name.endswith(".snapshot"):
         return {entry.producer_id: entry for entry in decode_snapshot(files[name])}
     return files[name]
@@ -114,7 +114,7 @@ def test_recovery_restores_the_producers_of_kafka() -> None:
     assert {entry.producer_id: entry for entry in recovered.producers.active_producers()} == expected
 
 
-# -- clean stops
+# -- clean shutdowns
 
 
 def test_log_is_the_same_after_a_clean_shutdown() -> None:

@@ -55,7 +55,7 @@ def test_segment_without_timestamps_rolls_by_the_clock() -> None:
 
 
 def test_segment_rolls_when_an_index_is_full() -> None:
-    # Room for four entries of the offset index; the time index gets one, as time stands still.
+    # Space for four entries of the offset index; the time index has one, because all timestamps are equal.
     log = new_log(LogConfig(index_interval_bytes=1, segment_index_bytes=39))
 
     for _ in range(5):
@@ -94,7 +94,7 @@ def test_first_batch_of_a_segment_gets_no_index_entry() -> None:
     for _ in range(4):
         append(log, sized_batch(90))
 
-    # An entry after more than 100 bytes: at the third batch, which begins at 180; the fourth is 90 bytes later.
+    # An entry after more than 100 bytes: at the third batch, at position 180; the fourth follows 90 bytes later.
     index = files.open("topic-0/00000000000000000000.index")
     assert bytes(index.read(0, index.size)) == struct.pack(">ii", 2, 180)
 
@@ -227,7 +227,7 @@ class Expected:
 
 
 def model_read(model: list[Stored], offset: int, max_bytes: int, upper: int, min_one_batch: bool) -> Expected:
-    """Return how many bytes a read has and where the batches begin that are whole in it."""
+    """Return the bytes of a read, and the base offsets of its complete batches."""
     seen = [each for each in model if offset <= each.last < upper]
     if not seen or offset >= upper:
         return Expected(0, [])

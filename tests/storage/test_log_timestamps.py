@@ -98,7 +98,7 @@ def test_look_up_is_that_of_a_plain_list_of_records(
 
     later = [offset for offset, each in enumerate(flat) if each >= timestamp and offset >= log.log_start_offset]
     expected = TimestampOffset(flat[later[0]], later[0], 4) if later else None
-    # Like Kafka's, the look-up gives up at the first segment with such a timestamp, be its record deleted or not.
+    # As in Kafka, the lookup ends at the first segment with such a timestamp, even if its record is deleted.
     if found is not None or not log.log_start_offset:
         assert found == expected
     newest = log.offset_of_max_timestamp()

@@ -38,7 +38,7 @@ def compressed(codec: Compression, content: bytes, *, count: int) -> bytes:
 
 SHORT = struct.pack(">qi", 0, 40) + batch()[12:52]
 LONG = bytes(2000)
-# In the order in which they are looked for; each has the faults of all that follow too, where that can be.
+# In the order of the checks; each batch also has the faults of later checks, where possible.
 REFUSED = {
     "base offset, and too large, and a wrong CRC": (
         batch(record(LONG), base_offset=7, crc_error=1),

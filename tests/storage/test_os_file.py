@@ -19,7 +19,7 @@ from ..run_counts import examples
 
 
 class FullDisk:
-    """Lets the calls of the operating system write so many bytes and no more."""
+    """Limits the bytes that the write calls of the operating system accept."""
 
     def __init__(self) -> None:
         self.bytes_left: int | None = None

@@ -8,7 +8,7 @@ SNAPSHOT_AT_END = f"{10:020d}.snapshot"
 
 
 def closed_after_deletion(deleted_before: int) -> list[str]:
-    """The files of a log of ten records, closed when those before that offset were deleted."""
+    """Return the files of a closed log of ten records, after deleting the records before an offset."""
     files = MemoryFileSystem()
     log = new_log(file_system=files)
     for base_sequence in range(0, 10, 2):
@@ -23,5 +23,5 @@ def test_closed_log_leaves_a_snapshot_at_its_end() -> None:
 
 
 def test_closed_log_without_records_leaves_none() -> None:
-    """As Kafka 4.3 does, seen in tests/reference/test_same_files.py."""
+    """As in Kafka 4.3; see tests/reference/test_same_files.py."""
     assert SNAPSHOT_AT_END not in closed_after_deletion(10)

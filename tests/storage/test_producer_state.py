@@ -283,7 +283,7 @@ def test_new_expiration_applies_at_once() -> None:
 
 
 def evicted_log(*, version: str = "4.3") -> PartitionLog:
-    """Sequences 0..9 in batches of two, none of which is remembered any more."""
+    """Return a log with sequences 0..9 in batches of two, all evicted from the cache."""
     log = new_log(version=version)
     for sequence in range(0, 10, 2):
         produce(log, sequence, 2)

@@ -28,7 +28,7 @@ from fauxka.storage.cleaning.retained_batch import (
 from ..protocol.batch_bytes import NOW_MS, batch, record, records
 
 CASES = (Path(__file__).parent / "cleaned_batches_4.3.0.txt").read_text().splitlines()
-# Payloads of these depend on the version of a library; what is in them does not.
+# Compressed payloads of these codecs depend on the library version; their content does not.
 NOT_COMPARED_BY_BYTES = (Compression.GZIP, Compression.ZSTD)
 
 KEEP_EMPTY = BatchRetentionResult(BatchRetention.RETAIN_EMPTY)

@@ -132,7 +132,7 @@ def test_transactions_are_collected_as_kafka_does(
 def collected_by_kafka(
     transactions: list[AbortedTransaction], fetch_offset: int, upper_offset: int
 ) -> CollectedTransactions:
-    """Do as TransactionIndex.collectAbortedTxns does, entry by entry."""
+    """Collect transactions like TransactionIndex.collectAbortedTxns, entry by entry."""
     found: list[AbortedTransaction] = []
     for transaction in transactions:
         if transaction.last_offset >= fetch_offset and transaction.first_offset < upper_offset:

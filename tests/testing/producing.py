@@ -3,12 +3,12 @@
 from confluent_kafka import KafkaException, Message, Producer
 
 DELIVERED_SECONDS_MAX = 30
-# As Kafka writes it where a record is in no log.
+# Kafka's offset of a record that is in no log.
 NO_OFFSET = -1
 
 
 def send(bootstrap: str, topic: str = "orders", value: str = "one coffee", *, is_idempotent: bool = True) -> int:
-    """Return the offset that the client was told, NO_OFFSET for none; raises KafkaException."""
+    """Return the reported offset, NO_OFFSET without one; raises KafkaException."""
     producer = Producer(
         {"bootstrap.servers": bootstrap, "enable.idempotence": is_idempotent, "acks": "all", "retry.backoff.ms": 10}
     )

@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from fauxka.testing import AsyncBroker
 
-# The package ships no types.
+# The package has no type hints.
 aiokafka = importlib.import_module("aiokafka")
 
 pytestmark = [pytest.mark.clients, pytest.mark.asyncio]

@@ -20,16 +20,16 @@ def send(bootstrap, topic="orders", partition=0):
 
 @pytest.fixture
 def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    """A folder for tests, in which options that are set for this run do not hold."""
+    """A folder for tests, without the options of this run."""
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
-    # Other plugins take seconds to load; those that are needed are named.
+    # Other plugins take seconds to load; only the required ones are listed.
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     pytester.makeini("[pytest]\naddopts = --strict-markers\nasyncio_default_fixture_loop_scope = function\n")
     return pytester
 
 
 def run_tests(run: pytest.Pytester, *arguments: str) -> pytest.RunResult:
-    # A process of its own, as the plugin may be asked what it has imported.
+    # A separate process, because tests check what the plugin imports.
     plugins = ("-p", "fauxka.pytest_plugin", "-p", "pytest_asyncio.plugin", "-p", "xdist", "-p", "no:cacheprovider")
     return run.runpytest_subprocess(*plugins, *arguments, timeout=120)
 

@@ -13,7 +13,7 @@ from .producing import NO_OFFSET, send
 
 pytestmark = pytest.mark.clients
 
-# Those that a client gets over without waiting for its request timeout.
+# The recipes that a client survives without waiting for its request timeout.
 RULES = (
     recipes.lost_ack("close", topic="orders"),
     recipes.lost_ack("reset", topic="orders"),
