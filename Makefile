@@ -13,6 +13,9 @@ BIN := $(VENV)/bin
 # The first Python that is new enough, under any of its usual names.
 PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name && break; done)
+# Some machines forbid bytecode files. Then each of the processes that the tests start compiles every module again, which
+# doubles the time of a run.
+export PYTHONDONTWRITEBYTECODE :=
 # The groups that `make test` leaves out. docs/testing.md has the table.
 SLOWER := spark or spark_versions or reference or image or simulation or crash or packaging or deep or java or go
 # Groups that run in one process: a JVM that uses every processor, or one image for all tests.
