@@ -6,7 +6,6 @@ A node follows the metadata image as a publisher of the controller. It is the on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..protocol.error_codes import ErrorCode
@@ -56,6 +55,8 @@ class Node:
             self.image, clock, self._with_faults(file_system), emulated_version, self.file_faults
         )
         self.produce_routes: ProduceRoutes = {}
+        self._coordinators: Coordinators | None = None
+        self._fetch_sessions: FetchSessions | None = None
 
     def _with_faults(self, file_system: FileSystem) -> FileSystem:
         return file_system if self.file_faults is None else self.file_faults.wrap(file_system)
@@ -65,24 +66,23 @@ class Node:
         """The configs that are in force now."""
         return self.image.configs.current
 
-    @cached_property
+    @property
     def coordinators(self) -> Coordinators:
         """The coordinators. Their package is loaded on first use."""
-        from .coordinators.coordinators import Coordinators
+        if self._coordinators is None:
+            from .coordinators.coordinators import Coordinators
 
-        return Coordinators(self.controller, self.replicas)
+            self._coordinators = Coordinators(self.controller, self.replicas)
+        return self._coordinators
 
     @property
-    def used_coordinators(self) -> Coordinators | None:
-        """The coordinators, or None before their first use."""
-        return self.coordinators if "coordinators" in vars(self) else None
-
-    @cached_property
     def fetch_sessions(self) -> FetchSessions:
         """The incremental fetch sessions of consumers (KIP-227), loaded on first use."""
-        from .replica.fetch_sessions import FetchSessions
+        if self._fetch_sessions is None:
+            from .replica.fetch_sessions import FetchSessions
 
-        return FetchSessions(self.config.max_incremental_fetch_session_cache_slots)
+            self._fetch_sessions = FetchSessions(self.config.max_incremental_fetch_session_cache_slots)
+        return self._fetch_sessions
 
     # -- MetadataPublisher
 
@@ -99,8 +99,8 @@ class Node:
         """Delete the partitions of the topics, and what the coordinators store about them."""
         self.produce_routes.clear()
         self.replicas.remove_partitions(topics)
-        if self.used_coordinators is not None:
-            self.used_coordinators.topics_removed(topics)
+        if self._coordinators is not None:
+            self._coordinators.topics_removed(topics)
 
     def complete_waiting(self) -> None:
         """Complete the requests that wait for removed partitions."""
@@ -127,11 +127,10 @@ class Node:
 
         Returns the detached coordinators for the caller to unload, or None if they were never used.
         """
-        taken = self.used_coordinators
+        taken = self._coordinators
         if taken is not None:
             taken.abandon()
-        for created_on_use in ("coordinators", "fetch_sessions"):
-            vars(self).pop(created_on_use, None)
+        self._coordinators = self._fetch_sessions = None
         return taken
 
     def drop_memory(self) -> None:

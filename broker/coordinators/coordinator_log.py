@@ -213,7 +213,9 @@ class CoordinatorLog:
     def _logs(self) -> Iterator[tuple[int, PartitionLog]]:
         """Yield the partition indexes and logs that have records."""
         topic = self._controller.image.find_topic(INTERNAL_TOPICS[self._type].name)
-        for partition in [] if topic is None else self._replicas.partitions_of(topic):
+        if topic is None:
+            return
+        for partition in self._replicas.partitions_of(topic):
             log = partition.find_log()
             if log is not None and log.log_end_offset > log.log_start_offset:
                 yield partition.index, log

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from ...protocol import fetch_codec
 from ...protocol.api_keys import APIS, Api, ApiKey
 from ...protocol.request_facts import RequestFacts, read_request_facts
@@ -35,18 +33,24 @@ class OwnedRequest(RequestContext):
         self.api: Api = APIS[ApiKey(context.api_key)]
         self.body = self._frame[self._body_start :]
         self.size = len(self._frame)
+        self._facts: RequestFacts | None = None
 
     @property
     def api_name(self) -> str:
         """Kafka's name of the API."""
         return self.api.name
 
-    @cached_property
+    @property
     def facts(self) -> RequestFacts:
         """The topics, partitions and batches in the body. Raises FrameError if the body does not decode.
 
         For an incremental Fetch these are the partitions of the request and those of its session.
         """
+        if self._facts is None:
+            self._facts = self._read_facts()
+        return self._facts
+
+    def _read_facts(self) -> RequestFacts:
         facts = read_request_facts(self.api, self.api_version, self.body, self.node.image.topic_name_of)
         if self.api.key is ApiKey.FETCH:
             in_session = self._session_partitions()

@@ -47,10 +47,11 @@ def _topics(node: NodeServices, request: DescribeLogDirsRequest) -> list[Describ
     results: list[DescribeLogDirsTopic] = []
     for name in node.image.topics if request.topics is None else wanted:
         topic = node.image.find_topic(name)
-        partitions = [] if topic is None else node.replicas.partitions_of(topic)
+        if topic is None:
+            continue
         described = [
             DescribeLogDirsPartition(partition_index=each.index, partition_size=each.log.size_bytes)
-            for each in partitions
+            for each in node.replicas.partitions_of(topic)
             if request.topics is None or each.index in wanted[name]
         ]
         if described:
