@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from ...storage.append_result import AppendResult
     from ...storage.coordinator_batch import TransactionMarker
     from ..replica.partition import Partition
-    from .coordinator_log import CoordinatorLog
     from .group.group_registry import GroupRegistry
     from .group.rebalance import Rebalance
 
@@ -45,7 +44,7 @@ class Coordinators:
         return not self._is_abandoned
 
     def abandon(self) -> None:
-        """Reject all later appends, because the node died or was reset."""
+        """Reject all later appends, because the node crashed or was reset."""
         self._is_abandoned = True
 
     def coordinator_log(self, coordinator_type: CoordinatorType) -> CoordinatorLog:

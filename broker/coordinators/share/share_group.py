@@ -157,10 +157,8 @@ class ShareGroup:
             case ShareGroupMetadata() as value:
                 self.group_epoch, self.metadata_hash = value.epoch, value.metadata_hash
             case ShareMemberMetadata() as value:
-                known = self.members.get(member_id)
-                self.members[member_id] = (
-                    ShareMember(member_id, value) if known is None else replace(known, metadata=value)
-                )
+                before = self.members.get(member_id) or ShareMember(member_id, value)
+                self.members[member_id] = replace(before, metadata=value)
             case ShareCurrentAssignment() as value:
                 self.members[member_id] = replace(
                     self.members[member_id],

@@ -188,10 +188,7 @@ class TransactionCoordinator:
     # -- administration
 
     def describe(self, transactional_id: str) -> TransactionMetadata:
-        """Return the metadata of the transactional id.
-
-        Raises KafkaError: INVALID_REQUEST, NOT_COORDINATOR, TRANSACTIONAL_ID_NOT_FOUND.
-        """
+        """Return the metadata. Raises KafkaError: INVALID_REQUEST, NOT_COORDINATOR, TRANSACTIONAL_ID_NOT_FOUND."""
         return self._metadata_of(transactional_id, missing=ErrorCode.TRANSACTIONAL_ID_NOT_FOUND)
 
     def list_all(self) -> list[TransactionMetadata]:
