@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.coordinators.group.consumer_subscription import find_subscribed_topics
+from fauxka.broker.coordinators.group.group_member import find_subscribed_topics
 from fauxka.protocol.batches.records import Record
 from fauxka.protocol.kafka_uuid import uuid_text
 from fauxka.protocol.primitives import ZERO_UUID

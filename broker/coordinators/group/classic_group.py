@@ -22,9 +22,16 @@ from ....protocol.messages.join_group import JoinGroupResponse, JoinGroupRespons
 from ....protocol.messages.sync_group import SyncGroupResponse
 from ....protocol.stored_records.group_log_records import GroupMetadataKey
 from ..coordinator_log import CoordinatorRecord
-from .consumer_subscription import CONSUMER_PROTOCOL_TYPE, find_subscribed_topics
 from .group import CheckOffset, GroupType, OffsetCommitter, accept_any_offset
-from .group_member import GroupMember, has_common_protocol, join_error, select_protocol, sync_error
+from .group_member import (
+    CONSUMER_PROTOCOL_TYPE,
+    GroupMember,
+    find_subscribed_topics_of,
+    has_common_protocol,
+    join_error,
+    select_protocol,
+    sync_error,
+)
 from .group_timers import GroupTimers
 
 if TYPE_CHECKING:
@@ -322,27 +329,20 @@ class ClassicGroup:
         for member in members:
             self.add(member)
         self.state = GroupState.STABLE if members else GroupState.EMPTY
-        self.subscribed_topics = self._compute_subscribed_topics()
+        self.subscribed_topics = self._find_subscribed_topics()
 
     def begin_generation(self) -> None:
         """Start the next generation with the present members: CompletingRebalance, or Empty without members."""
         self.generation_id += 1
         self.protocol_name = select_protocol(list(self.members.values())) if self.members else None
-        self.subscribed_topics = self._compute_subscribed_topics()
+        self.subscribed_topics = self._find_subscribed_topics()
         self.transition_to(GroupState.COMPLETING_REBALANCE if self.members else GroupState.EMPTY)
         self.pending_sync_members.clear()
 
-    def _compute_subscribed_topics(self) -> frozenset[str] | None:
+    def _find_subscribed_topics(self) -> frozenset[str] | None:
         if not self.uses_consumer_protocol:
             return None
-        topics: set[str] = set()
-        for member in self.members.values():
-            assert self.protocol_name is not None
-            of_member = find_subscribed_topics(member.metadata_of(self.protocol_name))
-            if of_member is None:
-                return None
-            topics |= of_member
-        return frozenset(topics)
+        return find_subscribed_topics_of(self.members.values(), self.protocol_name)
 
     # -- responses, in the newest version of each API
 

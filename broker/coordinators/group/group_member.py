@@ -1,4 +1,4 @@
-"""A member of a classic group, its pending requests, and the vote of the members on the assignment protocol."""
+"""A member of a classic group, its pending requests and subscription, and the vote on the assignment protocol."""
 
 from __future__ import annotations
 
@@ -6,10 +6,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ....protocol.error_codes import ErrorCode
+from ....protocol.frames import FrameError
 from ....protocol.messages.join_group import JoinGroupResponse
 from ....protocol.messages.sync_group import SyncGroupResponse
+from ....protocol.primitives import Reader
 from ...runtime.deferred import Deferred
 from ..java_hash_tables import java_hash_order
+
+# The protocol type of consumers. Other types ("connect") encode their metadata in another way.
+CONSUMER_PROTOCOL_TYPE = "consumer"
+
+# The size of an empty topic name. It bounds the count of topics, which is any 32-bit number.
+TOPIC_BYTES_MIN = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +109,38 @@ def select_protocol(members: Sequence[GroupMember]) -> str:
         vote = next(p.name for p in member.protocols if has_common_protocol(members, [p.name]))
         votes[vote] = votes.get(vote, 0) + 1
     return max(java_hash_order(votes), key=lambda name: votes[name])
+
+
+def find_subscribed_topics(metadata: bytes) -> frozenset[str] | None:
+    """Return the topics of a ConsumerProtocolSubscription; None if the bytes are not one.
+
+    Only the fields of version 0 are read. Every version begins with them.
+    Source: ClassicGroup.computeSubscribedTopics, Kafka 4.3.0.
+    """
+    reader = Reader(metadata)
+    try:
+        if reader.int16() < 0:
+            return None
+        count = reader.int32()
+        if count < 0 or count * TOPIC_BYTES_MIN > len(metadata):
+            return None
+        topics = frozenset(reader.string() for _ in range(count))
+        reader.nullable_data()
+    except FrameError:
+        return None
+    return topics
+
+
+def find_subscribed_topics_of(members: Iterable[GroupMember], protocol_name: str | None) -> frozenset[str] | None:
+    """Return the topics to which consumers are subscribed; None if one subscription cannot be decoded."""
+    topics: set[str] = set()
+    for member in members:
+        assert protocol_name is not None, "a group with members has a protocol"
+        of_member = find_subscribed_topics(member.metadata_of(protocol_name))
+        if of_member is None:
+            return None
+        topics |= of_member
+    return frozenset(topics)
 
 
 def join_error(error_code: ErrorCode, member_id: str = "") -> JoinGroupResponse:

@@ -6,6 +6,7 @@ Source: GroupCoordinatorService and SharePartitionManager, Kafka 4.3.0.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -17,8 +18,7 @@ from ....protocol.stored_records.share_state_records import ShareKey
 from ...runtime.deferred import Deferred
 from . import simple_assignor
 from .heartbeats import ShareHeartbeats
-from .reset_offset import first_offset
-from .settings import ShareGroupSettings
+from .settings import BY_DURATION, EARLIEST, ShareGroupSettings
 from .share_group import ShareGroup, ShareMember
 from .share_partition import SharePartition
 from .share_sessions import ShareSession, ShareSessions
@@ -26,6 +26,7 @@ from .share_state import NO_OFFSET, ShareStates
 
 if TYPE_CHECKING:
     from ....protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
+    from ....storage.partition_log import PartitionLog
     from ...replica.partition import Partition
     from ...replica.replica_manager import ReplicaManager
     from ..consumer.heartbeats import Client
@@ -41,6 +42,9 @@ R = TypeVar("R")
 UNKNOWN_MESSAGE = "This server does not host this topic-partition."
 # The epoch of the states of a group that does not exist yet.
 NO_GROUP_EPOCH = 1
+# PnDTnHnMn.nS, the format of java.time.Duration.
+_DURATION = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?", re.IGNORECASE)
+_SECONDS = (86_400, 3_600, 60, 1)
 
 
 class ShareOffset(NamedTuple):
@@ -149,7 +153,7 @@ class ShareGroups:
         start_offset = state.start_offset
         if start_offset == NO_OFFSET:
             reset = self.settings.auto_offset_reset(key.group_id)
-            start_offset = first_offset(partition.log, reset, self._replicas.clock.now_ms())
+            start_offset = _initial_offset(partition.log, reset, self._replicas.clock.now_ms())
         return SharePartition(
             start_offset,
             state.batches,
@@ -279,3 +283,26 @@ class ShareGroups:
         self._partitions.clear()
         for each in partitions:
             each.close()
+
+
+def _initial_offset(log: PartitionLog, reset: str, now_ms: int) -> int:
+    """Return the log start offset, the high watermark, or the offset of the first record of the duration.
+
+    reset: share.auto.offset.reset of the group, which has never consumed the partition.
+    Source: ShareGroupAutoOffsetResetStrategy, SharePartition.startOffsetDuringInitialization, Kafka 4.3.0.
+    """
+    if reset == EARLIEST:
+        return log.log_start_offset
+    if reset.startswith(BY_DURATION):
+        found = log.offset_for_timestamp(now_ms - _duration_ms(reset.removeprefix(BY_DURATION)))
+        if found is not None:
+            return found.offset
+    return log.high_watermark
+
+
+def _duration_ms(text: str) -> int:
+    """Return a duration in ms. Returns 0 for another text, which the config validation never accepts."""
+    parts = _DURATION.fullmatch(text)
+    if parts is None:
+        return 0
+    return round(1000 * sum(float(part or 0) * seconds for part, seconds in zip(parts.groups(), _SECONDS, strict=True)))

@@ -6,8 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fauxka.broker.coordinators.group.consumer_subscription import find_subscribed_topics
-from fauxka.broker.coordinators.group.group_member import GroupMember, MemberProtocol, select_protocol
+from fauxka.broker.coordinators.group.group_member import (
+    GroupMember,
+    MemberProtocol,
+    find_subscribed_topics,
+    select_protocol,
+)
 from fauxka.broker.coordinators.group.group_timers import GroupTimers
 from fauxka.broker.coordinators.internal_topics import is_share_key, partition_index_of_key
 from fauxka.broker.coordinators.java_hash_tables import java_hash_order
