@@ -11,7 +11,8 @@ Source: ByteBufferAccessor, ByteUtils and the generated *Data.read methods, Kafk
 """
 
 import struct
-from typing import Never
+from collections.abc import Callable, Mapping
+from typing import Never, Self, TypeVar
 
 from .frames import FrameError
 from .wire_writer import (
@@ -43,6 +44,8 @@ __all__ = [
     "Writer",
     "required",
 ]
+
+T = TypeVar("T")
 
 # Each byte holds seven bits, so 32 bits need 5 bytes. A sixth byte is rejected.
 VARINT_BYTES_MAX = 5
@@ -320,6 +323,19 @@ class Reader:
         """Raise FrameError unless position is at the end of a tagged field. end: as tagged_field_end returned it."""
         if self.position != end:
             raise FrameError(f"the value of a tagged field ends at position {self.position}, its size says {end}")
+
+    def tagged_fields(self, read_by_tag: Mapping[int, Callable[[Self], T]]) -> dict[int, T]:
+        """Read all tagged fields and return the values of the known tags. read_by_tag: the method for each tag."""
+        values: dict[int, T] = {}
+        for _ in range(self.tagged_field_count()):
+            tag = self.unsigned_varint()
+            end = self.tagged_field_end()
+            if tag in read_by_tag:
+                values[tag] = read_by_tag[tag](self)
+                self.end_tagged_field(end)
+            else:
+                self.position = end
+        return values
 
     def skip_tagged_fields(self) -> None:
         """Skip all tagged fields."""

@@ -279,16 +279,7 @@ class RegularExpression:
 
 def _read_tagged(reader: Reader, read: Callable[[Reader], T], default: T) -> T:
     """Read the tagged fields, and return the value of tag _TAG, or default."""
-    value = default
-    for _ in range(reader.tagged_field_count()):
-        tag = reader.unsigned_varint()
-        end = reader.tagged_field_end()
-        if tag == _TAG:
-            value = read(reader)
-            reader.end_tagged_field(end)
-        else:
-            reader.position = end
-    return value
+    return reader.tagged_fields({_TAG: read}).get(_TAG, default)
 
 
 def _write_tagged_int64(writer: Writer, value: int) -> None:

@@ -21,9 +21,8 @@ NO_TIMEOUT = -1
 
 _VALUE_VERSION_MAX = 4
 _FLEXIBLE_SINCE = 4
-# The one tagged field and its size.
+# The one tagged field.
 _TOPIC_ID_TAG = 0
-_UUID_BYTES = 16
 
 _EXPIRE_TIMESTAMP_VERSION = 1
 _LEADER_EPOCH_SINCE = 3
@@ -101,7 +100,9 @@ class OffsetCommitValue:
             metadata=reader.compact_string() if flexible else reader.string(),
             commit_timestamp=reader.int64(),
             expire_timestamp=reader.int64() if version == _EXPIRE_TIMESTAMP_VERSION else NO_TIMESTAMP,
-            topic_id=_read_topic_id(reader) if flexible else ZERO_UUID,
+            topic_id=reader.tagged_fields({_TOPIC_ID_TAG: Reader.uuid}).get(_TOPIC_ID_TAG, ZERO_UUID)
+            if flexible
+            else ZERO_UUID,
         )
 
     def encode(self) -> bytes:
@@ -262,24 +263,7 @@ def _read_version(reader: Reader) -> int:
     return version
 
 
-def _read_topic_id(reader: Reader) -> bytes:
-    topic_id = ZERO_UUID
-    for _ in range(reader.tagged_field_count()):
-        tag = reader.unsigned_varint()
-        end = reader.tagged_field_end()
-        if tag == _TOPIC_ID_TAG:
-            topic_id = reader.uuid()
-            reader.end_tagged_field(end)
-        else:
-            reader.position = end
-    return topic_id
-
-
 def _write_topic_id(writer: Writer, topic_id: bytes) -> None:
-    if topic_id == ZERO_UUID:
-        writer.unsigned_varint(0)
-        return
-    writer.unsigned_varint(1)
-    writer.unsigned_varint(_TOPIC_ID_TAG)
-    writer.unsigned_varint(_UUID_BYTES)
-    writer.uuid(topic_id)
+    field = Writer()
+    field.uuid(topic_id)
+    writer.tagged_fields([] if topic_id == ZERO_UUID else [(_TOPIC_ID_TAG, field)])

@@ -99,7 +99,7 @@ class ShareStateValue:
             state_epoch=state_epoch,
             leader_epoch=leader_epoch,
             start_offset=start_offset,
-            delivery_complete_count=_read_count(reader),
+            delivery_complete_count=reader.tagged_fields({_TAG: Reader.int32}).get(_TAG, UNKNOWN_COUNT),
             create_timestamp=create_timestamp,
             write_timestamp=write_timestamp,
             batches=batches,
@@ -149,16 +149,3 @@ def _read_batch(reader: Reader) -> StateBatch:
     if state not in list(DeliveryState):
         raise FrameError(f"delivery state {state}; allowed: {', '.join(str(int(each)) for each in DeliveryState)}")
     return StateBatch(first_offset, last_offset, DeliveryState(state), delivery_count)
-
-
-def _read_count(reader: Reader) -> int:
-    count = UNKNOWN_COUNT
-    for _ in range(reader.tagged_field_count()):
-        tag = reader.unsigned_varint()
-        end = reader.tagged_field_end()
-        if tag == _TAG:
-            count = reader.int32()
-            reader.end_tagged_field(end)
-        else:
-            reader.position = end
-    return count

@@ -27,6 +27,18 @@ _PREVIOUS_PRODUCER_ID_TAG = 0
 _NEXT_PRODUCER_ID_TAG = 1
 _CLIENT_VERSION_TAG = 2
 _NEXT_PRODUCER_EPOCH_TAG = 3
+_READ_BY_TAG = {
+    _PREVIOUS_PRODUCER_ID_TAG: Reader.int64,
+    _NEXT_PRODUCER_ID_TAG: Reader.int64,
+    _CLIENT_VERSION_TAG: Reader.int16,
+    _NEXT_PRODUCER_EPOCH_TAG: Reader.int16,
+}
+_WRITE_BY_TAG = {
+    _PREVIOUS_PRODUCER_ID_TAG: Writer.int64,
+    _NEXT_PRODUCER_ID_TAG: Writer.int64,
+    _CLIENT_VERSION_TAG: Writer.int16,
+    _NEXT_PRODUCER_EPOCH_TAG: Writer.int16,
+}
 
 # The size of a topic without name and partitions: in version 1 two lengths and the tagged fields, of one byte each.
 _TOPIC_BYTES_MIN = 3
@@ -78,7 +90,7 @@ class TransactionLogValue:
         is_flexible = version >= FLEXIBLE_SINCE
         partitions = _read_partitions(reader, is_flexible=is_flexible)
         last_update_ms, start_ms = reader.int64(), reader.int64()
-        tagged = _read_tagged(reader) if is_flexible else {}
+        tagged = reader.tagged_fields(_READ_BY_TAG) if is_flexible else {}
         return cls(
             producer_id=producer_id,
             producer_epoch=producer_epoch,
@@ -110,20 +122,18 @@ class TransactionLogValue:
         return writer.getvalue()
 
     def _write_tagged(self, writer: Writer) -> None:
-        fields: list[tuple[int, bytes]] = []
-        if self.previous_producer_id != NO_PRODUCER_ID:
-            fields.append((_PREVIOUS_PRODUCER_ID_TAG, self.previous_producer_id.to_bytes(8, "big", signed=True)))
-        if self.next_producer_id != NO_PRODUCER_ID:
-            fields.append((_NEXT_PRODUCER_ID_TAG, self.next_producer_id.to_bytes(8, "big", signed=True)))
-        if self.client_transaction_version:
-            fields.append((_CLIENT_VERSION_TAG, self.client_transaction_version.to_bytes(2, "big", signed=True)))
-        if self.next_producer_epoch != NO_PRODUCER_EPOCH:
-            fields.append((_NEXT_PRODUCER_EPOCH_TAG, self.next_producer_epoch.to_bytes(2, "big", signed=True)))
-        writer.unsigned_varint(len(fields))
-        for tag, data in fields:
-            writer.unsigned_varint(tag)
-            writer.unsigned_varint(len(data))
-            writer.buffer += data
+        fields: list[tuple[int, Writer]] = []
+        for tag, value, default in (
+            (_PREVIOUS_PRODUCER_ID_TAG, self.previous_producer_id, NO_PRODUCER_ID),
+            (_NEXT_PRODUCER_ID_TAG, self.next_producer_id, NO_PRODUCER_ID),
+            (_CLIENT_VERSION_TAG, self.client_transaction_version, 0),
+            (_NEXT_PRODUCER_EPOCH_TAG, self.next_producer_epoch, NO_PRODUCER_EPOCH),
+        ):
+            if value != default:
+                field = Writer()
+                _WRITE_BY_TAG[tag](field, value)
+                fields.append((tag, field))
+        writer.tagged_fields(fields)
 
 
 def encode_key(transactional_id: str) -> bytes:
@@ -180,18 +190,3 @@ def _write_partitions(writer: Writer, partitions: Mapping[str, list[int]] | None
             writer.int32(index)
         if is_flexible:
             writer.unsigned_varint(0)
-
-
-def _read_tagged(reader: Reader) -> dict[int, int]:
-    tagged: dict[int, int] = {}
-    for _ in range(reader.tagged_field_count()):
-        tag = reader.unsigned_varint()
-        end = reader.tagged_field_end()
-        if tag in (_PREVIOUS_PRODUCER_ID_TAG, _NEXT_PRODUCER_ID_TAG):
-            tagged[tag] = reader.int64()
-        elif tag in (_CLIENT_VERSION_TAG, _NEXT_PRODUCER_EPOCH_TAG):
-            tagged[tag] = reader.int16()
-        else:
-            reader.position = end
-        reader.end_tagged_field(end)
-    return tagged
