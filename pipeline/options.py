@@ -127,9 +127,11 @@ def _is_committed(text: str) -> bool:
 
 
 def _view(text: str) -> ViewName:
-    if text not in ("records", "batches"):
-        raise BadOption(f"view: must be records or batches, not {text}")
-    return cast(ViewName, text)
+    match text:
+        case "records" | "batches":
+            return text
+        case _:
+            raise BadOption(f"view: must be records or batches, not {text}")
 
 
 def _addresses(bootstrap: str | None) -> tuple[tuple[str, int], ...]:

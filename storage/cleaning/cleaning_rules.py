@@ -80,8 +80,9 @@ class CleaningRules:
         else:
             retention = BatchRetention.DELETE if is_discarded else BatchRetention.DELETE_EMPTY
         verdict = BatchRetentionResult(retention, is_discardable and header.is_control)
-        all_or_none = is_discarded or header.is_control
-        is_kept = (lambda fields, key: not is_discarded) if all_or_none else self._filter_of(header)
+        is_kept = self._filter_of(header)
+        if is_discarded or header.is_control:
+            is_kept = _discard_all if is_discarded else _keep_all
         return retained_batch(header, batch, verdict, is_kept, self._new_delete_horizon_ms)
 
     def _filter_of(self, header: BatchHeader) -> RecordFilter:
@@ -106,3 +107,11 @@ class CleaningRules:
         if aborts:
             self._transactions.retained = []
         return aborts
+
+
+def _keep_all(_fields: RecordFields, _key: bytes | None) -> bool:
+    return True
+
+
+def _discard_all(_fields: RecordFields, _key: bytes | None) -> bool:
+    return False
