@@ -34,7 +34,7 @@ class RegexSearch:
     def run(self, done: Callable[[], None], is_wanted: Callable[[], bool]) -> None:
         """Call done when all names are matched: before the return if one piece is enough, else from the event loop.
 
-        The search ends without a call of done when is_wanted returns False between two pieces.
+        The search ends without a call of done when is_wanted returns False between two pieces, and at shutdown.
         """
         if self.run_piece():
             done()
@@ -76,4 +76,9 @@ class RegexSearch:
             else:
                 self._run_in_thread(done, is_wanted)
 
-        asyncio.get_running_loop().run_in_executor(None, self.run_piece).add_done_callback(piece_done)
+        try:
+            piece = asyncio.get_running_loop().run_in_executor(None, self.run_piece)
+        except RuntimeError:
+            # The executor is shut down, because the event loop is about to close.
+            return
+        piece.add_done_callback(piece_done)

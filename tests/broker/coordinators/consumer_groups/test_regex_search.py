@@ -141,6 +141,20 @@ async def test_a_search_that_is_not_wanted_any_more_ends(matched_in: list[tuple[
     assert len(matched_in) == 1
 
 
+@pytest.mark.asyncio
+async def test_a_search_ends_when_the_event_loop_shuts_down(matched_in: list[tuple[str, int]]) -> None:
+    failures: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: failures.append(context))
+    done: list[bool] = []
+
+    RegexSearch([COSTLY], COSTLY_NAMES).run(lambda: done.append(True), lambda: True)
+    await wait_for_threads()
+
+    assert failures == []
+    assert done == []
+    assert len(matched_in) == 1
+
+
 async def wait_for_epoch(harness: ConsumerGroupHarness, epoch: int) -> None:
     """Return when the group has the epoch."""
     async with asyncio.timeout(SECONDS_MAX):
