@@ -1,1 +1,1 @@
-"""Share groups (KIP-932): several consumers of a partition, each record acknowledged by itself."""
+"""Share groups (KIP-932): several consumers of a partition, each record is acknowledged separately."""

@@ -54,7 +54,7 @@ InitializeStates = Callable[[str, int, Iterable[StateTopic]], None]
 
 @dataclass(slots=True)
 class _Change:
-    """The unchanged group and the records of a change of it."""
+    """A group, and the records of its next change."""
 
     group: ShareGroup
     records: list[ShareGroupRecord]
@@ -207,7 +207,7 @@ class ShareHeartbeats:
         return simple_assignor.assign(subscriptions, initialized, group.target_assignments)
 
     def _add_pending_states(self, change: _Change, members: Mapping[str, ShareMember]) -> None:
-        """Add the subscribed partitions without a state to those whose state will be initialized."""
+        """Add the subscribed partitions without a state to the pending ones."""
         before = change.group.state_partitions
         topics = (*before.initializing, *before.initialized)
         present = {(topic.topic_id, index) for topic in topics for index in topic.partitions}
