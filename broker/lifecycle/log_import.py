@@ -1,6 +1,6 @@
 """Imports the partition folders of another broker, such as a real Kafka: read in place, or copied into a data folder.
 
-Nothing is written to the folder. A shared lock keeps brokers from using it during the import.
+Nothing is written to the folder. A shared lock keeps brokers from using it until `close`.
 """
 
 from __future__ import annotations
