@@ -21,7 +21,6 @@ TOPIC_RESOURCE = 2
 NO_BROKER_EPOCH = -1
 
 _INT32 = Struct(">i")
-_UUID_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
