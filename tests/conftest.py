@@ -32,6 +32,9 @@ GROUPS = (
 # A folder whose tests need a package of half a gigabyte, which only the slower groups install.
 PACKAGE_OF_FOLDER = {"spark": "pyspark"}
 
+# Hypothesis shrinks for up to 300 s, which is also the timeout of all other tests.
+PROPERTY_TEST_SECONDS_MAX = 900
+
 left_out: pytest.StashKey[dict[str, int]] = pytest.StashKey()
 
 
@@ -40,6 +43,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for group, programs in PROGRAMS_OF_GROUP.items():
         if item.get_closest_marker(group) is not None:
             need(*programs, group=f"the group {group}")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave property tests the time to shrink a failing example, and to report it."""
+    for item in items:
+        if item.get_closest_marker("hypothesis") is not None and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(PROPERTY_TEST_SECONDS_MAX))
 
 
 def pytest_configure(config: pytest.Config) -> None:
