@@ -154,12 +154,13 @@ class LogValidator:
             summary = summarize_records(data, position, header.records_count, is_rebuilt or not codec)
         except (InvalidRecords, OverlongRecordLength) as error:
             raise _refusal_of_records(error, codec, log_start_offset) from None
-        greatest = header.base_timestamp + summary.greatest_timestamp_delta
+        base_timestamp = header.base_timestamp
+        greatest = base_timestamp + summary.greatest_timestamp_delta
         is_type_set = header.attributes & TIMESTAMP_TYPE_BIT != 0
         if (
             is_type_set
             or greatest > now_ms + self._after_max_ms
-            or header.base_timestamp + summary.least_timestamp_delta < now_ms - self._before_max_ms
+            or base_timestamp + summary.least_timestamp_delta < now_ms - self._before_max_ms
             or (self._needs_keys and not summary.are_keys_present)
         ):
             rules = RecordRules(self._config, self._topic_partition, now_ms, is_type_set)
@@ -171,7 +172,7 @@ class LogValidator:
                 "the offset deltas of the compressed records do not count from 0",
                 log_start_offset=log_start_offset,
             )
-        return data, position, max(greatest, NO_TIMESTAMP)
+        return data, position, greatest if greatest > NO_TIMESTAMP else NO_TIMESTAMP
 
     def _find_timestamp_of_single(self, header: BatchHeader, batch: memoryview, now_ms: int) -> int | None:
         """Return the timestamp of a valid uncompressed record; None if the full check must decide."""

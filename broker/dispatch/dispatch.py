@@ -19,7 +19,14 @@ from ...protocol.primitives import Reader
 from .. import handlers
 from ..replica.disk_fault_injector import NoFileFaults, delay_response
 from ..requests.fault_ports import NO_RESPONSE, PENDING, RESPONDED
-from ..requests.request_context import HEADER_START_BYTES, ConnectionInfo, RequestContext, RequestHandler
+from ..requests.request_context import (
+    HEADER_START_BYTES,
+    NO_HEADER,
+    ConnectionInfo,
+    RequestContext,
+    RequestHandler,
+    Route,
+)
 from ..runtime.deferred import Buffers, Deferred
 
 if TYPE_CHECKING:
@@ -37,19 +44,6 @@ _PRODUCE = int(ApiKey.PRODUCE)
 # Larger requests, such as a Fetch of hundreds of partitions, are observed without their body.
 OBSERVED_BODY_BYTES_MAX = 4096
 _API_KEYS = {int(key): key for key in ApiKey}
-
-
-class Route:
-    """The handler of one API version. is_flexible: the request header has tagged fields."""
-
-    __slots__ = ("api_key", "api_version", "handler", "is_flexible")
-
-    def __init__(self, api_key: int, api_version: int, handler: RequestHandler, *, is_flexible: bool) -> None:
-        """api_key, api_version: as in the request header."""
-        self.api_key = api_key
-        self.api_version = api_version
-        self.handler = handler
-        self.is_flexible = is_flexible
 
 
 class NoFaults:
@@ -140,7 +134,18 @@ class Dispatcher:
         context.batches = None
         context.error_code = 0
         context.request_id = 0
-        route, position = self._read_header(context, frame, start, end)
+        context.request_start = start
+        position = start + context.header_bytes
+        api_and_version, correlation_id, rest = context.unpack_header(frame, start) if position <= end else NO_HEADER
+        route = context.route
+        if route is not None and rest == context.header_rest and api_and_version == context.api_and_version:
+            # The requests of a connection mostly differ in their correlation ids only: one comparison reads the header.
+            context.correlation_id = correlation_id
+            # The handler of ApiVersions changes both for its response.
+            context.api_version = route.api_version
+            context.is_flexible = route.is_flexible
+        else:
+            route, position = self._read_new_header(context, frame, start, end)
         if self.observer is not None:
             is_kept = route.api_key != _PRODUCE and end - position <= OBSERVED_BODY_BYTES_MAX
             context.kept_body = bytes(frame[position:end]) if is_kept else None
@@ -173,23 +178,8 @@ class Dispatcher:
                 response.request_id = request_id
         return delay_response(response, self._file_faults, context.node.clock) if is_late else response
 
-    def _read_header(self, context: RequestContext, frame: memoryview, start: int, end: int) -> tuple[Route, int]:
-        """Fill the context from the request header. Returns the route and the position of the body."""
-        context.request_start = start
-        position = start + context.header_bytes
-        if position <= end:
-            # The requests of a connection mostly differ in their correlation ids only: one comparison reads the header.
-            api_and_version, correlation_id, rest = context.unpack_header(frame, start)
-            route = self._routes.get(api_and_version)
-            if rest == context.header_rest and route is not None and route.is_flexible == context.is_header_flexible:
-                context.correlation_id = correlation_id
-                context.api_key = route.api_key
-                context.api_version = route.api_version
-                context.is_flexible = route.is_flexible
-                return route, position
-        return self._read_new_header(context, frame, start, end)
-
     def _read_new_header(self, context: RequestContext, frame: memoryview, start: int, end: int) -> tuple[Route, int]:
+        """Fill the context from the request header. Returns the route and the position of the body."""
         position = start + _HEADER.size
         if position > end:
             raise FrameError(f"a request header of {end - start} bytes; {_HEADER.size} are the least")
@@ -201,7 +191,7 @@ class Dispatcher:
         position = _read_client_id(context, frame, position, client_id_bytes, end)
         if route.is_flexible:
             position = _skip_tags(frame, position, end)
-        context.keep_header(bytes(frame[start + HEADER_START_BYTES : position]), is_flexible=route.is_flexible)
+        context.keep_header(api_and_version, bytes(frame[start + HEADER_START_BYTES : position]), route)
         return route, position
 
     def _load_route(self, api_and_version: int) -> Route:

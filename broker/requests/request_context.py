@@ -35,6 +35,8 @@ logger = logging.getLogger(__name__)
 _HEADER_START_FORMAT = ">Ii"
 _HEADER_START = Struct(_HEADER_START_FORMAT + "0s")
 HEADER_START_BYTES = _HEADER_START.size
+# Stands for a header that is shorter than the last one; it equals no header.
+NO_HEADER = (-2, 0, b"")
 # Client ids are short; one of 32 KB is not worth its memory for each connection.
 _HEADER_BYTES_KEPT_MAX = 512
 
@@ -135,6 +137,33 @@ class ConnectionInfo:
         return self.listener.name
 
 
+class RequestHandler(Protocol):
+    """Handles the requests of one API, from the bytes of the body to the bytes of the response."""
+
+    def handle(
+        self, context: RequestContext, frame: memoryview, position: int, end: int
+    ) -> Buffers | Deferred[Buffers] | None:
+        """Handle the request whose body is frame[position:end], and return the response; None if there is none.
+
+        The frame is the connection's receive buffer. A handler must copy what it keeps after the return.
+        Raises FrameError if the body does not decode.
+        """
+        ...
+
+
+class Route:
+    """The handler of one API version. is_flexible: the request header has tagged fields."""
+
+    __slots__ = ("api_key", "api_version", "handler", "is_flexible")
+
+    def __init__(self, api_key: int, api_version: int, handler: RequestHandler, *, is_flexible: bool) -> None:
+        """api_key, api_version: as in the request header."""
+        self.api_key = api_key
+        self.api_version = api_version
+        self.handler = handler
+        self.is_flexible = is_flexible
+
+
 class RequestContext:
     """The header of a request, its connection, and the decisions on its batches.
 
@@ -144,6 +173,7 @@ class RequestContext:
     """
 
     __slots__ = (
+        "api_and_version",
         "api_key",
         "api_version",
         "batches",
@@ -154,13 +184,13 @@ class RequestContext:
         "header_bytes",
         "header_rest",
         "is_flexible",
-        "is_header_flexible",
         "kept_body",
         "node",
         "now_ms",
         "produce_head_bytes",
         "request_id",
         "request_start",
+        "route",
         "unpack_header",
         "unpack_produce_head",
     )
@@ -170,12 +200,13 @@ class RequestContext:
         self.node = node
         self.connection = connection
         self.client_id: str | None = ""
-        # The bytes of the last request's header after its correlation id; what unpacks a header of that size, and the
-        # size. Only Dispatcher uses them.
-        self.header_rest: bytes | None = None
+        # The last request's header, for the dispatcher: its route, API key and version as one number, the bytes after
+        # the correlation id, what unpacks a header of this size, and the size.
+        self.route: Route | None = None
+        self.api_and_version = -1
+        self.header_rest = b""
         self.unpack_header = _HEADER_START.unpack_from
         self.header_bytes = HEADER_START_BYTES
-        self.is_header_flexible = False
         self.api_key = -1
         self.api_version = -1
         self.correlation_id = 0
@@ -205,17 +236,17 @@ class RequestContext:
         except UnicodeDecodeError as error:
             raise FrameError(f"client id {client_id!r} is not UTF-8") from error
 
-    def keep_header(self, rest: bytes, *, is_flexible: bool) -> None:
+    def keep_header(self, api_and_version: int, rest: bytes, route: Route) -> None:
         """Keep the header of a request, for the comparison with the next one.
 
         rest: the header after its correlation id: the client id and, in a flexible version, the tagged fields.
         """
-        if len(rest) > _HEADER_BYTES_KEPT_MAX:
-            rest = b""
-        self.header_rest = rest or None
-        self.is_header_flexible = is_flexible
-        self.unpack_header = Struct(f"{_HEADER_START_FORMAT}{len(rest)}s").unpack_from
-        self.header_bytes = HEADER_START_BYTES + len(rest)
+        self.api_and_version = api_and_version if len(rest) <= _HEADER_BYTES_KEPT_MAX else -1
+        self.route = route
+        if len(rest) != len(self.header_rest) and len(rest) <= _HEADER_BYTES_KEPT_MAX:
+            self.unpack_header = Struct(f"{_HEADER_START_FORMAT}{len(rest)}s").unpack_from
+            self.header_bytes = HEADER_START_BYTES + len(rest)
+        self.header_rest = rest
 
     def keep_produce_head(self, head_bytes: int) -> None:
         """Keep the length of the head of a Produce request that has a route, see produce_route."""
@@ -233,20 +264,6 @@ class RequestContext:
             self.batches = [(topic_name, partition, decision)]
         else:
             self.batches.append((topic_name, partition, decision))
-
-
-class RequestHandler(Protocol):
-    """Handles the requests of one API, from the bytes of the body to the bytes of the response."""
-
-    def handle(
-        self, context: RequestContext, frame: memoryview, position: int, end: int
-    ) -> Buffers | Deferred[Buffers] | None:
-        """Handle the request whose body is frame[position:end], and return the response; None if there is none.
-
-        The frame is the connection's receive buffer. A handler must copy what it keeps after the return.
-        Raises FrameError if the body does not decode.
-        """
-        ...
 
 
 class WritableMessage(Protocol):

@@ -12,7 +12,6 @@ Source: LogSegment, Kafka 4.3.0.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from struct import Struct
 
@@ -121,16 +120,23 @@ class LogSegment:
         if max_timestamp > self.max_timestamp:
             self.max_timestamp = max_timestamp
             self.offset_of_max_timestamp = last_offset
-        if self._bytes_since_index_entry > self._index_interval_bytes:
-            # After an error the bytes keep counting, so that the next batch gets the entries.
-            with suppress(OSError):
-                self._append_index_entries(last_offset, position)
-                self._bytes_since_index_entry = 0
-        self._bytes_since_index_entry += size
+        is_due = self._bytes_since_index_entry > self._index_interval_bytes
+        if is_due and self._has_index_entries(last_offset, position):
+            self._bytes_since_index_entry = size
+        else:
+            self._bytes_since_index_entry += size
         if not position:
             self.first_batch_timestamp = max_timestamp
         self.size = position + size
         self.last_offset = last_offset
+
+    def _has_index_entries(self, last_offset: int, position: int) -> bool:
+        """Append the index entries of a batch. Returns False after an OSError; the next batch then gets the entries."""
+        try:
+            self._append_index_entries(last_offset, position)
+        except OSError:
+            return False
+        return True
 
     def _append_index_entries(self, last_offset: int, position: int) -> None:
         self._offset_index.append(last_offset, position)

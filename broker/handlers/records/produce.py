@@ -24,7 +24,7 @@ from ...metadata.metadata_image import TopicImage, is_internal_topic
 from ...replica.partition import Partition
 from ...requests.produce_route import PRODUCE_ROUTES_MAX, ProduceRoute
 from ...requests.produced_transactions import join_transaction
-from ...requests.request_context import RequestContext
+from ...requests.request_context import NodeServices, RequestContext
 from ...runtime.deferred import Buffers, Deferred
 
 if TYPE_CHECKING:
@@ -140,18 +140,23 @@ def _append_routed(context: RequestContext, route: ProduceRoute, records: memory
     flusher = partition.flusher
     if flusher is None or not flusher.must_wait():
         return [encoded]
-    node = context.node
     deferred: Deferred[Buffers] = Deferred(is_applied=True)
-
-    def flushed(error: OSError | None) -> None:
-        if error is None:
-            deferred.complete([encoded])
-        else:
-            node.report_unflushed(deferred.request_id, partition)
-            deferred.complete([route.response.encode_refused(correlation_id, ErrorCode.KAFKA_STORAGE_ERROR)])
-
-    flusher.when_flushed(last_offset + 1, flushed)
+    responses = encoded, route.response.encode_refused(correlation_id, ErrorCode.KAFKA_STORAGE_ERROR)
+    flusher.when_flushed(last_offset + 1, partial(_complete_routed, context.node, partition, deferred, responses))
     return deferred
+
+
+def _complete_routed(
+    node: NodeServices,
+    partition: Partition,
+    deferred: Deferred[Buffers],
+    responses: tuple[bytes, bytes],
+    error: OSError | None,
+) -> None:
+    """Complete the response to a routed request after its flush. responses: for a flush that succeeded, or failed."""
+    if error is not None:
+        node.report_unflushed(deferred.request_id, partition)
+    deferred.complete([responses[0] if error is None else responses[1]])
 
 
 def _keep_route(context: RequestContext, head: bytes, request: ProduceRequest) -> None:
