@@ -204,7 +204,7 @@ class RequestContext:
         # the correlation id, what unpacks a header of this size, and the size.
         self.route: Route | None = None
         self.api_and_version = -1
-        self.header_rest = b""
+        self.header_rest: bytes = b""
         self.unpack_header = _HEADER_START.unpack_from
         self.header_bytes = HEADER_START_BYTES
         self.api_key = -1
