@@ -34,7 +34,6 @@ ZSTD_VERSION_MIN = 7
 
 # The empty tagged fields of partition, topic and request that end a request of one partition.
 NO_TAGGED_FIELDS = b"\0\0\0"
-_TAGGED_FIELDS = Struct(f"{len(NO_TAGGED_FIELDS)}s")
 
 _INT32 = Struct(">i")
 _LENGTH_POSITION = 8
@@ -70,22 +69,12 @@ def find_plain_batch(frame: memoryview, position: int, end: int) -> memoryview |
     position: of the compact size of the records, the `head_end` of an earlier request with the same head.
     Also returns None for a request with tagged fields after the records.
     """
-    size = frame[position]
-    position += 1
-    if size > 127:
-        if position < end and frame[position] <= 127:
-            size += frame[position] * 128 - 128
-            position += 1
-        else:
-            size, position = decode_unsigned_varint(frame, position - 1, end)
+    size, position = decode_unsigned_varint(frame, position, end)
     records_end = position + size - 1
-    if records_end + _TAGGED_FIELDS.size != end or size <= HEADER_SIZE:
+    if not size or frame[records_end:end] != NO_TAGGED_FIELDS:
         return None
-    length, magic, attributes = _PLAIN.unpack_from(frame, position)
-    if magic != MAGIC_V2 or length + LOG_OVERHEAD != size - 1 or attributes & TRANSACTIONAL_BIT:
-        return None
-    (tagged_fields,) = _TAGGED_FIELDS.unpack_from(frame, records_end)
-    return frame[position:records_end] if tagged_fields == NO_TAGGED_FIELDS else None
+    records = frame[position:records_end]
+    return records if is_plain_batch(records) else None
 
 
 def is_plain_batch(records: memoryview) -> bool:

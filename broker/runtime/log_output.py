@@ -1,6 +1,6 @@
-"""Log lines of the command: for a person on a terminal, one JSON object a line otherwise.
+"""Log output of the command: plain lines on a terminal, otherwise one JSON object per line.
 
-Into a pipe that nobody reads nothing is written: a broker must not stop because its parent forgot to.
+Lines for a full pipe are dropped and counted, so that a parent process that does not read cannot block the broker.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import TextIO
 
 HUMAN_FORMAT = "%(asctime)s.%(msecs)03d %(levelname)-7s %(message)s"
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
-# As Kafka's users write them.
+# Kafka's names of levels.
 LEVEL_SYNONYMS = {"trace": "debug", "warn": "warning", "fatal": "error"}
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a record: time, level, logger, message, and the traceback where there is one."""
+    """Formats a record as a JSON object: time, level, logger, message, and the traceback, if any."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record as one line."""
@@ -38,16 +38,16 @@ class JsonFormatter(logging.Formatter):
 
 
 class PipeHandler(logging.Handler):
-    """Writes lines to a pipe as long as there is room in it, and says how many it has left out once there is again."""
+    """Writes lines to a pipe while it has room. Reports the number of dropped lines when it has room again."""
 
     def __init__(self, descriptor: int) -> None:
-        """Write to the pipe of that descriptor, which stays open."""
+        """descriptor: of the pipe. It is not closed."""
         super().__init__()
         self._descriptor = descriptor
         self._left_out = 0
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write the record as a line, or leave it out; a reader that has gone is no fault."""
+        """Write the record as a line, or drop it if the pipe is full or its reader has closed it."""
         if not self._has_room():
             self._left_out += 1
             return
@@ -59,7 +59,7 @@ class PipeHandler(logging.Handler):
         self._write(record)
 
     def _has_room(self) -> bool:
-        """Whether PIPE_BUF bytes can be written without a wait."""
+        """Whether PIPE_BUF bytes can be written without blocking."""
         return bool(select.select([], [self._descriptor], [], 0)[1])
 
     def _write(self, record: logging.LogRecord) -> None:
@@ -74,13 +74,13 @@ class PipeHandler(logging.Handler):
 
 
 def level_of(name: str) -> int:
-    """Return the level of that name, in any case; raises KeyError."""
+    """Return the level with this name, in any case. Raises KeyError."""
     lower = name.lower()
     return LEVELS[LEVEL_SYNONYMS.get(lower, lower)]
 
 
 def set_up_logging(level: int, stream: TextIO | None = None) -> None:
-    """Send what fauxka logs from level on to stream, standard error by default."""
+    """Log records from level on to stream, standard error by default."""
     output = sys.stderr if stream is None else stream
     handler = PipeHandler(output.fileno()) if _is_pipe(output) else logging.StreamHandler(output)
     human = logging.Formatter(HUMAN_FORMAT, datefmt="%H:%M:%S")

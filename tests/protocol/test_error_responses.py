@@ -131,11 +131,11 @@ def test_kafka_fails_only_for_known_requests() -> None:
 
 
 def test_no_response_is_expected_exactly_where_kafka_sends_none() -> None:
-    owed = {str(case): error_responses.expects_response(case.api, case.version, case.body) for case in CASES}
+    expected = {str(case): error_responses.expects_response(case.api, case.version, case.body) for case in CASES}
 
     given = {str(case): None not in case.answers.values() for case in CASES}
-    assert owed == given
-    assert not all(owed.values())
+    assert expected == given
+    assert not all(expected.values())
 
 
 def test_error_messages_are_those_of_kafka() -> None:

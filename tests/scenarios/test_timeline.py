@@ -91,9 +91,9 @@ def test_a_new_connection_is_noted() -> None:
 def test_the_connection_of_another_client_is_not() -> None:
     requests = [produce(1, batch(0, 4)), produce(2, batch(5, 9), connection=2), produce(3, batch(10, 14))]
 
-    moments = timeline(requests, [Note(1, "test", "somebody else writes", is_foreign=True)])
+    moments = timeline(requests, [Note(1, "test", "another client writes", is_foreign=True)])
 
-    assert [moment.text for moment in moments if moment.kind == "note"] == ["somebody else writes"]
+    assert [moment.text for moment in moments if moment.kind == "note"] == ["another client writes"]
 
 
 def test_the_number_of_cached_batches_is_limited() -> None:
