@@ -71,7 +71,7 @@ def find_plain_batch(frame: memoryview, position: int, end: int) -> memoryview |
     """
     size, position = decode_unsigned_varint(frame, position, end)
     records_end = position + size - 1
-    if not size or frame[records_end:end] != NO_TAGGED_FIELDS:
+    if not size or records_end + len(NO_TAGGED_FIELDS) != end or bytes(frame[records_end:end]) != NO_TAGGED_FIELDS:
         return None
     records = frame[position:records_end]
     return records if is_plain_batch(records) else None
