@@ -93,8 +93,7 @@ class _BrokerCollector(Collector):
     def _groups(self) -> Iterator[Metric]:
         cluster = self._control.cluster
         groups = GaugeMetricFamily("fauxka_groups", "Groups by state.", labels=["state"])
-        listed = cluster.node.coordinators.groups.list_groups((), ()) if cluster.node.coordinators.has_groups else []
-        states = [group.group_state for group in listed]
+        states = [group.group_state for group in cluster.node.coordinators.list_groups()]
         for state in sorted(set(states)):
             groups.add_metric([state], states.count(state))
         yield groups

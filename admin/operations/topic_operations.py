@@ -117,12 +117,7 @@ def list_topics(control: Control, query: NamePage) -> TopicPage:
 
 def list_groups(control: Control, query: NamePage) -> GroupPage:
     """List the groups with their members and committed offsets."""
-    # Without a coordinator there are no groups, and this call must not create one.
-    listed = (
-        control.cluster.node.coordinators.groups.list_groups((), ())
-        if control.cluster.node.coordinators.has_groups
-        else []
-    )
+    listed = control.cluster.node.coordinators.list_groups()
     types = {group.group_id: group.group_type for group in listed if group.group_id > query.since}
     items, token = page_of(
         sorted(types), query.limit, lambda group_id: _group_info(control, group_id, types[group_id]), str

@@ -18,6 +18,7 @@ from .coordinator_log import CoordinatorLog
 from .internal_topics import CoordinatorType
 
 if TYPE_CHECKING:
+    from ...protocol.messages.list_groups import ListedGroup
     from ...storage.append_result import AppendResult
     from ...storage.coordinator_batch import TransactionMarker
     from ..replica.partition import Partition
@@ -86,6 +87,10 @@ class Coordinators:
     def has_groups(self) -> bool:
         """Whether the group coordinator was ever used."""
         return "groups" in vars(self)
+
+    def list_groups(self) -> list[ListedGroup]:
+        """Return all groups; none if the group coordinator was never used, which this call does not create."""
+        return self.groups.list_groups((), ()) if self.has_groups else []
 
     @cached_property
     def transactions(self) -> TransactionCoordinator:

@@ -157,8 +157,6 @@ class Dispatcher:
             if self.observer is not None:
                 self.observer.unanswered(self.observer.handled(context, end - start, PENDING))
             raise
-        if self.observer is None and type(response) is list and not self._file_faults.is_late:
-            return response
         return self._observe(context, end - start, response)
 
     def _observe(

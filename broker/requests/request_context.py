@@ -241,9 +241,12 @@ class RequestContext:
 
         rest: the header after its correlation id: the client id and, in a flexible version, the tagged fields.
         """
-        self.api_and_version = api_and_version if len(rest) <= _HEADER_BYTES_KEPT_MAX else -1
+        if len(rest) > _HEADER_BYTES_KEPT_MAX:
+            self.route = None
+            return
         self.route = route
-        if len(rest) != len(self.header_rest) and len(rest) <= _HEADER_BYTES_KEPT_MAX:
+        self.api_and_version = api_and_version
+        if len(rest) != len(self.header_rest):
             self.unpack_header = Struct(f"{_HEADER_START_FORMAT}{len(rest)}s").unpack_from
             self.header_bytes = HEADER_START_BYTES + len(rest)
         self.header_rest = rest
