@@ -51,7 +51,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class AuditRun:
-    """The figures of a finished audit. cpu_seconds: of all its processes. copies: those that it found."""
+    """The figures of a finished audit. cpu_seconds: of all its processes. copies: the number of copies found."""
 
     seconds: float
     cpu_seconds: float

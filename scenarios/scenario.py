@@ -202,7 +202,7 @@ AnyStep = (
 class Expectation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The expected result; fields that are left out are not checked.
 
-    log: the batches of each partition's log, in order. committed: those that a read_committed consumer reads.
+    log: the batches of each partition's log, in order. committed: the batches that a read_committed consumer reads.
     ends: the error names of ended transactions, in order; NONE without an error.
     answers: the delivery result of a batch: "copy 1" for the offset of its first copy in the log, an error name, or
         "none" without a response.

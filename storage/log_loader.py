@@ -217,7 +217,7 @@ class LogLoader:
     def _rebuild_producers(self, segments: Sequence[LogSegment], log_start_offset: int, end_offset: int) -> None:
         """Rebuild the producers at end_offset from the newest snapshot and the batches after it.
 
-        segments: those before end_offset. Snapshots outside the two offsets are deleted.
+        segments: all segments before end_offset. Snapshots outside the two offsets are deleted.
         Source: UnifiedLog.rebuildProducerState and ProducerStateManager.truncateAndReload, Kafka 4.3.0.
         """
         self._producers = ProducerStateManager(self._config.producer_id_expiration_ms)

@@ -1,4 +1,4 @@
-"""The programs that README.md shows do what it says, pasted as they stand."""
+"""The programs in README.md, run unchanged, do what README.md says."""
 
 import re
 import subprocess

@@ -266,7 +266,7 @@ def restore_configs(cluster: Cluster, configs: ConfigsMetadata | None) -> None:
 def _highest_producer_id(cluster: Cluster, topics: Iterable[TopicMetadata]) -> int:
     """Return the highest producer id in the producer state of any log, or in a batch of the topics; or -1.
 
-    topics: those whose producer ids are in no metadata file.
+    topics: topics whose producer ids are in no metadata file.
     """
     replicas, image = cluster.node.replicas, cluster.image
     logs = [partition.log for topic in topics for partition in replicas.partitions_of(image.topics[topic.name])]

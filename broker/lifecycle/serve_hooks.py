@@ -32,7 +32,7 @@ class ServeHooks(Protocol):
     async def open(self, server: Server, seed_topics: Sequence[SeedTopic]) -> str | None:
         """Start the admin API. Return its address, or None if there is none.
 
-        server: accepts connections already. seed_topics: those that a reset creates again.
+        server: accepts connections already. seed_topics: the topics that a reset creates again.
         """
         ...
 

@@ -98,7 +98,7 @@ def _check_with_coordinator(
     producer: TransactionalProducer,
     first: dict[tuple[str, int], tuple[PartitionResponse, Partition, memoryview]],
 ) -> None:
-    """Add or verify the partitions with the coordinator, and fill in the responses of those that it refuses."""
+    """Add or verify the partitions with the coordinator, and fill in the responses for the partitions it refuses."""
     check = TransactionCheck(
         transactional_id=transactional_id,
         producer_id=producer.producer_id,

@@ -147,7 +147,7 @@ def test_topic_settings_that_kafka_takes_pass() -> None:
 
 
 def product_source() -> str:
-    """Return the source of all modules that may read configs, without those that define them."""
+    """Return the source of all modules that may read configs, except the modules that define them."""
     root = Path(__file__).resolve().parent.parent.parent
     paths = [path for part in ("admin", "broker", "storage") for path in (root / part).rglob("*.py")]
     makers = ("config.py", "log_config.py", "topic_config.py")

@@ -27,7 +27,7 @@ LISTENER = Listener("PLAINTEXT", "127.0.0.1", 9092, "127.0.0.1", 9092)
 
 
 class KeptTransport(asyncio.Transport):
-    """Keeps what is written and what it was told to do."""
+    """A transport that records the written bytes and the calls."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Steps in threads: the loop goes on, results come back to it, a stop waits."""
+"""Steps in threads: the event loop goes on, results return to it, and closing waits for running steps."""
 
 from __future__ import annotations
 

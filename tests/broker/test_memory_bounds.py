@@ -1,4 +1,4 @@
-"""What a client can make the server hold: sizes only claimed, answers nobody reads, connections that are dropped."""
+"""What a client can make the server hold: sizes that are only announced, unread responses, dropped connections."""
 
 import random
 import select

@@ -1,4 +1,4 @@
-"""A socket to a broker under test that sends any bytes and tells what became of them."""
+"""A socket to a broker under test that sends any bytes and reports the response or the closed connection."""
 
 import contextlib
 import socket

@@ -70,7 +70,7 @@ class GroupChurn:
             self._step()
 
     def come_to_rest(self) -> None:
-        """Check that those who are left get hold of everything."""
+        """Check that the remaining members are assigned every partition."""
         deadline = time.monotonic() + STEP_SECONDS_MAX
         while not self._is_done():
             assert time.monotonic() < deadline, (self._committed, self._unread(), self._owned())

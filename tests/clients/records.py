@@ -43,7 +43,7 @@ def thousand_records() -> list[Record]:
 
 
 def numbered_record(number: int) -> Record:
-    """Return the record of that number; its value tells it from all others, unless it has none."""
+    """Return the record of that number. Its value is unique, unless it is null."""
     value = f"{number}:{SENTENCE * (number % 7)}".encode()
     return Record(
         partition=number % PARTITION_COUNT,

@@ -111,7 +111,7 @@ def test_a_topic_is_created_described_extended_and_deleted(tools: ConsoleTools) 
 
 
 def eventually_described(tools: ConsoleTools, topic: str, partition_count: int) -> str:
-    """Describe a topic once the broker knows of that many partitions."""
+    """Wait until the topic has that many partitions, and describe it."""
     described: list[str] = []
 
     def is_known() -> bool:
@@ -134,7 +134,7 @@ def test_a_topics_configuration_is_altered_and_described(tools: ConsoleTools, to
 
 
 def eventually_configured(tools: ConsoleTools, entity: list[str], entry: str) -> str:
-    """Describe what was configured once the broker knows of the entry."""
+    """Wait until the broker has the entry, and describe what is configured."""
     eventually(lambda: entry in tools.output_of(CONFIGS, "--describe", *entity), True)
     return tools.output_of(CONFIGS, "--describe", *entity)
 

@@ -78,7 +78,7 @@ def client(bootstrap: str, request: pytest.FixtureRequest) -> Iterator[Confluent
 
 
 def described(bootstrap: str, group: str) -> DescribedGroup:
-    """Return the group as the broker tells it."""
+    """Return the group as the broker describes it."""
     with closing(Connection(bootstrap)) as connection:
         response = connection.call(ConsumerGroupDescribeRequest(group_ids=[group]), 1)
     assert isinstance(response, ConsumerGroupDescribeResponse)

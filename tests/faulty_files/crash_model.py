@@ -156,7 +156,7 @@ class Directory(Generic[N]):
     changes: list[dict[str, N | None]] = field(default_factory=list[dict[str, N | None]])
 
     def change(self, change: dict[str, N | None]) -> None:
-        """Set and take away names, which is not safe yet."""
+        """Add and remove directory entries, which are not durable yet."""
         self.changes.append(change)
         _apply(self.entries, change)
 

@@ -1,4 +1,4 @@
-"""A file whose writes and syncs go wrong where the rules say so, and that knows what of it is safe."""
+"""A file whose writes and syncs fail by rule, and that tracks which bytes are durable."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class FaultyFile:
         self._operations.end(effect, self.path)
 
     def truncate(self, size: int) -> None:
-        """See File; without effect, and no operation, where there is nothing to cut."""
+        """Cut the file; without effect, and not counted as an operation, if it is not longer."""
         before = self.inner.size
         if size == max(before, self.safety.physical_size):
             return

@@ -74,7 +74,7 @@ class FileFaultRule:
             raise ValueError(f"{self.effect} cannot happen to: {wrong}")
 
     def matches(self, kind: OperationKind, path: str) -> bool:
-        """Whether the operation is one of those that the rule counts."""
+        """Whether the rule counts the operation."""
         if kind not in self.kinds or not path.endswith(self.suffix):
             return False
         return self.folder is None or self.folder == path.rpartition("/")[0]

@@ -44,7 +44,7 @@ UNORDERED = {
     "ListOffsetsTopicResponse": "partitions",
     "MetadataResponse": "topics",
 }
-# Keys of a broker that say where it runs, and those that only fauxka has: left out of a list of all keys.
+# Broker configs that depend on the machine, and configs that only fauxka has: left out of a list of all configs.
 OF_THE_MACHINE = {"advertised.listeners", "controller.quorum.voters", "listeners", "log.dirs"}
 OWN_PREFIX = "fauxka."
 DISK_SIZES = {"total_bytes", "usable_bytes"}

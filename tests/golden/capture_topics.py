@@ -296,7 +296,7 @@ def _delete_by_id(recorder: Recorder) -> None:
 
 
 def growing(name: str, count: int, assignments: Sequence[list[int]] | None = None) -> CreatePartitionsTopic:
-    """Return a topic that shall have that many partitions."""
+    """Return a topic to create with that many partitions."""
     new = None if assignments is None else [CreatePartitionsAssignment(broker_ids=ids) for ids in assignments]
     return CreatePartitionsTopic(name=name, count=count, assignments=new)
 

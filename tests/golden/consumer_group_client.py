@@ -80,7 +80,7 @@ class ConsumerMember:
         return self._send(case, version, replaced(request, **changes))
 
     def own(self, case: str = "has what it is to have") -> ConsumerGroupHeartbeatResponse:
-        """Send a heartbeat that says that it has exactly what it was told to have."""
+        """Send a heartbeat that reports exactly the assigned partitions."""
         return self.beat(case, topic_partitions=self.owned)
 
     def leave(self, case: str = "leaves", epoch: int = -1) -> None:

@@ -82,7 +82,7 @@ def _write_data(writer: RawWriter, data: bytes | None) -> None:
 
 
 def batch(record_count: int, timestamp: int, **fields: Unpack[BatchFields]) -> bytes:
-    """One batch in the layout of magic 2, whatever magic it is told to claim."""
+    """One batch in the layout of magic 2, with any value in its magic byte."""
     timestamp_deltas = fields.get("timestamp_deltas", [0] * record_count)
     tail = struct.pack(
         ">hiqqqhii",

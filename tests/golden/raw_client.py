@@ -1,4 +1,4 @@
-"""One connection that sends what it is told, right or wrong, and reads the answer."""
+"""One connection that sends any request, valid or not, and reads the response."""
 
 import contextlib
 import socket

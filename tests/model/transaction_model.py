@@ -209,7 +209,7 @@ class CoordinatorModel:
                 del self.ids[name]
 
     def restart(self) -> None:
-        """Forget what the log does not store: the epoch before, and at level 0 the producer id before."""
+        """Drop what the log does not store: the previous epoch, and at level 0 the previous producer id."""
         for known in self.ids.values():
             known.last = -1
             if not self.level:

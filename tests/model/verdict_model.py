@@ -1,4 +1,4 @@
-"""What really happened to the batches of a partition, in plain lines: who sent what, where it went, who was told.
+"""What really happened to the batches of a partition, as plain lists: sent, stored and acknowledged batches.
 
 The model knows each batch by a name that the broker never sees, so that it needs no comparing of records.
 """

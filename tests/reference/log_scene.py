@@ -44,7 +44,7 @@ CONFIGS_OF = dict.fromkeys(TOPICS, CONFIGS) | {
 
 # Far above what a fresh broker gives away in a test, and the same for both brokers.
 FIRST_PRODUCER, REPEATING_PRODUCER, RAISED_PRODUCER, WRAPPING_PRODUCER, LEAVING_PRODUCER = range(7000, 7005)
-# For a fauxka whose log goes to a pipe that nobody reads: each batch that is refused or repeated is a line.
+# For a fauxka whose log goes to an unread pipe: each refused or repeated batch is a line.
 QUIET = ("--log-level", "error")
 
 DRAWN_SEED = 20261121
@@ -54,7 +54,7 @@ SEQUENCE_MAX = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A batch whose answer shows what a broker knows of its producer.
+    """A batch whose response shows the broker's state of its producer.
 
     is_in_batches: the newest batches in the log tell the answer; otherwise it takes a memory beyond them.
     """

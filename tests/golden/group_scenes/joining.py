@@ -47,7 +47,7 @@ def whole_life(recorder: GroupRecorder) -> None:
 
 
 def protocols(recorder: GroupRecorder) -> None:
-    """Protocol types and protocols that do not fit the group's, and the vote among those that do."""
+    """Protocol types and protocols that do not fit the group's, and the vote among the protocols that do."""
     _, b = stable_pair(recorder, "protocols")
     c = GroupClient(recorder, "protocols", "c")
     c.join("has another protocol type", protocol_type="connect")

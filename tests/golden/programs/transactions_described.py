@@ -118,7 +118,7 @@ def verify_only(recorder: CaseRecorder) -> None:
 
 
 def _describe(recorder: CaseRecorder, name: str) -> Struct:
-    """What the coordinator knows of an earlier producer of this run."""
+    """The coordinator's state of an earlier producer of this run."""
     body: Mapping[str, Value] = {"transactional_ids": [f"tx-{recorder.run_id}-{name}"]}
     return recorder.connection.call(DESCRIBE_TRANSACTIONS, 0, body).structs("transaction_states")[0]
 
