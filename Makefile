@@ -87,17 +87,20 @@ $(BIN)/python:
 $(BIN)/uv: | $(BIN)/python
 	$(BIN)/python -m pip install --quiet uv
 
+# What an installation is made of; setup.py compiles the module.
+BUILD := pyproject.toml setup.py protocol/batches/record_validation.py
+
 # Each of these files marks a set of packages as installed from pyproject.toml and requirements/.
-$(VENV)/.serve: pyproject.toml | $(BIN)/python
+$(VENV)/.serve: $(BUILD) | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
-$(VENV)/.test: pyproject.toml requirements/dev.txt | $(BIN)/uv
+$(VENV)/.test: $(BUILD) requirements/dev.txt | $(BIN)/uv
 	$(INSTALL) --require-hashes -r requirements/dev.txt
 	$(INSTALL) --no-deps --editable .
 	touch $@ $(VENV)/.serve
 
-$(VENV)/.test-all: pyproject.toml requirements/dev.txt requirements/spark.txt | $(BIN)/uv
+$(VENV)/.test-all: $(BUILD) requirements/dev.txt requirements/spark.txt | $(BIN)/uv
 	$(INSTALL) --require-hashes -r requirements/dev.txt -r requirements/spark.txt
 	$(INSTALL) --no-deps --editable .
 	touch $@ $(VENV)/.test $(VENV)/.serve

@@ -67,8 +67,21 @@ class _Commands(click.Group):
         return pipeline_commands.get_command(ctx, cmd_name)
 
 
+def show_version(ctx: click.Context, parameter: click.Parameter, is_wanted: bool) -> None:
+    """Print the version, and whether records are validated by compiled code, and exit."""
+    if not is_wanted or ctx.resilient_parsing:
+        return
+    from .protocol.compiled_modules import RECORD_VALIDATION, is_compiled
+
+    how = "compiled" if is_compiled(RECORD_VALIDATION) else "plain Python"
+    click.echo(f"fauxka, version {__version__}, record validation: {how}")
+    ctx.exit()
+
+
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
-@click.version_option(__version__, prog_name="fauxka")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=show_version, help="Show the version."
+)
 def commands() -> None:
     """A mock broker for Apache Kafka clients: exact on the wire, and it fails on demand."""
 

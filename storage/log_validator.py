@@ -29,8 +29,6 @@ from ..protocol.batches.record_batch import (
 from ..protocol.batches.record_validation import (
     InvalidRecords,
     OverlongRecordLength,
-    SingleRecordShape,
-    find_single_timestamp,
     summarize_records,
 )
 from ..protocol.error_codes import ErrorCode
@@ -64,8 +62,6 @@ class LogValidator:
         "_is_create_time",
         "_max_message_bytes",
         "_needs_keys",
-        "_shape",
-        "_single_bytes",
         "_target",
         "_topic_partition",
     )
@@ -79,9 +75,6 @@ class LogValidator:
         self._is_create_time = config.message_timestamp_type is TimestampType.CREATE_TIME
         self._max_message_bytes = config.max_message_bytes
         self._needs_keys = config.is_compacted
-        # The size of the last batch with a single record, and its shape if that size came twice in a row.
-        self._single_bytes = 0
-        self._shape: SingleRecordShape | None = None
         self._before_max_ms = self._after_max_ms = _NO_BOUND_MS
         if self._is_create_time:
             self._before_max_ms = min(config.message_timestamp_before_max_ms, _PLAIN_BOUND_MAX_MS)
@@ -122,8 +115,6 @@ class LogValidator:
             # The header is not enough for keys and invalid timestamps; then the records are read.
             if is_in_bounds and not self._needs_keys and not attributes & TIMESTAMP_TYPE_BIT:
                 max_timestamp = sent_timestamp
-        elif count == 1 and not codec:
-            max_timestamp = self._find_timestamp_of_single(header, batch, now_ms)
         if max_timestamp is None:
             _, _, max_timestamp = self._check_records(header, batch, now_ms, log_start_offset, is_rebuilt=False)
         if not self._is_create_time:
@@ -173,30 +164,6 @@ class LogValidator:
                 log_start_offset=log_start_offset,
             )
         return data, position, greatest if greatest > NO_TIMESTAMP else NO_TIMESTAMP
-
-    def _find_timestamp_of_single(self, header: BatchHeader, batch: memoryview, now_ms: int) -> int | None:
-        """Return the timestamp of a valid uncompressed record; None if the full check must decide."""
-        shape = self._shape
-        if shape is not None and len(batch) == shape.batch_bytes and shape.unpack(batch) == shape.right:
-            delta: int | None = shape.timestamp_delta
-        else:
-            delta = self._scan_single_record(batch)
-        if delta is None or self._needs_keys or header.attributes & TIMESTAMP_TYPE_BIT:
-            return None
-        timestamp = header.base_timestamp + delta
-        if timestamp > now_ms + self._after_max_ms or timestamp < now_ms - self._before_max_ms:
-            return None
-        return timestamp if timestamp > NO_TIMESTAMP else NO_TIMESTAMP
-
-    def _scan_single_record(self, batch: memoryview) -> int | None:
-        """Return the timestamp delta of a single uncompressed record; stores the shape of a repeated batch size."""
-        delta = find_single_timestamp(batch, HEADER_SIZE)
-        size, shape = len(batch), self._shape
-        # Building a shape takes longer than scanning a record, so it pays only for a repeated size.
-        if delta is not None and size == self._single_bytes and (shape is None or shape.batch_bytes != size):
-            self._shape = SingleRecordShape(batch, HEADER_SIZE, delta)
-        self._single_bytes = size
-        return delta
 
     def _recompress(
         self, header: BatchHeader, batch: memoryview, target: Compression, now_ms: int, log_start_offset: int

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from fauxka.protocol import batches
+from fauxka.protocol.batches import record_validation
+
 from .run_counts import COUNTS_VARIABLE, is_slice, load_hypothesis_profile
 from .runtimes import need
 
@@ -55,6 +58,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[left_out] = {}
+    _check_compiled_file()
+
+
+def _check_compiled_file() -> None:
+    """Stop if the compiled record validation is older than its source: the tests would test the old one."""
+    compiled = Path(record_validation.__file__)
+    source = Path(batches.__file__).with_name("record_validation.py")
+    if compiled.stat().st_mtime < source.stat().st_mtime:
+        pytest.exit(f"{compiled} is older than its source; `make test` compiles it, FAUXKA_COMPILED=0 leaves it", 2)
 
 
 def pytest_report_header() -> str | None:

@@ -10,18 +10,21 @@ import tarfile
 import tomllib
 import venv
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
 
+from fauxka.protocol.compiled_modules import RECORD_VALIDATION
+
 from .serving_process import environment, run, serving, stop
 
 ROOT = Path(__file__).resolve().parent.parent
 NAMED = ROOT / "src" / "fauxka"
 NOT_SHIPPED = {"tests", "tools", "benchmarks", "docs"}
-NOT_COPIED = (".git", ".venv", "__pycache__", "*.egg-info", "build", "dist", ".*_cache", ".hypothesis")
+NOT_COPIED = (".git", ".venv", "__pycache__", "*.egg-info", "*.so", "build", "dist", ".*_cache", ".hypothesis")
 # A build and an installation, both with downloads.
 STEP_SECONDS_MAX = 240
 # pyspark is 450 MB, and a session of it takes its time where much else runs.
@@ -42,7 +45,7 @@ def test_src_holds_nothing_but_working_links() -> None:
 
 def test_every_part_is_linked() -> None:
     parts = {path.parent.name for path in ROOT.glob("*/__init__.py")} - NOT_SHIPPED
-    modules = {path.name for path in ROOT.glob("*.py")} | {"py.typed"}
+    modules = {path.name for path in ROOT.glob("*.py") if path.name != "setup.py"} | {"py.typed"}
 
     assert {entry.name for entry in linked()} == parts | modules
 
@@ -86,8 +89,10 @@ def installed(distributions: Distributions, tmp_path_factory: pytest.TempPathFac
     return folder / "bin" / "fauxka"
 
 
-def step(*command: str) -> None:
-    result = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=STEP_SECONDS_MAX)
+def step(*command: str, variables: Mapping[str, str] | None = None) -> None:
+    result = subprocess.run(
+        command, env=environment(variables), capture_output=True, text=True, timeout=STEP_SECONDS_MAX
+    )
     assert result.returncode == 0, result.stdout + result.stderr
 
 
@@ -106,7 +111,14 @@ def test_wheel_holds_every_module_and_scenario_under_the_one_name(distributions:
     with zipfile.ZipFile(distributions.wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
 
-    assert names == modules_of_the_checkout()
+    assert names == modules_of_the_checkout() | compiled_files()
+
+
+def compiled_files() -> set[str]:
+    """The compiled files of a wheel: the module, and the library of its group."""
+    module = f"fauxka/{'/'.join(RECORD_VALIDATION.split('.')[1:])}"
+    suffix = sysconfig.get_config_var("EXT_SUFFIX")
+    return {f"{module}{suffix}", f"{module}__mypyc{suffix}"}
 
 
 @pytest.mark.packaging
@@ -145,7 +157,47 @@ def test_installed_version_is_the_one_of_pyproject(installed: Path) -> None:
 
     ended = run("--version", command=[str(installed)])
 
-    assert ended.output == f"fauxka, version {project['version']}\n"
+    assert ended.output == f"fauxka, version {project['version']}, record validation: compiled\n"
+
+
+@pytest.mark.packaging
+def test_installation_without_a_compiler_validates_in_plain_python(
+    distributions: Distributions, tmp_path: Path
+) -> None:
+    programs = tmp_path / "plain" / "bin"
+    venv.create(programs.parent, with_pip=True)
+    install = (str(programs / "python"), "-m", "pip", "install", "--quiet", str(distributions.sdist))
+
+    step(*install, variables={"CC": "no-compiler"})
+    ended = run("--version", command=[str(programs / "fauxka")])
+    with serving(tmp_path, "--log-level", "info", command=[str(programs / "fauxka")]) as broker:
+        stopped = stop(broker, signal.SIGTERM)
+
+    assert ended.output.endswith("record validation: plain Python\n")
+    assert "records are validated in plain Python" in stopped.log
+
+
+@pytest.mark.packaging
+def test_build_without_a_compiler_fails_where_compiled_files_are_required(
+    distributions: Distributions, tmp_path: Path
+) -> None:
+    build = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", str(tmp_path), str(distributions.sdist)]
+
+    variables = {"CC": "no-compiler", "FAUXKA_COMPILE": "1"}
+    ended = subprocess.run(build, env=environment(variables), capture_output=True, text=True, timeout=STEP_SECONDS_MAX)
+
+    assert ended.returncode != 0
+    assert "no-compiler" in ended.stdout + ended.stderr
+
+
+@pytest.mark.packaging
+def test_wheel_without_compiled_files_is_for_every_platform(distributions: Distributions, tmp_path: Path) -> None:
+    build = (sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", str(tmp_path), str(distributions.sdist))
+
+    step(*build, variables={"FAUXKA_COMPILE": "0"})
+
+    (wheel,) = tmp_path.glob("*.whl")
+    assert wheel.name.endswith("-py3-none-any.whl")
 
 
 @pytest.mark.packaging

@@ -26,7 +26,7 @@ from .record_batch import (
     parse_header,
     sealed_header,
 )
-from .record_validation import read_unsigned_varint, read_unsigned_varlong
+from .record_validation import read_unsigned_varint, read_varlong
 
 _LONG_SIGN = 2**63
 _LONG_RANGE = 2**64
@@ -137,8 +137,8 @@ def iterate_fields(header: BatchHeader, data: bytes, position: int) -> Iterator[
     log_append_time = header.max_timestamp if header.attributes & TIMESTAMP_TYPE_BIT else None
     for _ in range(header.records_count):
         _, position = read_unsigned_varint(data, position)
-        raw, position = read_unsigned_varlong(data, position + 1)
-        timestamp = _wrapped_long(header.base_timestamp + _unzigzag(raw))
+        delta, position = read_varlong(data, position + 1)
+        timestamp = _wrapped_long(header.base_timestamp + delta)
         raw, position = read_unsigned_varint(data, position)
         offset = header.base_offset + _unzigzag(raw)
         raw, key_position = read_unsigned_varint(data, position)
