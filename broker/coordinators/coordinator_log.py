@@ -26,6 +26,7 @@ from ..runtime.deferred import Deferred
 from .internal_topics import INTERNAL_TOPICS, CoordinatorType, partition_of_key
 
 if TYPE_CHECKING:
+    from ...storage.append_result import AppendResult
     from ...storage.partition_log import PartitionLog
     from ..metadata.controller import Controller
     from ..replica.partition import Partition
@@ -156,11 +157,15 @@ class CoordinatorLog:
         else:
             batch = build_batch(stamped, options)
             result = partition.append_coordinated(TransactionalRecords(batch), now_ms)
+        self.await_flush(partition, result)
+        self._is_metadata_unsaved |= not self._controller.is_saved
+        return result.base_offset
+
+    def await_flush(self, partition: Partition, result: AppendResult) -> None:
+        """Let the next response wait for the flush of an append, to a partition of this log or of the transaction."""
         flusher = partition.flusher
         if flusher is not None and flusher.must_wait():
             self._pending_flushes[flusher] = result.last_offset + 1
-        self._is_metadata_unsaved |= not self._controller.is_saved
-        return result.base_offset
 
     def when_durable(self, response: R, make_error: Callable[[ErrorCode], R]) -> R | Deferred[R]:
         """Return the response to the appends since the last call, deferred until they are flushed (flush.messages).

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+
+from fauxka.protocol.messages.end_txn import EndTxnResponse
+from fauxka.testing import Broker
 
 from ..manual_clock import ManualClock
 from .running_node import Node
@@ -15,6 +20,10 @@ from .transactional_client import TIMEOUT_MS, TransactionalClient
 FSYNC = {"log.flush.interval.messages": "1", "transaction.state.log.num.partitions": "2"}
 NOT_COORDINATOR = 16
 NOT_FOUND = 105
+SLOW_MS = 60_000
+# Far more than a response takes that waits for nothing.
+UNANSWERED_SECONDS = 0.5
+SECONDS_MAX = 20.0
 
 
 def connected(node: Node) -> TransactionalClient:
@@ -109,3 +118,32 @@ def test_restoring_a_snapshot_reverts_a_transaction() -> None:
         with connected(node) as client:
             assert client.state().transaction_state == "Ongoing"
             assert client.end(producer, is_commit=False).error_code == 0
+
+
+def test_the_end_of_a_transaction_is_answered_after_the_flush_of_its_markers(tmp_path: Path) -> None:
+    clock = ManualClock()
+    with (
+        Broker(FSYNC, clock=clock, data_dir=tmp_path) as broker,
+        TransactionalClient(broker.bootstrap_servers) as client,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        client.create_topic("events")
+        producer = client.begin()
+        rule = broker.files.add(action="slow", ms=SLOW_MS, operation="fsync", folder="events-0")
+
+        ended = pool.submit(client.end, producer, is_commit=True)
+        rule.await_hits(1)
+        with pytest.raises(TimeoutError):
+            ended.result(UNANSWERED_SECONDS)
+        answer = result_while_time_passes(broker, ended)
+
+    assert answer.error_code == 0
+
+
+def result_while_time_passes(broker: Broker, ended: Future[EndTxnResponse]) -> EndTxnResponse:
+    """Advance the broker's clock until the response is there."""
+    deadline = time.monotonic() + SECONDS_MAX
+    while not ended.done():
+        assert time.monotonic() < deadline, "no response came"
+        broker.clock.advance(SLOW_MS)
+    return ended.result()

@@ -13,6 +13,7 @@ The states of a transactional id (TransactionStatus):
   marker, which changes no outcome.
 - PREPARE_x decides the outcome. No marker is written before it, and COMPLETE_x is written after the last marker. A
   failed marker is tried again after RETRY_MS, and after a crash when the log is loaded.
+- With flush.messages, a response waits for the flush of the records and of the markers that it stands for.
 - An abort by the broker raises the epoch, so that the producer is fenced.
 - The decision, the markers and the completion are one synchronous step. Other requests find PREPARE_x only if a marker
   failed, so fewer of them get CONCURRENT_TRANSACTIONS than in Kafka. An `await` inside a step would break this.
@@ -56,11 +57,13 @@ from .transaction_metadata import (
 )
 
 if TYPE_CHECKING:
+    from ....storage.append_result import AppendResult
+    from ....storage.coordinator_batch import TransactionMarker
     from ...metadata.controller import Controller
+    from ...replica.partition import Partition
     from ...replica.replica_manager import ReplicaManager
     from ...runtime.clock import Timer
     from ...runtime.deferred import Deferred
-    from .transaction_markers import WriteMarker
 
 logger = logging.getLogger(__name__)
 
@@ -74,7 +77,11 @@ class TransactionCoordinator:
     """Coordinates the transactions of a node."""
 
     def __init__(
-        self, controller: Controller, replicas: ReplicaManager, log: CoordinatorLog, write_marker: WriteMarker
+        self,
+        controller: Controller,
+        replicas: ReplicaManager,
+        log: CoordinatorLog,
+        write_marker: Callable[[Partition, TransactionMarker], AppendResult],
     ) -> None:
         """Create the coordinator without transactional ids; see load."""
         self._controller = controller
@@ -368,7 +375,7 @@ class TransactionCoordinator:
             return
         index = partition_index_of_key(prepared.transactional_id, len(topic.partitions))
         try:
-            failed = write_markers(self._replicas, self._write_marker, prepared, topic.partitions[index].leader_epoch)
+            failed = write_markers(self._replicas, self._append_marker, prepared, topic.partitions[index].leader_epoch)
         except MarkersAbandoned as error:
             logger.error("the transaction of %s stays %s: %s", prepared.transactional_id, prepared.state_name, error)
             return
@@ -381,6 +388,10 @@ class TransactionCoordinator:
         self._transactions[prepared.transactional_id] = replace(prepared, partitions=failed)
         if self._retry_timer is None and self._log.is_current:
             self._retry_timer = self._replicas.clock.call_later(RETRY_MS, self._retry)
+
+    def _append_marker(self, partition: Partition, marker: TransactionMarker) -> None:
+        """Append a marker. The next response waits for its flush, like the consumers of committed records."""
+        self._log.await_flush(partition, self._write_marker(partition, marker))
 
     def _retry(self) -> None:
         self._retry_timer = None

@@ -14,11 +14,11 @@ from ....storage.coordinator_batch import TransactionMarker
 from .transaction_metadata import TopicPartition, TransactionMetadata
 
 if TYPE_CHECKING:
-    from ....storage.append_result import AppendResult
     from ...replica.partition import Partition
     from ...replica.replica_manager import ReplicaManager
 
-    WriteMarker = Callable[[Partition, TransactionMarker], AppendResult]
+    # Appends a marker to a partition. Raises KafkaError.
+    WriteMarker = Callable[[Partition, TransactionMarker], object]
 
 logger = logging.getLogger(__name__)
 
@@ -61,8 +61,4 @@ def _write(write_marker: WriteMarker, partition: Partition, marker: TransactionM
             raise MarkersAbandoned(f"{partition.topic_name}-{partition.index}: {error.message}") from error
         logger.error("%s-%d: cannot write the marker: %s", partition.topic_name, partition.index, error.message)
         return False
-    flusher = partition.flusher
-    if flusher is not None and flusher.must_wait():
-        # No response waits for this flush, but read_committed consumers do.
-        flusher.flush_soon()
     return True
