@@ -4,10 +4,10 @@ import argparse
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from . import against, disk, fault_injection, fixture, instructions, pipeline, report, scale
+from . import against, client, disk, fault_injection, fixture, growth, instructions, pipeline, report, scale
 from .load_program import LoadError
 from .measurement import Figures, measure, medians
 from .targets import TARGETS, Target, running
@@ -23,13 +23,22 @@ def main() -> None:
     """Measure and print."""
     parser = make_parser()
     arguments = parser.parse_args()
-    parts = disk.PARTS if arguments.disk else (*pipeline.PARTS, SCALE) if arguments.pipeline else TARGET_NAMES
+    parts = parts_of(arguments)
     unknown = set(arguments.names) - set(parts)
     if unknown:
         parser.error(f"unknown name {', '.join(sorted(unknown))}; known are {'; '.join(parts)}")
     results = run(arguments)
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=1))
+
+
+def parts_of(arguments: argparse.Namespace) -> Collection[str]:
+    """Return the names that the selected benchmark knows."""
+    if arguments.disk:
+        return disk.PARTS
+    if arguments.growth:
+        return growth.PARTS
+    return (*pipeline.PARTS, SCALE) if arguments.pipeline else TARGET_NAMES
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -41,6 +50,8 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--instruments", action="store_true", help="measure the fault rules and the journal")
     parser.add_argument("--instructions", action="store_true", help="count instructions of a start and a Produce")
     parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="compare this checkout with another one")
+    parser.add_argument("--growth", action="store_true", help="measure more connections, partitions and topics")
+    parser.add_argument("--client", action="store_true", help="measure confluent-kafka with each broker")
     parser.add_argument("--fixture", action="store_true", help="measure start and reset of a broker for tests")
     parser.add_argument("--pipeline", action="store_true", help="measure decoder and data source; names are parts")
     parser.add_argument(
@@ -50,7 +61,9 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="1e6,1e7",
         help="with --pipeline scale: the sizes of the generated logs, in records",
     )
-    names = f"any of: {'; '.join(TARGET_NAMES)}; with --disk: {'; '.join(disk.PARTS)}"
+    names = (
+        f"any of: {'; '.join(TARGET_NAMES)}; with --disk: {'; '.join(disk.PARTS)}; --growth: {'; '.join(growth.PARTS)}"
+    )
     parser.add_argument("names", nargs="*", help=names)
     return parser
 
@@ -67,6 +80,10 @@ def run(arguments: argparse.Namespace) -> Mapping[str, Figures]:
         return scale.main(arguments.records) if SCALE in names else pipeline.main(names, rounds)
     if arguments.instructions:
         return instructions.main()
+    if arguments.growth:
+        return growth.main(names, rounds)
+    if arguments.client:
+        return client.main(rounds)
     if arguments.fixture:
         return fixture.main(rounds)
     return disk.main(names, rounds) if arguments.disk else measure_targets(names, rounds)

@@ -34,22 +34,22 @@ Results: TypeAlias = dict[str, Figures]
 
 ON_DISK = Target(FAUXKA_ON_DISK, fauxka_on_disk())
 APPENDED = (measurement.SMALL_PIPELINED, measurement.MIDDLE_PIPELINED, measurement.LARGE_PIPELINED)
-FLUSHED_ALONE = Case("fsync always, 1 producer", batches=2_000, records_per_batch=1, in_flight=1)
-FLUSHED_TOGETHER = Case("fsync always, 64 producers", batches=20_000, records_per_batch=1, in_flight=1, producers=64)
+FLUSHED_ALONE = Case("fsync always, 1 producer", 2_000, measurement.SMALL, in_flight=1)
+FLUSHED_TOGETHER = Case("fsync always, 64 producers", 20_000, measurement.SMALL, in_flight=1, producers=64)
 # Less than a GB each; the result is scaled to a GB.
 RECOVERED = (
-    Case("recovery, batches of 160 B", batches=300_000, records_per_batch=1, in_flight=50),
-    Case("recovery, batches of 16 KB", batches=30_000, records_per_batch=160, in_flight=5),
+    Case("recovery, batches of 160 B", 300_000, measurement.SMALL, in_flight=50),
+    Case("recovery, batches of 16 KB", 30_000, measurement.MIDDLE, in_flight=5),
 )
 # Produced five times, because the load program has all requests of a case in memory.
-GIGABYTE = Case("1 GB", batches=61_400, records_per_batch=160, in_flight=5)
+GIGABYTE = Case("1 GB", 61_400, measurement.MIDDLE, in_flight=5)
 GIGABYTES = 5
 PARTITIONS = 10_000
-MILLION_PRODUCERS = Case("producers", batches=1_000_000, records_per_batch=1, in_flight=50, producers=1_000_000)
+MILLION_PRODUCERS = Case("producers", 1_000_000, measurement.SMALL, in_flight=50, producers=1_000_000)
 # Six batches per producer: the cache of five is full.
-BUSY_PRODUCERS = Case("busy producers", batches=600_000, records_per_batch=1, in_flight=50, producers=100_000)
+BUSY_PRODUCERS = Case("busy producers", 600_000, measurement.SMALL, in_flight=50, producers=100_000)
 TOPIC = "load"
-BYTES_OF_GB, BYTES_OF_MIB = 1e9, 1024 * 1024
+MB_OF_GB, BYTES_OF_MIB = 1000, 1024 * 1024
 
 
 def main(names: list[str], round_count: int) -> Results:
@@ -121,7 +121,7 @@ def _bare_flush_us() -> float:
     """Return the median time of a write and fdatasync without a broker."""
     taken: list[float] = []
     with tempfile.TemporaryFile(buffering=0) as file:
-        for _ in range(FLUSHED_ALONE.batches):
+        for _ in range(FLUSHED_ALONE.requests):
             start = time.perf_counter()
             file.write(bytes(160))
             os.fdatasync(file.fileno())
@@ -143,9 +143,9 @@ def recovery(round_count: int) -> Results:
                 _kill(broker)
             with running_in(folder, ON_DISK) as broker:
                 seconds = (broker.cold_start_ms - empty_ms) / 1000
-            gigabytes = produced.batch_bytes * case.batches / BYTES_OF_GB
+            gigabytes = produced.mb / MB_OF_GB
             figures[f"{case.name}: s/GB"] = seconds / gigabytes
-            figures[f"{case.name}: us a batch"] = seconds / case.batches * 1e6
+            figures[f"{case.name}: us a batch"] = seconds / case.requests * 1e6
     return {FAUXKA_ON_DISK: figures}
 
 
@@ -161,7 +161,7 @@ def large_log(round_count: int) -> Results:
         figures["clean stop with 5 GB, s"] = time.perf_counter() - end
         with running_in(folder, ON_DISK) as broker:
             figures[goals.LARGE_START_MS] = broker.cold_start_ms
-            end_offset = GIGABYTES * GIGABYTE.batches * GIGABYTE.records_per_batch
+            end_offset = GIGABYTES * GIGABYTE.requests * GIGABYTE.content.records
             figures["fetch 5 GB, MB/s"] = load_program.fetch_mb_per_s(broker.port, TOPIC, end_offset, seconds=0)
             figures[goals.LARGE_PEAK_MIB] = peak_memory_mib(broker.process_id)
             _kill(broker)

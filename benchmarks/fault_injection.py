@@ -13,14 +13,15 @@ from pathlib import Path
 from . import load_program
 from .goals import verdict_text
 from .load_program import Case
+from .measurement import SMALL as ONE_RECORD
 from .measurement import Figures
 from .process_tree import cpu_seconds
 from .targets import RunningTarget, Target, fauxka, running
 
 # Busy polling would add the same CPU time to both.
 SETTINGS = ("fauxka.busy.poll.us=0",)
-SMALL = Case("160 B, pipelined (5)", batches=60_000, records_per_batch=1, in_flight=5)
-WARM_UP = Case("warm-up", batches=5_000, records_per_batch=1, in_flight=5)
+SMALL = Case("160 B, pipelined (5)", 60_000, ONE_RECORD, in_flight=5)
+WARM_UP = Case("warm-up", 5_000, ONE_RECORD, in_flight=5)
 COST_MAX = 0.15
 
 
@@ -60,4 +61,4 @@ def main(round_count: int) -> dict[str, Figures]:
 def _cpu_us(broker: RunningTarget, topic: str) -> float:
     before = cpu_seconds(broker.process_id)
     load_program.produce(broker.port, topic, SMALL)
-    return (cpu_seconds(broker.process_id) - before) / SMALL.batches * 1e6
+    return (cpu_seconds(broker.process_id) - before) / SMALL.requests * 1e6

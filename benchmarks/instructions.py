@@ -35,11 +35,11 @@ def main() -> dict[str, Figures]:
     if shutil.which("valgrind") is None:
         raise SystemExit("benchmarks: --instructions needs valgrind (Debian package valgrind)")
     # Compiles Python's bytecode; the result is not used.
-    count_instructions(case=replace(SMALL_PIPELINED, batches=FEW))
+    count_instructions(case=replace(SMALL_PIPELINED, requests=FEW))
     results: dict[str, Figures] = {FAUXKA: {START: count_instructions()}, FAUXKA_BATCH: {}}
     print(f"{START:45} {results[FAUXKA][START] / 1e6:8.1f} M instructions")
     for name, settings, case in CASES:
-        few, many = (count_instructions(settings, replace(case, batches=count)) for count in (FEW, MANY))
+        few, many = (count_instructions(settings, replace(case, requests=count)) for count in (FEW, MANY))
         results[name][case.name] = share = (many - few) / (MANY - FEW)
         print(f"{f'{name}: {case.name}, a request':45} {share / 1e3:8.1f} k instructions")
     return results

@@ -1,9 +1,10 @@
 // A raw Kafka load generator, fast enough not to limit the measurement.
 //
-//   load produce HOST PORT TOPIC BATCHES RECORDS_PER_BATCH VALUE_BYTES IN_FLIGHT PRODUCERS
+//   load produce HOST PORT TOPIC BATCHES REQUESTS IN_FLIGHT PRODUCERS TOPICS PARTITIONS
 //       idempotent Produce v9 on one connection, IN_FLIGHT requests at a time; every request is prepared before the
-//       clock starts; PRODUCERS producers alternate, with consecutive ids from the one that the broker assigned
-//   load together HOST PORT TOPIC BATCHES RECORDS_PER_BATCH VALUE_BYTES CONNECTIONS
+//       clock starts; BATCHES is a file of record batches, which are sent in turn; PRODUCERS producers alternate, with
+//       consecutive ids from the one that the broker assigned; so do the partitions of all topics
+//   load together HOST PORT TOPIC BATCHES REQUESTS CONNECTIONS TOPICS PARTITIONS
 //       the same with one producer per connection, which waits for each response before the next request
 //   load fetch HOST PORT TOPIC END_OFFSET SECONDS
 //       repeated Fetch v11 of the whole topic for about SECONDS; the figure is that of the median pass
@@ -26,15 +27,17 @@ enum {
     PRODUCE = 0,
     FETCH = 1,
     METADATA = 3,
+    CREATE_TOPICS = 19,
     INIT_PRODUCER_ID = 22,
+    TOPIC_ALREADY_EXISTS = 36,
     OFFSET_OUT_OF_RANGE = 1,
     BATCH_HEADER_BYTES = 61,
     CRC_POSITION = 17,
     CRC_START = 21,
     PRODUCER_ID_POSITION = 43,
+    PRODUCER_EPOCH_POSITION = 51,
     BASE_SEQUENCE_POSITION = 53,
-    // In a request, size, api key and version precede the correlation id.
-    CORRELATION_ID_POSITION = 8,
+    RECORDS_COUNT_POSITION = 57,
     FIRST_CORRELATION_ID = 100,
     // Kafka's consumer fetches this much of a partition (max.partition.fetch.bytes) and of a request (fetch.max.bytes).
     FETCH_PARTITION_BYTES = 1048576,
@@ -43,6 +46,8 @@ enum {
     ATTEMPT_PAUSE_US = 50000,
     PASSES_MAX = 10000,
     CONNECTIONS_MAX = 1000,
+    BATCHES_MAX = 100,
+    TOPIC_NAME_MAX = 250,
 };
 
 static int connection;
@@ -138,11 +143,6 @@ static void put_unsigned_varint(buffer *b, uint64_t value)
     put8(b, value);
 }
 
-static void put_varint(buffer *b, int64_t value)
-{
-    put_unsigned_varint(b, ((uint64_t)value << 1) ^ (value >> 63));
-}
-
 static void put_string(buffer *b, const char *text)
 {
     put16(b, strlen(text));
@@ -153,6 +153,12 @@ static void set64(uint8_t *at, uint64_t value)
 {
     value = __builtin_bswap64(value);
     memcpy(at, &value, 8);
+}
+
+static void set16(uint8_t *at, uint16_t value)
+{
+    value = htons(value);
+    memcpy(at, &value, 2);
 }
 
 static void set32(uint8_t *at, uint32_t value)
@@ -285,7 +291,7 @@ static cursor ask(buffer *b)
 
 // Before the load: create the topic and get a producer id
 
-static int has_leader(const char *topic)
+static int has_leaders(const char *topic, int partitions)
 {
     static buffer b;
     begin_request(&b, METADATA, 4, 0);
@@ -305,13 +311,32 @@ static int has_leader(const char *topic)
     int topics = get32(&c), error_code = get16(&c);
     skip_string(&c);
     c.at += 1;
-    return topics == 1 && error_code == 0 && get32(&c) > 0;
+    return topics == 1 && error_code == 0 && get32(&c) >= partitions;
 }
 
-static void create_topic(const char *topic)
+// A topic of one partition is created by its Metadata request, because librdkafka's mock has no CreateTopics.
+static void create_topic(const char *topic, int partitions)
 {
+    static buffer b;
+    if (partitions > 1) {
+        begin_request(&b, CREATE_TOPICS, 4, 0);
+        put32(&b, 1);
+        put_string(&b, topic);
+        put32(&b, partitions);
+        put16(&b, -1);
+        put32(&b, 0);
+        put32(&b, 0);
+        put32(&b, 60000);
+        put8(&b, 0);
+        cursor c = ask(&b);
+        c.at += 4 + 4 + 4;
+        skip_string(&c);
+        int error_code = get16(&c);
+        if (error_code && error_code != TOPIC_ALREADY_EXISTS)
+            fail("the topic was not created");
+    }
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        if (has_leader(topic))
+        if (has_leaders(topic, partitions))
             return;
         usleep(ATTEMPT_PAUSE_US);
     }
@@ -346,89 +371,114 @@ static producer init_producer_id(void)
 // produce
 
 typedef struct {
-    const char *topic;
-    int batches, records_per_batch, value_bytes, in_flight, producers;
+    const char *topic, *batches_file;
+    int requests, in_flight, producers, topics, partitions;
 } workload;
 
-static void put_records(buffer *b, const workload *w)
+typedef struct {
+    uint8_t *bytes;
+    size_t size;
+    int records;
+} batch;
+
+static batch batches[BATCHES_MAX];
+static int batch_count;
+
+static void read_batches(const char *path)
 {
-    buffer record = {0};
-    for (int i = 0; i < w->records_per_batch; i++) {
-        record.size = 0;
-        put8(&record, 0);
-        put_varint(&record, 0);
-        put_varint(&record, i);
-        put_varint(&record, -1);
-        put_varint(&record, w->value_bytes);
-        for (int j = 0; j < w->value_bytes; j++)
-            put8(&record, 'a' + (i + j) % 26);
-        put_varint(&record, 0);
-        put_varint(b, record.size);
-        put(b, record.bytes, record.size);
+    FILE *file = fopen(path, "rb");
+    static buffer all;
+    uint8_t block[1 << 16];
+    if (!file)
+        fail("cannot open the file of batches");
+    for (size_t size; (size = fread(block, 1, sizeof block, file)) > 0;)
+        put(&all, block, size);
+    fclose(file);
+    for (size_t at = 0; at < all.size; batch_count++) {
+        cursor length = {all.bytes + at + 8}, records = {all.bytes + at + RECORDS_COUNT_POSITION};
+        if (batch_count == BATCHES_MAX)
+            fail("too many batches");
+        batches[batch_count] = (batch){all.bytes + at, 12 + (size_t)get32(&length), get32(&records)};
+        at += batches[batch_count].size;
     }
-    free(record.bytes);
+    if (!batch_count)
+        fail("no batches");
 }
 
-static void put_batch(buffer *b, const workload *w, producer p)
+static void put_topic_name(char *name, size_t size, const workload *w, int index)
 {
-    struct timespec t;
-    buffer records = {0};
-    clock_gettime(CLOCK_REALTIME, &t);
-    put_records(&records, w);
-    put64(b, 0);
-    put32(b, BATCH_HEADER_BYTES - 12 + records.size);
-    put32(b, -1);
-    put8(b, 2);
-    put32(b, 0);
-    put16(b, 0);
-    put32(b, w->records_per_batch - 1);
-    put64(b, t.tv_sec * 1000LL);
-    put64(b, t.tv_sec * 1000LL);
-    put64(b, p.id);
-    put16(b, p.epoch);
-    put32(b, 0);
-    put32(b, w->records_per_batch);
-    put(b, records.bytes, records.size);
-    free(records.bytes);
+    if (w->topics == 1)
+        snprintf(name, size, "%s", w->topic);
+    else
+        snprintf(name, size, "%s-%d", w->topic, index);
+}
+
+static void create_topics(const workload *w)
+{
+    char name[TOPIC_NAME_MAX];
+    for (int i = 0; i < w->topics; i++) {
+        put_topic_name(name, sizeof name, w, i);
+        create_topic(name, w->partitions);
+    }
 }
 
 typedef struct {
     uint8_t *all;
-    size_t request_bytes, batch_bytes;
+    size_t *start;
+    double mb;
 } requests;
 
-// Consecutive requests, each with its own correlation id, producer, sequence and checksum.
+// Consecutive requests, each with its own correlation id, producer, sequence and checksum. A producer's sequences count
+// from 0 in each partition; its batches come back to the same partition after as many requests as there are partitions.
 static requests prepare_requests(const workload *w, producer p)
 {
-    buffer batch = {0}, one = {0};
-    put_batch(&batch, w, p);
-    begin_request(&one, PRODUCE, 9, 1);
-    put8(&one, 0);
-    put16(&one, -1);
-    put32(&one, 30000);
-    put_unsigned_varint(&one, 2);
-    put_unsigned_varint(&one, strlen(w->topic) + 1);
-    put(&one, w->topic, strlen(w->topic));
-    put_unsigned_varint(&one, 2);
-    put32(&one, 0);
-    put_unsigned_varint(&one, batch.size + 1);
-    size_t batch_position = one.size;
-    put(&one, batch.bytes, batch.size);
-    put(&one, "\0\0\0", 3);
-    end_request(&one);
-
-    requests r = {malloc((size_t)w->batches * one.size), one.size, batch.size};
-    if (!r.all)
-        fail("out of memory");
-    for (int i = 0; i < w->batches; i++) {
-        uint8_t *request = r.all + (size_t)i * one.size, *stamped = request + batch_position;
-        memcpy(request, one.bytes, one.size);
-        set32(request + CORRELATION_ID_POSITION, FIRST_CORRELATION_ID + i);
+    buffer all = {0};
+    char name[TOPIC_NAME_MAX];
+    int targets = w->topics * w->partitions, period = targets > w->producers ? targets : w->producers;
+    int *sequences = calloc(period, sizeof *sequences);
+    requests r = {.start = malloc((w->requests + 1) * sizeof *r.start)};
+    if (period % targets || period % w->producers)
+        fail("the number of producers must divide that of partitions, or the other way round");
+    for (int i = 0; i < w->requests; i++) {
+        const batch *b = &batches[i % batch_count];
+        r.start[i] = all.size;
+        put_topic_name(name, sizeof name, w, i % targets / w->partitions);
+        put32(&all, 0);
+        put16(&all, PRODUCE);
+        put16(&all, 9);
+        put32(&all, FIRST_CORRELATION_ID + i);
+        put_string(&all, "load");
+        put8(&all, 0);
+        put8(&all, 0);
+        put16(&all, -1);
+        put32(&all, 30000);
+        put_unsigned_varint(&all, 2);
+        put_unsigned_varint(&all, strlen(name) + 1);
+        put(&all, name, strlen(name));
+        put_unsigned_varint(&all, 2);
+        put32(&all, i % targets % w->partitions);
+        put_unsigned_varint(&all, b->size + 1);
+        size_t at = all.size;
+        put(&all, b->bytes, b->size);
+        put(&all, "\0\0\0", 3);
+        uint8_t *stamped = all.bytes + at;
         set64(stamped + PRODUCER_ID_POSITION, p.id + i % w->producers);
-        set32(stamped + BASE_SEQUENCE_POSITION, ((int64_t)(i / w->producers) * w->records_per_batch) & 0x7fffffff);
-        set32(stamped + CRC_POSITION, crc32c(stamped + CRC_START, batch.size - CRC_START));
+        set16(stamped + PRODUCER_EPOCH_POSITION, p.epoch);
+        set32(stamped + BASE_SEQUENCE_POSITION, sequences[i % period]);
+        set32(stamped + CRC_POSITION, crc32c(stamped + CRC_START, b->size - CRC_START));
+        set32(all.bytes + r.start[i], all.size - r.start[i] - 4);
+        sequences[i % period] = (sequences[i % period] + b->records) & 0x7fffffff;
+        r.mb += b->size / 1e6;
     }
+    r.start[w->requests] = all.size;
+    r.all = all.bytes;
+    free(sequences);
     return r;
+}
+
+static void send_request(const requests *r, int i)
+{
+    send_all(r->all + r->start[i], r->start[i + 1] - r->start[i]);
 }
 
 static int produce_error(cursor c, int correlation_id)
@@ -449,72 +499,72 @@ static void check_produced(cursor c, int batch)
     }
 }
 
-static void print_produced(const workload *w, size_t batch_bytes, double *latency, double seconds)
+static void print_produced(const workload *w, const requests *r, double *latency, double seconds)
 {
-    qsort(latency, w->batches, sizeof *latency, by_value);
-    printf("{\"batch_bytes\": %zu, \"requests_per_s\": %.1f, \"mb_per_s\": %.3f, \"p50_us\": %.1f, \"p99_us\": %.1f}\n",
-           batch_bytes, w->batches / seconds, (double)w->batches * batch_bytes / seconds / 1e6,
-           latency[w->batches / 2] * 1e6, latency[(int)(w->batches * .99)] * 1e6);
+    qsort(latency, w->requests, sizeof *latency, by_value);
+    printf("{\"mb\": %.6f, \"requests_per_s\": %.1f, \"mb_per_s\": %.3f, \"p50_us\": %.1f, \"p99_us\": %.1f}\n",
+           r->mb, w->requests / seconds, r->mb / seconds, latency[w->requests / 2] * 1e6,
+           latency[(int)(w->requests * .99)] * 1e6);
 }
 
 static void produce(const workload *w)
 {
-    create_topic(w->topic);
+    create_topics(w);
     requests r = prepare_requests(w, init_producer_id());
-    double *sent_at = malloc(w->batches * sizeof *sent_at), *latency = malloc(w->batches * sizeof *latency);
+    double *sent_at = malloc(w->requests * sizeof *sent_at), *latency = malloc(w->requests * sizeof *latency);
     int sent = 0, done = 0;
     double start = now();
-    while (done < w->batches) {
-        for (; sent < w->batches && sent - done < w->in_flight; sent++) {
+    while (done < w->requests) {
+        for (; sent < w->requests && sent - done < w->in_flight; sent++) {
             sent_at[sent] = now();
-            send_all(r.all + (size_t)sent * r.request_bytes, r.request_bytes);
+            send_request(&r, sent);
         }
         check_produced(answer(), done);
         latency[done] = now() - sent_at[done];
         done++;
     }
-    print_produced(w, r.batch_bytes, latency, now() - start);
+    print_produced(w, &r, latency, now() - start);
 }
 
-// Connection k sends batches k, k + producers, and so on. Each connection has one response pending, so that
+// Connection k sends requests k, k + producers, and so on. Each connection has one response pending, so that
 // the buffer is empty when the next response is read.
 static void produce_together(const workload *w, const char *host, int port)
 {
     struct pollfd connections[CONNECTIONS_MAX];
-    int batch[CONNECTIONS_MAX];
-    if (w->producers > CONNECTIONS_MAX || w->producers > w->batches)
+    int next[CONNECTIONS_MAX];
+    if (w->producers > CONNECTIONS_MAX || w->producers > w->requests)
         fail("too many connections");
-    create_topic(w->topic);
+    create_topics(w);
     requests r = prepare_requests(w, init_producer_id());
-    double *sent_at = malloc(w->batches * sizeof *sent_at), *latency = malloc(w->batches * sizeof *latency);
+    double *sent_at = malloc(w->requests * sizeof *sent_at), *latency = malloc(w->requests * sizeof *latency);
     for (int k = 0; k < w->producers; k++) {
         connect_to(host, port);
         connections[k] = (struct pollfd){.fd = connection, .events = POLLIN};
-        batch[k] = k;
+        next[k] = k;
     }
     double start = now();
     for (int k = 0; k < w->producers; k++) {
         connection = connections[k].fd;
         sent_at[k] = now();
-        send_all(r.all + (size_t)k * r.request_bytes, r.request_bytes);
+        send_request(&r, k);
     }
-    for (int done = 0; done < w->batches;) {
+    for (int done = 0; done < w->requests;) {
         poll(connections, w->producers, -1);
         for (int k = 0; k < w->producers; k++) {
             if (!connections[k].revents)
                 continue;
             connection = connections[k].fd;
-            check_produced(answer(), batch[k]);
-            latency[batch[k]] = now() - sent_at[batch[k]];
+            check_produced(answer(), next[k]);
+            latency[next[k]] = now() - sent_at[next[k]];
             done++;
-            batch[k] += w->producers;
-            if (batch[k] >= w->batches)
+            next[k] += w->producers;
+            if (next[k] >= w->requests)
                 continue;
-            sent_at[batch[k]] = now();
-            send_all(r.all + (size_t)batch[k] * r.request_bytes, r.request_bytes);
+            sent_at[next[k]] = now();
+            send_request(&r, next[k]);
         }
     }
-    print_produced(w, r.batch_bytes, latency, now() - start);
+    print_produced(w, &r, latency, now() - start);
 }
 
 // fetch
@@ -611,11 +661,14 @@ int main(int count, char **words)
         fail(USAGE);
     prepare_crc();
     connect_to(words[2], atoi(words[3]));
-    if (!strcmp(words[1], "produce") && count == 10) {
-        workload w = {words[4], atoi(words[5]), atoi(words[6]), atoi(words[7]), atoi(words[8]), atoi(words[9])};
+    if (!strcmp(words[1], "produce") && count == 11) {
+        workload w = {words[4],       words[5],       atoi(words[6]), atoi(words[7]),
+                      atoi(words[8]), atoi(words[9]), atoi(words[10])};
+        read_batches(w.batches_file);
         produce(&w);
-    } else if (!strcmp(words[1], "together") && count == 9) {
-        workload w = {words[4], atoi(words[5]), atoi(words[6]), atoi(words[7]), 1, atoi(words[8])};
+    } else if (!strcmp(words[1], "together") && count == 10) {
+        workload w = {words[4], words[5], atoi(words[6]), 1, atoi(words[7]), atoi(words[8]), atoi(words[9])};
+        read_batches(w.batches_file);
         produce_together(&w, words[2], atoi(words[3]));
     } else if (!strcmp(words[1], "fetch") && count == 7) {
         fetch(words[4], atoll(words[5]), atof(words[6]));

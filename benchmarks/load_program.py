@@ -4,8 +4,13 @@ import hashlib
 import json
 import os
 import subprocess
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from .batch_content import BatchContent, encoded_batches
 
 SOURCE = Path(__file__).parent / "load.c"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fauxka"
@@ -19,23 +24,26 @@ class LoadError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Batches of one size, and the number in flight."""
+    """Requests with batches of one kind.
+
+    in_flight: requests sent before the first response is awaited. The producers alternate, and so do the partitions of
+    all topics.
+    """
 
     name: str
-    batches: int
-    records_per_batch: int
+    requests: int
+    content: BatchContent
     in_flight: int
-    # A value of 90 bytes makes a record of 100 bytes.
-    value_bytes: int = 90
-    # The producers alternate.
     producers: int = 1
+    topics: int = 1
+    partitions: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Produced:
-    """The figures of producing a case."""
+    """The figures of producing a case. mb: the bytes of all batches, in MB."""
 
-    batch_bytes: int
+    mb: float
     requests_per_s: float
     mb_per_s: float
     p50_us: float
@@ -53,24 +61,24 @@ def compiled() -> Path:
 
 def produce(port: int, topic: str, case: Case) -> Produced:
     """Produce the batches of the case to partition 0 of a topic. Raises LoadError."""
-    words = (case.batches, case.records_per_batch, case.value_bytes, case.in_flight, case.producers)
-    return _produced(_run("produce", port, topic, *words))
+    with _batches_file(case) as path:
+        words = (path, case.requests, case.in_flight, case.producers, case.topics, case.partitions)
+        return Produced(**_run("produce", port, topic, *words))
 
 
 def produce_together(port: int, topic: str, case: Case) -> Produced:
     """Produce with one connection per producer and one batch in flight on each. Raises LoadError."""
-    words = (case.batches, case.records_per_batch, case.value_bytes, case.producers)
-    return _produced(_run("together", port, topic, *words))
+    with _batches_file(case) as path:
+        words = (path, case.requests, case.producers, case.topics, case.partitions)
+        return Produced(**_run("together", port, topic, *words))
 
 
-def _produced(figures: dict[str, float]) -> Produced:
-    return Produced(
-        batch_bytes=int(figures["batch_bytes"]),
-        requests_per_s=figures["requests_per_s"],
-        mb_per_s=figures["mb_per_s"],
-        p50_us=figures["p50_us"],
-        p99_us=figures["p99_us"],
-    )
+@contextmanager
+def _batches_file(case: Case) -> Generator[str]:
+    with NamedTemporaryFile() as file:
+        file.write(encoded_batches(case.content))
+        file.flush()
+        yield file.name
 
 
 def fetch_mb_per_s(port: int, topic: str, end_offset: int, seconds: float) -> float:

@@ -1,5 +1,6 @@
 """Starts and stops the measured brokers."""
 
+import hashlib
 import json
 import os
 import random
@@ -19,6 +20,7 @@ from pathlib import Path
 from .load_program import CACHE
 
 CHECKOUT = Path(__file__).parent.parent
+KFAKE = CHECKOUT / "benchmarks" / "kfake"
 KAFKA = CHECKOUT / "tests" / "reference" / "kafka"
 START_SECONDS_MAX = 60.0
 # A clean shutdown syncs gigabytes of dirty pages.
@@ -81,6 +83,16 @@ def kafka(*properties: str) -> Callable[[int, Path], list[str]]:
     return lambda port, ready_file: [str(KAFKA), "run", str(port), *properties]
 
 
+def kfake(port: int, ready_file: Path) -> list[str]:
+    """Return the command of franz-go's kfake, which go compiles on first use; it writes no ready file."""
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(KFAKE.iterdir()))).hexdigest()[:12]
+    program = CACHE / f"kfake-{digest}"
+    if not program.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["go", "build", "-o", str(program), "."], cwd=KFAKE, check=True)
+    return [str(program), str(port)]
+
+
 def _missing(*programs: str) -> str | None:
     return ", ".join(program for program in programs if shutil.which(program) is None) or None
 
@@ -95,12 +107,14 @@ FAUXKA_ON_DISK = "fauxka on disk"
 FAUXKA_BATCH = "fauxka, validation=batch"
 BATCH_SETTING = "fauxka.record.validation=batch"
 LIBRDKAFKA_MOCK = "librdkafka's mock"
+KFAKE_NAME = "kfake"
 KAFKA_NAME = "Kafka 4.3"
 TARGETS = (
     Target(FAUXKA, fauxka()),
     Target(FAUXKA_ON_DISK, fauxka_on_disk()),
     Target(FAUXKA_BATCH, fauxka(BATCH_SETTING)),
     Target(LIBRDKAFKA_MOCK, librdkafka_mock),
+    Target(KFAKE_NAME, kfake, _missing("go"), writes_ready_file=False),
     Target(KAFKA_NAME, kafka(), kafka_missing(), writes_ready_file=False),
 )
 

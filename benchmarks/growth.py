@@ -1,0 +1,73 @@
+"""How the cost of a small request grows: `python -m benchmarks --growth [PART ...]`.
+
+connections: idempotent producers, each on a connection and with a partition of its own, and with one request in flight.
+partitions, topics: one producer and five requests in flight; the partitions take turns. A real Kafka takes minutes to
+create 10,000 of them and is measured with up to 100.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+
+from . import load_program, measurement, report
+from .load_program import Case, Produced
+from .measurement import CPU_US, REQUESTS_PER_S, SMALL, Figures, figure_name
+from .process_tree import cpu_seconds
+from .targets import FAUXKA, KAFKA_NAME, KFAKE_NAME, TARGETS, RunningTarget, running
+
+REQUESTS = 20_000
+CONNECTIONS = (1, 4, 16, 64)
+COUNTS = (1, 100, 10_000)
+KAFKA_COUNT_MAX = 100
+# Each partition is written twice before the measurement, which leaves out its creation.
+REQUESTS_FIRST_MIN = 2_000
+
+TOGETHER = tuple(
+    Case(f"{count} connections", REQUESTS, SMALL, in_flight=1, producers=count, topics=count) for count in CONNECTIONS
+)
+SPREAD_PARTITIONS = tuple(
+    Case(f"{count:,} partitions", REQUESTS, SMALL, in_flight=5, partitions=count) for count in COUNTS
+)
+SPREAD_TOPICS = tuple(Case(f"{count:,} topics", REQUESTS, SMALL, in_flight=5, topics=count) for count in COUNTS)
+Produce = Callable[[int, str, Case], Produced]
+PARTS: dict[str, tuple[Produce, tuple[Case, ...]]] = {
+    "connections": (load_program.produce_together, TOGETHER),
+    "partitions": (load_program.produce, SPREAD_PARTITIONS),
+    "topics": (load_program.produce, SPREAD_TOPICS),
+}
+MEASURED = (FAUXKA, KFAKE_NAME, KAFKA_NAME)
+
+
+def main(names: list[str], round_count: int) -> dict[str, Figures]:
+    """Measure the named parts, or all, of each broker in turn; print and return the medians."""
+    targets = [target for target in TARGETS if target.name in MEASURED and target.missing is None]
+    rounds: dict[str, list[Figures]] = {target.name: [] for target in targets}
+    print(f"{report.machine()}; load before the run {os.getloadavg()[0]:.1f}")
+    for _ in range(round_count):
+        for target in targets:
+            with running(target) as broker:
+                load_program.produce(broker.port, "warm-up", measurement.WARM_UP)
+                rounds[target.name].append(_measure(broker, target.name, names or list(PARTS)))
+    results = {name: measurement.medians(figures) for name, figures in rounds.items()}
+    print(report.table(results))
+    return results
+
+
+def _measure(broker: RunningTarget, target_name: str, names: list[str]) -> Figures:
+    figures: Figures = {}
+    for name in names:
+        produce, cases = PARTS[name]
+        for case in cases:
+            targets = case.topics * case.partitions
+            if target_name == KAFKA_NAME and targets > KAFKA_COUNT_MAX:
+                continue
+            topic = f"growth-{name}-{targets}"
+            produce(broker.port, topic, replace(case, requests=max(2 * targets, REQUESTS_FIRST_MIN)))
+            cpu_before = cpu_seconds(broker.process_id)
+            produced = produce(broker.port, topic, case)
+            cpu = cpu_seconds(broker.process_id) - cpu_before
+            figures[figure_name(case, REQUESTS_PER_S)] = produced.requests_per_s
+            figures[figure_name(case, CPU_US)] = cpu / case.requests * 1e6
+    return figures
