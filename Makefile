@@ -4,6 +4,7 @@
 #   make test-slices a few tests of each slower group
 #   make test-all    all tests with whole counts; one group: make test-all GROUP=java
 #   make check       format, lint, size limits, types, layers, import cycles, generated files up to date
+#   make plain       delete the compiled modules, so that their sources run, until the next installation
 #   make messages    generate protocol/messages anew
 #   make bench       the benchmarks
 #   make lock        write requirements/ from pyproject.toml; newer versions: make lock ARGS=--upgrade
@@ -34,7 +35,7 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gene
 	--no-emit-index-url --custom-compile-command "make lock"
 INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python
 
-.PHONY: serve test test-slices test-all check messages bench lock clean
+.PHONY: serve test test-slices test-all check plain messages bench lock clean
 
 serve: $(VENV)/.serve
 	$(BIN)/fauxka serve $(ARGS)
@@ -77,6 +78,10 @@ lock: $(BIN)/uv
 	$(COMPILE) pyproject.toml --group dev --output-file $(LOCKED)/dev.txt $(ARGS)
 	$(COMPILE) --group spark --constraints $(LOCKED)/dev.txt --output-file $(LOCKED)/spark.txt $(ARGS)
 
+plain:
+	find protocol storage -name '*.so' -delete
+	rm -f src/*.so
+
 clean:
 	rm -rf $(VENV)
 
@@ -87,12 +92,12 @@ $(BIN)/python:
 $(BIN)/uv: | $(BIN)/python
 	$(BIN)/python -m pip install --quiet uv
 
-# What an installation is made of; setup.py compiles the module.
-BUILD := pyproject.toml setup.py protocol/batches/record_validation.py
+# What an installation is made of: the modules that setup.py lists are compiled again after a change.
+BUILD := pyproject.toml setup.py $(shell sed -n 's|^ *"src/fauxka/\(.*\.py\)",$$|\1|p' setup.py)
 
 # Each of these files marks a set of packages as installed from pyproject.toml and requirements/.
-$(VENV)/.serve: $(BUILD) | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable .
+$(VENV)/.serve: $(BUILD) | $(BIN)/uv
+	$(INSTALL) --editable .
 	touch $@
 
 $(VENV)/.test: $(BUILD) requirements/dev.txt | $(BIN)/uv

@@ -68,13 +68,12 @@ class _Commands(click.Group):
 
 
 def show_version(ctx: click.Context, parameter: click.Parameter, is_wanted: bool) -> None:
-    """Print the version, and whether records are validated by compiled code, and exit."""
+    """Print the version, and whether the installation has compiled modules, and exit."""
     if not is_wanted or ctx.resilient_parsing:
         return
-    from .protocol.compiled_modules import RECORD_VALIDATION, is_compiled
+    from .protocol.compiled_modules import is_compiled
 
-    how = "compiled" if is_compiled(RECORD_VALIDATION) else "plain Python"
-    click.echo(f"fauxka, version {__version__}, record validation: {how}")
+    click.echo(f"fauxka, version {__version__}, {'compiled' if is_compiled() else 'plain Python'}")
     ctx.exit()
 
 

@@ -5,9 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.protocol import batches
-from fauxka.protocol.batches import record_validation
-
 from .run_counts import COUNTS_VARIABLE, is_slice, load_hypothesis_profile
 from .runtimes import need
 
@@ -35,6 +32,9 @@ GROUPS = (
 # A folder whose tests need a package of half a gigabyte, which only the slower groups install.
 PACKAGE_OF_FOLDER = {"spark": "pyspark"}
 
+# setup.py compiles modules of these.
+PARTS_WITH_COMPILED_MODULES = ("protocol", "storage")
+
 # Hypothesis shrinks for up to 300 s, which is also the timeout of all other tests.
 PROPERTY_TEST_SECONDS_MAX = 900
 
@@ -58,15 +58,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[left_out] = {}
-    _check_compiled_file()
+    _check_compiled_files()
 
 
-def _check_compiled_file() -> None:
-    """Stop if the compiled record validation is older than its source: the tests would test the old one."""
-    compiled = Path(record_validation.__file__)
-    source = Path(batches.__file__).with_name("record_validation.py")
-    if compiled.stat().st_mtime < source.stat().st_mtime:
-        pytest.exit(f"{compiled} is older than its source; `make test` compiles it, FAUXKA_COMPILED=0 leaves it", 2)
+def _check_compiled_files() -> None:
+    """Stop if a compiled module is older than its source: the tests would test the old one."""
+    for part in PARTS_WITH_COMPILED_MODULES:
+        for compiled in (HERE.parent / part).rglob("*.so"):
+            source = compiled.with_name(f"{compiled.name.partition('.')[0]}.py")
+            if compiled.stat().st_mtime < source.stat().st_mtime:
+                pytest.exit(f"{compiled} is older than its source: `make test` compiles it, `make plain` deletes it", 2)
 
 
 def pytest_report_header() -> str | None:

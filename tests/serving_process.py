@@ -45,14 +45,9 @@ class Ended:
 def environment(variables: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return this process's environment without what configures a broker, and with variables.
 
-    FAUXKA_COMPILED is kept: a run of the tests in plain Python is one in all processes.
     Without an admin API, unless variables or the command line ask for one: many brokers run at once here.
     """
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if name == "FAUXKA_COMPILED" or not name.startswith(("KAFKA_", "FAUXKA_", "CLUSTER_"))
-    }
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("KAFKA_", "FAUXKA_", "CLUSTER_"))}
     return {**kept, "FAUXKA_ADMIN_PORT": "off", **(variables or {})}
 
 

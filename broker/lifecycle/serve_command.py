@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...protocol.compiled_modules import RECORD_VALIDATION, is_compiled
+from ...protocol.compiled_modules import is_compiled
 from ...storage.producers.emulated_version import EmulatedVersion
 from ..cluster import Cluster
 from ..config.broker_config import BrokerConfig
@@ -120,8 +120,8 @@ def serve(options: ServeOptions, hooks: ServeHooks) -> None:
     prepared = prepare(options, hooks.make_file_faults)
     for note in prepared.notes:
         logger.info("%s", note)
-    if not is_compiled(RECORD_VALIDATION):
-        logger.info("records are validated in plain Python; an installation with a C compiler validates them faster")
+    if not is_compiled():
+        logger.info("running as plain Python; an installation with a C compiler serves producers faster")
     ready_file = ReadyFile(options.ready_file) if options.ready_file else None
     # Imported modules live as long as the process; the garbage collector does not need to scan them.
     gc.freeze()
