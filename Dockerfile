@@ -1,12 +1,15 @@
 # syntax=docker/dockerfile:1
-# The wheel is built in the first stage and installed in the second, so that the image holds no sources and no tools.
+# The wheel is built in the first stage, with a C compiler, and installed in the second, so that the image holds no sources
+# and no tools.
 ARG PYTHON_IMAGE=python:3.13-slim
 
 FROM ${PYTHON_IMAGE} AS build
 WORKDIR /build
 COPY . .
-RUN python -m pip install --no-cache-dir build \
- && python -m build --wheel --outdir /dist .
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends gcc libc6-dev \
+ && python -m pip install --no-cache-dir build \
+ && FAUXKA_COMPILE=1 python -m build --wheel --outdir /dist .
 
 FROM ${PYTHON_IMAGE}
 ARG VERSION=0.1.0

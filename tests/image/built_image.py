@@ -100,7 +100,8 @@ def build_image(folder: Path) -> BuiltImage:
 def make_base_image(folder: Path, buildah: Sequence[str]) -> None:
     """Make the image that stands for python:slim."""
     base = folder / "base"
-    packages = "--include=python3,python3-pip,ca-certificates"
+    # python:slim has the headers of its Python too.
+    packages = "--include=python3,python3-dev,python3-pip,ca-certificates"
     step("debootstrap", "--variant=minbase", packages, DEBIAN, str(base), debian_mirror())
     # As in python:slim, `python` is a name, and pip may install beside the system's packages.
     (base / "usr/bin/python").symlink_to("python3")

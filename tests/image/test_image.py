@@ -47,6 +47,10 @@ def test_it_runs_as_a_user_without_rights(image: BuiltImage) -> None:
     assert "--userspec=1000:1000" in image.command([])
 
 
+def test_it_holds_compiled_modules(container: Running) -> None:
+    assert container.run(["fauxka", "--version"]).stdout == "fauxka, version 0.1.0, compiled\n"
+
+
 def test_it_exposes_the_ports_of_kafka_and_of_the_admin_api(image: BuiltImage) -> None:
     assert image.config["ExposedPorts"].keys() == {"9092/tcp", "9099/tcp"}
 
