@@ -77,7 +77,15 @@ def _produce(port: int, topic: str, codec: str) -> float:
 
 def _consume(port: int, topic: str) -> float:
     """Return the messages a second after the first answer."""
-    consumer = Consumer({"bootstrap.servers": f"127.0.0.1:{port}", "group.id": topic, "auto.offset.reset": "earliest"})
+    consumer = Consumer(
+        {
+            "bootstrap.servers": f"127.0.0.1:{port}",
+            "group.id": topic,
+            "auto.offset.reset": "earliest",
+            # A full queue would pause the consumer for a second.
+            "queued.min.messages": 2 * MESSAGES,
+        }
+    )
     consumer.subscribe([topic])
     try:
         first = len(consumer.consume(CONSUMED_TOGETHER, WAIT_SECONDS_MAX))

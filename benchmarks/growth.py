@@ -21,8 +21,8 @@ REQUESTS = 20_000
 CONNECTIONS = (1, 4, 16, 64)
 COUNTS = (1, 100, 10_000)
 KAFKA_COUNT_MAX = 100
-# Each partition is written twice before the measurement, which leaves out its creation.
-REQUESTS_FIRST_MIN = 2_000
+# Requests before the measurement: two or more for each partition, which creates its log.
+FEW_REQUESTS = 2_000
 
 TOGETHER = tuple(
     Case(f"{count} connections", REQUESTS, SMALL, in_flight=1, producers=count, topics=count) for count in CONNECTIONS
@@ -64,10 +64,19 @@ def _measure(broker: RunningTarget, target_name: str, names: list[str]) -> Figur
             if target_name == KAFKA_NAME and targets > KAFKA_COUNT_MAX:
                 continue
             topic = f"growth-{name}-{targets}"
-            produce(broker.port, topic, replace(case, requests=max(2 * targets, REQUESTS_FIRST_MIN)))
-            cpu_before = cpu_seconds(broker.process_id)
-            produced = produce(broker.port, topic, case)
-            cpu = cpu_seconds(broker.process_id) - cpu_before
+            few = replace(case, requests=max(2 * targets, FEW_REQUESTS))
+            many = replace(case, requests=few.requests + REQUESTS)
+            # The load program asks for each topic first. The difference of two loads excludes that.
+            produce(broker.port, topic, few)
+            _, cpu_of_few = _produce(broker, topic, few, produce)
+            produced, cpu_of_many = _produce(broker, topic, many, produce)
             figures[figure_name(case, REQUESTS_PER_S)] = produced.requests_per_s
-            figures[figure_name(case, CPU_US)] = cpu / case.requests * 1e6
+            figures[figure_name(case, CPU_US)] = (cpu_of_many - cpu_of_few) / REQUESTS * 1e6
     return figures
+
+
+def _produce(broker: RunningTarget, topic: str, case: Case, produce: Produce) -> tuple[Produced, float]:
+    """Return the figures of the load program, and the seconds of processor time of the broker."""
+    before = cpu_seconds(broker.process_id)
+    produced = produce(broker.port, topic, case)
+    return produced, cpu_seconds(broker.process_id) - before

@@ -44,6 +44,7 @@ enum {
     FETCH_BYTES = 52428800,
     ATTEMPTS = 100,
     ATTEMPT_PAUSE_US = 50000,
+    LEADERS_PAUSE_US = 1000000,
     PASSES_MAX = 10000,
     CONNECTIONS_MAX = 1000,
     BATCHES_MAX = 100,
@@ -314,11 +315,11 @@ static int has_leaders(const char *topic, int partitions)
     return topics == 1 && error_code == 0 && get32(&c) >= partitions;
 }
 
-// A topic of one partition is created by its Metadata request, because librdkafka's mock has no CreateTopics.
-static void create_topic(const char *topic, int partitions)
+// A single topic of one partition is created by its Metadata request, because librdkafka's mock has no CreateTopics.
+static void create_topic(const char *topic, int partitions, int is_single)
 {
     static buffer b;
-    if (partitions > 1) {
+    if (!is_single) {
         begin_request(&b, CREATE_TOPICS, 4, 0);
         put32(&b, 1);
         put_string(&b, topic);
@@ -418,8 +419,11 @@ static void create_topics(const workload *w)
     char name[TOPIC_NAME_MAX];
     for (int i = 0; i < w->topics; i++) {
         put_topic_name(name, sizeof name, w, i);
-        create_topic(name, w->partitions);
+        create_topic(name, w->partitions, w->topics * w->partitions == 1);
     }
+    // A real Kafka names leaders before they accept batches.
+    if (w->topics * w->partitions > 1)
+        usleep(LEADERS_PAUSE_US);
 }
 
 typedef struct {

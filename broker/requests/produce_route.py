@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from ...protocol.produce_codec import SinglePartitionResponse
 from ..replica.partition import Partition
 
-# Heads that a node keeps. A cluster of more partitions than this with producers for all of them starts over when the
-# table is full; a request without a route is decoded in full.
-PRODUCE_ROUTES_MAX = 10_000
+# Heads that a node keeps, with about 500 bytes each. A cluster of more partitions than this with producers for all of
+# them starts over when the table is full; a request without a route is decoded in full.
+PRODUCE_ROUTES_MAX = 50_000
 
 # By API version and head.
 ProduceRoutes = dict[tuple[int, bytes], "ProduceRoute"]

@@ -161,6 +161,11 @@ def _complete_routed(
 
 def _keep_route(context: RequestContext, head: bytes, request: ProduceRequest) -> None:
     """Keep the route of a head that names a partition that may be written to and is answered."""
+    routes = context.node.produce_routes
+    if (context.api_version, head) in routes:
+        # The heads of a connection differ in length.
+        context.keep_produce_head(len(head))
+        return
     key, ((index, _),) = request.topics[0]
     topic = _find_topic(context, key)
     if topic is None or topic.is_internal or request.acks == ACKS_NONE or request.acks not in ACKS_ALLOWED:
@@ -168,7 +173,6 @@ def _keep_route(context: RequestContext, head: bytes, request: ProduceRequest) -
     partition = context.node.replicas.find_partition(topic.topic_id, index)
     if partition is None:
         return
-    routes = context.node.produce_routes
     if len(routes) >= PRODUCE_ROUTES_MAX:
         routes.clear()
     response = produce_codec.SinglePartitionResponse(context.api_version, key, index)
