@@ -13,8 +13,10 @@ from pathlib import Path
 from .measurement import (
     CPU_US,
     LARGE_PIPELINED,
+    LARGE_UNIFORM,
     MB_PER_S,
     MIDDLE_PIPELINED,
+    MIDDLE_UNIFORM,
     P50_US,
     REQUESTS_PER_S,
     SMALL_ALONE,
@@ -34,6 +36,8 @@ _COMPARED = (
     (SMALL_ALONE, P50_US, False),
     (MIDDLE_PIPELINED, MB_PER_S, True),
     (LARGE_PIPELINED, MB_PER_S, True),
+    (MIDDLE_UNIFORM, MB_PER_S, True),
+    (LARGE_UNIFORM, MB_PER_S, True),
 )
 # The tolerated ratio.
 WORSE_RATIO_MAX = 1.05
