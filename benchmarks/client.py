@@ -5,17 +5,16 @@ confluent-kafka produces mixed records with idempotence, and consumes them. The 
 
 from __future__ import annotations
 
-import os
 import random
 import time
 
 from confluent_kafka import Consumer, Producer
 
-from . import measurement, report
 from .batch_content import KEY_BYTES, SEED, VALUE_BYTES
+from .comparison import compare
 from .load_program import LoadError
 from .measurement import Figures
-from .targets import FAUXKA, KAFKA_NAME, KFAKE_NAME, TARGETS, RunningTarget, running
+from .targets import RunningTarget
 
 MESSAGES = 200_000
 DISTINCT_MESSAGES = 1_000
@@ -23,25 +22,20 @@ LINGER_MS = 5
 CONSUMED_TOGETHER = 10_000
 WAIT_SECONDS_MAX = 60.0
 CODECS = ("none", "lz4")
-MEASURED = (FAUXKA, KFAKE_NAME, KAFKA_NAME)
 
 
 def main(round_count: int) -> dict[str, Figures]:
-    """Measure each broker in turn; print and return the medians."""
-    targets = [target for target in TARGETS if target.name in MEASURED and target.missing is None]
-    rounds: dict[str, list[Figures]] = {target.name: [] for target in targets}
-    print(f"{report.machine()}; load before the run {os.getloadavg()[0]:.1f}")
-    for _ in range(round_count):
-        for target in targets:
-            with running(target) as broker:
-                _measure(broker)
-                rounds[target.name].append(_measure(broker))
-    results = {name: measurement.medians(figures) for name, figures in rounds.items()}
-    print(report.table(results))
-    return results
+    """Measure each broker; print and return the medians."""
+    return compare(round_count, _measure)
 
 
-def _measure(broker: RunningTarget) -> Figures:
+def _measure(broker: RunningTarget, _target_name: str) -> Figures:
+    # The first pass is not measured.
+    _figures(broker)
+    return _figures(broker)
+
+
+def _figures(broker: RunningTarget) -> Figures:
     figures: Figures = {}
     for codec in CODECS:
         topic = f"client-{codec}-{time.time_ns()}"

@@ -7,15 +7,15 @@ create 10,000 of them and is measured with up to 100.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 
-from . import load_program, measurement, report
+from . import load_program
+from .comparison import compare
 from .load_program import Case, Produced
 from .measurement import CPU_US, REQUESTS_PER_S, SMALL, Figures, figure_name
 from .process_tree import cpu_seconds
-from .targets import FAUXKA, KAFKA_NAME, KFAKE_NAME, TARGETS, RunningTarget, running
+from .targets import KAFKA_NAME, RunningTarget
 
 REQUESTS = 20_000
 CONNECTIONS = (1, 4, 16, 64)
@@ -37,22 +37,11 @@ PARTS: dict[str, tuple[Produce, tuple[Case, ...]]] = {
     "partitions": (load_program.produce, SPREAD_PARTITIONS),
     "topics": (load_program.produce, SPREAD_TOPICS),
 }
-MEASURED = (FAUXKA, KFAKE_NAME, KAFKA_NAME)
 
 
 def main(names: list[str], round_count: int) -> dict[str, Figures]:
-    """Measure the named parts, or all, of each broker in turn; print and return the medians."""
-    targets = [target for target in TARGETS if target.name in MEASURED and target.missing is None]
-    rounds: dict[str, list[Figures]] = {target.name: [] for target in targets}
-    print(f"{report.machine()}; load before the run {os.getloadavg()[0]:.1f}")
-    for _ in range(round_count):
-        for target in targets:
-            with running(target) as broker:
-                load_program.produce(broker.port, "warm-up", measurement.WARM_UP)
-                rounds[target.name].append(_measure(broker, target.name, names or list(PARTS)))
-    results = {name: measurement.medians(figures) for name, figures in rounds.items()}
-    print(report.table(results))
-    return results
+    """Measure the named parts, or all; print and return the medians."""
+    return compare(round_count, lambda broker, target_name: _measure(broker, target_name, names or list(PARTS)))
 
 
 def _measure(broker: RunningTarget, target_name: str, names: list[str]) -> Figures:
