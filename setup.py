@@ -48,9 +48,9 @@ def main() -> None:
 
 
 def has_compiler() -> bool:
-    """Return whether the C compiler exists that setuptools would run."""
+    """Return whether the C compiler exists that setuptools would run, for the Python that mypyc's code is for."""
     command = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc"
-    return shutil.which(command.split()[0]) is not None
+    return sys.implementation.name == "cpython" and shutil.which(command.split()[0]) is not None
 
 
 main()
