@@ -211,7 +211,7 @@ class FaultInjector:
         if not isinstance(response, Deferred):
             return applied(response)
         late: Late = Deferred(response.abandon, is_applied=response.is_applied)
-        response.deliver_to(lambda buffers: self._complete(request, late, lambda: applied(buffers)))
+        response.deliver_to(lambda buffers: self._complete(request, late, lambda: applied(buffers)), late.fail)
         return late
 
     def _applied(self, request: OwnedRequest, buffers: Buffers | None) -> Outcome:
@@ -352,7 +352,7 @@ class FaultInjector:
 
     def _deliver(self, request: OwnedRequest, late: Late, outcome: Outcome) -> None:
         if isinstance(outcome, Deferred):
-            outcome.deliver_to(lambda later: self._deliver(request, late, later))
+            outcome.deliver_to(lambda later: self._deliver(request, late, later), late.fail)
         elif late.is_done:
             # The connection was closed meanwhile. The request is applied all the same, as one in flight would be.
             self._report_unanswered(request)

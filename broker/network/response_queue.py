@@ -112,7 +112,7 @@ class ResponseQueue:
         elif not response.is_in_order:
             self._unordered.add(pending)
             pending.deferred = response
-            response.deliver_to(lambda arrived: self._unordered_arrived(pending, arrived))
+            response.deliver_to(lambda arrived: self._unordered_arrived(pending, arrived), self._failed)
             return
         elif (completed := response.response()) is not None:
             self._set_response(pending, completed)
@@ -120,7 +120,7 @@ class ResponseQueue:
             pending.deferred = response
             if not response.is_applied:
                 self._handled_now = pending
-            response.deliver_to(lambda arrived: self._arrived(pending, arrived))
+            response.deliver_to(lambda arrived: self._arrived(pending, arrived), self._failed)
         self._queue.append(pending)
         self._write_arrived()
 
@@ -150,6 +150,10 @@ class ResponseQueue:
         if self._handled_now is pending:
             self._handled_now = None
         self._write_and_go_on()
+
+    def _failed(self) -> None:
+        """Close the connection, as for a request whose handling raises."""
+        self._sink.end(Ending.RESET)
 
     def _set_response(self, pending: _PendingResponse, response: Buffers | ResponsePlan) -> None:
         pending.response = response

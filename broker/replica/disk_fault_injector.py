@@ -72,7 +72,7 @@ def delay_response(
         return late
     late = Deferred(response.abandon, is_applied=response.is_applied, is_in_order=response.is_in_order)
     # In sequence, because the pending work begins after the slow file access.
-    response.deliver_to(lambda buffers: _complete_after(late, buffers, clock, delay_ms))
+    response.deliver_to(lambda buffers: _complete_after(late, buffers, clock, delay_ms), late.fail)
     return late
 
 

@@ -32,6 +32,11 @@ class FetchResult:
     has_error: bool
 
 
+def is_enough(result: FetchResult, min_bytes: int) -> bool:
+    """Whether a Fetch is completed with result without a wait."""
+    return result.has_error or result.records_bytes >= min_bytes
+
+
 class FetchReader:
     """Reads one Fetch, once or again while it waits."""
 

@@ -63,14 +63,18 @@ class FetchSession:
     # Topics that existed once. Kafka resolves an id once in a session; later the topic is unknown, not the id.
     resolved_topics: set[bytes] = field(default_factory=set[bytes])
 
-    def update(self, request: FetchRequest) -> None:
-        """Add or replace the partitions of the request, and remove its forgotten ones."""
-        for key, asked in request.partitions.items():
+    def add(self, partitions: FetchPartitions) -> None:
+        """Add or replace partitions."""
+        for key, asked in partitions.items():
             cached = self.partitions.get(key)
             if cached is None:
                 self.partitions[key] = _CachedPartition(asked)
             else:
                 cached.asked = asked
+
+    def update(self, request: FetchRequest) -> None:
+        """Add or replace the partitions of an incremental request, and remove its forgotten ones."""
+        self.add(request.partitions)
         for key in request.forgotten:
             self.partitions.pop(key, None)
 
@@ -103,6 +107,11 @@ class FetchSession:
             self.resolved_topics.add(topic_key)
         elif topic_key in self.resolved_topics:
             answer.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def next_epoch(epoch: int) -> int:
+    """Return the epoch of the next incremental request (FetchMetadata.nextEpoch)."""
+    return 1 if epoch == MAX_EPOCH else epoch + 1
 
 
 class FetchSessions:
@@ -142,7 +151,7 @@ class FetchSessions:
             )
         if session.uses_topic_ids != uses_topic_ids:
             raise KafkaError(ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR, f"session {request.session_id}")
-        session.epoch = 1 if session.epoch == MAX_EPOCH else session.epoch + 1
+        session.epoch = next_epoch(session.epoch)
         self._use(session, now_ms)
         session.update(request)
         if not session.partitions:
@@ -155,7 +164,8 @@ class FetchSessions:
         if request.session_epoch != INITIAL_EPOCH or not self._has_slot(now_ms):
             return NO_SESSION
         session = FetchSession(self._new_id(), uses_topic_ids)
-        session.update(request)
+        # A full request has nothing to forget (FullFetchContext).
+        session.add(request.partitions)
         session.store_sent(answers)
         self._use(session, now_ms)
         return session.session_id

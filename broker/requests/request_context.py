@@ -304,7 +304,9 @@ class ApiHandler(Generic[Q, R]):
             logger.exception("%s version %d failed", type(request).__name__, context.api_version)
             return _encode_failure(context, type(request))
         if isinstance(response, Deferred):
-            return response.encoded_by(lambda later: encode_response(context, later))
+            return response.encoded_by(
+                lambda later: encode_response(context, later), lambda: _encode_failure(context, type(request))
+            )
         context.error_code = getattr(response, "error_code", 0)
         return encode_response(context, response)
 

@@ -1,9 +1,18 @@
-"""A response that is not complete yet, and the buffers of a response on the wire."""
+"""A response that is not complete yet, and the buffers of a response on the wire.
+
+Rules:
+- Whoever completes a response may be in the middle of another client's request: an append wakes the fetches that wait
+  for it. So an exception while a waiting response is made is logged here, fails that response, and is not raised.
+- A failed response is answered with the error of `encoded_by`; without one, its connection is closed.
+"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Generic, TypeVar
+
+logger = logging.getLogger(__name__)
 
 # One response on the wire, size prefix included, in pieces: they are written as they are and never joined.
 Buffers = list[bytes | bytearray | memoryview]
@@ -22,7 +31,17 @@ class Deferred(Generic[Response]):
     request_id: the id of the request in the journal; 0 without a journal.
     """
 
-    __slots__ = ("_deliver", "_response", "is_applied", "is_done", "is_in_order", "on_abandoned", "request_id")
+    __slots__ = (
+        "_deliver",
+        "_fail",
+        "_has_failed",
+        "_response",
+        "is_applied",
+        "is_done",
+        "is_in_order",
+        "on_abandoned",
+        "request_id",
+    )
 
     def __init__(
         self,
@@ -39,6 +58,8 @@ class Deferred(Generic[Response]):
         self.is_done = False
         self._response: Response | None = None
         self._deliver: Callable[[Response], None] | None = None
+        self._fail: Callable[[], None] | None = None
+        self._has_failed = False
 
     def complete(self, response: Response) -> None:
         """Complete the response. Later calls have no effect."""
@@ -50,16 +71,39 @@ class Deferred(Generic[Response]):
         else:
             self._response = response
 
+    def complete_with(self, make_response: Callable[[], Response]) -> None:
+        """Complete the response with the result of make_response, or fail it if that raises."""
+        if self.is_done:
+            return
+        try:
+            response = make_response()
+        except Exception:
+            logger.exception("a waiting request failed")
+            self.fail()
+        else:
+            self.complete(response)
+
+    def fail(self) -> None:
+        """End the wait without a response, because of an exception that was logged. Later calls have no effect."""
+        if self.is_done:
+            return
+        self.is_done = self._has_failed = True
+        if self._fail is not None:
+            self._fail()
+
     def response(self) -> Response | None:
         """Return the response if it is complete, else None."""
         return self._response
 
-    def deliver_to(self, deliver: Callable[[Response], None]) -> None:
-        """Call deliver with the response when it is complete, at once if it already is."""
+    def deliver_to(self, deliver: Callable[[Response], None], fail: Callable[[], None] | None = None) -> None:
+        """Call deliver with the response when it is complete, or fail when it has failed; at once if it already has."""
         if self._response is not None:
             deliver(self._response)
+        elif self._has_failed and fail is not None:
+            fail()
         else:
             self._deliver = deliver
+            self._fail = fail
 
     def abandon(self) -> None:
         """Give the response up, because its connection has closed."""
@@ -69,8 +113,30 @@ class Deferred(Generic[Response]):
         if self.on_abandoned is not None:
             self.on_abandoned()
 
-    def encoded_by(self, encode: Callable[[Response], Encoded]) -> Deferred[Encoded]:
-        """Return a pending response that completes with encode(response)."""
+    def encoded_by(
+        self, encode: Callable[[Response], Encoded], make_error: Callable[[], Encoded] | None = None
+    ) -> Deferred[Encoded]:
+        """Return a pending response that completes with encode(response).
+
+        make_error: creates the response if this one fails, or if encode raises. Without it, or if it raises too, the
+        result fails.
+        """
         encoded: Deferred[Encoded] = Deferred(self.abandon)
-        self.deliver_to(lambda response: encoded.complete(encode(response)))
+
+        def fail() -> None:
+            if make_error is None:
+                encoded.fail()
+            else:
+                encoded.complete_with(make_error)
+
+        def deliver(response: Response) -> None:
+            try:
+                result = encode(response)
+            except Exception:
+                logger.exception("the response to a waiting request cannot be encoded")
+                fail()
+            else:
+                encoded.complete(result)
+
+        self.deliver_to(deliver, fail)
         return encoded

@@ -15,7 +15,7 @@ from fauxka.protocol.messages.delete_records import (
     DeleteRecordsResponse,
     DeleteRecordsTopic,
 )
-from fauxka.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
+from fauxka.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic, ForgottenTopic
 from fauxka.protocol.messages.fetch import PartitionData as FetchedPartition
 from fauxka.protocol.messages.list_offsets import (
     ListOffsetsPartition,
@@ -95,14 +95,27 @@ class RawClient:
         self.send_produce(sequence)
         return self.receive_produced()[0]
 
-    def send_fetch(self, *, max_wait_ms: int = 0, offset: int = 0) -> None:
+    def send_fetch(
+        self, *, max_wait_ms: int = 0, offset: int = 0, session: tuple[int, int] = (0, -1), forgets: bool = False
+    ) -> None:
+        """session: its id and epoch; by default none is wanted. forgets: the request also forgets partition 0."""
         partition = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=RECORD_BYTES_MAX)
-        topic = FetchTopic(topic=TOPIC, partitions=[partition])
-        request = FetchRequest(max_wait_ms=max_wait_ms, min_bytes=1, max_bytes=RECORD_BYTES_MAX, topics=[topic])
+        request = FetchRequest(
+            max_wait_ms=max_wait_ms,
+            min_bytes=1,
+            max_bytes=RECORD_BYTES_MAX,
+            session_id=session[0],
+            session_epoch=session[1],
+            topics=[FetchTopic(topic=TOPIC, partitions=[partition])],
+            forgotten_topics_data=[ForgottenTopic(topic=TOPIC, partitions=[0])] if forgets else [],
+        )
         self._connection.send(self._framed(FETCH, FETCH_VERSION, request))
 
+    def receive_fetch_response(self) -> FetchResponse:
+        return FetchResponse.read(self._receive(), FETCH_VERSION)
+
     def receive_fetched(self) -> FetchedPartition:
-        return FetchResponse.read(self._receive(), FETCH_VERSION).responses[0].partitions[0]
+        return self.receive_fetch_response().responses[0].partitions[0]
 
     def fetch(self) -> FetchedPartition:
         """Fetch partition 0 from its beginning."""

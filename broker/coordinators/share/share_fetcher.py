@@ -5,13 +5,11 @@ Source: SharePartitionManager.fetchMessages and DelayedShareFetch, Kafka 4.3.0.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ....protocol.error_codes import ErrorCode, KafkaError
-from ...runtime.deferred import Deferred
 from .acknowledgements import partition_of
 from .share_partition import AcquireLimits
 from .share_reader import AcquiredBatches, acquire_records
@@ -103,40 +101,3 @@ class ShareFetcher:
 def is_complete(fetched: Fetched) -> bool:
     """Return whether a partition has acquired records or an error."""
     return any(isinstance(each, KafkaError) or each.acquired for each in fetched.values())
-
-
-class DelayedShareFetch:
-    """A ShareFetch that waits for a record or an error, for at most max_wait_ms.
-
-    The wait is in real time, not in the time of the cluster's clock, because it is the long poll of a client.
-    """
-
-    __slots__ = ("_fetcher", "_partitions", "_timer", "deferred")
-
-    def __init__(self, fetcher: ShareFetcher, max_wait_ms: int) -> None:
-        """Start the wait. `deferred` is completed with the acquired records."""
-        self.deferred: Deferred[Fetched] = Deferred(self._leave)
-        self._fetcher = fetcher
-        self._partitions = fetcher.waited_partitions()
-        for partition, share_partition in self._partitions:
-            partition.wait(self, self._try_complete)
-            share_partition.wait(self, self._try_complete)
-        self._timer = asyncio.get_running_loop().call_later(max_wait_ms / 1000, self._expire)
-
-    def _try_complete(self) -> None:
-        fetched = self._fetcher.fetch()
-        if is_complete(fetched) or any(partition.is_deleted for partition, _ in self._partitions):
-            self._complete(fetched)
-
-    def _expire(self) -> None:
-        self._complete(self._fetcher.fetch())
-
-    def _complete(self, fetched: Fetched) -> None:
-        self._leave()
-        self.deferred.complete(fetched)
-
-    def _leave(self) -> None:
-        self._timer.cancel()
-        for partition, share_partition in self._partitions:
-            partition.leave(self)
-            share_partition.leave(self)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from ....protocol import fetch_codec
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.fetch_codec import TOPIC_IDS_SINCE, FetchedPartition, FetchRequest
-from ...replica.delayed_fetch import DelayedFetch, is_enough
-from ...replica.fetch_reader import FetchReader, FetchResult
-from ...replica.fetch_sessions import FetchSession
+from ...replica.delayed_fetch import DelayedRead
+from ...replica.fetch_reader import FetchReader, FetchResult, is_enough
+from ...replica.fetch_sessions import FetchSession, next_epoch
 from ...requests.request_context import RequestContext
 from ...runtime.deferred import Buffers, Deferred
 
@@ -47,8 +47,16 @@ class FetchHandler:
         result = reader.read()
         if request.max_wait_ms <= 0 or not reader.can_wait or is_enough(result, min_bytes):
             return _encode(context, request, session, result)
-        delayed = DelayedFetch(reader, min_bytes=min_bytes, max_wait_ms=request.max_wait_ms)
-        return delayed.result.encoded_by(lambda later: _encode(context, request, session, later))
+        waited = reader.partitions()
+
+        def is_complete(result: FetchResult) -> bool:
+            # A new topic of the same name would not wake this fetch.
+            return is_enough(result, min_bytes) or any(partition.is_deleted for partition in waited)
+
+        delayed = DelayedRead(reader.read, is_complete, waited, request.max_wait_ms)
+        return delayed.result.encoded_by(
+            lambda later: _encode(context, request, session, later), lambda: _refuse(context, request)
+        )
 
 
 def _refuse(context: RequestContext, request: FetchRequest) -> Buffers:
@@ -65,6 +73,12 @@ def _encode(
     """Encode the changes of the session; without a session, everything and the id of a new session, if wanted."""
     sessions = context.node.fetch_sessions
     if session is not None:
+        if session.epoch != next_epoch(request.session_epoch):
+            # Another request has continued the session while this one waited.
+            error = ErrorCode.INVALID_FETCH_SESSION_EPOCH
+            return fetch_codec.encode_response(
+                context.correlation_id, context.api_version, [], error_code=error, session_id=session.session_id
+            )
         session_id, answers = session.session_id, session.changed(result.partitions)
     else:
         answers = result.partitions

@@ -14,8 +14,9 @@ from ....protocol.messages.share_fetch import AcknowledgementBatch, PartitionDat
 from ....protocol.messages.share_fetch import AcquiredRecords as AcquiredResult
 from ....protocol.messages.share_fetch import ShareFetchableTopicResponse as TopicResult
 from ...coordinators.share.acknowledgements import AcknowledgeErrors, acknowledge
-from ...coordinators.share.share_fetcher import DelayedShareFetch, Fetched, ShareFetcher, ShareFetchLimits, is_complete
+from ...coordinators.share.share_fetcher import Fetched, ShareFetcher, ShareFetchLimits, is_complete
 from ...coordinators.share.share_sessions import FINAL_EPOCH, FIRST_EPOCH, PartitionKey, ShareSession
+from ...replica.delayed_fetch import DelayedRead
 from ...requests.request_context import ApiHandler, RequestContext
 from ...runtime.deferred import Deferred
 
@@ -60,7 +61,13 @@ def handle(context: RequestContext, request: ShareFetchRequest) -> ShareFetchRes
 
     if not keys or errors or request.max_wait_ms <= 0 or is_complete(fetched):
         return groups.when_durable(respond(fetched), _error_response)
-    return DelayedShareFetch(fetcher, request.max_wait_ms).deferred.encoded_by(respond)
+    waited = fetcher.waited_partitions()
+    sources = [source for pair in waited for source in pair]
+
+    def ends_wait(fetched: Fetched) -> bool:
+        return is_complete(fetched) or any(partition.is_deleted for partition, _ in waited)
+
+    return DelayedRead(fetcher.fetch, ends_wait, sources, request.max_wait_ms).result.encoded_by(respond)
 
 
 def _is_contradictory(request: ShareFetchRequest) -> bool:
