@@ -5,6 +5,7 @@ Rules:
 - One clock belongs to one event loop. Callbacks of a real clock run on that loop.
 - A real clock returns the machine's date, but counts delays with the monotonic clock: a change of the machine's date
   changes `now_ms` and no timeout.
+- A callback that raises is logged and stops no other: an advance may run those of many clients.
 - A manual clock moves only by `advance`. In a callback that `advance` runs, `now_ms` is the callback's due time.
 """
 
@@ -13,10 +14,13 @@ from __future__ import annotations
 import asyncio
 import heapq
 import itertools
+import logging
 from collections.abc import Callable
 from enum import Enum
 from time import monotonic_ns, time_ns
 from typing import Protocol
+
+logger = logging.getLogger(__name__)
 
 _NS_PER_MS = 1_000_000
 
@@ -191,13 +195,11 @@ class AdjustableClock:
             self._wake = None
 
     def _woken(self) -> None:
-        """Run the callbacks that are due. The event loop reports their exceptions; later callbacks still run."""
+        """Run the callbacks that are due."""
         self._wake = None
-        try:
-            # An event loop may wake a little early. Callbacks that are not due yet wait again.
-            self._run_due(self._elapsed_ns())
-        finally:
-            self._wake_for_first()
+        # An event loop may wake a little early. Callbacks that are not due yet wait again.
+        self._run_due(self._elapsed_ns())
+        self._wake_for_first()
 
     def _wake_for_first(self) -> None:
         if self._stands_at_ms is None and self._timers:
@@ -215,7 +217,7 @@ class AdjustableClock:
                 self._again(timer, self._elapsed_ns() + timer.interval_ms * _NS_PER_MS)
             else:
                 timer.callback = None
-            callback()
+            _call(callback)
 
     def _again(self, timer: _Timer, due_ns: int) -> None:
         timer.due_ns = due_ns
@@ -241,8 +243,7 @@ class AdjustableClock:
     def advance(self, by_ms: int) -> None:
         """Advance the clock by by_ms and run the callbacks that become due; see call_every for recurring work.
 
-        A callback may schedule further ones. If it raises, the exception is raised here, and the clock stays at the
-        callback's due time. Raises ValueError if by_ms is not in 0..ADVANCE_MS_MAX.
+        A callback may schedule further ones. Raises ValueError if by_ms is not in 0..ADVANCE_MS_MAX.
         """
         if not 0 <= by_ms <= ADVANCE_MS_MAX:
             raise ValueError(f"a clock is advanced by 0 to {ADVANCE_MS_MAX} ms, not by {by_ms}")
@@ -274,7 +275,7 @@ class AdjustableClock:
                 self._again(timer, _next_due_ns(due_ns, timer.interval_ms, stride_ms, until_ns))
             else:
                 timer.callback = None
-            callback()
+            _call(callback)
         self._stands_at_ms, self._stands_at_elapsed_ns = start_ms + by_ms, until_ns
 
     def reset(self) -> None:
@@ -287,6 +288,13 @@ class AdjustableClock:
         if self._started_standing_at_ms is None:
             self._stands_at_ms = time_ns() // _NS_PER_MS
             self.set_mode(ClockMode.REAL)
+
+
+def _call(callback: Callable[[], None]) -> None:
+    try:
+        callback()
+    except Exception:
+        logger.exception("timed work failed")
 
 
 def _next_due_ns(due_ns: int, interval_ms: int, stride_ms: int, until_ns: int) -> int:

@@ -99,7 +99,7 @@ def test_recurring_work_runs_at_its_last_due_time_of_an_advance() -> None:
     assert seen[-2:] == [7000, 7007]
 
 
-def test_work_that_recurs_goes_on_after_it_failed() -> None:
+def test_work_that_recurs_goes_on_after_it_failed(caplog: pytest.LogCaptureFixture) -> None:
     clock = ManualClock(0)
     seen: list[int] = []
 
@@ -109,11 +109,10 @@ def test_work_that_recurs_goes_on_after_it_failed() -> None:
             raise OSError("once")
 
     clock.call_every(10, work)
-    with pytest.raises(OSError, match="once"):
-        clock.advance(30)
-    clock.advance(20)
+    clock.advance(30)
 
     assert seen == [10, 20, 30]
+    assert [record.getMessage() for record in caplog.records] == ["timed work failed"]
 
 
 def test_all_callbacks_are_taken_back_also_from_within_one() -> None:
@@ -191,11 +190,9 @@ def test_a_real_clock_runs_callbacks_by_itself_in_order_and_never_early() -> Non
     assert asyncio.run(play()) == [("early", True), ("late", True)]
 
 
-def test_a_real_clock_runs_the_others_where_one_callback_fails() -> None:
-    async def play() -> list[str]:
-        asyncio.get_running_loop().set_exception_handler(lambda _, context: seen.append(str(context["exception"])))
+def test_a_real_clock_runs_the_others_where_one_callback_fails(caplog: pytest.LogCaptureFixture) -> None:
+    async def play() -> None:
         clock = AdjustableClock()
-        seen: list[str] = []
         done = asyncio.Event()
 
         def fail() -> None:
@@ -204,9 +201,10 @@ def test_a_real_clock_runs_the_others_where_one_callback_fails() -> None:
         clock.call_later(1, fail)
         clock.call_later(1, done.set)
         await asyncio.wait_for(done.wait(), SECONDS_MAX)
-        return seen
 
-    assert asyncio.run(play()) == ["failed"]
+    asyncio.run(play())
+
+    assert [record.getMessage() for record in caplog.records] == ["timed work failed"]
 
 
 def test_callback_of_a_real_clock_runs_when_advanced_and_sees_its_due_time() -> None:
