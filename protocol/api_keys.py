@@ -219,3 +219,14 @@ _SERVED = (
 )
 
 APIS: dict[int, Api] = {api.key: api for api in _SERVED}
+
+
+def api_name_of(api_key: int) -> str:
+    """Return Kafka's name of an API, served or not; "api key N" for a number that Kafka does not use."""
+    api = APIS.get(api_key)
+    if api is not None:
+        return api.name
+    try:
+        return ApiKey(api_key).name.title().replace("_", "")
+    except ValueError:
+        return f"api key {api_key}"

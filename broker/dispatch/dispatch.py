@@ -13,7 +13,7 @@ from importlib import import_module
 from struct import Struct
 from typing import TYPE_CHECKING, cast
 
-from ...protocol.api_keys import APIS, Api, ApiKey
+from ...protocol.api_keys import APIS, Api, ApiKey, api_name_of
 from ...protocol.frames import FrameError
 from ...protocol.primitives import Reader
 from .. import handlers
@@ -43,7 +43,6 @@ _API_AND_VERSION = Struct(">hh")
 _PRODUCE = int(ApiKey.PRODUCE)
 # Larger requests, such as a Fetch of hundreds of partitions, are observed without their body.
 OBSERVED_BODY_BYTES_MAX = 4096
-_API_KEYS = {int(key): key for key in ApiKey}
 
 
 class NoFaults:
@@ -182,7 +181,13 @@ class Dispatcher:
         if position > end:
             raise FrameError(f"a request header of {end - start} bytes; {_HEADER.size} are the least")
         api_and_version, context.correlation_id, client_id_bytes = _HEADER.unpack_from(frame, start)
-        route = self._routes.get(api_and_version) or self._load_route(api_and_version)
+        route = self._routes.get(api_and_version)
+        if route is None:
+            try:
+                route = self._load_route(api_and_version)
+            except FrameError:
+                self._report_unserved(context, frame, start, end)
+                raise
         context.api_key = route.api_key
         context.api_version = route.api_version
         context.is_flexible = route.is_flexible
@@ -192,12 +197,22 @@ class Dispatcher:
         context.keep_header(api_and_version, bytes(frame[start + HEADER_START_BYTES : position]), route)
         return route, position
 
+    def _report_unserved(self, context: RequestContext, frame: memoryview, start: int, end: int) -> None:
+        """Report a request to the journal whose API or version is not served, so that its connection is closed."""
+        if self.observer is None:
+            return
+        api_and_version, _, client_id_bytes = _HEADER.unpack_from(frame, start)
+        context.api_key, context.api_version = _API_AND_VERSION.unpack(_UNSIGNED.pack(api_and_version))
+        context.kept_body = None
+        _read_client_id(context, frame, start + _HEADER.size, client_id_bytes, end)
+        self.observer.unanswered(self.observer.handled(context, end - start, PENDING))
+
     def _load_route(self, api_and_version: int) -> Route:
         """Return the route of an API version, and import the API's handler on first use."""
         api_key, api_version = _API_AND_VERSION.unpack(_UNSIGNED.pack(api_and_version))
-        api = APIS.get(_API_KEYS.get(api_key, ApiKey.ENVELOPE))
+        api = APIS.get(api_key)
         if api is None or api.key not in handlers.HANDLERS:
-            raise FrameError(f"api key {api_key} is not served")
+            raise FrameError(f"{api_name_of(api_key)} (api key {api_key}) is not served")
         # ApiVersions responds to unsupported versions too, so that a newer client can fall back (KIP-511).
         is_served = api.first_version <= api_version <= api.last_version
         if not is_served and api.key is not ApiKey.API_VERSIONS:

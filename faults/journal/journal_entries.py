@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
-from ...protocol.api_keys import APIS
+from ...protocol.api_keys import APIS, api_name_of
 from ...protocol.batches.record_batch import BatchHeader
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.frames import FrameError
@@ -205,12 +205,6 @@ def _numbers_in(header: BatchHeader) -> _Numbers:
     return _Numbers(
         header.producer_id, header.producer_epoch, header.base_sequence, last_sequence, header.records_count
     )
-
-
-def api_name_of(api_key: int) -> str:
-    """Return Kafka's name of an API, or "api key N" for one that is not served."""
-    api = APIS.get(api_key)
-    return f"api key {api_key}" if api is None else api.name
 
 
 def error_name_of(error_code: int) -> str | None:
