@@ -2,6 +2,8 @@
 
 The folder has an empty `.lock`, which is locked while a process uses the folder, and `meta.properties` with the node id
 and the cluster id. Both files are compatible with Kafka, so that Kafka and fauxka never use a folder together.
+A folder with other content and without these files is somebody else's: it is refused before anything is written, for
+its folders would become topics.
 Source: LogManager.lockLogDirs and MetaPropertiesEnsemble.verify, Kafka 4.3.0.
 """
 
@@ -21,7 +23,7 @@ from ...storage.checkpoints.checkpoint_files import (
     encode_meta_properties,
 )
 from ...storage.corrupt_file import CorruptFileError
-from ...storage.file_systems.file_system import FileSystem
+from ...storage.file_systems.file_system import TEMPORARY_SUFFIX, FileSystem
 from ...storage.file_systems.os_file_system import OsFileSystem
 from ..metadata.cluster_metadata import (
     METADATA_BYTES_MAX,
@@ -35,6 +37,10 @@ logger = logging.getLogger(__name__)
 
 # An unreadable metadata file is renamed to this before a new one is written.
 BROKEN_METADATA_FILE = METADATA_FILE + ".broken"
+# What a folder has that fauxka or Kafka has begun to use.
+_MARKS_OF_DATA = {META_PROPERTIES, METADATA_FILE, BROKEN_METADATA_FILE}
+# What an otherwise empty folder may have: the traces of a first start that was killed, and what mkfs makes.
+_NAMES_IN_EMPTY = {LOCK, META_PROPERTIES + TEMPORARY_SUFFIX, "lost+found"}
 # meta.properties has five short lines.
 META_PROPERTIES_BYTES_MAX = 64 * 1024
 
@@ -64,6 +70,7 @@ class DataDirectory:
         self.file_system: FileSystem = self._files
         try:
             os.makedirs(self.folder, exist_ok=True)
+            _check_content(self.folder)
             self._lock = _lock_exclusive(f"{self.folder}/{LOCK}", self.folder)
         except OSError as error:
             raise DataDirectoryError(f"cannot use {self.folder}: {error.strerror}") from error
@@ -139,6 +146,17 @@ def read_bounded(file_system: FileSystem, path: str, bytes_max: int) -> bytes | 
         return bytes(file.read(0, file.size))
     finally:
         file.close()
+
+
+def _check_content(folder: str) -> None:
+    """Raise DataDirectoryError for a folder that is neither empty nor of fauxka or Kafka."""
+    names = set(os.listdir(folder))
+    others = sorted(names - _NAMES_IN_EMPTY)
+    if others and not names & _MARKS_OF_DATA:
+        raise DataDirectoryError(
+            f"{folder} is no data folder: it has {others[0]!r} and no {META_PROPERTIES}; "
+            "--data-dir takes an empty or new folder, or one that fauxka has written"
+        )
 
 
 def _lock_exclusive(path: str, folder: str) -> int:

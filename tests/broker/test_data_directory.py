@@ -149,6 +149,30 @@ def test_folder_of_another_node_or_cluster_is_refused(tmp_path: Path, arguments:
     assert reason in refused.log
 
 
+def test_folder_of_somebody_else_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    (folder / "release-2").mkdir(parents=True)
+    (folder / "release-2" / "notes.txt").write_text("not a segment")
+
+    refused = run("serve", "--port", "0", "--data-dir", str(folder))
+
+    assert refused.exit_code == 2
+    assert refused.log == (
+        f"fauxka: {folder} is no data folder: it has 'release-2' and no meta.properties; "
+        "--data-dir takes an empty or new folder, or one that fauxka has written\n"
+    )
+    assert sorted(path.name for path in folder.rglob("*")) == ["notes.txt", "release-2"]
+
+
+@pytest.mark.parametrize("left", [".lock", "meta.properties.tmp", "lost+found"])
+def test_folder_of_a_first_start_that_was_killed_or_of_a_new_volume_is_empty(tmp_path: Path, left: str) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / left).touch()
+
+    with serving_from(tmp_path) as broker, BlockingClient(broker.bootstrap) as client:
+        assert client.partition_counts() == {}
+
+
 def test_cluster_id_of_a_new_folder_is_that_of_the_option(tmp_path: Path) -> None:
     with serving_from(tmp_path, "--cluster-id", "the-cluster") as broker:
         end(broker, signal.SIGTERM)
