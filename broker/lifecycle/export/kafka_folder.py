@@ -7,6 +7,7 @@ Source: LogLoader.load and KafkaRaftServer.initializeLogDirs, Kafka 4.3.0.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -90,8 +91,21 @@ class KafkaFolder:
         """Create the folder unless it exists and is empty. Raises ExportError and OSError."""
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
             raise ExportError(f"{path} exists and is not an empty folder")
+        # The outermost folder that this export creates; None if path exists.
+        self._created = next((each for each in [*reversed(path.parents), path] if not each.exists()), None)
         path.mkdir(parents=True, exist_ok=True)
         self.path = path.resolve()
+
+    def discard(self) -> None:
+        """Delete everything that the export has created, because it failed."""
+        if self._created is not None:
+            shutil.rmtree(self._created, ignore_errors=True)
+            return
+        for entry in self.path.iterdir():
+            if entry.is_dir():
+                shutil.rmtree(entry, ignore_errors=True)
+            else:
+                entry.unlink(missing_ok=True)
 
     def create_partition(self, topic_name: str, topic_id: bytes, index: int) -> Path:
         """Create the folder of a partition and return it. Raises OSError."""

@@ -22,18 +22,22 @@ ReportLine = Callable[[str], None]
 def export(path: str, *, data_folder: str | None, bootstrap: str | None, report: ReportLine) -> None:
     """Write all topics of a data folder, or of the broker at bootstrap ("host:port"), to the folder at path.
 
-    report: called with each line of the progress. Raises ExportError; path has no meta.properties then.
+    report: called with each line of the progress. Raises ExportError; nothing that was written is left then.
     """
     if (data_folder is None) == (bootstrap is None):
         raise ExportError("give either --data-dir or --from")
     try:
         folder = KafkaFolder(Path(path))
-        cluster = (
-            export_data_folder(Path(data_folder), folder, report)
-            if data_folder
-            else _export_broker(bootstrap or "", folder, report)
-        )
-        folder.finish(cluster, AdjustableClock().now_ms())
+        try:
+            cluster = (
+                export_data_folder(Path(data_folder), folder, report)
+                if data_folder
+                else _export_broker(bootstrap or "", folder, report)
+            )
+            folder.finish(cluster, AdjustableClock().now_ms())
+        except BaseException:
+            folder.discard()
+            raise
     except (ConnectionFailed, CorruptFileError, DataDirectoryError, OSError) as error:
         raise ExportError(str(error)) from error
     partitions = sum(len(topic.partitions) for topic in cluster.topics)

@@ -1,5 +1,6 @@
 """Exported folders for a real Kafka, and refused exports. tests/reference starts Kafka on them."""
 
+import errno
 import signal
 import time
 from collections.abc import Mapping
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.lifecycle.export.kafka_folder import ExportError
+from fauxka.broker.lifecycle.export.kafka_folder import ExportError, KafkaFolder
 from fauxka.broker.lifecycle.export.log_export import export
 from fauxka.protocol.stored_records.metadata_records import (
     ConfigRecord,
@@ -210,9 +211,27 @@ def test_folder_that_a_broker_uses_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_mistake_is_one_line_and_exit_code_2(tmp_path: Path, options: tuple[str, ...], reason: str) -> None:
-    ended = run("export", str(tmp_path / "out"), *options)
+    ended = run("export", str(tmp_path / "new" / "out"), *options)
 
     assert (ended.exit_code, ended.output) == (2, "")
     assert len(ended.log.splitlines()) == 1
     assert reason in ended.log
-    assert not (tmp_path / "out" / "meta.properties").exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_failed_export_leaves_an_empty_folder_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_folder: KafkaFolder, _cluster: object, _now_ms: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(KafkaFolder, "finish", fail)
+    folder = tmp_path / "out"
+    folder.mkdir()
+
+    with Broker() as broker:
+        with log_client(broker.bootstrap_servers) as client:
+            client.create_topic("t", 2, {})
+            fill(client)
+        with pytest.raises(ExportError, match="No space left"):
+            export_from(broker, folder)
+
+    assert list(folder.iterdir()) == []
