@@ -31,6 +31,11 @@ _BUFFER_TOO_SMALL = "whole buffer"
 
 # zlib's window for a gzip stream: 15 bits and 16 for the wrapper.
 _GZIP_WINDOW = 31
+_GZIP_MAGIC = b"\x1f\x8b"
+# Adjacent streams in one payload. Clients write one; each of many empty streams takes time and yields no bytes.
+_GZIP_STREAMS_MAX = 10_000
+# The first bytes that zlib is given of a stream; twice as many each time.
+_GZIP_PIECE_BYTES_FIRST = 4096
 
 _XERIAL_MAGIC = b"\x82SNAPPY\x00"
 _XERIAL_HEADER = _XERIAL_MAGIC + b"\x00\x00\x00\x01\x00\x00\x00\x01"
@@ -121,21 +126,40 @@ def _too_large(limit: int) -> PayloadTooLarge:
 def _decompress_gzip(payload: memoryview, limit: int) -> bytes:
     """Read all adjacent gzip streams. Bytes after the last one are ignored, as in Java."""
     parts: list[bytes] = []
-    rest = bytes(payload)
-    while not parts or rest.startswith(b"\x1f\x8b"):
-        stream = zlib.decompressobj(_GZIP_WINDOW)
-        try:
-            part = stream.decompress(rest, limit + 1)
-        except zlib.error as error:
-            raise BrokenPayload(f"gzip: {error}") from None
-        limit -= len(part)
-        if limit < 0:
-            raise _too_large(limit + sum(map(len, parts)) + len(part))
-        if not stream.eof:
-            raise BrokenPayload("gzip: the stream ends early")
+    left = limit
+    for _ in range(_GZIP_STREAMS_MAX):
+        read, part = _decompress_gzip_stream(payload, left)
+        left -= len(part)
+        if left < 0:
+            raise _too_large(limit)
         parts.append(part)
-        rest = stream.unused_data
-    return b"".join(parts)
+        payload = payload[read:]
+        if bytes(payload[: len(_GZIP_MAGIC)]) != _GZIP_MAGIC:
+            return b"".join(parts)
+    raise BrokenPayload(f"gzip: more than {_GZIP_STREAMS_MAX} streams")
+
+
+def _decompress_gzip_stream(payload: memoryview, limit: int) -> tuple[int, bytes]:
+    """Return the size of the stream at the start of payload, and its content, cut after limit + 1 bytes.
+
+    zlib copies what follows the stream in the bytes it is given. So it is given pieces that begin small.
+    """
+    stream = zlib.decompressobj(_GZIP_WINDOW)
+    parts: list[bytes] = []
+    position, size, left = 0, _GZIP_PIECE_BYTES_FIRST, limit + 1
+    try:
+        while not stream.eof and left > 0 and position < len(payload):
+            piece = payload[position : position + size]
+            part = stream.decompress(piece, left)
+            left -= len(part)
+            parts.append(part)
+            position += len(piece)
+            size *= 2
+    except zlib.error as error:
+        raise BrokenPayload(f"gzip: {error}") from None
+    if not stream.eof and left > 0:
+        raise BrokenPayload("gzip: the stream ends early")
+    return position - len(stream.unused_data), b"".join(parts)
 
 
 def _compress_xerial(data: bytes) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import importlib
 import io
+import random
 import tracemalloc
 from typing import Any
 
@@ -160,3 +161,21 @@ def test_payload_of_exactly_the_limit_is_read(codec: Compression) -> None:
 
 def test_standard_library_reads_the_gzip_stream() -> None:
     assert gzip.GzipFile(fileobj=io.BytesIO(compression.compress(Compression.GZIP, TEXT))).read() == TEXT
+
+
+@pytest.mark.parametrize("size", [0, 1, 4_095, 4_096, 4_097, 20_000, 300_000])
+def test_gzip_streams_of_any_size_are_read_one_after_the_other(size: int) -> None:
+    content = random.Random(size).randbytes(size)
+    streams = gzip.compress(content) + gzip.compress(b"") + gzip.compress(content[::-1])
+
+    assert compression.decompress(Compression.GZIP, memoryview(streams)) == content + content[::-1]
+    with pytest.raises(compression.BrokenPayload, match="ends early"):
+        compression.decompress(Compression.GZIP, memoryview(streams)[:-1])
+
+
+def test_gzip_streams_are_limited_because_empty_ones_yield_no_bytes() -> None:
+    empty = gzip.compress(b"")
+
+    assert compression.decompress(Compression.GZIP, memoryview(empty * 10_000)) == b""
+    with pytest.raises(compression.BrokenPayload, match="more than 10000 streams"):
+        compression.decompress(Compression.GZIP, memoryview(empty * 1_000_000))
