@@ -28,7 +28,7 @@ NaturalOrNone = Annotated[int, Meta(ge=-1, le=INT64_MAX)]
 
 
 class Pattern(Struct, frozen=True, forbid_unknown_fields=True):
-    """A regular expression of Python's module re, which must match the whole text."""
+    """A regular expression of RE2, which must match the whole text."""
 
     regex: Annotated[str, Meta(max_length=REGEX_CHARACTERS_MAX)]
 

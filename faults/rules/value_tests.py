@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import cast
 
 from msgspec import to_builtins
 
+from ...protocol.linear_regex import RegexError, compile_regex
 from ..rule_error import RuleError
 from .match import IntegerRange, Pattern
 
@@ -20,7 +20,7 @@ def compile_test(match: object, field: str) -> Test:
     entries = _entries_of(getattr(match, field))
     exact = frozenset(entry for entry in entries if isinstance(entry, (int, str)))
     ranges = [entry for entry in entries if isinstance(entry, IntegerRange)]
-    patterns = [re.compile(entry.regex) for entry in entries if isinstance(entry, Pattern)]
+    patterns = [compile_regex(entry.regex) for entry in entries if isinstance(entry, Pattern)]
     if not ranges and not patterns:
         return exact.__contains__
 
@@ -29,7 +29,10 @@ def compile_test(match: object, field: str) -> Test:
             return True
         if isinstance(value, int):
             return any(_is_in_range(value, each) for each in ranges)
-        return value is not None and any(pattern.fullmatch(value) for pattern in patterns)
+        if value is None or not patterns:
+            return False
+        text = value.encode(errors="replace")
+        return any(pattern.fullmatch(text) is not None for pattern in patterns)
 
     return test
 
@@ -57,9 +60,9 @@ def _is_in_range(value: int, wanted: IntegerRange) -> bool:
 
 def _check_pattern(field: str, regex: str) -> None:
     try:
-        re.compile(regex)
-    except (re.error, RecursionError, OverflowError) as error:
-        allowed = "a regular expression of Python's module re"
+        compile_regex(regex)
+    except RegexError as error:
+        allowed = "a regular expression of RE2, which has no lookaround and no backreference"
         raise RuleError(field, regex, allowed, f"{field} does not compile: {error}") from None
 
 

@@ -197,7 +197,11 @@ def test_number_of_file_rules_is_limited() -> None:
         ({"action": "slow"}, "ms", "integer >= 1"),
         ({"action": "lose", "ms": 3}, "ms", "nothing"),
         ({"action": "fail", "crash": {}}, "crash", "nothing"),
-        ({"action": "fail", "path": {"regex": "("}}, "path.regex", "a regular expression of Python's module re"),
+        (
+            {"action": "fail", "path": {"regex": "("}},
+            "path.regex",
+            "a regular expression of RE2, which has no lookaround and no backreference",
+        ),
         ({"action": "fail", "path": LOG, "folder": "users-0"}, "folder", "'orders-0'"),
         ({"action": "fail", "path": LOG, "file_kind": "index"}, "file_kind", "log"),
         ({"action": "fail", "when": {"after_ms": 5, "until_ms": 5}}, "when.until_ms", "integer >= 6"),

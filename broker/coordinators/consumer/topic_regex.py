@@ -7,13 +7,9 @@ constructor holds the lock. Costs are in steps: one instruction of the program o
 from __future__ import annotations
 
 import re
-from functools import cache
-from importlib import import_module
-from typing import Protocol, cast
 
-# The memory of one compiled expression: its program, and the states found while it matches. google-re2 caches the last
-# 128 expressions of the process.
-MEMORY_BYTES_MAX = 512 * 1024
+from ....protocol.linear_regex import RegexError, compile_regex
+
 # About 25 ms, during which the event loop waits.
 COMPILE_STEPS_MAX = 500_000
 # Costs of compilation, measured with (?i), which makes them larger. The costliest character is in a range of all of
@@ -67,11 +63,10 @@ class TopicRegex:
         """Compile the expression. Raises InvalidRegexError."""
         if compile_steps(text) > COMPILE_STEPS_MAX:
             raise InvalidRegexError(TOO_LARGE)
-        re2 = _load_re2()
         try:
-            self._pattern = re2.compile(_TOKENS.sub(_refuse_byte_escape, text), _options())
-        except re2.error as error:
-            raise InvalidRegexError(_description_of(error)) from error
+            self._pattern = compile_regex(_TOKENS.sub(_refuse_byte_escape, text))
+        except RegexError as error:
+            raise InvalidRegexError(_description_of(str(error))) from error
         if _has_duplicate_name(text):
             raise InvalidRegexError("duplicate capture group name")
 
@@ -106,10 +101,9 @@ def _has_duplicate_name(text: str) -> bool:
     return len(set(names)) < len(names)
 
 
-def _description_of(error: Exception) -> str:
-    """Return RE2/J's message for an error of RE2: a kind, and after a colon the part of the expression."""
-    message: bytes = error.args[0]
-    kind, _, part = message.decode().partition(": ")
+def _description_of(message: str) -> str:
+    """Return RE2/J's message for one of RE2: a kind, and after a colon the part of the expression."""
+    kind, _, part = message.partition(": ")
     if kind == "invalid perl operator" and part.startswith("(?<"):
         return _INVALID_NAME
     if kind == "bad repetition operator" and _has_invalid_count(part):
@@ -124,43 +118,3 @@ def _has_invalid_count(operators: str) -> bool:
         return False
     least, _, most = last[1:-1].partition(",")
     return max(int(least), int(most or 0)) > _REPEAT_COUNT_MAX or (most != "" and int(most) < int(least))
-
-
-class _Pattern(Protocol):
-    """What this module uses of a compiled expression of google-re2, which has no type hints."""
-
-    @property
-    def programsize(self) -> int: ...
-
-    def fullmatch(self, text: bytes) -> object | None: ...
-
-
-class _Re2(Protocol):
-    """What this module uses of google-re2."""
-
-    error: type[Exception]
-
-    def Options(self) -> _Options: ...
-
-    def compile(self, pattern: str, options: _Options) -> _Pattern: ...
-
-
-class _Options(Protocol):
-    log_errors: bool
-    max_mem: int
-    never_capture: bool
-
-
-@cache
-def _load_re2() -> _Re2:
-    # Loaded with the first expression.
-    return cast("_Re2", import_module("re2"))
-
-
-@cache
-def _options() -> _Options:
-    options = _load_re2().Options()
-    options.log_errors = False
-    options.max_mem = MEMORY_BYTES_MAX
-    options.never_capture = True
-    return options
