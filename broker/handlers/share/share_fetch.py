@@ -61,13 +61,18 @@ def handle(context: RequestContext, request: ShareFetchRequest) -> ShareFetchRes
 
     if not keys or errors or request.max_wait_ms <= 0 or is_complete(fetched):
         return groups.when_durable(respond(fetched), _error_response)
+    return _wait(fetcher, request.max_wait_ms).encoded_by(respond)
+
+
+def _wait(fetcher: ShareFetcher, max_wait_ms: int) -> Deferred[Fetched]:
+    """Wait for a record or an error."""
     waited = fetcher.waited_partitions()
     sources = [source for pair in waited for source in pair]
 
     def ends_wait(fetched: Fetched) -> bool:
         return is_complete(fetched) or any(partition.is_deleted for partition, _ in waited)
 
-    return DelayedRead(fetcher.fetch, ends_wait, sources, request.max_wait_ms).result.encoded_by(respond)
+    return DelayedRead(fetcher.fetch, ends_wait, sources, max_wait_ms).result
 
 
 def _is_contradictory(request: ShareFetchRequest) -> bool:
