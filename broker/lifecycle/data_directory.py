@@ -2,8 +2,8 @@
 
 The folder has an empty `.lock`, which is locked while a process uses the folder, and `meta.properties` with the node id
 and the cluster id. Both files are compatible with Kafka, so that Kafka and fauxka never use a folder together.
-A folder with other content and without these files is somebody else's: it is refused before anything is written, for
-its folders would become topics.
+A folder with other content and without these files is refused before anything is written, because its folders would
+become topics.
 Source: LogManager.lockLogDirs and MetaPropertiesEnsemble.verify, Kafka 4.3.0.
 """
 

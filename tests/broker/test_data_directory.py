@@ -149,7 +149,7 @@ def test_folder_of_another_node_or_cluster_is_refused(tmp_path: Path, arguments:
     assert reason in refused.log
 
 
-def test_folder_of_somebody_else_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+def test_folder_with_other_content_is_refused_and_unchanged(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     (folder / "release-2").mkdir(parents=True)
     (folder / "release-2" / "notes.txt").write_text("not a segment")

@@ -1,4 +1,4 @@
-"""A fetch that waits is answered within somebody else's request: what goes wrong in it harms nobody else."""
+"""A waiting fetch is completed by another client's append. Its failure does not affect that client."""
 
 from __future__ import annotations
 

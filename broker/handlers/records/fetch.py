@@ -11,7 +11,7 @@ from __future__ import annotations
 from ....protocol import fetch_codec
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.fetch_codec import TOPIC_IDS_SINCE, FetchedPartition, FetchRequest
-from ...replica.delayed_fetch import DelayedRead
+from ...replica.delayed_read import DelayedRead
 from ...replica.fetch_reader import FetchReader, FetchResult, is_enough
 from ...replica.fetch_sessions import FetchSession, next_epoch
 from ...requests.request_context import RequestContext

@@ -16,7 +16,7 @@ from ....protocol.messages.share_fetch import ShareFetchableTopicResponse as Top
 from ...coordinators.share.acknowledgements import AcknowledgeErrors, acknowledge
 from ...coordinators.share.share_fetcher import Fetched, ShareFetcher, ShareFetchLimits, is_complete
 from ...coordinators.share.share_sessions import FINAL_EPOCH, FIRST_EPOCH, PartitionKey, ShareSession
-from ...replica.delayed_fetch import DelayedRead
+from ...replica.delayed_read import DelayedRead
 from ...requests.request_context import ApiHandler, RequestContext
 from ...runtime.deferred import Deferred
 
