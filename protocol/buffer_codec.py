@@ -7,11 +7,15 @@ end, and IndexError or struct.error if it goes beyond the buffer.
 from __future__ import annotations
 
 from struct import Struct
+from typing import Final
 
 from .frames import FrameError
 
 _INT16 = Struct(">h")
 _INT32 = Struct(">i")
+
+# Tagged fields of one struct. All of them are skipped, and no struct of Kafka 4.3 has more than a few.
+TAGGED_FIELDS_MAX: Final = 32
 
 # A 32-bit number takes at most this many groups of seven bits.
 UNSIGNED_VARINT_BYTES_MAX = 5
@@ -47,8 +51,10 @@ def encode_unsigned_varint(value: int) -> bytes:
 
 
 def skip_tagged_fields(buffer: memoryview, position: int, end: int) -> int:
-    """Return the position after the tagged fields at position."""
+    """Return the position after the tagged fields at position. Raises FrameError for more than TAGGED_FIELDS_MAX."""
     count, position = decode_unsigned_varint(buffer, position, end)
+    if count > TAGGED_FIELDS_MAX:
+        raise FrameError(f"{count} tagged fields in one struct; at most {TAGGED_FIELDS_MAX} are read")
     for _ in range(count):
         _, position = decode_unsigned_varint(buffer, position, end)
         size, position = decode_unsigned_varint(buffer, position, end)

@@ -21,7 +21,7 @@ from .buffer_codec import (
     encode_unsigned_varint,
     skip_tagged_fields,
 )
-from .frames import FRAME_SIZE_BYTES, FrameError
+from .frames import FRAME_SIZE_BYTES, FrameError, take_elements
 
 FLEXIBLE_SINCE = 12
 TOPIC_IDS_SINCE = 13
@@ -32,6 +32,9 @@ SESSIONS_SINCE = 7
 REPLICA_STATE_SINCE = 15
 
 NO_EPOCH = -1
+# Partitions of one Fetch and of its session, and topics and partitions of one request. Each append to one of them reads
+# them all again. Kafka has no such limit.
+FETCH_PARTITIONS_MAX = 20_000
 
 _INT16 = Struct(">h")
 _INT32 = Struct(">i")
@@ -103,10 +106,15 @@ class FetchedPartition:
 FetchedPartitions = list[tuple[bytes, FetchedPartition]]
 
 
-def decode_request(frame: memoryview, position: int, end: int, version: int) -> FetchRequest:
-    """Decode the body in frame[position:end], versions 4-18. Raises FrameError."""
+def decode_request(
+    frame: memoryview, position: int, end: int, version: int, elements_max: int = FETCH_PARTITIONS_MAX
+) -> FetchRequest:
+    """Decode the body in frame[position:end], versions 4-18. Raises FrameError.
+
+    elements_max: of topics and partitions; TooManyElements is raised for more.
+    """
     try:
-        request, position = _decode(frame, position, end, version)
+        request, position = _decode(frame, position, end, version, elements_max)
     except (IndexError, StructError) as error:
         raise FrameError(f"Fetch version {version} ends within a field") from error
     if position > end:
@@ -114,7 +122,7 @@ def decode_request(frame: memoryview, position: int, end: int, version: int) -> 
     return request
 
 
-def _decode(frame: memoryview, position: int, end: int, version: int) -> tuple[FetchRequest, int]:
+def _decode(frame: memoryview, position: int, end: int, version: int, elements_max: int) -> tuple[FetchRequest, int]:
     if version < REPLICA_STATE_SINCE:
         _, max_wait_ms, min_bytes, max_bytes, isolation_level = _HEAD_WITH_REPLICA.unpack_from(frame, position)
         position += _HEAD_WITH_REPLICA.size
@@ -125,10 +133,10 @@ def _decode(frame: memoryview, position: int, end: int, version: int) -> tuple[F
     if version >= SESSIONS_SINCE:
         session_id, session_epoch = _SESSION.unpack_from(frame, position)
         position += _SESSION.size
-    partitions, position = _decode_topics(frame, position, end, version)
+    partitions, position = _decode_topics(frame, position, end, version, elements_max)
     forgotten: list[PartitionKey] = []
     if version >= SESSIONS_SINCE:
-        forgotten, position = _decode_forgotten(frame, position, end, version)
+        forgotten, position = _decode_forgotten(frame, position, end, version, elements_max)
     if version >= 11:
         _, position = _decode_name(frame, position, end, version)
     if version >= FLEXIBLE_SINCE:
@@ -139,12 +147,16 @@ def _decode(frame: memoryview, position: int, end: int, version: int) -> tuple[F
     return request, position
 
 
-def _decode_topics(frame: memoryview, position: int, end: int, version: int) -> tuple[FetchPartitions, int]:
+def _decode_topics(
+    frame: memoryview, position: int, end: int, version: int, elements_max: int
+) -> tuple[FetchPartitions, int]:
     partitions: FetchPartitions = {}
     topic_count, position = _decode_count(frame, position, end, version)
+    elements_left = take_elements(elements_max, topic_count, elements_max)
     for _ in range(topic_count):
         key, position = _decode_topic_key(frame, position, end, version)
         partition_count, position = _decode_count(frame, position, end, version)
+        elements_left = take_elements(elements_left, partition_count, elements_max)
         for _ in range(partition_count):
             partition, position = _decode_partition(frame, position, version)
             partitions[key, partition.partition] = partition
@@ -172,12 +184,16 @@ def _decode_partition(frame: memoryview, position: int, version: int) -> tuple[F
     return FetchPartition(index, leader_epoch, fetch_offset, last_fetched_epoch, max_bytes), position + size
 
 
-def _decode_forgotten(frame: memoryview, position: int, end: int, version: int) -> tuple[list[PartitionKey], int]:
+def _decode_forgotten(
+    frame: memoryview, position: int, end: int, version: int, elements_max: int
+) -> tuple[list[PartitionKey], int]:
     forgotten: list[PartitionKey] = []
     topic_count, position = _decode_count(frame, position, end, version)
+    elements_left = take_elements(elements_max, topic_count, elements_max)
     for _ in range(topic_count):
         key, position = _decode_topic_key(frame, position, end, version)
         count, position = _decode_count(frame, position, end, version)
+        elements_left = take_elements(elements_left, count, elements_max)
         if count * _INT32.size > end - position:
             raise FrameError(f"Fetch: {count} forgotten partitions; {end - position} bytes are left")
         forgotten += [(key, _INT32.unpack_from(frame, position + 4 * at)[0]) for at in range(count)]

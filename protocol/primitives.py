@@ -1,7 +1,8 @@
 """Reader of Kafka's wire types; its counterpart is Writer in wire_writer.
 
 A length or a count is checked against the bytes left before memory is allocated for it. A frame can therefore make the
-broker allocate no more than a fixed multiple of the frame's size. Any bytes give a value or raise FrameError.
+broker allocate no more than a fixed multiple of the frame's size. A request has a limit of elements as well, because an
+element costs more time and memory than its bytes. Any bytes give a value or raise FrameError.
 
 As in Kafka's generated readers, any negative length means null if null is allowed, and any byte but 0 is true.
 Three things are rejected that Kafka accepts. Text that is not UTF-8: Kafka replaces the bytes, so a name would change.
@@ -14,7 +15,7 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Never, Self, TypeVar
 
-from .frames import FrameError
+from .frames import REQUEST_ELEMENTS_MAX, FrameError, take_elements
 from .wire_writer import (
     FLOAT64,
     INT8,
@@ -47,6 +48,8 @@ __all__ = [
 
 T = TypeVar("T")
 
+_NO_LIMIT = 2**63
+
 # Each byte holds seven bits, so 32 bits need 5 bytes. A sixth byte is rejected.
 VARINT_BYTES_MAX = 5
 
@@ -59,19 +62,28 @@ class Reader:
 
     buffer: not copied; strings, data and uuids that are read from it are copies.
     end: the position where reading stops, at most the length of the buffer.
+    elements_left: how many elements of arrays and tagged fields may still be read.
     Every method raises FrameError for bytes that are not such a value; position is then undefined.
     """
 
-    __slots__ = ("buffer", "end", "position")
+    __slots__ = ("buffer", "elements_left", "end", "position")
 
     def __init__(self, buffer: Buffer, position: int = 0, end: int | None = None) -> None:
-        """Read buffer from position to end, or to its own end."""
+        """Read buffer from position to end, or to its own end, without a limit of elements."""
         # The buffer is cut at end, so that unpacking and indexing check the bound.
         self.buffer = buffer if end is None or end == len(buffer) else memoryview(buffer)[:end]
         self.position = position
         self.end = len(self.buffer)
+        self.elements_left = _NO_LIMIT
         if not 0 <= position <= self.end:
             raise FrameError(f"position {position} is outside of the {self.end} bytes to read")
+
+    @classmethod
+    def of_request(cls, buffer: Buffer, position: int = 0, end: int | None = None) -> Self:
+        """Return a reader of a request, which may have up to REQUEST_ELEMENTS_MAX elements."""
+        reader = cls(buffer, position, end)
+        reader.elements_left = REQUEST_ELEMENTS_MAX
+        return reader
 
     @property
     def remaining(self) -> int:
@@ -238,47 +250,38 @@ class Reader:
     def _null(self, what: str) -> Never:
         raise FrameError(f"null {what} before position {self.position}, where this version allows none")
 
-    def _too_many(self, count: int, element_bytes_min: int) -> Never:
-        raise FrameError(
-            f"array of {count} elements of at least {element_bytes_min} bytes at position {self.position}, "
-            f"{self.end - self.position} bytes left"
-        )
+    def _check_count(self, count: int, element_bytes_min: int) -> int:
+        if count * element_bytes_min > self.end - self.position:
+            raise FrameError(
+                f"array of {count} elements of at least {element_bytes_min} bytes at position {self.position}, "
+                f"{self.end - self.position} bytes left"
+            )
+        self.elements_left = take_elements(self.elements_left, count, REQUEST_ELEMENTS_MAX)
+        return count
 
     def array_length(self, element_bytes_min: int) -> int:
         """Read an int32 count of elements. element_bytes_min: the size of the smallest element, 1 or more."""
         count = self._integer(INT32)
         if count < 0:
             self._null("array")
-        if count * element_bytes_min > self.end - self.position:
-            self._too_many(count, element_bytes_min)
-        return count
+        return self._check_count(count, element_bytes_min)
 
     def nullable_array_length(self, element_bytes_min: int) -> int | None:
         """Read an int32 count of elements; a negative one is null."""
         count = self._integer(INT32)
-        if count < 0:
-            return None
-        if count * element_bytes_min > self.end - self.position:
-            self._too_many(count, element_bytes_min)
-        return count
+        return None if count < 0 else self._check_count(count, element_bytes_min)
 
     def compact_array_length(self, element_bytes_min: int) -> int:
         """Read a varint of the count of elements plus 1."""
         count = self.unsigned_varint() - 1
         if count < 0:
             self._null("array")
-        if count * element_bytes_min > self.end - self.position:
-            self._too_many(count, element_bytes_min)
-        return count
+        return self._check_count(count, element_bytes_min)
 
     def compact_nullable_array_length(self, element_bytes_min: int) -> int | None:
         """Read a varint of the count of elements plus 1; 0 is null."""
         count = self.unsigned_varint() - 1
-        if count < 0:
-            return None
-        if count * element_bytes_min > self.end - self.position:
-            self._too_many(count, element_bytes_min)
-        return count
+        return None if count < 0 else self._check_count(count, element_bytes_min)
 
     def integer_list(self, element: struct.Struct, count: int) -> list[int]:
         """Read count integers. element: the struct of one. count: from one of the array length methods."""
@@ -304,9 +307,8 @@ class Reader:
     def tagged_field_count(self) -> int:
         """Read the number of tagged fields."""
         count = self.unsigned_varint()
-        if count * TAGGED_FIELD_BYTES_MIN > self.end - self.position:
-            self._too_many(count, TAGGED_FIELD_BYTES_MIN)
-        return count
+        # Mostly there is none.
+        return self._check_count(count, TAGGED_FIELD_BYTES_MIN) if count else 0
 
     def tagged_field_end(self) -> int:
         """Read the size of a tagged field, after its tag, and return the position where the field ends."""

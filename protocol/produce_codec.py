@@ -19,7 +19,7 @@ from .buffer_codec import (
     encode_unsigned_varint,
     skip_tagged_fields,
 )
-from .frames import FRAME_SIZE_BYTES, FrameError
+from .frames import FRAME_SIZE_BYTES, REQUEST_ELEMENTS_MAX, FrameError, take_elements
 from .produced_records import NO_TAGGED_FIELDS
 
 FLEXIBLE_SINCE = 9
@@ -48,6 +48,7 @@ class ProduceRequest:
     with index and records. The records are a view of the frame, or None for null.
     head_end: the position of the size of the records, in a request of version 9 or newer with one topic, one partition
     and no tagged fields; 0 in any other. A producer sends the same bytes before it with each batch for a partition.
+    is_owned: whether the frame outlives the request, unlike a receive buffer.
     """
 
     transactional_id: str | None
@@ -55,6 +56,7 @@ class ProduceRequest:
     timeout_ms: int
     topics: list[tuple[bytes, list[tuple[int, memoryview | None]]]]
     head_end: int = 0
+    is_owned: bool = False
 
 
 @dataclass(slots=True)
@@ -70,18 +72,21 @@ class PartitionResponse:
     record_errors: list[tuple[int, str | None]] = field(default_factory=list[tuple[int, "str | None"]])
 
 
-def decode_request(frame: memoryview, position: int, end: int, version: int) -> ProduceRequest:
+def decode_request(
+    frame: memoryview, position: int, end: int, version: int, elements_max: int = REQUEST_ELEMENTS_MAX
+) -> ProduceRequest:
     """Decode the body in frame[position:end], versions 3-13. Raises FrameError.
 
+    elements_max: of topics and partitions; TooManyElements is raised for more.
     Topics that are named twice are merged; of a partition that is named twice the last records count, as in Kafka.
     """
     # frame is a receive buffer: without the slice, a truncated field would continue with older bytes.
     frame = frame[:end]
     try:
         if version >= FLEXIBLE_SINCE:
-            request, position = _decode_flexible(frame, position, end, version)
+            request, position = _decode_flexible(frame, position, end, version, elements_max)
         else:
-            request, position = _decode_plain(frame, position, end)
+            request, position = _decode_plain(frame, position, end, elements_max)
     except (IndexError, StructError) as error:
         raise FrameError(f"Produce version {version} ends within a field") from error
     if position > end:
@@ -116,17 +121,19 @@ class SinglePartitionResponse:
         return self._pack(self._size, correlation_id, self._head, error_code, -1, -1, -1, _END_OF_SINGLE)
 
 
-def _decode_plain(frame: memoryview, position: int, end: int) -> tuple[ProduceRequest, int]:
+def _decode_plain(frame: memoryview, position: int, end: int, elements_max: int) -> tuple[ProduceRequest, int]:
     """Decode versions 3-8."""
     transactional_id, position = decode_string(frame, position, end)
     acks, timeout_ms = _ACKS_AND_TIMEOUT.unpack_from(frame, position)
     topic_count, position = decode_count(frame, position + 6, end)
+    elements_left = take_elements(elements_max, topic_count, elements_max)
     topics: list[tuple[bytes, list[tuple[int, memoryview | None]]]] = []
     for _ in range(topic_count):
         name, position = decode_string(frame, position, end)
         if name is None:
             raise FrameError("Produce: the name of a topic is null")
         partition_count, position = decode_count(frame, position, end)
+        elements_left = take_elements(elements_left, partition_count, elements_max)
         partitions: list[tuple[int, memoryview | None]] = []
         for _ in range(partition_count):
             (index,) = _INT32.unpack_from(frame, position)
@@ -144,11 +151,14 @@ def _decode_plain(frame: memoryview, position: int, end: int) -> tuple[ProduceRe
     return ProduceRequest(_decode_text(transactional_id), acks, timeout_ms, topics), position
 
 
-def _decode_flexible(frame: memoryview, position: int, end: int, version: int) -> tuple[ProduceRequest, int]:
+def _decode_flexible(
+    frame: memoryview, position: int, end: int, version: int, elements_max: int
+) -> tuple[ProduceRequest, int]:
     """Decode versions 9-13."""
     transactional_id, position = decode_compact_string(frame, position, end)
     acks, timeout_ms = _ACKS_AND_TIMEOUT.unpack_from(frame, position)
     topic_count, position = decode_compact_count(frame, position + 6, end)
+    elements_left = take_elements(elements_max, topic_count, elements_max)
     topics: list[tuple[bytes, list[tuple[int, memoryview | None]]]] = []
     for _ in range(topic_count):
         if version >= TOPIC_IDS_SINCE:
@@ -158,7 +168,9 @@ def _decode_flexible(frame: memoryview, position: int, end: int, version: int) -
             key, position = decode_compact_string(frame, position, end)
         if key is None:
             raise FrameError("Produce: the name of a topic is null")
-        partitions, position = _decode_flexible_partitions(frame, position, end)
+        partition_count, position = decode_compact_count(frame, position, end)
+        elements_left = take_elements(elements_left, partition_count, elements_max)
+        partitions, position = _decode_flexible_partitions(frame, position, end, partition_count)
         topics.append((key, partitions))
         position = position + 1 if not frame[position] else skip_tagged_fields(frame, position, end)
     position = position + 1 if not frame[position] else skip_tagged_fields(frame, position, end)
@@ -181,9 +193,8 @@ def _find_head_end(frame: memoryview, end: int, records: memoryview | None) -> i
 
 
 def _decode_flexible_partitions(
-    frame: memoryview, position: int, end: int
+    frame: memoryview, position: int, end: int, partition_count: int
 ) -> tuple[list[tuple[int, memoryview | None]], int]:
-    partition_count, position = decode_compact_count(frame, position, end)
     partitions: list[tuple[int, memoryview | None]] = []
     for _ in range(partition_count):
         (index,) = _INT32.unpack_from(frame, position)

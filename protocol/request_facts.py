@@ -77,7 +77,7 @@ def read_request_facts(api: Api, version: int, body: memoryview, topic_name_of: 
     """
     if api.key is ApiKey.PRODUCE:
         return _produce_facts(version, body, topic_name_of)
-    request = request_type(api).read(Reader(body), version)
+    request = request_type(api).read(Reader.of_request(body), version)
     lists = request_lists(api)
     transaction = _first_transaction(request)
     return RequestFacts(

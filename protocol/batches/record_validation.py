@@ -11,10 +11,14 @@ Source: DefaultRecord.readFrom and readPartiallyFrom, DefaultRecordBatch.uncompr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from mypy_extensions import i64
+
+# About a millisecond.
+RECORDS_PER_PIECE: Final = 50_000
 
 _LONG_MAX: Final = 2**63 - 1
 _LONG_MIN: Final = -(2**63)
@@ -49,25 +53,35 @@ class RecordsSummary:
         self.are_keys_present = are_keys_present
 
 
-def summarize_records(data: bytes, position: i64, records_count: i64, are_lengths_checked: bool) -> RecordsSummary:
+def summarize_records(
+    data: bytes, position: i64, records_count: i64, are_lengths_checked: bool, pause: Callable[[], None]
+) -> RecordsSummary:
     """Validate records_count (1 or more) records from position on, which must end exactly at the end of data.
 
     are_lengths_checked: False for compressed records, whose length fields Kafka ignores.
+    pause: called after each RECORDS_PER_PIECE records, or headers of one record, so that a thread can let others run:
+    compiled code holds the interpreter lock.
     Raises InvalidRecords; with are_lengths_checked also OverlongRecordLength.
     """
     try:
-        return _scan_records(data, position, records_count, are_lengths_checked)
+        return _scan_records(data, position, records_count, are_lengths_checked, pause)
     except IndexError:
         raise InvalidRecords(f"the records end at byte {len(data)}, before {records_count} are read") from None
 
 
-def _scan_records(data: bytes, position: i64, records_count: i64, are_lengths_checked: bool) -> RecordsSummary:
+def _scan_records(
+    data: bytes, position: i64, records_count: i64, are_lengths_checked: bool, pause: Callable[[], None]
+) -> RecordsSummary:
     """Validate the records. Raises IndexError where they go beyond the end of data."""
     least: i64 = _LONG_MAX
     greatest: i64 = _LONG_MIN
     are_offsets_in_order = are_keys_present = True
+    piece_end: i64 = RECORDS_PER_PIECE
     index: i64
     for index in range(records_count):
+        if index == piece_end:
+            piece_end += RECORDS_PER_PIECE
+            pause()
         # Sizes and deltas are in zigzag encoding. Even is twice the size, odd is a negative size, which has no bytes.
         length: i64 = data[position]
         position += 1
@@ -106,7 +120,7 @@ def _scan_records(data: bytes, position: i64, records_count: i64, are_lengths_ch
         if not value_size & 1:
             position += value_size >> 1
         if data[position]:
-            position = _skip_headers(data, position)
+            position = _skip_headers(data, position, pause)
         else:
             position += 1
         if position != end and are_lengths_checked:
@@ -126,13 +140,18 @@ def _read_record_length(data: bytes, position: i64, are_lengths_checked: bool) -
         raise
 
 
-def _skip_headers(data: bytes, position: i64) -> i64:
+def _skip_headers(data: bytes, position: i64, pause: Callable[[], None]) -> i64:
     """Return the position after the headers. position: of their count."""
     count, position = read_unsigned_varint(data, position)
     # A count above the bytes that are left is rejected before any header is read.
     if count & 1 or count >> 1 > len(data) - position:
         raise InvalidRecords(f"{(count >> 1) ^ -(count & 1)} headers at byte {position} of {len(data)}")
-    for _ in range(count >> 1):
+    piece_end: i64 = RECORDS_PER_PIECE
+    index: i64
+    for index in range(count >> 1):
+        if index == piece_end:
+            piece_end += RECORDS_PER_PIECE
+            pause()
         raw, position = read_unsigned_varint(data, position)
         if raw & 1:
             raise InvalidRecords(f"a header key of negative size at byte {position}")

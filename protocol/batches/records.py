@@ -200,15 +200,15 @@ def rebuild_records(header: BatchHeader, data: bytes, position: int) -> RebuiltR
 
     Source: LogValidator.buildRecordsAndAssignOffsets, Kafka 4.3.0.
     """
-    parts: list[bytes] = []
+    rebuilt = bytearray()
     base_timestamp: int | None = None
     for index, fields in enumerate(iterate_fields(header, data, position)):
         if base_timestamp is None:
             base_timestamp = fields.timestamp
         record = _raw_record(fields, data)
-        parts.append(_sized(_record_start(index, fields.timestamp - base_timestamp) + record))
+        rebuilt += _sized(_record_start(index, fields.timestamp - base_timestamp) + record)
     assert base_timestamp is not None, "a validated batch has records"
-    return RebuiltRecords(b"".join(parts), base_timestamp)
+    return RebuiltRecords(bytes(rebuilt), base_timestamp)
 
 
 def rewrite_records(

@@ -82,7 +82,7 @@ def expects_response(api: Api, version: int, body: memoryview) -> bool:
     """
     if api.key is not ApiKey.PRODUCE:
         return True
-    reader = Reader(body)
+    reader = Reader.of_request(body)
     if version >= FLEXIBLE_SINCE:
         reader.compact_nullable_string()
     else:
@@ -109,7 +109,7 @@ def error_response(api: Api, version: int, correlation_id: int, body: memoryview
     if api.key is ApiKey.API_VERSIONS:
         _add_served_versions(api, response, code)
     else:
-        request = request_type(api).read(Reader(body), version)
+        request = request_type(api).read(Reader.of_request(body), version)
         _add_parts(api, version, request, response, code)
     return encode_response_frame(api, version, correlation_id, response)
 

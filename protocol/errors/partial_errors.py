@@ -92,7 +92,7 @@ def remove_selected(
     Raises FrameError if the body does not decode, ValueError if responses have no errors by topic.
     """
     selection = _selections(api, is_selected, topic_name_of)
-    request = request_type(api).read(Reader(body), version)
+    request = request_type(api).read(Reader.of_request(body), version)
     if api.key is ApiKey.FETCH:
         if not any(_has_selected(each, request) for each in selection):
             return bytes(body)
@@ -187,7 +187,7 @@ def add_errors(
     Raises FrameError if one of them does not decode, ValueError if responses have no errors by topic.
     """
     selection = _selections(api, is_selected, topic_name_of)
-    request = request_type(api).read(Reader(body), version)
+    request = request_type(api).read(Reader.of_request(body), version)
     correlation_id, response = decode_response_frame(api, version, frame)
     for each in selection:
         _replace_selected(each, response, code)

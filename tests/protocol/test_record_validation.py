@@ -37,9 +37,13 @@ def shapes(draw: st.DrawFn) -> list[bytes]:
     return drawn
 
 
+def no_pause() -> None:
+    """What takes no longer than a piece does not pause."""
+
+
 def found(data: bytes, count: int, *, are_lengths_checked: bool) -> ModelSummary | type[Exception]:
     try:
-        summary = summarize_records(data, 0, count, are_lengths_checked)
+        summary = summarize_records(data, 0, count, are_lengths_checked, no_pause)
     except InvalidRecords:
         return Invalid
     except OverlongRecordLength:
@@ -146,7 +150,7 @@ def test_any_bytes_have_the_result_of_the_model(data: bytes, count: int, are_len
 
 @pytest.mark.parametrize("count", [1, 12, 63, 64, 65, 200, 8193, 8300])
 def test_records_of_one_shape_are_all_counted(count: int) -> None:
-    summary = summarize_records(records(count), 0, count, True)
+    summary = summarize_records(records(count), 0, count, True, no_pause)
 
     assert summary.are_offsets_in_order
     assert (summary.least_timestamp_delta, summary.greatest_timestamp_delta) == (0, 0)
@@ -166,7 +170,7 @@ def test_record_of_another_shape_in_a_row_is_found(index: int, odd: bytes) -> No
     row = [record(offset_delta=each) for each in range(100)]
     row[index] = odd
 
-    summary = summarize_records(b"".join(row), 0, 100, True)
+    summary = summarize_records(b"".join(row), 0, 100, True, no_pause)
 
     assert not summary.are_offsets_in_order or index == 0
 
@@ -175,26 +179,26 @@ def test_wrong_record_length_is_rejected_unless_compressed() -> None:
     lying = record(length_error=1)
 
     with pytest.raises(InvalidRecords):
-        summarize_records(lying, 0, 1, True)
-    assert summarize_records(lying, 0, 1, False).are_offsets_in_order
+        summarize_records(lying, 0, 1, True, no_pause)
+    assert summarize_records(lying, 0, 1, False, no_pause).are_offsets_in_order
 
 
 def test_negative_record_length_is_rejected() -> None:
     body = record()[1:]
 
     with pytest.raises(InvalidRecords):
-        summarize_records(zigzag(-len(body) - 1) + body, 0, 1, True)
+        summarize_records(zigzag(-len(body) - 1) + body, 0, 1, True, no_pause)
 
 
 def test_endless_record_length_is_a_server_error() -> None:
     with pytest.raises(OverlongRecordLength):
-        summarize_records(b"\xff" * 20, 0, 1, True)
+        summarize_records(b"\xff" * 20, 0, 1, True, no_pause)
     with pytest.raises(InvalidRecords):
-        summarize_records(b"\xff" * 20, 0, 1, False)
+        summarize_records(b"\xff" * 20, 0, 1, False, no_pause)
 
 
 def test_header_count_above_the_bytes_left_is_rejected() -> None:
     body = b"\x00\x00\x00" + zigzag(-1) + zigzag(-1) + unsigned(2**32 - 2)
 
     with pytest.raises(InvalidRecords, match="headers at byte"):
-        summarize_records(zigzag(len(body)) + body, 0, 1, True)
+        summarize_records(zigzag(len(body)) + body, 0, 1, True, no_pause)
